@@ -1,0 +1,44 @@
+// Content digests (OCI image-spec, "Digests"): only sha256 is made here; others are refused by name.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace kiln {
+
+// `sha256:<64 lower-case hex digits>`, checked on construction so that it is safe in paths and URLs.
+class Digest {
+ public:
+  Digest() = default;                        // empty: "no digest"
+  static Digest parse(std::string_view text);  // throws Error(input)
+  static Digest of(std::string_view bytes);
+  static Digest from_hex(std::string_view hex);
+
+  bool empty() const { return hex_.empty(); }
+  std::string text() const { return empty() ? "" : "sha256:" + hex_; }
+  const std::string& hex() const { return hex_; }
+  auto operator<=>(const Digest&) const = default;
+
+ private:
+  std::string hex_;
+};
+
+// Incremental SHA-256. Movable, not copyable.
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(Hasher&&) noexcept;
+  Hasher& operator=(Hasher&&) noexcept;
+  void update(const void* bytes, std::size_t size);
+  void update(std::string_view bytes) { update(bytes.data(), bytes.size()); }
+  Digest finish();  // may be called once
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kiln

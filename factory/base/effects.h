@@ -1,0 +1,111 @@
+// The three doors to the outside: files, processes, time. Everything else in kiln is values in, values out.
+// Real versions are in effects.cc, process.cc; tests use the ones of tests/support/fake_effects.h.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kiln {
+
+namespace fs = std::filesystem;
+
+// Files. Errors are Error(store) that name the path and the system's reason; "not found" on read is nullopt.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual std::optional<std::string> read(const fs::path& path) const = 0;  // nullopt when absent
+  // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent folders.
+  virtual void write(const fs::path& path, std::string_view bytes) = 0;
+  virtual bool exists(const fs::path& path) const = 0;
+  virtual bool is_directory(const fs::path& path) const = 0;
+  virtual std::vector<std::string> list(const fs::path& folder) const = 0;  // names, sorted; empty when absent
+  virtual void make_directories(const fs::path& path) = 0;
+  virtual void remove_all(const fs::path& path) = 0;  // absent is fine
+  virtual void rename(const fs::path& from, const fs::path& to) = 0;
+};
+
+// What one command may use. Zero means no limit.
+struct CommandLimits {
+  std::chrono::seconds wall{0};     // killed with its whole process group after this
+  std::chrono::seconds silence{0};  // killed when it has printed nothing for this long
+  std::uint64_t log_bytes = 0;      // killed when it has printed more than this
+};
+
+struct Command {
+  std::vector<std::string> argv;             // argv[0] is looked up in PATH
+  std::map<std::string, std::string> environment;  // the whole environment of the child, nothing is inherited
+  fs::path folder;                           // working folder, "" = ours
+  fs::path log;                              // stdout and stderr are appended here; "" = captured only
+  bool capture_stdout = false;               // stdout goes to CommandResult::output instead of the log
+  CommandLimits limits;
+  std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
+};
+
+enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit, interrupted };
+
+struct CommandResult {
+  CommandEnd end = CommandEnd::exited;
+  int status = 0;  // exit status, or the signal's number
+  std::string output;  // captured stdout
+  std::string tail;    // the last 16 KiB of stdout and stderr together
+  double seconds = 0;
+  bool ok() const { return end == CommandEnd::exited && status == 0; }
+};
+
+// Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a tree.
+class CommandRunner {
+ public:
+  virtual ~CommandRunner() = default;
+  // Throws Error(tool_missing) when argv[0] is not found; any other ending is in the result.
+  virtual CommandResult run(const Command& command) = 0;
+  virtual std::optional<fs::path> find_program(std::string_view name) const = 0;
+};
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual std::int64_t unix_seconds() const = 0;   // UTC
+  virtual double monotonic_seconds() const = 0;
+};
+
+class RealFileSystem final : public FileSystem {
+ public:
+  std::optional<std::string> read(const fs::path& path) const override;
+  void write(const fs::path& path, std::string_view bytes) override;
+  bool exists(const fs::path& path) const override;
+  bool is_directory(const fs::path& path) const override;
+  std::vector<std::string> list(const fs::path& folder) const override;
+  void make_directories(const fs::path& path) override;
+  void remove_all(const fs::path& path) override;
+  void rename(const fs::path& from, const fs::path& to) override;
+};
+
+class RealCommandRunner final : public CommandRunner {
+ public:
+  CommandResult run(const Command& command) override;
+  std::optional<fs::path> find_program(std::string_view name) const override;
+};
+
+class RealClock final : public Clock {
+ public:
+  std::int64_t unix_seconds() const override;
+  double monotonic_seconds() const override;
+};
+
+// `2026-11-20T10:00:00Z` (RFC 3339, UTC).
+std::string rfc3339(std::int64_t unix_seconds);
+
+// Set by SIGINT/SIGTERM after install_interrupt_handler(); runners kill their child and report `interrupted`.
+void install_interrupt_handler();
+bool interrupted();
+
+}  // namespace kiln

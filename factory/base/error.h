@@ -1,0 +1,67 @@
+// Errors: what ends a command, where it happened and what to do about it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+// Exit codes of the `kiln` program; the table is part of its interface.
+enum class ExitCode : int {
+  ok = 0,            // done, or nothing to do
+  images_failed = 1, // some images failed, the others went on
+  usage = 2,
+  input = 3,         // bad recipe, matrix, target, site file or DSL document
+  no_match = 4,      // no image matches
+  tool_missing = 5,
+  network = 6,       // registry or package source
+  locked = 7,        // lock or lease
+  store = 8,         // disk full, unreadable, damaged
+  timeout = 124,
+  interrupted = 130,
+};
+
+// A place in an input file. Lines and columns count from 1, columns in bytes; 0 means "the file as a whole".
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string pointer;  // JSON pointer (RFC 6901), "" where there is none
+
+  bool operator==(const SourceLocation&) const = default;
+};
+
+// The one exception of kiln. `message` says what was expected and found, `hint` what to do next (may be empty).
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, std::string message, std::string hint = {});
+  Error(ExitCode code, SourceLocation where, std::string message, std::string hint = {});
+
+  ExitCode code() const { return code_; }
+  const SourceLocation& where() const { return where_; }
+  const std::string& message() const { return message_; }
+  const std::string& hint() const { return hint_; }
+
+  // Adds "while …" for an outer layer; shown after the message, innermost first.
+  Error& while_doing(std::string note);
+
+  // `file:line:col: error: message (at /pointer); hint`, then one "  while …" line for each note.
+  std::string format() const;
+
+ private:
+  ExitCode code_;
+  SourceLocation where_;
+  std::string message_;
+  std::string hint_;
+  std::vector<std::string> notes_;
+};
+
+// The candidate nearest to `word` by edit distance, "" if none is near enough to be a likely misspelling.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+// A hint "did you mean 'x'?", or "" when `nearest` finds nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace kiln

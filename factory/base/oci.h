@@ -1,0 +1,70 @@
+// The OCI image-spec documents that kiln reads and writes (image-spec v1.1: descriptor.md, manifest.md, config.md,
+// image-index.md, image-layout.md). Strict on the way in, canonical (sorted keys, no blanks) on the way out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/json.h"
+
+namespace kiln {
+
+namespace media_type {
+inline constexpr std::string_view kManifest = "application/vnd.oci.image.manifest.v1+json";
+inline constexpr std::string_view kImageIndex = "application/vnd.oci.image.index.v1+json";
+inline constexpr std::string_view kConfig = "application/vnd.oci.image.config.v1+json";
+inline constexpr std::string_view kLayerTar = "application/vnd.oci.image.layer.v1.tar";
+inline constexpr std::string_view kLayerGzip = "application/vnd.oci.image.layer.v1.tar+gzip";
+inline constexpr std::string_view kLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";
+}  // namespace media_type
+
+struct Descriptor {
+  std::string media_type;
+  Digest digest;
+  std::uint64_t size = 0;  // bytes
+  std::map<std::string, std::string> annotations;
+  bool operator==(const Descriptor&) const = default;
+};
+
+struct HistoryEntry {
+  std::string created;     // RFC 3339
+  std::string created_by;
+  bool empty_layer = false;
+  bool operator==(const HistoryEntry&) const = default;
+};
+
+struct ImageConfig {
+  std::string created;  // RFC 3339
+  std::string architecture = "amd64";
+  std::string variant;
+  std::string os = "linux";
+  std::string user;
+  std::string working_dir;
+  std::vector<std::string> env;  // NAME=value, in order
+  std::vector<std::string> entrypoint;
+  std::vector<std::string> cmd;
+  std::map<std::string, std::string> labels;
+  std::vector<Digest> diff_ids;
+  std::vector<HistoryEntry> history;
+  bool operator==(const ImageConfig&) const = default;
+};
+
+struct Manifest {
+  Descriptor config;
+  std::vector<Descriptor> layers;
+  std::map<std::string, std::string> annotations;
+};
+
+Json to_json(const Descriptor& descriptor);
+Json to_json(const ImageConfig& config);
+Json to_json(const Manifest& manifest);
+
+Descriptor descriptor_from_json(const JsonNode& node);
+ImageConfig image_config_from_json(const JsonNode& node);  // Docker's config is accepted too: same fields
+Manifest manifest_from_json(const JsonNode& node);         // Error(input) for an image index
+
+}  // namespace kiln

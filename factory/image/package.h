@@ -1,0 +1,17 @@
+// package: a finished image step → OCI manifest, config, image layout folder, ImageRecord.
+#pragma once
+
+#include "image/records.h"
+#include "image/state.h"
+#include "plan/resolve.h"
+#include "registry/blob_store.h"
+#include "registry/image_record.h"
+
+namespace kiln {
+
+// Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made aside and
+// renamed) and built/<image key>.json. The same spec and layers give the same bytes.
+ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state, const BlobStore& store,
+                          FileSystem& files, std::int64_t epoch);
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// What the build leaves on disk: one small JSON file for each thing done, named by its key.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/json.h"
+#include "base/oci.h"
+
+namespace kiln {
+
+struct LayerRecord {
+  Descriptor blob;  // in the blob store
+  Digest diff_id;   // of the uncompressed tar
+  std::string step; // key of the step that made it
+  std::string created_by;
+};
+
+// A step that is done. `layers` is the whole chain, the base's first.
+struct StepRecord {
+  std::string key;
+  std::vector<LayerRecord> layers;
+  std::optional<ImageConfig> base;  // config of a pulled base: its environment and labels are inherited
+  double seconds = 0;
+};
+
+struct TestRecord {
+  std::string key;
+  double seconds = 0;
+  std::string last_line;  // what the test said it proved
+};
+
+enum class FailureClass { input, build, infrastructure, policy };  // who must act; only infrastructure is retried
+std::string_view name_of(FailureClass failure);
+
+struct FailureRecord {
+  std::string key;
+  FailureClass failure = FailureClass::build;
+  std::string what;  // "exit status 1", "killed after 2700 s of silence"
+  fs::path log;
+  double seconds = 0;
+};
+
+Json to_json(const StepRecord& record);
+Json to_json(const TestRecord& record);
+Json to_json(const FailureRecord& record);
+StepRecord step_record_from_json(const JsonNode& node);
+TestRecord test_record_from_json(const JsonNode& node);
+FailureRecord failure_record_from_json(const JsonNode& node);
+
+}  // namespace kiln

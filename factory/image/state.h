@@ -1,0 +1,48 @@
+// The state folder (default `.kiln`): every name on disk is made here.
+//
+//   plan.json              the plan that `kiln step` runs, and that the next `--explain` compares with
+//   build.ninja            the same plan for ninja
+//   steps/<key>.json       StepRecord: the step is done, its layers are in the store
+//   tests/<key>.json       TestRecord: the test passed
+//   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
+//   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
+//   built/<image key>.json ImageRecord of a packaged image, not yet published
+//   logs/<key>.log         log of the last attempt
+//   engine/                the engine's private store: a cache, deleted whole when in doubt
+//   store/                 BlobStore
+//   index.db               registry index
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace kiln {
+
+class StatePaths {
+ public:
+  explicit StatePaths(std::filesystem::path root) : root_(std::move(root)) {}
+  const std::filesystem::path& root() const { return root_; }
+  std::filesystem::path plan() const { return root_ / "plan.json"; }
+  std::filesystem::path ninja() const { return root_ / "build.ninja"; }
+  std::filesystem::path step(std::string_view key) const { return file("steps", key, ".json"); }
+  std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
+  std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
+  std::filesystem::path built(std::string_view key) const { return file("built", key, ".json"); }
+  std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }
+  std::filesystem::path layout(std::string_view repository, std::string_view immutable_tag) const {
+    return root_ / "images" / checked(repository) / checked(immutable_tag);
+  }
+  std::filesystem::path engine() const { return root_ / "engine"; }
+  std::filesystem::path store() const { return root_ / "store"; }
+  std::filesystem::path events() const { return root_ / "events.fifo"; }
+  std::filesystem::path temporary() const { return root_ / "tmp"; }
+
+ private:
+  std::filesystem::path file(std::string_view folder, std::string_view key, std::string_view ending) const;
+  // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 255 bytes: Error(input).
+  static std::string checked(std::string_view name);
+  std::filesystem::path root_;
+};
+
+}  // namespace kiln

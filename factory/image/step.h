@@ -1,0 +1,43 @@
+// Runs one step of the plan: what `kiln step KEY` does, here or on a compute node.
+#pragma once
+
+#include <string>
+
+#include "image/engine.h"
+#include "image/state.h"
+#include "plan/build_plan.h"
+#include "plan/recipe.h"
+#include "plan/site.h"
+#include "registry/blob_store.h"
+
+namespace kiln {
+
+struct StepSetup {
+  const BuildPlan& plan;
+  const Site& site;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;  // ours; the allow-list decides what a script sees
+  std::map<std::string, fs::path> recipe_folders;  // "framework/pytorch" → folder
+};
+
+enum class StepOutcome { done, up_to_date, failed };
+
+// Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, and a log. A step whose record exists is not run again.
+StepOutcome run_step(const std::string& key, const StepSetup& setup);
+
+// Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless): tests and benchmarks.
+CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv, const fs::path& recipe_folder,
+                           const std::map<std::string, std::string>& environment, const fs::path& log,
+                           bool capture_stdout, const StepSetup& setup);
+
+// The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
+struct SiteHandover {
+  std::map<std::string, std::string> environment;
+  std::vector<Mount> mounts;
+};
+SiteHandover site_handover(const Site& site, const FileSystem& files, const std::map<std::string, std::string>& ours);
+
+}  // namespace kiln

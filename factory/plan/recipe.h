@@ -1,0 +1,115 @@
+// A recipe: one component, its versions, its install methods and the scripts that do the work.
+// On disk: recipes/<kind>/<name>/recipe.json and the files it names. Schema: `kiln schema recipe`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/effects.h"
+#include "base/error.h"
+#include "base/version.h"
+
+namespace kiln {
+
+// Declaration order is layering order where nothing else decides.
+enum class Kind { base, toolchain, library, framework, compiler, distributed, workload };
+
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_from(std::string_view name);
+const std::vector<std::string>& kind_names();
+
+// A file of the recipe folder whose bytes enter keys.
+struct RecipeFile {
+  std::string path;  // relative to the recipe folder, no "..", "/"-separated
+  Digest digest;
+  std::string bytes;
+};
+
+// "This component must be in the image too": {"library": "python", "version": ">=3.11"}. Missing ones are added by
+// `resolve` in their newest fitting version, except frameworks and bases, which the cell itself must choose.
+struct Need {
+  Kind kind = Kind::library;
+  std::string name;
+  VersionRange range;
+  SourceLocation where;
+};
+
+// The stage that is thrown away: its tools and sources never reach the image; `copy` paths do.
+struct BuildStage {
+  std::vector<Need> needs;
+  std::string script;
+  std::vector<std::string> copy;  // absolute paths
+};
+
+struct Method {
+  std::string name;  // hub, pip, distro, vendor, source
+  bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part by a faster one
+  std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
+  std::string rootfs;      // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
+  std::string script;      // run inside the image; "" when there is nothing to install (built in)
+  std::vector<std::string> files;       // further files that the scripts read
+  std::vector<std::string> parameters;  // environment variables that the scripts read (see `parameters_of`)
+  std::vector<Need> needs;              // in the image, at run time
+  std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::optional<BuildStage> build;
+  std::map<std::string, std::string> environment;  // of the final image
+  VersionRange versions;                           // versions this method offers, default all
+  SourceLocation where;
+};
+
+struct ComponentVersion {
+  Version version;
+  std::map<std::string, std::string> facts;  // {"python": "3.13"}: scripts see KILN_FACT_PYTHON, constraints see framework.python
+  std::string source_url;                    // "" when the method needs no download
+  std::string source_checksum;               // sha256:… or git:<40 hex>
+  SourceLocation where;
+};
+
+// A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's files in
+// the current folder; exit 0 = proven. Networkless.
+struct SmokeTest {
+  std::string script;
+  std::vector<std::string> files;
+};
+
+struct Component {
+  Kind kind = Kind::framework;
+  std::string name;
+  std::string description;
+  std::string licenses;  // SPDX expression
+  std::string homepage;
+  std::vector<ComponentVersion> versions;  // newest first
+  std::vector<Method> methods;             // in the file's order; the first is the default
+  std::optional<SmokeTest> test;
+  std::map<std::string, RecipeFile> files;  // every file named above, by path
+  // Toolchains only: the archspec compiler name ("gcc", "clang") and version range source, from facts "compiler", "compiler_version".
+  fs::path folder;       // where it was read from; never in a key
+  std::string file;      // path of recipe.json, for messages
+
+  const ComponentVersion* find_version(const Version& version) const;
+  const Method* find_method(std::string_view name) const;
+};
+
+// All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by name).
+class RecipeBook {
+ public:
+  // Throws Error(input) for the first bad recipe. Reads every file that a recipe names.
+  static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
+  void add(Component component);
+
+  const Component* find(Kind kind, std::string_view name) const;
+  const std::map<std::pair<Kind, std::string>, Component>& all() const { return components_; }
+  std::vector<std::string> names(Kind kind) const;
+
+ private:
+  std::map<std::pair<Kind, std::string>, Component> components_;
+};
+
+// One recipe.json; `read_file` returns the bytes of a file of the recipe folder, nullopt when absent.
+Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files);
+
+}  // namespace kiln

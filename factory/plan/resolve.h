@@ -1,0 +1,99 @@
+// resolve: ImageRequest → ImageSpec. Every version, flag and script fixed, its key computed. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/microarchitecture.h"
+#include "plan/expand.h"
+#include "plan/recipe.h"
+#include "plan/target.h"
+
+namespace kiln {
+
+enum class StepKind { rootfs, pull, run, copy, test };
+std::string_view name_of(StepKind kind);
+StepKind step_kind_from(std::string_view name);  // throws Error(input)
+
+// A node of the plan. `key` = sha256 of `inputs` dumped: everything that can change the bits, and nothing else.
+struct Step {
+  std::string key;     // 64 hex digits
+  StepKind kind = StepKind::run;
+  std::string parent;  // key of the step it builds on, "" for rootfs and pull
+  std::string from;    // copy: key of the build stage's last step
+  Json inputs;         // canonical: kind, parent key, parameters, script digests, paths; see resolve.cc
+  // What must not enter the key:
+  std::string title;       // "pytorch 2.6.0 (distro)"
+  std::string component;   // "framework/pytorch"
+  // How to run it; all of it is covered by `inputs`.
+  std::string reference;                          // pull
+  std::string script;                             // path inside the recipe folder
+  std::map<std::string, std::string> parameters;  // environment of the script
+  std::vector<std::string> files;                 // paths inside the recipe folder, script included
+  std::vector<std::string> copy;                  // copy: absolute paths
+};
+
+// A chain of steps on one base. The last stage of an image is the image; the others are thrown away.
+struct Stage {
+  std::string name;  // "build-openblas", "image"
+  std::vector<Step> steps;
+};
+
+struct ComponentUse {
+  Kind kind = Kind::framework;
+  std::string name;
+  Version version;
+  std::string method;
+  bool optimised = false;
+  bool automatic = false;  // added because another one needs it
+};
+
+// Where each flag came from, for `kiln show --stage resolve`.
+struct FlagOrigin {
+  std::string variable;  // CFLAGS
+  std::string value;
+  std::string compiler;  // gcc 14.2
+  std::string target;    // microarchitecture that answered
+  std::string note;      // why it is not the one asked for
+};
+
+struct ImageSpec {
+  ImageRequest request;
+  std::string repository;  // the framework's name, or the first component's that is not a base
+  std::string tag;
+  std::string immutable_tag;
+  std::string key;         // 64 hex digits: last step, environment and command
+  Target target;
+  std::vector<ComponentUse> components;  // in layering order
+  std::vector<Stage> stages;
+  std::vector<Step> tests;               // one for each component that has a test, parent = last step of the image
+  std::map<std::string, std::string> environment;  // of the image
+  std::vector<std::string> command;
+  std::map<std::string, std::string> labels;       // not in the key
+  std::vector<FlagOrigin> flags;
+  bool optimised = false;  // any component is
+
+  const Stage& image_stage() const { return stages.back(); }
+  const Step& last_step() const { return stages.back().steps.back(); }
+};
+
+struct ResolveInput {
+  const RecipeBook& recipes;
+  const TargetBook& targets;
+  const Microarchitectures& cpus;
+};
+
+// An ImageSpec, or the reason why this combination cannot be (an unmet need, a method that the version does not
+// offer). Errors in what was written (unknown component, unknown version) are Error(input).
+std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
+
+// The tag of DESIGN.md: `<version>-<method>[-<library>…][-<compiler>…]-<cpu>[-<gpu>…]-<os>`, at most 128 characters.
+std::string make_tag(const std::vector<ComponentUse>& components, const Target& target);
+
+// The names that scripts may list under "parameters", for lint and messages.
+bool is_known_parameter(std::string_view name);
+
+}  // namespace kiln

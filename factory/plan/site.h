@@ -1,0 +1,31 @@
+// The site file: what is true of this machine or centre and must never enter a key.
+// Schema: `kiln schema site`. Found at $KILN_SITE, ./site.json, $XDG_CONFIG_HOME/kiln/site.json, else defaults.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+
+namespace kiln {
+
+struct Site {
+  std::string engine = "buildah";
+  std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
+  int jobs = 0;                       // 0 = number of processors / 2, at least 1
+  int zstd_level = 3;
+  CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
+  // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
+  std::vector<std::string> pass_environment = {"http_proxy",  "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+                                               "NO_PROXY",    "ALL_PROXY",   "all_proxy", "PIP_*"};
+  std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
+  std::string pip_configuration = "";                                  // "" = what pip itself would read, when it exists
+  std::string file;                                                    // "" = built-in defaults
+};
+
+Site read_site(const FileSystem& files, const fs::path& file);
+// Looks in the places above.
+Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);
+
+}  // namespace kiln

@@ -1,0 +1,40 @@
+// Targets: what an image is built for. Files: matrix/targets/<name>.json, or just an archspec name.
+// Schema: `kiln schema target`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/microarchitecture.h"
+
+namespace kiln {
+
+struct Target {
+  std::string name;
+  std::string cpu;                        // archspec microarchitecture
+  std::vector<std::string> accelerators;  // `nvidia:sm_61`, `amd:gfx90a`
+  std::string description;
+
+  // OCI platform (image-spec, image index): architecture `amd64`, variant `v2`…`v4` on x86-64 levels.
+  std::string platform_architecture(const Microarchitectures& cpus) const;
+  bool operator==(const Target&) const = default;
+};
+
+// Named targets plus every archspec name as an implicit target; `cpu,accelerator…` works as well:
+// `broadwell`, `x86_64_v3,nvidia:sm_80,nvidia:sm_90`.
+class TargetBook {
+ public:
+  static TargetBook read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus);
+  explicit TargetBook(const Microarchitectures& cpus) : cpus_(&cpus) {}
+  void add(Target target);
+  // Throws Error(input) with the nearest known name.
+  Target get(std::string_view name, const SourceLocation& where) const;
+
+ private:
+  const Microarchitectures* cpus_;
+  std::vector<Target> named_;
+};
+
+}  // namespace kiln

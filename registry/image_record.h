@@ -1,0 +1,78 @@
+// What the index knows of an image: the sidecar file and the index row are both made from this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/version.h"
+
+namespace kiln {
+
+struct ComponentRecord {
+  std::string kind;  // framework, library, compiler, …
+  std::string name;
+  Version version;
+  std::string method;
+  bool optimised = false;
+};
+
+struct ImageRecord {
+  Digest manifest;            // of the OCI manifest; empty for an external mapping
+  std::string reference;      // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
+  std::string repository;     // pytorch
+  std::string tag;
+  std::string immutable_tag;
+  std::string key;            // plan key, 64 hex
+  std::string cell;           // matrix cell id
+  std::string application;    // what the DSL calls the image by: the framework, the MPI library, or an app_tag
+  Version version;
+  std::string method;
+  bool optimised = false;     // answers enable_opt_build: true
+  std::vector<ComponentRecord> components;
+  std::string cpu;            // archspec microarchitecture
+  std::vector<std::string> accelerators;
+  std::map<std::string, std::string> selectors;  // external mapping: further DSL choices it answers
+  std::map<std::string, std::string> labels;
+  std::uint64_t size = 0;     // bytes of all layers, compressed
+  std::string layout;         // OCI image layout folder, relative to the state folder
+  std::string created;        // RFC 3339
+
+  // `<repository>:<tag>` for a built image, `reference` for an external one.
+  std::string name() const;
+};
+
+// A measured speed of one image on one host.
+struct HostDescription {
+  std::string cpu;      // archspec microarchitecture detected
+  std::string model;    // /proc/cpuinfo model name
+  int cores = 0;        // processors this process may use
+  std::uint64_t memory_bytes = 0;
+  std::string kernel;
+  std::vector<std::string> accelerators;
+  std::string glibc;
+};
+
+struct Measurement {
+  Digest image;          // manifest digest
+  std::string workload;  // mnist-cnn
+  std::string unit;      // "ms/step": less is better
+  double median = 0;
+  double low = 0;        // first quartile
+  double high = 0;       // third quartile
+  int samples = 0;
+  HostDescription host;
+  std::string taken;     // RFC 3339
+};
+
+Json to_json(const ImageRecord& record);
+Json to_json(const HostDescription& host);
+Json to_json(const Measurement& measurement);
+ImageRecord image_record_from_json(const JsonNode& node);
+HostDescription host_from_json(const JsonNode& node);
+Measurement measurement_from_json(const JsonNode& node);
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// select: ImageQuery + index entries + host → the best image, with reasons. Pure.
+// Order of preference: runs there at all → satisfies every choice → measured speed on the nearest host and workload → optimised
+// before stock when an optimised build is asked for → most specific target → newest version → name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/microarchitecture.h"
+#include "registry/dsl.h"
+#include "registry/index.h"
+
+namespace kiln {
+
+struct Candidate {
+  const IndexEntry* entry = nullptr;
+  // The first clause that failed, in the order of preference ("needs avx512f; host zen2 lacks it"); "" = it qualifies.
+  std::string failed;
+  int clauses_met = 0;                  // how many held before the first that failed: the nearest miss has most
+  const Measurement* measured = nullptr;  // the one that ranked it
+};
+
+struct Selection {
+  std::optional<Candidate> winner;      // nothing: no image matches
+  std::vector<std::string> reasons;     // why it won, in the order of preference: "measured 185 ms/step (mnist-cnn, …), 1.63x faster than …"
+  std::vector<Candidate> others;        // qualifying ones by rank, then misses, nearest first
+  std::string nearest_miss;             // when nothing matched: one line
+};
+
+struct Host {
+  HostDescription description;
+  bool known = false;  // false: nothing is known of the host, so nothing is refused for it
+};
+
+Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
+                       const Microarchitectures& cpus);
+
+Json to_json(const Selection& selection);
+// The text of `--explain`.
+std::string explain(const Selection& selection);
+
+}  // namespace kiln
