@@ -130,8 +130,7 @@ class Scanner {
            "equal keys would silently overwrite each other: keep one");
     return true;
   }
-  bool parse_error(std::size_t position, const std::string& token,
-                   const nlohmann::detail::exception& problem) {
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& problem) {
     std::string what = problem.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while … - unexpected
     // …": the tail says what.
