@@ -45,10 +45,11 @@ std::string no_entry_note(const Microarchitecture& cpu, std::string_view compile
                      versions_of(*entries));
 }
 
-void append_note(std::string& note, std::string_view more) {
-  if (!note.empty()) note += "; ";
-  note += more;
+std::string joined_notes(const std::vector<std::string>& notes) {
+  return fmt::format("{}", fmt::join(notes, "; "));
 }
+
+FlagsAnswer refusal(FlagsAnswer::Kind kind, std::string reason) { return {kind, {}, {}, std::move(reason)}; }
 
 }  // namespace
 
@@ -107,30 +108,26 @@ FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view co
     auto best = std::find_if(cpu.ancestors.begin(), cpu.ancestors.end(), [&](const std::string& ancestor) {
       return entries_of(known(ancestor), compiler) != nullptr;
     });
-    return {Kind::unsupported,
-            {},
-            {},
-            fmt::format("'{}' compiler is known to optimize up to the '{}' microarchitecture in "
-                        "the '{}' architecture family",
-                        compiler, *best, cpu.family)};
+    return refusal(
+        Kind::unsupported,
+        fmt::format("'{}' compiler is known to optimize up to the '{}' microarchitecture in the '{}' "
+                    "architecture family",
+                    compiler, *best, cpu.family));
   }
   auto parts = archspec::split_version(version);
   if (!parts) {
-    return {Kind::invalid_version,
-            {},
-            {},
-            "invalid format for the compiler version argument. Only dot separated digits are allowed."};
+    return refusal(
+        Kind::invalid_version,
+        "invalid format for the compiler version argument. Only dot separated digits are allowed.");
   }
   if (const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact)) {
     return {Kind::flags, entry->flags, entry->warning, {}};
   }
-  return {Kind::unsupported,
-          {},
-          {},
-          fmt::format("cannot produce optimized binary for micro-architecture '{}' with {}@{} [{}]", name,
-                      compiler, version,
-                      entries->empty() ? "no supported compiler versions"
-                                       : "supported compiler versions are " + versions_of(*entries))};
+  const std::string versions = entries->empty() ? "no supported compiler versions"
+                                                : "supported compiler versions are " + versions_of(*entries);
+  return refusal(Kind::unsupported,
+                 fmt::format("cannot produce optimized binary for micro-architecture '{}' with {}@{} [{}]",
+                             name, compiler, version, versions));
 }
 
 std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std::string_view name,
@@ -144,28 +141,27 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
                 fmt::format("'{}' is not a version of {} that archspec can compare", version, compiler),
                 "write it as dot separated digits, such as 12.2.0");
   }
-  auto answer = [&](const Microarchitecture& cpu, const CompilerEntry& entry, UpperBound upper_bound) {
-    BestFlags best{cpu.name, entry.flags, {}};
-    if (cpu.name != asked.name) {
-      best.note = fmt::format("{}; flags of {} are used", no_entry_note(asked, compiler, version), cpu.name);
-    }
-    if (upper_bound == UpperBound::with_patch_releases) {
-      append_note(best.note, fmt::format("{} {} counts as a patch release in archspec's {} for {}", compiler,
-                                         version, entry.versions, cpu.name));
-    }
-    if (!entry.warning.empty()) append_note(best.note, entry.warning);
-    return best;
-  };
   std::vector<std::string> candidates{asked.name};
   candidates.insert(candidates.end(), asked.ancestors.begin(), asked.ancestors.end());
   for (const std::string& candidate : candidates) {
     const Microarchitecture& cpu = known(candidate);
     const auto* entries = entries_of(cpu, compiler);
     if (entries == nullptr) continue;
-    for (UpperBound upper_bound : {UpperBound::exact, UpperBound::with_patch_releases}) {
-      if (const CompilerEntry* entry = admitting(*entries, *parts, upper_bound))
-        return answer(cpu, *entry, upper_bound);
+    const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
+    const bool exact = entry != nullptr;
+    if (!exact) entry = admitting(*entries, *parts, UpperBound::with_patch_releases);
+    if (entry == nullptr) continue;
+    std::vector<std::string> notes;
+    if (cpu.name != asked.name) {
+      notes.push_back(no_entry_note(asked, compiler, version));
+      notes.push_back(fmt::format("flags of {} are used", cpu.name));
     }
+    if (!exact) {
+      notes.push_back(fmt::format("{} {} counts as a patch release in archspec's {} for {}", compiler,
+                                  version, entry->versions, cpu.name));
+    }
+    if (!entry->warning.empty()) notes.push_back(entry->warning);
+    return BestFlags{cpu.name, entry->flags, joined_notes(notes)};
   }
   return std::nullopt;
 }

@@ -37,17 +37,19 @@ TEST(DescribeHost, ReadsProcessorAndMemory) {
   EXPECT_EQ(host.cpu, "broadwell");
   EXPECT_EQ(host.model, "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz");
   EXPECT_EQ(host.cores, 24);
-  EXPECT_EQ(host.memory_bytes, 65807732u * 1024u);
+  EXPECT_EQ(host.memory_bytes, std::uint64_t{65807732} * 1024);
   EXPECT_EQ(host.kernel, "6.1.0-18-test");
   EXPECT_EQ(host.glibc, "2.36");
   EXPECT_TRUE(host.accelerators.empty());
 }
 
 TEST(DescribeHost, NamesTheModelWhereLinuxDoesNotCallItSo) {
-  FakeFileSystem power({{"/proc/cpuinfo", sample("linux-rhel8-power9")}});
+  FakeFileSystem power;
+  power.write("/proc/cpuinfo", sample("linux-rhel8-power9"));
   EXPECT_EQ(describe(power, "ppc64le").cpu, "power9le");
   EXPECT_EQ(describe(power, "ppc64le").model, "POWER9, altivec supported");
-  FakeFileSystem arm({{"/proc/cpuinfo", sample("linux-amazon-neoverse_v1")}});
+  FakeFileSystem arm;
+  arm.write("/proc/cpuinfo", sample("linux-amazon-neoverse_v1"));
   EXPECT_EQ(describe(arm, "aarch64").cpu, "neoverse_v1");
   EXPECT_EQ(describe(arm, "aarch64").model, "implementer 0x41 part 0xd40");
 }
@@ -58,14 +60,14 @@ TEST(DescribeHost, WithoutFilesSaysWhatTheSystemSays) {
   EXPECT_EQ(host.model, "");
   EXPECT_EQ(host.memory_bytes, 0u);
   EXPECT_TRUE(host.accelerators.empty());
-  EXPECT_EQ(
-      describe(FakeFileSystem({{"/proc/meminfo", "MemTotal: lots\nMemTotal:\n"}}), "x86_64").memory_bytes,
-      0u);
+  FakeFileSystem odd;
+  odd.write("/proc/meminfo", "MemTotal: lots\nMemTotal:\n");
+  EXPECT_EQ(describe(odd, "x86_64").memory_bytes, 0u);
 }
 
 TEST(DescribeHost, FindsAccelerators) {
-  FakeFileSystem nvidia(
-      {{"/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15\n"}});
+  FakeFileSystem nvidia;
+  nvidia.write("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15\n");
   EXPECT_EQ(describe(nvidia, "x86_64").accelerators, std::vector<std::string>{"nvidia"});
 
   const std::string nodes = "/sys/class/kfd/kfd/topology/nodes/";
