@@ -23,7 +23,8 @@ struct Options {
 
 const Measurement* known(const IndexEntry& entry, const std::string& workload, const HostDescription& host) {
   for (const Measurement& measurement : entry.measurements)
-    if (measurement.workload == workload && measurement.host.model == host.model && measurement.host.cores == host.cores)
+    if (measurement.workload == workload && measurement.host.model == host.model &&
+        measurement.host.cores == host.cores)
       return &measurement;
   return nullptr;
 }
@@ -31,7 +32,8 @@ const Measurement* known(const IndexEntry& entry, const std::string& workload, c
 const Component& find_workload(const RecipeBook& recipes, const std::string& name) {
   const Component* workload = recipes.find(Kind::workload, name);
   if (workload == nullptr)
-    throw Error(ExitCode::usage, "there is no workload '" + name + "'", did_you_mean(name, recipes.names(Kind::workload)));
+    throw Error(ExitCode::usage, "there is no workload '" + name + "'",
+                did_you_mean(name, recipes.names(Kind::workload)));
   return *workload;
 }
 
@@ -56,8 +58,9 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
   Table table({"IMAGE", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "MEASURED"});
   for (const Row& row : rows)
     table.add({row.image, fmt::format("{:.1f}", row.measurement.median),
-               fmt::format("{:.1f} to {:.1f}", row.measurement.low, row.measurement.high), row.measurement.unit,
-               std::to_string(row.measurement.samples), row.fresh ? "now" : row.measurement.taken});
+               fmt::format("{:.1f} to {:.1f}", row.measurement.low, row.measurement.high),
+               row.measurement.unit, std::to_string(row.measurement.samples),
+               row.fresh ? "now" : row.measurement.taken});
   fmt::print("{}", table.text());
 }
 
@@ -79,15 +82,16 @@ void run(const Options& options, Invocation& invocation) {
     std::string name = image.spec.repository + ":" + image.spec.tag;
     auto entry = published.find(image.spec.key);
     if (entry == published.end())
-      throw Error(ExitCode::no_match, name + " is not in the index", "run `kiln build` and `kiln publish` first");
+      throw Error(ExitCode::no_match, name + " is not in the index",
+                  "run `kiln build` and `kiln publish` first");
     const Measurement* before = known(entry->second, workload.name, host);
     if (before != nullptr && !options.again) {
       rows.push_back({name, *before, false});
       continue;
     }
     invocation.note("bench  " + workload.name + " in " + name);
-    Measurement measurement = measure(
-        {image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
+    Measurement measurement =
+        measure({image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
     index.record(measurement);
     rows.push_back({name, measurement, true});
   }
@@ -98,9 +102,11 @@ void run(const Options& options, Invocation& invocation) {
 
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "Measure a workload in published images, one after the other");
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure a workload in published images, one after the other");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option("cells", options->cells,
+                      "cell patterns: a glob over the id, or axis=value (default: all)");
   command->add_option("--workload", options->workload, "workload component")->required()->type_name("NAME");
   command->add_flag("--again", options->again, "measure anew what was measured on this host before");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));

@@ -41,9 +41,10 @@ void print_report(const BuildReport& report, const Options& options) {
     if (!image.log.empty()) reason += ", log " + image.log.string();
     table.add({image.name, std::string(name_of(image.verdict)), reason});
   }
-  fmt::print("{}\n{} built, {} up to date, {} failed, {} not reached; {} steps run in {:.1f} s\n", table.text(),
-             report.count(Verdict::built), report.count(Verdict::up_to_date), report.count(Verdict::failed),
-             report.count(Verdict::not_reached), report.steps_run, report.seconds);
+  fmt::print("{}\n{} built, {} up to date, {} failed, {} not reached; {} steps run in {:.1f} s\n",
+             table.text(), report.count(Verdict::built), report.count(Verdict::up_to_date),
+             report.count(Verdict::failed), report.count(Verdict::not_reached), report.steps_run,
+             report.seconds);
   if (report.steps_run == 0 && report.count(Verdict::up_to_date) == report.images.size())
     fmt::print("nothing to do\n");
 }
@@ -55,7 +56,8 @@ void print_dry_run(const BuildPlan& plan, const std::vector<std::string>& ids, c
     if (is_built(image, state, files)) continue;
     fmt::print("{}:{}\n", image.spec.repository, image.spec.tag);
     for (const std::string& key : image.steps)
-      if (!files.exists(state.step(key))) fmt::print("  {}  {}\n", key.substr(0, 12), plan.steps.at(key).title);
+      if (!files.exists(state.step(key)))
+        fmt::print("  {}  {}\n", key.substr(0, 12), plan.steps.at(key).title);
   }
 }
 
@@ -71,10 +73,12 @@ void run(const Options& options, Invocation& invocation) {
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
-  BuildSetup setup{catalogue.plan,  ids,           catalogue.recipes, site,       state, invocation.files,
-                   invocation.runner, invocation.clock, environment};
+  BuildSetup setup{
+      catalogue.plan,   ids,        catalogue.recipes, site, state, invocation.files, invocation.runner,
+      invocation.clock, environment};
   BuildReport report =
-      build(setup, {options.jobs > 0 ? options.jobs : default_jobs(site), !options.fail_fast, own_path()}, progress);
+      build(setup, {options.jobs > 0 ? options.jobs : default_jobs(site), !options.fail_fast, own_path()},
+            progress);
   print_report(report, options);
   if (report.interrupted)
     invocation.exit_code = ExitCode::interrupted;
@@ -88,10 +92,14 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("build", "Build, test and package the images of a matrix");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value (default: all)");
-  command->add_option("-j,--jobs", options->jobs, "steps at a time (default: the site file's, else half the processors + 1)")
+  command->add_option("cells", options->cells,
+                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command
+      ->add_option("-j,--jobs", options->jobs,
+                   "steps at a time (default: the site file's, else half the processors + 1)")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("-k,--keep-going", options->keep_going, "go on with other images when one fails (the default)");
+  command->add_flag("-k,--keep-going", options->keep_going,
+                    "go on with other images when one fails (the default)");
   command->add_flag("--fail-fast", options->fail_fast, "start nothing new after the first failure");
   command->add_flag("-n,--dry-run", options->dry_run, "list the steps that would run");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));

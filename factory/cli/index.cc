@@ -29,7 +29,8 @@ Json entry_json(const IndexEntry& entry) {
   json["name"] = entry.image.name();
   json["stale"] = entry.stale;
   json["measurements"] = Json::array();
-  for (const Measurement& measurement : entry.measurements) json["measurements"].push_back(to_json(measurement));
+  for (const Measurement& measurement : entry.measurements)
+    json["measurements"].push_back(to_json(measurement));
   return json;
 }
 
@@ -45,9 +46,12 @@ void list(const Options& options, Invocation& invocation) {
   for (const IndexEntry& entry : entries) {
     std::string speed;
     for (const Measurement& measurement : entry.measurements)
-      speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload, measurement.median, measurement.unit);
-    table.add({entry.image.name() + (entry.stale ? " (stale)" : ""), entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
-               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed, entry.image.created});
+      speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload,
+                           measurement.median, measurement.unit);
+    table.add({entry.image.name() + (entry.stale ? " (stale)" : ""), entry.image.cpu,
+               entry.image.manifest.hex().substr(0, 12),
+               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed,
+               entry.image.created});
   }
   fmt::print("{}", table.text());
 }
@@ -64,14 +68,15 @@ void show(const Options& options, Invocation& invocation) {
     }
     names.push_back(entry.image.name());
   }
-  throw Error(ExitCode::no_match, "the index has no image '" + options.name + "'", did_you_mean(options.name, names));
+  throw Error(ExitCode::no_match, "the index has no image '" + options.name + "'",
+              did_you_mean(options.name, names));
 }
 
 void snapshots(Invocation& invocation) {
   Table table({"SNAPSHOT", "CREATED", "IMAGES", "NOTE", ""});
   for (const Snapshot& snapshot : invocation.index(Index::Mode::read).snapshots())
-    table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images), snapshot.note,
-               snapshot.current ? "current" : ""});
+    table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images),
+               snapshot.note, snapshot.current ? "current" : ""});
   fmt::print("{}", table.text());
 }
 
@@ -85,7 +90,8 @@ void recover(Invocation& invocation) {
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index recover");
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
-  fmt::print("{} adopted, {} lost, {} temporaries dropped{}\n", report.adopted, report.lost, report.temporaries,
+  fmt::print("{} adopted, {} lost, {} temporaries dropped{}\n", report.adopted, report.lost,
+             report.temporaries,
              report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
 }
 
@@ -94,8 +100,8 @@ void import(const Options& options, Invocation& invocation) {
   if (!bytes) throw Error(ExitCode::input, {options.file, 0, 0, ""}, "no such file");
   auto mappings = read_mappings(JsonDocument::parse(*bytes, options.file));
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
-  std::int64_t number =
-      invocation.index(Index::Mode::write).import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
+  std::int64_t number = invocation.index(Index::Mode::write)
+                            .import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
   fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
 }
 
@@ -111,7 +117,8 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
     return sub;
   };
   CLI::App* list_command = add("list", "The images of the current snapshot");
-  list_command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
+  list_command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}));
   list_command->add_option("--snapshot", options->snapshot, "of this snapshot");
   list_command->callback([options, &invocation] { list(*options, invocation); });
   CLI::App* show_command = add("show", "Everything known of one image, as JSON");
@@ -122,7 +129,9 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   CLI::App* rollback_command = add("rollback", "Make an earlier snapshot the current one");
   rollback_command->add_option("snapshot", options->snapshot, "number")->required();
   rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
-  add("recover", "Adopt images without rows, mark rows without files")->callback([&invocation] { recover(invocation); });
+  add("recover", "Adopt images without rows, mark rows without files")->callback([&invocation] {
+    recover(invocation);
+  });
   CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });

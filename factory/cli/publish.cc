@@ -25,15 +25,18 @@ void run(const Options& options, Invocation& invocation) {
     if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
     auto bytes = invocation.files.read(state.built(image.spec.key));
     if (bytes)
-      records.push_back(image_record_from_json(JsonDocument::parse(*bytes, state.built(image.spec.key).string()).root()));
+      records.push_back(
+          image_record_from_json(JsonDocument::parse(*bytes, state.built(image.spec.key).string()).root()));
     else
       failed.push_back(image.spec.repository + ":" + image.spec.tag);
   }
   if (records.empty())
-    throw Error(ExitCode::no_match, "nothing of '" + catalogue.plan.name + "' is built", "run `kiln build` first");
+    throw Error(ExitCode::no_match, "nothing of '" + catalogue.plan.name + "' is built",
+                "run `kiln build` first");
   Index index = invocation.index(Index::Mode::write);
   std::int64_t before = index.current();
-  std::int64_t number = index.publish(records, failed, rfc3339(invocation.clock.unix_seconds()), catalogue.plan.name);
+  std::int64_t number =
+      index.publish(records, failed, rfc3339(invocation.clock.unix_seconds()), catalogue.plan.name);
   if (number == before)
     fmt::print("snapshot {}: nothing new\n", number);
   else
@@ -46,7 +49,8 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option("cells", options->cells,
+                      "cell patterns: a glob over the id, or axis=value (default: all)");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }

@@ -31,7 +31,8 @@ void announce(const StatePaths& state, const StepEvent& event) {
 BuildPlan read_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
   auto bytes = files.read(state.plan(name));
   if (!bytes)
-    throw Error(ExitCode::usage, "there is no plan '" + name + "' in " + state.root().string(), "run `kiln build` first");
+    throw Error(ExitCode::usage, "there is no plan '" + name + "' in " + state.root().string(),
+                "run `kiln build` first");
   JsonLimits limits{256u << 20, 64, 1u << 20, 20'000'000};
   return plan_from_json(JsonDocument::parse(*bytes, state.plan(name).string(), limits));
 }
@@ -41,7 +42,9 @@ std::int64_t epoch_of(const std::map<std::string, std::string>& environment) {
 }
 
 // The end of a step as `kiln build` and a person read it.
-void report(const StepEvent& event) { fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace)); }
+void report(const StepEvent& event) {
+  fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 void package(const BuildPlan& plan, const std::string& cell, Invocation& invocation) {
   StatePaths state = invocation.state();
@@ -73,7 +76,8 @@ void run(const Options& options, Invocation& invocation) {
   announce(state, {StepEvent::State::started, options.key, title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
   StepOutcome outcome = run_step(options.key, setup);
-  StepEvent event{StepEvent::State::done, options.key, title, invocation.clock.monotonic_seconds() - start, "", ""};
+  StepEvent event{
+      StepEvent::State::done, options.key, title, invocation.clock.monotonic_seconds() - start, "", ""};
   if (outcome == StepOutcome::up_to_date) event.state = StepEvent::State::up_to_date;
   if (outcome == StepOutcome::failed) {
     event.state = StepEvent::State::failed;
@@ -90,9 +94,13 @@ void run(const Options& options, Invocation& invocation) {
 CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("step", "Run one step of a plan; what build.ninja calls");
-  command->add_option("--plan", options->plan, "name of the plan in the state folder")->required()->type_name("NAME");
+  command->add_option("--plan", options->plan, "name of the plan in the state folder")
+      ->required()
+      ->type_name("NAME");
   auto* key = command->add_option("key", options->key, "key of the step");
-  command->add_option("--image", options->image, "package this cell's image instead")->type_name("CELL")->excludes(key);
+  command->add_option("--image", options->image, "package this cell's image instead")
+      ->type_name("CELL")
+      ->excludes(key);
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }
