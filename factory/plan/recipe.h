@@ -52,9 +52,10 @@ struct Method {
   std::string rootfs;      // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
   std::string script;      // run inside the image; "" when there is nothing to install (built in)
   std::vector<std::string> files;       // further files that the scripts read
-  std::vector<std::string> parameters;  // environment variables that the scripts read (see `parameters_of`)
+  std::vector<std::string> parameters;  // environment variables that the scripts read (plan/parameters.h)
   std::vector<Need> needs;              // in the image, at run time
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::vector<SourceLocation> after_where;  // one for each of `after`
   std::optional<BuildStage> build;
   std::map<std::string, std::string> environment;  // of the final image
   VersionRange versions;                           // versions this method offers, default all
@@ -97,7 +98,8 @@ struct Component {
 // All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by name).
 class RecipeBook {
  public:
-  // Throws Error(input) for the first bad recipe. Reads every file that a recipe names.
+  // Throws Error(input) for the first bad recipe, and for what only all of them together show (check_references).
+  // Reads every file that a recipe names.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
   void add(Component component);
 
@@ -109,7 +111,12 @@ class RecipeBook {
   std::map<std::pair<Kind, std::string>, Component> components_;
 };
 
-// One recipe.json; `read_file` returns the bytes of a file of the recipe folder, nullopt when absent.
+// One recipe.json. `file` is its path, `…/<kind>/<name>/recipe.json`, which gives kind and name; the files that it names
+// are read through `files`. Throws Error(input).
 Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files);
+
+// Throws Error(input) for a need that names no component of the book or a range without a version, an `after` that names
+// neither a kind nor a component, and for components that need each other in a circle.
+void check_references(const RecipeBook& recipes);
 
 }  // namespace kiln

@@ -24,8 +24,11 @@ struct Site {
   std::string file;                                                    // "" = built-in defaults
 };
 
+const std::vector<std::string>& engine_names();
+
+// Throws Error(input), also for a file that it names and that is not there.
 Site read_site(const FileSystem& files, const fs::path& file);
-// Looks in the places above.
+// Looks in the places above; $XDG_CONFIG_HOME defaults to ~/.config.
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);
 
 }  // namespace kiln
