@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/matrix_values.h"
 #include "plan/keys.h"
+#include "plan/matrix_values.h"
 #include "plan/reading.h"
 
 namespace kiln {
@@ -21,7 +21,8 @@ std::vector<Axis> read_axes(const JsonNode& node) {
     if (name == "$schema") continue;
     Axis axis{name, {}, body.where()};
     if (body.is_array())
-      for (const JsonNode& item : read_distinct(body, "value")) axis.values.push_back(read_axis_value(name, item));
+      for (const JsonNode& item : read_distinct(body, "value"))
+        axis.values.push_back(read_axis_value(name, item));
     else
       axis.values.push_back(read_axis_value(name, body));
     axes.push_back(std::move(axis));
@@ -66,7 +67,8 @@ Constraint read_constraint(const JsonNode& node) {
   auto require = node.find("require");
   auto forbid = node.find("forbid");
   if (require.has_value() == forbid.has_value())
-    node.fail(require ? "a constraint has 'require' or 'forbid', not both" : "a constraint needs 'require' or 'forbid'",
+    node.fail(require ? "a constraint has 'require' or 'forbid', not both"
+                      : "a constraint needs 'require' or 'forbid'",
               require ? "write two constraints" : "");
   if (require) constraint.require = read_partial(*require, PartialUse::condition);
   if (forbid) constraint.forbid = read_partial(*forbid, PartialUse::condition);
@@ -108,7 +110,8 @@ void MatrixReader::read_file(const fs::path& file, const JsonNode& root) {
   const auto axes = root.find("axes");
   const auto groups = root.find("groups");
   const auto includes = root.find("includes");
-  if (axes && groups) groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a group of their own");
+  if (axes && groups)
+    groups->fail("a matrix has 'axes' or 'groups', not both", "make the axes a group of their own");
   if (!axes && !groups && !includes) root.fail("a matrix needs 'axes', 'groups' or 'includes'");
   for (const char* key : {"exclude", "include"})
     if (!axes && root.find(key))
@@ -143,13 +146,15 @@ void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
   if (std::find(done_.begin(), done_.end(), file) != done_.end()) return;
   if (!files_.exists(file) || files_.is_directory(file))
     entry.fail(fmt::format("there is no matrix file '{}'", file.string()),
-               did_you_mean(file.filename().string(), files_.list(file.parent_path().empty() ? "." : file.parent_path())));
+               did_you_mean(file.filename().string(),
+                            files_.list(file.parent_path().empty() ? "." : file.parent_path())));
   const JsonDocument document = read_document(files_, file);
   read_file(file, document.root());
 }
 
 void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) const {
-  auto start = std::find_if(open_.begin(), open_.end(), [&](const OpenFile& open) { return open.file == file; });
+  auto start =
+      std::find_if(open_.begin(), open_.end(), [&](const OpenFile& open) { return open.file == file; });
   if (start == open_.end()) {
     if (open_.size() < kMaxIncludeDepth) return;
     entry.fail(fmt::format("catalogues include each other more than {} deep", kMaxIncludeDepth));
@@ -167,7 +172,8 @@ std::string largest_axes(const MatrixGroup& group) {
                    [](const Axis* a, const Axis* b) { return a->values.size() > b->values.size(); });
   if (axes.size() > 3) axes.resize(3);
   std::vector<std::string> texts;
-  for (const Axis* axis : axes) texts.push_back(fmt::format("{} ({} values)", axis->name, axis->values.size()));
+  for (const Axis* axis : axes)
+    texts.push_back(fmt::format("{} ({} values)", axis->name, axis->values.size()));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -180,7 +186,8 @@ std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit) {
   bool overflow = false;
   double power = 0;
   for (const Axis& axis : group.axes) {
-    overflow = __builtin_mul_overflow(size, static_cast<std::uint64_t>(axis.values.size()), &size) || overflow;
+    overflow =
+        __builtin_mul_overflow(size, static_cast<std::uint64_t>(axis.values.size()), &size) || overflow;
     power += std::log2(static_cast<double>(axis.values.size()));
   }
   if (!overflow && size <= limit) return size;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kComponentForm = "none, or name[@version][:method], several joined by '+'";
 
-// `name[@version][:method]`. What follows a "+" in a version (1.5.1+cpu) reads as a component of its own, as it does in
-// `expand`: such versions are asked for without it.
+// `name[@version][:method]`. What follows a "+" in a version (1.5.1+cpu) reads as a component of its own, as
+// it does in `expand`: such versions are asked for without it.
 void check_component(const JsonNode& node, std::string_view text) {
   const std::string whole(text);
   const std::size_t colon = text.find(':');
@@ -30,7 +30,8 @@ void check_component(const JsonNode& node, std::string_view text) {
   const std::size_t at = text.find('@');
   if (at != std::string_view::npos && !is_name(text.substr(at + 1)))
     node.fail(fmt::format("expected a version after '@' in '{}'", whole), kComponentForm);
-  if (!is_name(text.substr(0, at))) node.fail(fmt::format("expected a component, found '{}'", whole), kComponentForm);
+  if (!is_name(text.substr(0, at)))
+    node.fail(fmt::format("expected a component, found '{}'", whole), kComponentForm);
 }
 
 void check_components(const JsonNode& node, const std::string& text) {
@@ -54,14 +55,16 @@ void check_target(const JsonNode& node, const std::string& text) {
     return is_name(std::string_view(&c, 1)) || std::string_view("_.-:,").find(c) != std::string_view::npos;
   });
   if (!good || !is_name(text.substr(0, text.find(','))))
-    node.fail(fmt::format("expected a target, found '{}'", text), "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
+    node.fail(fmt::format("expected a target, found '{}'", text),
+              "such as x86_64_v3 or x86_64_v3,nvidia:sm_80");
 }
 
 // A glob over an axis' values: no blanks, which would be a sign of a version range on the wrong axis.
 std::string read_glob(const JsonNode& node) {
   std::string text = read_text(node);
   if (text.find_first_of(" <>=") != std::string::npos)
-    node.fail(fmt::format("expected a value or a glob, found '{}'", text), "version ranges stand on 'version' and facts");
+    node.fail(fmt::format("expected a value or a glob, found '{}'", text),
+              "version ranges stand on 'version' and facts");
   return text;
 }
 
@@ -82,7 +85,8 @@ bool is_fact_key(const std::string& key) {
 }  // namespace
 
 std::string read_axis_value(const std::string& name, const JsonNode& node) {
-  if (node.is_array()) node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
+  if (node.is_array())
+    node.fail("expected a string, found an array", "several components are joined: \"mkl+openmpi\"");
   std::string text = read_text(node);
   if (name == "version")
     read_range(node);

@@ -9,7 +9,8 @@ namespace kiln {
 
 bool is_known_parameter(std::string_view name);
 
-// True for the variables that every script gets and that no key covers (KILN_JOBS, HOME, PIP_*, …): listing one is an error.
+// True for the variables that every script gets and that no key covers (KILN_JOBS, HOME, PIP_*, …): listing
+// one is an error.
 bool is_given_to_every_script(std::string_view name);
 
 // Every known name, for "did you mean"; KILN_FACT_<NAME> is an open set and not among them.

@@ -1,5 +1,5 @@
-// What the readers of recipes, matrices, targets and site files share: small grammars, each checked at the node it is
-// read from. Every read_… throws Error(input) that names the place.
+// What the readers of recipes, matrices, targets and site files share: small grammars, each checked at the
+// node it is read from. Every read_… throws Error(input) that names the place.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ bool is_variable_name(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 // The document at `file`; Error(input) with the nearest name of that folder when there is no such file.
 JsonDocument read_document(const FileSystem& files, const fs::path& file);
 
-std::string read_text(const JsonNode& node);           // one line, not empty
+std::string read_text(const JsonNode& node);  // one line, not empty
 Version read_version(const JsonNode& node);
 VersionRange read_range(const JsonNode& node);
 std::string read_relative_path(const JsonNode& node);  // of names as above, "/"-separated, no ".."

@@ -30,8 +30,8 @@ void check_need(const Need& need, const RecipeBook& recipes) {
     std::string hint = did_you_mean(need.name, recipes.names(need.kind));
     for (const auto& [key, other] : recipes.all())
       if (hint.empty() && key.second == need.name) hint = fmt::format("there is a {}", text_of(key));
-    throw Error(ExitCode::input, need.where, fmt::format("there is no {} '{}'", name_of(need.kind), need.name),
-                hint);
+    throw Error(ExitCode::input, need.where,
+                fmt::format("there is no {} '{}'", name_of(need.kind), need.name), hint);
   }
   const auto& versions = component->versions;
   if (std::none_of(versions.begin(), versions.end(),

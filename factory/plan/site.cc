@@ -18,12 +18,15 @@ struct Unit {
   std::uint64_t factor;
 };
 constexpr Unit kTimes[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-constexpr Unit kSizes[] = {
-    {"B", 1}, {"KiB", std::uint64_t{1} << 10}, {"MiB", std::uint64_t{1} << 20}, {"GiB", std::uint64_t{1} << 30}};
+constexpr Unit kSizes[] = {{"B", 1},
+                           {"KiB", std::uint64_t{1} << 10},
+                           {"MiB", std::uint64_t{1} << 20},
+                           {"GiB", std::uint64_t{1} << 30}};
 
 // A whole number with its unit: "6h", "256MiB".
 template <std::size_t N>
-std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what, std::string_view hint) {
+std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
+                            std::string_view hint) {
   const std::string text = node.is_number() ? "" : node.string();
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   std::uint64_t number = 0;
@@ -41,8 +44,8 @@ std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::s
 }
 
 std::chrono::seconds read_duration(const JsonNode& node) {
-  return std::chrono::seconds(
-      read_quantity(node, kTimes, "a duration", "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit"));
+  return std::chrono::seconds(read_quantity(
+      node, kTimes, "a duration", "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit"));
 }
 
 void read_limits(const JsonNode& node, CommandLimits& limits) {
@@ -50,14 +53,16 @@ void read_limits(const JsonNode& node, CommandLimits& limits) {
   if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
   if (auto silence = node.find("silence")) limits.silence = read_duration(*silence);
   if (auto log = node.find("log"))
-    limits.log_bytes = read_quantity(*log, kSizes, "a size",
-                                     "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
+    limits.log_bytes =
+        read_quantity(*log, kSizes, "a size",
+                      "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
 }
 
 std::string read_environment_glob(const JsonNode& node) {
   std::string text = node.string();
   std::string plain = text;
-  std::replace_if(plain.begin(), plain.end(), [](char c) { return c == '*' || c == '?'; }, '_');
+  std::replace_if(
+      plain.begin(), plain.end(), [](char c) { return c == '*' || c == '?'; }, '_');
   if (!is_variable_name(plain))
     node.fail(fmt::format("expected the name of an environment variable, found '{}'", text),
               "letters, digits and _; * and ? stand for others, as in PIP_*");
@@ -116,7 +121,8 @@ Site find_site(const FileSystem& files, const std::map<std::string, std::string>
   if (files.exists("site.json")) return read_site(files, "site.json");
   // The XDG base directory specification: a relative path counts as unset, and unset means ~/.config.
   fs::path configuration = value("XDG_CONFIG_HOME");
-  if (!configuration.is_absolute() && !value("HOME").empty()) configuration = fs::path(value("HOME")) / ".config";
+  if (!configuration.is_absolute() && !value("HOME").empty())
+    configuration = fs::path(value("HOME")) / ".config";
   if (configuration.is_absolute() && files.exists(configuration / "kiln" / "site.json"))
     return read_site(files, configuration / "kiln" / "site.json");
   return Site{};

@@ -51,7 +51,8 @@ Target read_target(const FileSystem& files, const fs::path& file, const Microarc
   if (auto list = root.find("accelerators"); list && !list->items().empty()) {
     for (const JsonNode& item : read_distinct(*list, "accelerator")) {
       target.accelerators.push_back(item.string());
-      if (!is_accelerator(target.accelerators.back())) fail_accelerator(item.where(), target.accelerators.back());
+      if (!is_accelerator(target.accelerators.back()))
+        fail_accelerator(item.where(), target.accelerators.back());
     }
   }
   const SourceLocation whole{file.string(), 0, 0, ""};
@@ -59,9 +60,10 @@ Target read_target(const FileSystem& files, const fs::path& file, const Microarc
     throw Error(ExitCode::input, whole, fmt::format("'{}' is not a target's name", target.name),
                 "letters, digits and _ . + - only, and a letter or digit first");
   if (cpus.find(target.name) != nullptr && target.name != target.cpu)
-    throw Error(ExitCode::input, whole,
-                fmt::format("'{}' is a microarchitecture, and this target is for '{}'", target.name, target.cpu),
-                "give the file another name");
+    throw Error(
+        ExitCode::input, whole,
+        fmt::format("'{}' is a microarchitecture, and this target is for '{}'", target.name, target.cpu),
+        "give the file another name");
   return target;
 }
 
@@ -76,8 +78,10 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
     comma = std::min(text.find(',', start), text.size());
     std::string accelerator(text.substr(start, comma - start));
     if (!is_accelerator(accelerator)) fail_accelerator(where, accelerator);
-    if (std::find(target.accelerators.begin(), target.accelerators.end(), accelerator) != target.accelerators.end())
-      throw Error(ExitCode::input, where, fmt::format("accelerator '{}' is there twice in '{}'", accelerator, text));
+    if (std::find(target.accelerators.begin(), target.accelerators.end(), accelerator) !=
+        target.accelerators.end())
+      throw Error(ExitCode::input, where,
+                  fmt::format("accelerator '{}' is there twice in '{}'", accelerator, text));
     target.accelerators.push_back(std::move(accelerator));
   }
   return target;
@@ -102,7 +106,8 @@ std::string Target::platform_variant(const Microarchitectures& cpus) const {
 TargetBook TargetBook::read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus) {
   TargetBook book(cpus);
   for (const std::string& name : files.list(folder))
-    if (name.ends_with(".json") && !files.is_directory(folder / name)) book.add(read_target(files, folder / name, cpus));
+    if (name.ends_with(".json") && !files.is_directory(folder / name))
+      book.add(read_target(files, folder / name, cpus));
   return book;
 }
 

@@ -17,7 +17,8 @@ struct Target {
   std::vector<std::string> accelerators;  // `nvidia:sm_61`, `amd:gfx90a`
   std::string description;
 
-  // OCI platform (image-spec, image index): architecture `amd64`, variant `v2`…`v4` on x86-64 levels, else "".
+  // OCI platform (image-spec, image index): architecture `amd64`, variant `v2`…`v4` on x86-64 levels, else
+  // "".
   std::string platform_architecture(const Microarchitectures& cpus) const;
   std::string platform_variant(const Microarchitectures& cpus) const;
   bool operator==(const Target&) const = default;
