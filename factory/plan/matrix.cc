@@ -21,7 +21,7 @@ std::vector<Axis> read_axes(const JsonNode& node) {
     if (name == "$schema") continue;
     Axis axis{name, {}, body.where()};
     if (body.is_array())
-      for (const JsonNode& item : read_distinct(body, "value"))
+      for (const JsonNode& item : read_at_least_one(body, "value"))
         axis.values.push_back(read_axis_value(name, item));
     else
       axis.values.push_back(read_axis_value(name, body));
@@ -132,7 +132,7 @@ void MatrixReader::read_file(const fs::path& file, const JsonNode& root) {
 
 void MatrixReader::follow(const fs::path& file, const JsonNode& includes) {
   open_.push_back({file, {}});
-  for (const JsonNode& entry : read_distinct(includes, "catalogue")) {
+  for (const JsonNode& entry : read_at_least_one(includes, "catalogue")) {
     const fs::path path = entry.line_of_text();
     if (path.empty()) entry.fail("expected the name of a matrix file, found an empty string");
     open_.back().include = entry.where();

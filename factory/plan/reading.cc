@@ -120,13 +120,18 @@ std::string read_word_of(const JsonNode& node, const std::vector<std::string>& w
 
 std::vector<JsonNode> read_distinct(const JsonNode& node, std::string_view what) {
   std::vector<JsonNode> items = node.items();
-  if (items.empty()) node.fail(fmt::format("expected at least one {}, found an empty array", what));
   std::map<std::string, std::string> seen;
   for (const JsonNode& item : items) {
     auto [first, fresh] = seen.emplace(item.value().dump(), item.pointer());
     if (!fresh)
       item.fail(fmt::format("{} {} is there twice", what, first->first), "first at " + first->second);
   }
+  return items;
+}
+
+std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view what) {
+  std::vector<JsonNode> items = read_distinct(node, what);
+  if (items.empty()) node.fail(fmt::format("expected at least one {}, found an empty array", what));
   return items;
 }
 

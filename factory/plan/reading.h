@@ -28,7 +28,8 @@ std::string read_relative_path(const JsonNode& node);  // of names as above, "/"
 std::string read_absolute_path(const JsonNode& node);  // no ".", ".." or empty parts, not "/" itself
 std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what);
 
-// An array with at least one item, no two of them equal.
+// An array no two items of which are equal; `what` names an item in messages.
 std::vector<JsonNode> read_distinct(const JsonNode& node, std::string_view what);
+std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view what);  // distinct as well
 
 }  // namespace kiln

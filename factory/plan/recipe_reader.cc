@@ -275,7 +275,7 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
   BuildStage build;
   if (auto needs = node.find("needs")) build.needs = read_needs(*needs);
   build.script = take_file(node.at("script"), FileUse::script);
-  for (const JsonNode& item : read_distinct(node.at("copy"), "path"))
+  for (const JsonNode& item : read_at_least_one(node.at("copy"), "path"))
     build.copy.push_back(read_absolute_path(item));
   return build;
 }

@@ -48,7 +48,7 @@ Target read_target(const FileSystem& files, const fs::path& file, const Microarc
   target.cpu = root.at("cpu").name();
   check_cpu(cpus, target.cpu, root.at("cpu").where());
   if (auto description = root.find("description")) target.description = read_text(*description);
-  if (auto list = root.find("accelerators"); list && !list->items().empty()) {
+  if (auto list = root.find("accelerators")) {
     for (const JsonNode& item : read_distinct(*list, "accelerator")) {
       target.accelerators.push_back(item.string());
       if (!is_accelerator(target.accelerators.back()))
