@@ -93,7 +93,4 @@ std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const
 // The tag of DESIGN.md: `<version>-<method>[-<library>…][-<compiler>…]-<cpu>[-<gpu>…]-<os>`, at most 128 characters.
 std::string make_tag(const std::vector<ComponentUse>& components, const Target& target);
 
-// The names that scripts may list under "parameters", for lint and messages.
-bool is_known_parameter(std::string_view name);
-
 }  // namespace kiln
