@@ -12,9 +12,9 @@
 namespace kiln {
 
 struct LayerRecord {
-  Descriptor blob;  // in the blob store
-  Digest diff_id;   // of the uncompressed tar
-  std::string step; // key of the step that made it
+  Descriptor blob;   // in the blob store
+  Digest diff_id;    // of the uncompressed tar
+  std::string step;  // key of the step that made it
   std::string created_by;
 };
 
@@ -32,7 +32,12 @@ struct TestRecord {
   std::string last_line;  // what the test said it proved
 };
 
-enum class FailureClass { input, build, infrastructure, policy };  // who must act; only infrastructure is retried
+enum class FailureClass {
+  input,
+  build,
+  infrastructure,
+  policy
+};  // who must act; only infrastructure is retried
 std::string_view name_of(FailureClass failure);
 
 struct FailureRecord {
