@@ -27,6 +27,7 @@ struct NinjaOptions {
   std::string kiln;                   // path of this program
   std::string state;                  // state folder, absolute
   std::vector<std::string> launcher;  // before each command
+  std::string plan;                   // name of the plan: `kiln step --state <state> --plan <name> <key>`
 };
 std::string render_ninja(const BuildPlan& plan, const NinjaOptions& options);
 
