@@ -57,7 +57,14 @@ LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image,
                {"manifests", Json::array({to_json(entry)})}};
     files.write(aside / "index.json", index.dump());
     files.write(aside / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
-    files.rename(aside, folder);
+    if (files.exists(folder)) {
+      fs::path old = aside.string() + ".old";
+      files.rename(folder, old);
+      files.rename(aside, folder);
+      files.remove_all(old);
+    } else {
+      files.rename(aside, folder);
+    }
   } catch (...) {
     files.remove_all(aside);
     throw;

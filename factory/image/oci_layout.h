@@ -24,8 +24,8 @@ struct LayoutDescriptors {
   Descriptor config;
 };
 
-// Writes config and manifest to the store and an image layout of them to `folder`, which must not exist: made
-// aside and renamed. Blobs are hard links into the store where the file system allows it, else copies.
+// Writes config and manifest to the store and an image layout of them to `folder`, replacing what is there:
+// made aside and renamed. Blobs are hard links into the store where the file system allows it, else copies.
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files);
 
