@@ -16,9 +16,11 @@ struct Options {
   std::string format;
 };
 
-void write_image(const ImageSpec& spec, const Catalogue& catalogue, const Options& options, Invocation& invocation) {
+void write_image(const ImageSpec& spec, const Catalogue& catalogue, const Options& options,
+                 Invocation& invocation) {
   fs::path folder = fs::path(options.output) / spec.repository / spec.tag;
-  for (const auto& [path, bytes] : render_context(spec, catalogue.recipes)) invocation.files.write(folder / path, bytes);
+  for (const auto& [path, bytes] : render_context(spec, catalogue.recipes))
+    invocation.files.write(folder / path, bytes);
   invocation.files.write(folder / "Dockerfile", render_dockerfile(spec));
   invocation.files.write(folder / "Singularity.def", render_singularity(spec));
   fmt::print("{}\n", folder.string());
@@ -35,7 +37,8 @@ void run(const Options& options, Invocation& invocation) {
     if (!options.output.empty())
       write_image(image.spec, catalogue, options, invocation);
     else
-      fmt::print("{}", options.format == "dockerfile" ? render_dockerfile(image.spec) : render_singularity(image.spec));
+      fmt::print("{}", options.format == "dockerfile" ? render_dockerfile(image.spec)
+                                                      : render_singularity(image.spec));
   }
 }
 
@@ -43,11 +46,12 @@ void run(const Options& options, Invocation& invocation) {
 
 CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
+  CLI::App* command = app.add_subcommand(
+      "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
   command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value");
-  command->add_option("-o,--output", options->output, "folder to write to: DIR/<repository>/<tag>/")->type_name("DIR");
+  command->add_option("-o,--output", options->output, "folder to write to: DIR/<repository>/<tag>/")
+      ->type_name("DIR");
   command->add_option("--format", options->format, "print one file of one cell: dockerfile or singularity")
       ->check(CLI::IsMember({"dockerfile", "singularity"}));
   command->callback([options, &invocation] { run(*options, invocation); });

@@ -11,9 +11,11 @@ namespace kiln {
 namespace {
 
 // Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself.
-std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path& matrix, const FileSystem& files) {
+std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path& matrix,
+                                   const FileSystem& files) {
   if (!options.recipes.empty()) return {options.recipes.begin(), options.recipes.end()};
-  for (const fs::path& root : {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes", fs::path("recipes")})
+  for (const fs::path& root :
+       {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes", fs::path("recipes")})
     if (files.is_directory(root)) return {root.lexically_normal()};
   throw Error(ExitCode::usage, "no recipes folder beside " + matrix.string(), "name it with --recipes");
 }
@@ -42,7 +44,9 @@ Catalogue Invocation::load(const std::string& matrix_file) {
   return {std::move(recipes), std::move(targets), std::move(plan)};
 }
 
-Site Invocation::site() const { return options.site.empty() ? find_site(files, environment) : read_site(files, options.site); }
+Site Invocation::site() const {
+  return options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
+}
 
 StatePaths Invocation::state() const { return StatePaths(fs::absolute(options.state).lexically_normal()); }
 

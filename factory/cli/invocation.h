@@ -64,7 +64,8 @@ class Invocation {
   std::optional<Microarchitectures> cpus_;
 };
 
-// The ids of the cells that `patterns` name (all of them without patterns). Throws Error(no_match) when a pattern matches nothing.
+// The ids of the cells that `patterns` name (all of them without patterns). Throws Error(no_match) when a
+// pattern matches nothing.
 std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<std::string>& patterns);
 
 // Each subcommand in a file of its own.
@@ -81,6 +82,5 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation);
 CLI::App* add_schema(CLI::App& app, Invocation& invocation);
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation);
 CLI::App* add_completion(CLI::App& app, Invocation& invocation);
-CLI::App* add_manual(CLI::App& app, Invocation& invocation);
 
 }  // namespace kiln

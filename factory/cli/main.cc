@@ -13,9 +13,11 @@ namespace kiln {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done or nothing to do, 1 some images failed, 2 usage, 3 bad recipe/matrix/DSL, 4 no image matches,\n"
+    "Exit codes: 0 done or nothing to do, 1 some images failed, 2 usage, 3 bad recipe/matrix/DSL, 4 no image "
+    "matches,\n"
     "5 tool missing, 6 registry or network, 7 lock or lease, 8 store, 124 timeout, 130 interrupted.\n"
-    "Environment: KILN_STATE, KILN_SITE, KILN_ARCHSPEC, SOURCE_DATE_EPOCH, NO_COLOR, proxies, REGISTRY_AUTH_FILE, XDG_*.\n";
+    "Environment: KILN_STATE, KILN_SITE, KILN_ARCHSPEC, SOURCE_DATE_EPOCH, NO_COLOR, proxies, "
+    "REGISTRY_AUTH_FILE, XDG_*.\n";
 
 std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> environment;
@@ -34,10 +36,12 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->type_name("DIR")
       ->envname("KILN_STATE")
       ->capture_default_str();
-  app.add_option("--site", options.site, "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
+  app.add_option("--site", options.site,
+                 "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
       ->type_name("FILE")
       ->envname("KILN_SITE");
-  app.add_option("--recipes", options.recipes, "recipes folder; may be repeated, later ones win (default: beside the matrix)")
+  app.add_option("--recipes", options.recipes,
+                 "recipes folder; may be repeated, later ones win (default: beside the matrix)")
       ->type_name("DIR")
       ->expected(1)
       ->take_all();
@@ -53,8 +57,8 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
 }
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
-  for (Subcommand add : {add_plan, add_show, add_generate, add_build, add_publish, add_bench, add_select, add_index,
-                         add_schema, add_doctor, add_completion, add_manual, add_step}) {
+  for (Subcommand add : {add_plan, add_show, add_generate, add_build, add_publish, add_bench, add_select,
+                         add_index, add_schema, add_doctor, add_completion, add_step}) {
     CLI::App* subcommand = add(app, invocation);
     subcommand->fallthrough();
   }

@@ -16,7 +16,8 @@ struct Options {
   bool explain = false;
 };
 
-std::optional<BuildPlan> last_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
+std::optional<BuildPlan> last_plan(const StatePaths& state, const std::string& name,
+                                   const FileSystem& files) {
   auto bytes = files.read(state.plan(name));
   if (!bytes) return std::nullopt;
   JsonLimits limits{256u << 20, 64, 1u << 20, 20'000'000};
@@ -46,14 +47,15 @@ std::string short_reason(const std::vector<std::string>& why) {
   return why.size() == 1 ? why.front() : fmt::format("{} (+{} more)", why.front(), why.size() - 1);
 }
 
-void print_table(const BuildPlan& plan, const std::vector<std::pair<const PlannedImage*, std::vector<std::string>>>& rows,
+void print_table(const BuildPlan& plan,
+                 const std::vector<std::pair<const PlannedImage*, std::vector<std::string>>>& rows,
                  const Options& options) {
   Table table({"CELL", "IMAGE", "STATE", "WHY"});
   std::size_t to_build = 0;
   for (const auto& [image, why] : rows) {
     if (!why.empty()) ++to_build;
-    table.add({image->spec.request.id, image->spec.repository + ":" + image->spec.tag, why.empty() ? "built" : "to build",
-               options.explain ? "" : short_reason(why)});
+    table.add({image->spec.request.id, image->spec.repository + ":" + image->spec.tag,
+               why.empty() ? "built" : "to build", options.explain ? "" : short_reason(why)});
     if (!options.explain) continue;
     for (const std::string& line : why) table.add({"", "", "", line});
   }
@@ -62,7 +64,8 @@ void print_table(const BuildPlan& plan, const std::vector<std::pair<const Planne
     Table excluded({"EXCLUDED", "REASON"});
     for (const ExcludedCell& cell : plan.excluded) {
       std::string axes;
-      for (const auto& [axis, value] : cell.axes) axes += fmt::format("{}{}={}", axes.empty() ? "" : " ", axis, value);
+      for (const auto& [axis, value] : cell.axes)
+        axes += fmt::format("{}{}={}", axes.empty() ? "" : " ", axis, value);
       excluded.add({axes, cell.reason});
     }
     fmt::print("\n{}", excluded.text());
@@ -105,7 +108,8 @@ void run(const Options& options, Invocation& invocation) {
 
 CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
+  CLI::App* command =
+      app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
   command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));

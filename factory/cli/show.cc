@@ -62,7 +62,8 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--stage", options->stage, "expand, resolve, plan or render")
       ->check(CLI::IsMember({"expand", "resolve", "plan", "render"}))
       ->capture_default_str();
-  command->add_flag("--flags", options->flags, "the compiler flags of each cell and where they came from, as a table");
+  command->add_flag("--flags", options->flags,
+                    "the compiler flags of each cell and where they came from, as a table");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }
