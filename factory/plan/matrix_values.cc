@@ -70,14 +70,19 @@ std::string read_glob(const JsonNode& node) {
 
 bool is_fact_key(const std::string& key) {
   const std::size_t dot = key.find('.');
-  return dot != std::string::npos && kind_from(key.substr(0, dot)) && is_variable_name(key.substr(dot + 1));
+  return dot != std::string::npos && kind_from(key.substr(0, dot)) && is_fact_name(key.substr(dot + 1));
 }
 
 [[noreturn]] void fail_key(const JsonNode& node, const std::string& key, PartialUse use) {
   std::string hint = did_you_mean(key, keys_of("matrix/cell"));
-  if (const std::size_t dot = key.find('.'); dot != std::string::npos)
-    hint = use == PartialUse::condition ? did_you_mean(key.substr(0, dot), kind_names())
-                                        : "facts stand in the conditions of constraints only";
+  if (const std::size_t dot = key.find('.'); dot != std::string::npos) {
+    if (use != PartialUse::condition)
+      hint = "facts stand in the conditions of constraints only";
+    else if (kind_from(key.substr(0, dot)))
+      hint = "a fact is <kind>.<name>, and its name small letters, digits and _";
+    else
+      hint = did_you_mean(key.substr(0, dot), kind_names());
+  }
   if (hint.empty()) hint = fmt::format("axes: {}", fmt::join(keys_of("matrix/cell"), ", "));
   throw Error(ExitCode::input, node.where_key(key), fmt::format("unknown axis '{}'", key), hint);
 }
