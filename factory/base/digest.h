@@ -11,7 +11,7 @@ namespace kiln {
 // `sha256:<64 lower-case hex digits>`, checked on construction so that it is safe in paths and URLs.
 class Digest {
  public:
-  Digest() = default;                        // empty: "no digest"
+  Digest() = default;                          // empty: "no digest"
   static Digest parse(std::string_view text);  // throws Error(input)
   static Digest of(std::string_view bytes);
   static Digest from_hex(std::string_view hex);

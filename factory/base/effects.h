@@ -23,11 +23,13 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual std::optional<std::string> read(const fs::path& path) const = 0;  // nullopt when absent
-  // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent folders.
+  // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent
+  // folders.
   virtual void write(const fs::path& path, std::string_view bytes) = 0;
   virtual bool exists(const fs::path& path) const = 0;
   virtual bool is_directory(const fs::path& path) const = 0;
-  virtual std::vector<std::string> list(const fs::path& folder) const = 0;  // names, sorted; empty when absent
+  virtual std::vector<std::string> list(
+      const fs::path& folder) const = 0;  // names, sorted; empty when absent
   virtual void make_directories(const fs::path& path) = 0;
   virtual void remove_all(const fs::path& path) = 0;  // absent is fine
   virtual void rename(const fs::path& from, const fs::path& to) = 0;
@@ -41,11 +43,11 @@ struct CommandLimits {
 };
 
 struct Command {
-  std::vector<std::string> argv;             // argv[0] is looked up in PATH
+  std::vector<std::string> argv;                   // argv[0] is looked up in PATH
   std::map<std::string, std::string> environment;  // the whole environment of the child, nothing is inherited
-  fs::path folder;                           // working folder, "" = ours
-  fs::path log;                              // stdout and stderr are appended here; "" = captured only
-  bool capture_stdout = false;               // stdout goes to CommandResult::output instead of the log
+  fs::path folder;                                 // working folder, "" = ours
+  fs::path log;                                    // stdout and stderr are appended here; "" = captured only
+  bool capture_stdout = false;                     // stdout goes to CommandResult::output instead of the log
   CommandLimits limits;
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
 };
@@ -54,14 +56,15 @@ enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit,
 
 struct CommandResult {
   CommandEnd end = CommandEnd::exited;
-  int status = 0;  // exit status, or the signal's number
+  int status = 0;      // exit status, or the signal's number
   std::string output;  // captured stdout
   std::string tail;    // the last 16 KiB of stdout and stderr together
   double seconds = 0;
   bool ok() const { return end == CommandEnd::exited && status == 0; }
 };
 
-// Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a tree.
+// Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a
+// tree.
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;
@@ -73,7 +76,7 @@ class CommandRunner {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual std::int64_t unix_seconds() const = 0;   // UTC
+  virtual std::int64_t unix_seconds() const = 0;  // UTC
   virtual double monotonic_seconds() const = 0;
 };
 

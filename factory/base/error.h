@@ -10,15 +10,15 @@ namespace kiln {
 
 // Exit codes of the `kiln` program; the table is part of its interface.
 enum class ExitCode : int {
-  ok = 0,            // done, or nothing to do
-  images_failed = 1, // some images failed, the others went on
+  ok = 0,             // done, or nothing to do
+  images_failed = 1,  // some images failed, the others went on
   usage = 2,
-  input = 3,         // bad recipe, matrix, target, site file or DSL document
-  no_match = 4,      // no image matches
+  input = 3,     // bad recipe, matrix, target, site file or DSL document
+  no_match = 4,  // no image matches
   tool_missing = 5,
-  network = 6,       // registry or package source
-  locked = 7,        // lock or lease
-  store = 8,         // disk full, unreadable, damaged
+  network = 6,  // registry or package source
+  locked = 7,   // lock or lease
+  store = 8,    // disk full, unreadable, damaged
   timeout = 124,
   interrupted = 130,
 };
@@ -33,7 +33,8 @@ struct SourceLocation {
   bool operator==(const SourceLocation&) const = default;
 };
 
-// The one exception of kiln. `message` says what was expected and found, `hint` what to do next (may be empty).
+// The one exception of kiln. `message` says what was expected and found, `hint` what to do next (may be
+// empty).
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, std::string message, std::string hint = {});

@@ -1,8 +1,8 @@
 // Strict JSON with positions: the only way in for files and documents that people or strangers wrote.
 //
-// nlohmann::json keeps the last of two equal keys, rounds 2^64 and overflows the stack on deep input, so a SAX
-// pass stands in front of it: duplicates, depth, size and integer range are refused before a DOM exists, and the
-// line and column of every value is remembered for error messages.
+// nlohmann::json keeps the last of two equal keys, rounds 2^64 and overflows the stack on deep input, so a
+// SAX pass stands in front of it: duplicates, depth, size and integer range are refused before a DOM exists,
+// and the line and column of every value is remembered for error messages.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class JsonDocument {
   std::shared_ptr<const Parsed> parsed_;  // shared by the nodes handed out, never mutated
 };
 
-// A value inside a document, with the checks that readers need. Every failure is an Error(input) that names the
-// value's line, column and pointer and says what was expected and found.
+// A value inside a document, with the checks that readers need. Every failure is an Error(input) that names
+// the value's line, column and pointer and says what was expected and found.
 class JsonNode {
  public:
   SourceLocation where() const;
@@ -60,9 +60,9 @@ class JsonNode {
   bool is_boolean() const;
   bool is_null() const;
 
-  std::string string() const;          // a string
-  std::string name() const;            // a string of [A-Za-z0-9][A-Za-z0-9_.+-]*, at most 128 bytes: safe in paths
-  std::string line_of_text() const;    // a string without control characters (newlines included)
+  std::string string() const;  // a string
+  std::string name() const;    // a string of [A-Za-z0-9][A-Za-z0-9_.+-]*, at most 128 bytes: safe in paths
+  std::string line_of_text() const;  // a string without control characters (newlines included)
   std::int64_t integer(std::int64_t least, std::int64_t most) const;
   double number() const;
   bool boolean() const;
@@ -73,8 +73,8 @@ class JsonNode {
   std::optional<JsonNode> find(std::string_view key) const;  // of an object
   JsonNode at(std::string_view key) const;                   // Error when absent
 
-  // The node must be an object with no other keys than these ("$schema" is always allowed); an unknown key is an
-  // error with the nearest known one as hint.
+  // The node must be an object with no other keys than these ("$schema" is always allowed); an unknown key is
+  // an error with the nearest known one as hint.
   void allow_only(const std::vector<std::string>& keys) const;
   // Location of the key itself, for messages about a member's name.
   SourceLocation where_key(std::string_view key) const;

@@ -1,5 +1,6 @@
-// The OCI image-spec documents that kiln reads and writes (image-spec v1.1: descriptor.md, manifest.md, config.md,
-// image-index.md, image-layout.md). Strict on the way in, canonical (sorted keys, no blanks) on the way out.
+// The OCI image-spec documents that kiln reads and writes (image-spec v1.1: descriptor.md, manifest.md,
+// config.md, image-index.md, image-layout.md). Strict on the way in, canonical (sorted keys, no blanks) on
+// the way out.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Descriptor {
 };
 
 struct HistoryEntry {
-  std::string created;     // RFC 3339
+  std::string created;  // RFC 3339
   std::string created_by;
   bool empty_layer = false;
   bool operator==(const HistoryEntry&) const = default;

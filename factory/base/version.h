@@ -9,9 +9,10 @@
 
 namespace kiln {
 
-// A dotted version such as `2.10`, `2.6.0`, `1.5.1+cpu`, `3.0rc1`, `trixie`. Numeric parts compare as numbers, a missing
-// part counts as zero (2.1 == 2.1.0), a pre-release (a, b, rc, dev) sorts before its release, other words sort
-// after numbers alphabetically. `+local` parts order last and never matter to ranges (PEP 440 spirit).
+// A dotted version such as `2.10`, `2.6.0`, `1.5.1+cpu`, `3.0rc1`, `trixie`. Numeric parts compare as
+// numbers, a missing part counts as zero (2.1 == 2.1.0), a pre-release (a, b, rc, dev) sorts before its
+// release, other words sort after numbers alphabetically. `+local` parts order last and never matter to
+// ranges (PEP 440 spirit).
 class Version {
  public:
   Version() = default;
@@ -21,7 +22,8 @@ class Version {
   std::strong_ordering operator<=>(const Version& other) const;
   bool operator==(const Version& other) const { return (*this <=> other) == 0; }
 
-  // True when `this` names a series that `other` belongs to, part by part: 2.1 covers 2.1, 2.1.0 and 2.1.3, never 2.10.
+  // True when `this` names a series that `other` belongs to, part by part: 2.1 covers 2.1, 2.1.0 and 2.1.3,
+  // never 2.10.
   bool covers(const Version& other) const;
 
  private:
@@ -35,7 +37,8 @@ class Version {
   std::string local_;
 };
 
-// A conjunction of bounds: `>=2.1 <2.10`, `>=3,<4`, `!=2.16.0`, `==2.6.0`, or a bare version, which means its series
+// A conjunction of bounds: `>=2.1 <2.10`, `>=3,<4`, `!=2.16.0`, `==2.6.0`, or a bare version, which means its
+// series
 // (`2.1` matches 2.1.3). `*` or "" matches everything.
 class VersionRange {
  public:

@@ -9,9 +9,9 @@
 
 namespace kiln {
 
-// Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made aside and
-// renamed) and built/<image key>.json. The same spec and layers give the same bytes.
-ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state, const BlobStore& store,
-                          FileSystem& files, std::int64_t epoch);
+// Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made
+// aside and renamed) and built/<image key>.json. The same spec and layers give the same bytes.
+ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
+                          const BlobStore& store, FileSystem& files, std::int64_t epoch);
 
 }  // namespace kiln

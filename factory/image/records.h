@@ -12,9 +12,9 @@
 namespace kiln {
 
 struct LayerRecord {
-  Descriptor blob;  // in the blob store
-  Digest diff_id;   // of the uncompressed tar
-  std::string step; // key of the step that made it
+  Descriptor blob;   // in the blob store
+  Digest diff_id;    // of the uncompressed tar
+  std::string step;  // key of the step that made it
   std::string created_by;
 };
 
@@ -32,14 +32,22 @@ struct TestRecord {
   std::string last_line;  // what the test said it proved
 };
 
-enum class FailureClass { input, build, infrastructure, policy };  // who must act; only infrastructure is retried
+enum class FailureClass {
+  input,
+  build,
+  infrastructure,
+  policy
+};  // who must act; only infrastructure is retried
 std::string_view name_of(FailureClass failure);
 
 struct FailureRecord {
   std::string key;
   FailureClass failure = FailureClass::build;
   std::string what;  // "exit status 1", "killed after 2700 s of silence"
+  std::string hint;  // may be empty
   fs::path log;
+  ExitCode exit_code =
+      ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
   double seconds = 0;
 };
 

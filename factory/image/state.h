@@ -1,6 +1,8 @@
 // The state folder (default `.kiln`): every name on disk is made here.
 //
-//   plan.json              the plan that `kiln step` runs, and that the next `--explain` compares with
+//   plans/<matrix>.json    the plan that `kiln step` runs, and that the next `--explain` compares with
+//   recipes/<kind>/<name>/ the recipe files of the plan: an edit during a build changes nothing
+//   lock                   held by `kiln build`: one writer a state folder
 //   build.ninja            the same plan for ninja
 //   steps/<key>.json       StepRecord: the step is done, its layers are in the store
 //   tests/<key>.json       TestRecord: the test passed
@@ -23,7 +25,9 @@ class StatePaths {
  public:
   explicit StatePaths(std::filesystem::path root) : root_(std::move(root)) {}
   const std::filesystem::path& root() const { return root_; }
-  std::filesystem::path plan() const { return root_ / "plan.json"; }
+  std::filesystem::path plan(std::string_view name) const { return file("plans", name, ".json"); }
+  std::filesystem::path recipes() const { return root_ / "recipes"; }
+  std::filesystem::path lock() const { return root_ / "lock"; }
   std::filesystem::path ninja() const { return root_ / "build.ninja"; }
   std::filesystem::path step(std::string_view key) const { return file("steps", key, ".json"); }
   std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
@@ -40,7 +44,7 @@ class StatePaths {
 
  private:
   std::filesystem::path file(std::string_view folder, std::string_view key, std::string_view ending) const;
-  // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 255 bytes: Error(input).
+  // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 250 bytes: Error(input).
   static std::string checked(std::string_view name);
   std::filesystem::path root_;
 };

@@ -31,14 +31,17 @@ std::vector<std::string> FakeFileSystem::list(const fs::path& folder) const {
   if (!prefix.ends_with('/')) prefix += '/';
   std::set<std::string> names;
   auto note = [&](const std::string& path) {
-    if (path.starts_with(prefix)) names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
+    if (path.starts_with(prefix))
+      names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
   };
   for (const auto& [path, bytes] : files) note(path);
   for (const auto& path : folders) note(path);
   return {names.begin(), names.end()};
 }
 
-void FakeFileSystem::make_directories(const fs::path& path) { folders.insert(path.lexically_normal().string()); }
+void FakeFileSystem::make_directories(const fs::path& path) {
+  folders.insert(path.lexically_normal().string());
+}
 
 void FakeFileSystem::remove_all(const fs::path& path) {
   std::string name = path.lexically_normal().string();
@@ -54,7 +57,8 @@ void FakeFileSystem::rename(const fs::path& from, const fs::path& to) {
 
 CommandResult FakeCommandRunner::run(const Command& command) {
   commands.push_back(command);
-  if (missing.contains(command.argv.at(0))) throw Error(ExitCode::tool_missing, command.argv[0] + " is not installed");
+  if (missing.contains(command.argv.at(0)))
+    throw Error(ExitCode::tool_missing, command.argv[0] + " is not installed");
   CommandResult result = respond ? respond(command) : CommandResult{};
   if (command.on_line) {
     std::istringstream lines(result.output);

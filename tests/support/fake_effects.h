@@ -1,4 +1,5 @@
-// Fake effects for unit tests: a disk in memory, a runner that answers from a table, a clock that is set by hand.
+// Fake effects for unit tests: a disk in memory, a runner that answers from a table, a clock that is set by
+// hand.
 #pragma once
 
 #include <functional>

@@ -1,0 +1,63 @@
+#include "base/digest.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace kiln {
+
+struct Hasher::State {
+  EVP_MD_CTX* md = EVP_MD_CTX_new();
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { EVP_MD_CTX_free(md); }
+};
+
+Hasher::Hasher() : state_(std::make_unique<State>()) {
+  if (state_->md == nullptr || EVP_DigestInit_ex(state_->md, EVP_sha256(), nullptr) != 1)
+    throw Error(ExitCode::store, "libcrypto cannot make a SHA-256");
+}
+Hasher::~Hasher() = default;
+Hasher::Hasher(Hasher&&) noexcept = default;
+Hasher& Hasher::operator=(Hasher&&) noexcept = default;
+
+void Hasher::update(const void* bytes, std::size_t size) { EVP_DigestUpdate(state_->md, bytes, size); }
+
+Digest Hasher::finish() {
+  std::array<unsigned char, 32> raw{};
+  EVP_DigestFinal_ex(state_->md, raw.data(), nullptr);
+  std::string hex;
+  for (unsigned char byte : raw) {
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
+  }
+  return Digest::from_hex(hex);
+}
+
+Digest Digest::from_hex(std::string_view hex) {
+  bool good = hex.size() == 64 && hex.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (!good)
+    throw Error(ExitCode::input, "not a sha256 digest: '" + std::string(hex.substr(0, 80)) + "'",
+                "64 lower-case hex digits");
+  Digest digest;
+  digest.hex_ = std::string(hex);
+  return digest;
+}
+
+Digest Digest::parse(std::string_view text) {
+  if (!text.starts_with("sha256:"))
+    throw Error(ExitCode::input, "not a sha256 digest: '" + std::string(text.substr(0, 80)) + "'",
+                "kiln uses sha256 only: 'sha256:' and 64 lower-case hex digits");
+  return from_hex(text.substr(7));
+}
+
+Digest Digest::of(std::string_view bytes) {
+  Hasher hasher;
+  hasher.update(bytes);
+  return hasher.finish();
+}
+
+}  // namespace kiln

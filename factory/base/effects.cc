@@ -1,0 +1,152 @@
+#include "base/effects.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace kiln {
+namespace {
+
+[[noreturn]] void fail(const std::string& verb, const fs::path& path, int number) {
+  std::string hint;
+  if (number == ENOSPC || number == EDQUOT)
+    hint = "free some space on that file system and run the command again";
+  if (number == EACCES || number == EPERM || number == EROFS) hint = "check the owner and the mode";
+  throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path.string(), std::strerror(number)),
+              hint);
+}
+
+// Owns a descriptor for the length of a scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  int close_now() {
+    int status = ::close(fd_);
+    fd_ = -1;
+    return status;
+  }
+
+ private:
+  int fd_;
+};
+
+void write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void sync_folder(const fs::path& folder) {
+  Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail("sync", folder, errno);
+}
+
+fs::path temporary_beside(const fs::path& path) {
+  static std::atomic<unsigned> counter{0};
+  return path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
+}
+
+}  // namespace
+
+std::optional<std::string> RealFileSystem::read(const fs::path& path) const {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (fd.get() < 0) fail("read", path, errno);
+  std::string bytes;
+  char buffer[65536];
+  while (true) {
+    ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+void RealFileSystem::write(const fs::path& path, std::string_view bytes) {
+  if (path.has_parent_path()) make_directories(path.parent_path());
+  fs::path temporary = temporary_beside(path);
+  try {
+    Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (fd.get() < 0) fail("create", temporary, errno);
+    write_all(fd.get(), bytes, path);
+    if (::fsync(fd.get()) != 0 || fd.close_now() != 0) fail("write", path, errno);
+    rename(temporary, path);
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
+}
+
+bool RealFileSystem::exists(const fs::path& path) const {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+bool RealFileSystem::is_directory(const fs::path& path) const {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::vector<std::string> RealFileSystem::list(const fs::path& folder) const {
+  std::error_code problem;
+  std::vector<std::string> names;
+  fs::directory_iterator entries(folder, problem);
+  if (problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory) return names;
+  if (problem) fail("list", folder, problem.value());
+  for (const auto& entry : entries) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void RealFileSystem::make_directories(const fs::path& path) {
+  std::error_code problem;
+  fs::create_directories(path, problem);
+  if (problem) fail("create", path, problem.value());
+}
+
+void RealFileSystem::remove_all(const fs::path& path) {
+  std::error_code problem;
+  fs::remove_all(path, problem);
+  if (problem) fail("remove", path, problem.value());
+}
+
+void RealFileSystem::rename(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("rename to", to, errno);
+}
+
+std::int64_t RealClock::unix_seconds() const { return static_cast<std::int64_t>(::time(nullptr)); }
+
+double RealClock::monotonic_seconds() const {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::string rfc3339(std::int64_t unix_seconds) {
+  std::time_t seconds = unix_seconds;
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return {text, length};
+}
+
+}  // namespace kiln

@@ -1,0 +1,77 @@
+#include "base/error.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kiln {
+namespace {
+
+// Levenshtein distance with adjacent transpositions counted as one (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  std::iota(d[0].begin(), d[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      std::size_t change = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({change, d[i - 1][j] + 1, d[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::string place(const SourceLocation& where) {
+  std::string text = where.file;
+  if (where.line > 0) text += ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  return text.empty() ? text : text + ": ";
+}
+
+}  // namespace
+
+Error::Error(ExitCode code, std::string message, std::string hint)
+    : Error(code, {}, std::move(message), std::move(hint)) {}
+
+Error::Error(ExitCode code, SourceLocation where, std::string message, std::string hint)
+    : std::runtime_error(message),
+      code_(code),
+      where_(std::move(where)),
+      message_(std::move(message)),
+      hint_(std::move(hint)) {}
+
+Error& Error::while_doing(std::string note) {
+  notes_.push_back(std::move(note));
+  return *this;
+}
+
+std::string Error::format() const {
+  std::string text = place(where_) + "error: " + message_;
+  if (!where_.pointer.empty()) text += " (at " + where_.pointer + ")";
+  if (!hint_.empty()) text += "; " + hint_;
+  for (const std::string& note : notes_) text += "\n  while " + note;
+  return text;
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > 128) return "";
+  const std::size_t tolerance = word.size() < 3 ? 1 : (word.size() < 7 ? 2 : 3);
+  std::string best;
+  std::size_t best_distance = tolerance + 1;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > word.size() + tolerance || word.size() > candidate.size() + tolerance) continue;
+    std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best = nearest(word, candidates);
+  return best.empty() ? "" : "did you mean '" + best + "'?";
+}
+
+}  // namespace kiln

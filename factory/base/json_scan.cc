@@ -1,0 +1,241 @@
+#include "base/json_scan.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace kiln {
+namespace {
+
+struct Cursor {
+  int line = 1;
+  int column = 1;
+};
+
+// Walks the text token by token in step with the parser, so that each SAX event gets its place. The parser
+// has already accepted what it reports, so this reader trusts the syntax of everything before the current
+// event.
+class TokenWalk {
+ public:
+  explicit TokenWalk(std::string_view text) : text_(text) {}
+
+  // Moves to the next token that is a value, key or bracket, returns its place, and steps over it.
+  Cursor next() {
+    skip_filler();
+    Cursor start = cursor_;
+    step_over_token();
+    return start;
+  }
+
+ private:
+  bool at_end() const { return position_ >= text_.size(); }
+  char peek() const { return text_[position_]; }
+
+  void advance() {
+    if (text_[position_] == '\n') {
+      ++cursor_.line;
+      cursor_.column = 1;
+    } else {
+      ++cursor_.column;
+    }
+    ++position_;
+  }
+
+  void skip_filler() {
+    while (!at_end()) {
+      char c = peek();
+      if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':')
+        advance();
+      else if (c == '/')
+        skip_comment();
+      else
+        return;
+    }
+  }
+
+  void skip_comment() {
+    bool block = position_ + 1 < text_.size() && text_[position_ + 1] == '*';
+    advance();
+    if (!at_end()) advance();
+    while (!at_end()) {
+      if (!block && peek() == '\n') return;
+      if (block && peek() == '*' && position_ + 1 < text_.size() && text_[position_ + 1] == '/') {
+        advance();
+        advance();
+        return;
+      }
+      advance();
+    }
+  }
+
+  void step_over_token() {
+    if (at_end()) return;
+    char first = peek();
+    advance();
+    if (first == '"') {
+      while (!at_end() && peek() != '"') {
+        if (peek() == '\\') advance();
+        if (!at_end()) advance();
+      }
+      if (!at_end()) advance();
+    } else if (first != '{' && first != '}' && first != '[' && first != ']') {
+      while (!at_end() && std::string_view(" \t\r\n,:/{}[]\"").find(peek()) == std::string_view::npos)
+        advance();
+    }
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+  Cursor cursor_;
+};
+
+class Scanner {
+ public:
+  Scanner(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places)
+      : text_(text), file_(file), limits_(limits), places_(places), walk_(text) {}
+
+  Json take() { return std::move(root_); }
+
+  // nlohmann's SAX interface. Returning is always true: failures are thrown.
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(std::int64_t value) { return put(value); }
+  bool number_unsigned(std::uint64_t value) { return put(value); }
+  bool number_float(double value, const std::string& digits) {
+    Cursor at = walk_.next();
+    bool integral = digits.find_first_of(".eE") == std::string::npos;
+    if (integral) fail(at, fmt::format("the whole number {} does not fit into 64 bits", digits));
+    if (!std::isfinite(value)) fail(at, fmt::format("the number {} is too large", digits));
+    place(at, Json(value));
+    return true;
+  }
+  bool string(std::string& value) {
+    Cursor at = walk_.next();
+    if (value.size() > limits_.string_bytes)
+      fail(at, fmt::format("a string of {} bytes, the limit is {}", value.size(), limits_.string_bytes));
+    place(at, Json(std::move(value)));
+    return true;
+  }
+  bool binary(Json::binary_t&) { return false; }  // never in text
+  bool start_object(std::size_t) { return open(Json::object()); }
+  bool start_array(std::size_t) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    key_at_ = walk_.next();
+    key_ = std::move(name);
+    if (stack_.back().value->contains(key_))
+      fail(key_at_, fmt::format("the key '{}' stands here a second time", key_),
+           "equal keys would silently overwrite each other: keep one");
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& problem) {
+    std::string what = problem.what();
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while … - unexpected
+    // …": the tail says what.
+    std::size_t tail = what.rfind("; expected ");
+    std::string hint = tail == std::string::npos ? "" : what.substr(tail + 2);
+    std::string found = what;
+    std::size_t dash = what.rfind(" - ");
+    if (dash != std::string::npos)
+      found = what.substr(dash + 3,
+                          tail == std::string::npos || tail < dash ? std::string::npos : tail - dash - 3);
+    Cursor at = walk_.next();  // everything before the offending token was accepted
+    fail(at, "not valid JSON: " + printable(found), hint);
+  }
+
+ private:
+  struct Level {
+    Json* value;
+    std::string pointer;
+  };
+
+  static std::string printable(const std::string& message) {
+    std::string out;
+    for (char c : message)
+      if (static_cast<unsigned char>(c) >= 0x20) out += c;
+    return out.size() > 200 ? out.substr(0, 200) + "…" : out;
+  }
+
+  template <class Value>
+  bool put(Value value) {
+    Cursor at = walk_.next();
+    place(at, Json(value));
+    return true;
+  }
+
+  bool open(Json value) {
+    Cursor at = walk_.next();
+    if (stack_.size() >= limits_.depth)
+      fail(at, fmt::format("nested more than {} levels deep", limits_.depth));
+    std::string pointer;
+    Json* placed = place(at, std::move(value), &pointer);
+    stack_.push_back({placed, std::move(pointer)});
+    return true;
+  }
+
+  bool close() {
+    walk_.next();
+    stack_.pop_back();
+    return true;
+  }
+
+  Json* place(Cursor at, Json value, std::string* pointer_out = nullptr) {
+    if (++members_ > limits_.members) fail(at, fmt::format("more than {} values", limits_.members));
+    JsonPlace where{at.line, at.column, 0, 0, members_};
+    std::string pointer;
+    Json* slot = &root_;
+    if (!stack_.empty()) {
+      Level& level = stack_.back();
+      if (level.value->is_array()) {
+        pointer = level.pointer + "/" + std::to_string(level.value->size());
+        level.value->push_back(nullptr);
+        slot = &level.value->back();
+      } else {
+        Json::json_pointer token;
+        token.push_back(key_);
+        pointer = level.pointer + token.to_string();
+        where.key_line = key_at_.line;
+        where.key_column = key_at_.column;
+        slot = &(*level.value)[key_];
+      }
+    }
+    *slot = std::move(value);
+    places_[pointer] = where;
+    if (pointer_out != nullptr) *pointer_out = std::move(pointer);
+    return slot;
+  }
+
+  [[noreturn]] void fail(Cursor at, std::string message, std::string hint = {}) const {
+    throw Error(ExitCode::input, {file_, at.line, at.column, stack_.empty() ? "" : stack_.back().pointer},
+                std::move(message), std::move(hint));
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  const JsonLimits& limits_;
+  JsonPlaces& places_;
+  TokenWalk walk_;
+  Json root_;
+  std::vector<Level> stack_;
+  std::string key_;
+  Cursor key_at_;
+  std::size_t members_ = 0;
+};
+
+}  // namespace
+
+Json scan_json(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places) {
+  if (text.size() > limits.bytes)
+    throw Error(ExitCode::input, {file, 0, 0, ""},
+                fmt::format("{} bytes of JSON, the limit is {}", text.size(), limits.bytes));
+  if (text.starts_with("\xef\xbb\xbf"))
+    throw Error(ExitCode::input, {file, 1, 1, ""}, "the file starts with a byte order mark",
+                "save it as plain UTF-8");
+  Scanner scanner(text, file, limits, places);
+  Json::sax_parse(text.begin(), text.end(), &scanner, nlohmann::detail::input_format_t::json, true, true);
+  return scanner.take();
+}
+
+}  // namespace kiln

@@ -1,0 +1,286 @@
+// RealCommandRunner: fork and exec with a pipe for output, limits, and the whole process group killed when
+// one is hit.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/effects.h"
+
+namespace kiln {
+namespace {
+
+std::atomic<bool> g_interrupted{false};
+
+extern "C" void note_interrupt(int) { g_interrupted = true; }
+
+constexpr std::size_t kTailBytes = 16 * 1024;
+constexpr double kGraceSeconds = 10;  // between SIGTERM and SIGKILL; Slurm's KillWait is 30
+
+double now_seconds() { return RealClock().monotonic_seconds(); }
+
+// A pipe whose two ends close themselves.
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+  Pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
+  void close_read() {
+    if (read_end >= 0) ::close(read_end);
+    read_end = -1;
+  }
+  void close_write() {
+    if (write_end >= 0) ::close(write_end);
+    write_end = -1;
+  }
+};
+
+// Everything the child needs, made before fork: nothing is allocated between fork and exec.
+struct ChildPlan {
+  std::vector<char*> argv;
+  std::vector<std::string> environment;
+  std::vector<char*> envp;
+  std::string program;
+  std::string folder;
+
+  ChildPlan(const Command& command, const fs::path& found)
+      : program(found.string()), folder(command.folder.string()) {
+    for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    for (const auto& [name, value] : command.environment) environment.push_back(name + "=" + value);
+    for (const std::string& entry : environment) envp.push_back(const_cast<char*>(entry.c_str()));
+    envp.push_back(nullptr);
+  }
+
+  [[noreturn]] void become(int out, int err) const {
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int null = ::open("/dev/null", O_RDONLY);
+    ::dup2(null, 0);
+    ::dup2(out, 1);
+    ::dup2(err, 2);
+    ::close_range(3, ~0U, 0);
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
+    if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(126);
+    ::execve(program.c_str(), argv.data(), envp.data());
+    ::_exit(errno == ENOENT ? 127 : 126);
+  }
+};
+
+// Takes the child's output, feeds log, capture, tail and lines, and says which limit was hit.
+class Output {
+ public:
+  Output(const Command& command, CommandResult& result) : command_(command), result_(result) {
+    if (command.log.empty()) return;
+    RealFileSystem().make_directories(command.log.parent_path());
+    log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log_ < 0)
+      throw Error(ExitCode::store,
+                  fmt::format("cannot write the log {}: {}", command.log.string(), std::strerror(errno)));
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (log_ >= 0) ::close(log_);
+  }
+
+  void take(std::string_view bytes, bool is_stdout) {
+    total_ += bytes.size();
+    result_.tail.append(bytes);
+    if (result_.tail.size() > 2 * kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
+    bool captured = is_stdout && (command_.capture_stdout || command_.log.empty());
+    if (captured && result_.output.size() < (64u << 20)) result_.output.append(bytes);
+    if (!captured || command_.capture_stdout) write_log(is_stdout && command_.capture_stdout ? "" : bytes);
+    if (is_stdout && command_.on_line) feed_lines(bytes);
+  }
+
+  void finish() {
+    if (command_.on_line && !line_.empty()) command_.on_line(line_);
+    if (result_.tail.size() > kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
+  }
+
+  bool over_limit() const { return command_.limits.log_bytes != 0 && total_ > command_.limits.log_bytes; }
+
+ private:
+  void write_log(std::string_view bytes) const {
+    while (log_ >= 0 && !bytes.empty()) {
+      ssize_t written = ::write(log_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return;  // a full disk must not kill the step: its own writes will say so
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void feed_lines(std::string_view bytes) {
+    for (char c : bytes) {
+      if (c != '\n') {
+        line_ += c;
+        continue;
+      }
+      command_.on_line(line_);
+      line_.clear();
+    }
+  }
+
+  const Command& command_;
+  CommandResult& result_;
+  int log_ = -1;
+  std::uint64_t total_ = 0;
+  std::string line_;
+};
+
+// Watches one child until it and its pipes are done.
+class Watch {
+ public:
+  Watch(const Command& command, pid_t child, int out, int err, CommandResult& result)
+      : command_(command),
+        child_(child),
+        fds_{{out, POLLIN, 0}, {err, POLLIN, 0}},
+        result_(result),
+        output_(command, result) {}
+
+  void run() {
+    start_ = last_output_ = now_seconds();
+    while (fds_[0].fd >= 0 || fds_[1].fd >= 0) {
+      ::poll(fds_, 2, 100);
+      for (int i = 0; i < 2; ++i)
+        if (fds_[i].fd >= 0 && (fds_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) drain(i);
+      check_limits();
+      // A grandchild may keep the pipes open after the child is gone; do not wait for it longer than the
+      // grace time.
+      if (!reaped_ && ::waitpid(child_, &status_, WNOHANG) == child_) {
+        reaped_ = true;
+        reaped_at_ = now_seconds();
+      }
+      if (reaped_ && now_seconds() - reaped_at_ > 2) break;
+    }
+    while (!reaped_) {
+      check_limits();
+      pid_t got = ::waitpid(child_, &status_, WNOHANG);
+      if (got == child_ || (got < 0 && errno == ECHILD)) reaped_ = true;
+      if (!reaped_) ::usleep(2000);
+    }
+    ::kill(-child_, SIGKILL);  // what is left of the group
+    result_.seconds = now_seconds() - start_;
+    output_.finish();
+    if (ending_ != CommandEnd::exited) {
+      result_.end = ending_;
+      result_.status = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
+    } else {
+      result_.end = WIFSIGNALED(status_) ? CommandEnd::signalled : CommandEnd::exited;
+      result_.status = WIFSIGNALED(status_) ? WTERMSIG(status_) : WEXITSTATUS(status_);
+    }
+  }
+
+ private:
+  void drain(int i) {
+    char buffer[65536];
+    ssize_t got = ::read(fds_[i].fd, buffer, sizeof buffer);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) {
+      fds_[i].fd = -1;
+      return;
+    }
+    last_output_ = now_seconds();
+    output_.take({buffer, static_cast<std::size_t>(got)}, i == 0);
+  }
+
+  void check_limits() {
+    double now = now_seconds();
+    if (ending_ != CommandEnd::exited) {
+      if (now > kill_at_) ::kill(-child_, SIGKILL);
+      return;
+    }
+    const CommandLimits& limits = command_.limits;
+    if (interrupted())
+      ending_ = CommandEnd::interrupted;
+    else if (limits.wall.count() > 0 && now - start_ > static_cast<double>(limits.wall.count()))
+      ending_ = CommandEnd::wall_limit;
+    else if (limits.silence.count() > 0 && now - last_output_ > static_cast<double>(limits.silence.count()))
+      ending_ = CommandEnd::silence_limit;
+    else if (output_.over_limit())
+      ending_ = CommandEnd::log_limit;
+    else
+      return;
+    ::kill(-child_, SIGTERM);
+    kill_at_ = now + kGraceSeconds;
+  }
+
+  const Command& command_;
+  pid_t child_;
+  pollfd fds_[2];
+  CommandResult& result_;
+  Output output_;
+  CommandEnd ending_ = CommandEnd::exited;
+  bool reaped_ = false;
+  int status_ = 0;
+  double start_ = 0, last_output_ = 0, kill_at_ = 0, reaped_at_ = 0;
+};
+
+}  // namespace
+
+void install_interrupt_handler() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+bool interrupted() { return g_interrupted; }
+
+std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) const {
+  if (name.find('/') != std::string_view::npos)
+    return ::access(std::string(name).c_str(), X_OK) == 0 ? std::optional<fs::path>(name) : std::nullopt;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    std::size_t colon = rest.find(':');
+    fs::path candidate = fs::path(rest.substr(0, colon)) / name;
+    if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
+    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
+  }
+  return std::nullopt;
+}
+
+CommandResult RealCommandRunner::run(const Command& command) {
+  auto program = find_program(command.argv.at(0));
+  if (!program)
+    throw Error(ExitCode::tool_missing,
+                fmt::format("the program '{}' is not installed or not in PATH", command.argv[0]),
+                "`kiln doctor` and `ci/setup` know what is needed");
+  CommandResult result;
+  Pipe out;
+  Pipe err;
+  ChildPlan plan(command, *program);
+  pid_t child = ::fork();
+  if (child < 0)
+    throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child == 0) plan.become(out.write_end, err.write_end);
+  out.close_write();
+  err.close_write();
+  Watch watch(command, child, out.read_end, err.read_end, result);
+  watch.run();
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,168 @@
+#include "base/version.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+
+namespace kiln {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// Pre-releases sort before the release they announce; "post" after it; other words last.
+int word_rank(const std::string& word) {
+  if (word == "dev") return -4;
+  if (word == "a" || word == "alpha") return -3;
+  if (word == "b" || word == "beta") return -2;
+  if (word == "rc" || word == "c" || word == "pre") return -1;
+  if (word == "post") return 1;
+  return 3;
+}
+
+std::strong_ordering compare_numbers(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return a.size() <=> b.size();
+  return a.compare(b) <=> 0;
+}
+
+}  // namespace
+
+Version::Version(std::string text) : text_(std::move(text)) {
+  if (text_.empty() || text_.size() > 128)
+    throw Error(ExitCode::input, "a version is 1 to 128 characters long");
+  for (char c : text_)
+    if (!is_digit(c) && !is_letter(c) && std::string_view(".+-_~:").find(c) == std::string_view::npos)
+      throw Error(ExitCode::input, "'" + text_ + "' is not a version",
+                  "letters, digits and . + - _ ~ : only");
+  std::size_t plus = text_.find('+');
+  if (plus != std::string::npos) local_ = text_.substr(plus + 1);
+  std::string_view rest = std::string_view(text_).substr(0, plus);
+  for (std::size_t i = 0; i < rest.size();) {
+    std::size_t start = i;
+    if (is_digit(rest[i])) {
+      while (i < rest.size() && is_digit(rest[i])) ++i;
+      while (start + 1 < i && rest[start] == '0') ++start;
+      parts_.push_back({true, std::string(rest.substr(start, i - start))});
+    } else if (is_letter(rest[i])) {
+      while (i < rest.size() && is_letter(rest[i])) ++i;
+      std::string word(rest.substr(start, i - start));
+      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+      parts_.push_back({false, word});
+    } else {
+      ++i;
+    }
+  }
+  if (parts_.size() > 1 && !parts_[0].numeric && parts_[0].text == "v") parts_.erase(parts_.begin());
+}
+
+std::strong_ordering Version::compare(const Part& a, const Part& b) {
+  if (a.numeric && b.numeric) return compare_numbers(a.text, b.text);
+  // Against words, zero (a missing part too) stands between pre-releases and "post", other numbers after "post".
+  auto rank = [](const Part& part) { return part.numeric ? (part.text == "0" ? 0 : 2) : word_rank(part.text); };
+  int rank_a = rank(a);
+  int rank_b = rank(b);
+  if (rank_a != rank_b) return rank_a <=> rank_b;
+  return a.text.compare(b.text) <=> 0;
+}
+
+std::strong_ordering Version::operator<=>(const Version& other) const {
+  static const Part kZero{true, "0"};
+  for (std::size_t i = 0; i < std::max(parts_.size(), other.parts_.size()); ++i) {
+    const Part& a = i < parts_.size() ? parts_[i] : kZero;
+    const Part& b = i < other.parts_.size() ? other.parts_[i] : kZero;
+    if (auto order = compare(a, b); order != 0) return order;
+  }
+  return local_.compare(other.local_) <=> 0;
+}
+
+bool Version::covers(const Version& other) const {
+  static const Part kZero{true, "0"};
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& b = i < other.parts_.size() ? other.parts_[i] : kZero;
+    if (compare(parts_[i], b) != 0) return false;
+  }
+  return local_.empty() || local_ == other.local_;
+}
+
+VersionRange VersionRange::parse(std::string_view text) {
+  VersionRange range;
+  range.text_ = std::string(text);
+  std::size_t i = 0;
+  auto fail = [&](const std::string& clause) -> Error {
+    return Error(ExitCode::input, "'" + clause + "' is not a version range",
+                 "write a version (2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'");
+  };
+  while (i < text.size()) {
+    if (text[i] == ' ' || text[i] == ',') {
+      ++i;
+      continue;
+    }
+    std::size_t start = i;
+    while (i < text.size() && std::string_view("<>=!").find(text[i]) != std::string_view::npos) ++i;
+    std::string_view relation = text.substr(start, i - start);
+    while (i < text.size() && text[i] == ' ' && !relation.empty()) ++i;
+    std::size_t word = i;
+    while (i < text.size() && text[i] != ' ' && text[i] != ',') ++i;
+    std::string_view version = text.substr(word, i - word);
+    std::string clause(text.substr(start, i - start));
+    if (version == "*" && relation.empty()) continue;
+    if (version.empty() || version.find_first_of("<>=!") != std::string_view::npos) throw fail(clause);
+    Relation kind = Relation::series;
+    if (relation == "==" || relation == "=")
+      kind = Relation::equal;
+    else if (relation == "!=")
+      kind = Relation::not_equal;
+    else if (relation == "<")
+      kind = Relation::less;
+    else if (relation == "<=")
+      kind = Relation::less_equal;
+    else if (relation == ">")
+      kind = Relation::greater;
+    else if (relation == ">=")
+      kind = Relation::greater_equal;
+    else if (!relation.empty())
+      throw fail(clause);
+    range.clauses_.push_back({kind, Version(std::string(version))});
+  }
+  if (range.clauses_.empty()) range.text_ = "*";
+  return range;
+}
+
+bool VersionRange::contains(const Version& version) const {
+  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& clause) {
+    switch (clause.relation) {
+      case Relation::series:
+        return clause.version.covers(version);
+      case Relation::equal:
+        return version == clause.version;
+      case Relation::not_equal:
+        return version != clause.version;
+      case Relation::less:
+        return version < clause.version;
+      case Relation::less_equal:
+        return version <= clause.version || clause.version.covers(version);
+      case Relation::greater:
+        return version > clause.version && !clause.version.covers(version);
+      case Relation::greater_equal:
+        return version >= clause.version;
+    }
+    return false;
+  });
+}
+
+std::optional<Version> VersionRange::exact() const {
+  if (clauses_.size() != 1) return std::nullopt;
+  const Clause& only = clauses_.front();
+  if (only.relation != Relation::series && only.relation != Relation::equal) return std::nullopt;
+  return only.version;
+}
+
+std::optional<Version> newest(const std::vector<Version>& versions, const VersionRange& range) {
+  std::optional<Version> best;
+  for (const Version& version : versions)
+    if (range.contains(version) && (!best || *best < version)) best = version;
+  return best;
+}
+
+}  // namespace kiln

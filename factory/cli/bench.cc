@@ -1,0 +1,117 @@
+// kiln bench: measures a workload in published images and records the figures in the index.
+#include "image/bench.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "cli/table.h"
+#include "image/lock.h"
+#include "registry/host.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string matrix;
+  std::vector<std::string> cells;
+  std::string workload;
+  std::string format = "table";
+  bool again = false;
+};
+
+const Measurement* known(const IndexEntry& entry, const std::string& workload, const HostDescription& host) {
+  for (const Measurement& measurement : entry.measurements)
+    if (measurement.workload == workload && measurement.host.model == host.model &&
+        measurement.host.cores == host.cores)
+      return &measurement;
+  return nullptr;
+}
+
+const Component& find_workload(const RecipeBook& recipes, const std::string& name) {
+  const Component* workload = recipes.find(Kind::workload, name);
+  if (workload == nullptr)
+    throw Error(ExitCode::usage, "there is no workload '" + name + "'",
+                did_you_mean(name, recipes.names(Kind::workload)));
+  return *workload;
+}
+
+struct Row {
+  std::string image;
+  Measurement measurement;
+  bool fresh;
+};
+
+void print_rows(const std::vector<Row>& rows, const std::string& format) {
+  if (format == "json") {
+    Json all = Json::array();
+    for (const Row& row : rows) {
+      Json item = to_json(row.measurement);
+      item["name"] = row.image;
+      item["measured_now"] = row.fresh;
+      all.push_back(item);
+    }
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  Table table({"IMAGE", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "MEASURED"});
+  for (const Row& row : rows)
+    table.add({row.image, fmt::format("{:.1f}", row.measurement.median),
+               fmt::format("{:.1f} to {:.1f}", row.measurement.low, row.measurement.high),
+               row.measurement.unit, std::to_string(row.measurement.samples),
+               row.fresh ? "now" : row.measurement.taken});
+  fmt::print("{}", table.text());
+}
+
+void run(const Options& options, Invocation& invocation) {
+  Catalogue catalogue = invocation.load(options.matrix);
+  auto ids = choose_cells(catalogue.plan, options.cells);
+  const Component& workload = find_workload(catalogue.recipes, options.workload);
+  StatePaths state = invocation.state();
+  Site site = invocation.site();
+  StateLock lock(state.lock(), invocation.clock, "kiln bench of " + catalogue.plan.name);
+  Index index = invocation.index(Index::Mode::write);
+  HostDescription host = detect_host(invocation.files, invocation.cpus());
+  StepSetup setup = invocation.step_setup(catalogue.plan, site, state);
+  std::map<std::string, IndexEntry> published;
+  for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));
+  std::vector<Row> rows;
+  for (const PlannedImage& image : catalogue.plan.images) {
+    if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
+    std::string name = image.spec.repository + ":" + image.spec.tag;
+    auto entry = published.find(image.spec.key);
+    if (entry == published.end())
+      throw Error(ExitCode::no_match, name + " is not in the index",
+                  "run `kiln build` and `kiln publish` first");
+    const Measurement* before = known(entry->second, workload.name, host);
+    if (before != nullptr && !options.again) {
+      rows.push_back({name, *before, false});
+      continue;
+    }
+    invocation.note("bench  " + workload.name + " in " + name);
+    Measurement measurement =
+        measure({image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
+    index.record(measurement);
+    rows.push_back({name, measurement, true});
+  }
+  print_rows(rows, options.format);
+}
+
+}  // namespace
+
+CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure a workload in published images, one after the other");
+  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
+  command->add_option("cells", options->cells,
+                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option("--workload", options->workload, "workload component")->required()->type_name("NAME");
+  command->add_flag("--again", options->again, "measure anew what was measured on this host before");
+  command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,92 @@
+// kiln doctor: what this machine has of what kiln needs.
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/version.h"
+#include "cli/invocation.h"
+#include "cli/table.h"
+
+namespace kiln {
+namespace {
+
+struct Tool {
+  const char* name;
+  std::vector<std::string> version_arguments;
+  const char* least;
+  bool required;
+  const char* purpose;
+};
+
+const std::vector<Tool>& tools() {
+  static const std::vector<Tool> kTools = {
+      {"ninja", {"--version"}, "1.10", true, "schedules the steps"},
+      {"buildah", {"--version"}, "1.23", true, "runs the steps"},
+      {"skopeo", {"--version"}, "1.2", false, "pulls base images from registries"},
+      {"mmdebstrap", {"--version"}, "1.0", false, "makes Debian bases"},
+      {"apptainer", {"--version"}, "1.1", false, "runs SIF images"},
+      {"shellcheck", {"--version"}, "0.8", false, "checks recipe scripts"},
+  };
+  return kTools;
+}
+
+// The first word of the output that looks like a version.
+std::string version_in(const std::string& output) {
+  std::size_t start = output.find_first_of("0123456789");
+  if (start == std::string::npos) return "?";
+  std::size_t end = output.find_first_not_of("0123456789.", start);
+  return output.substr(start, end == std::string::npos ? end : end - start);
+}
+
+std::string found_version(const Tool& tool, Invocation& invocation) {
+  if (!invocation.runner.find_program(tool.name)) return "";
+  Command command;
+  command.argv = {tool.name};
+  command.argv.insert(command.argv.end(), tool.version_arguments.begin(), tool.version_arguments.end());
+  command.environment = invocation.child_environment();
+  command.limits.wall = std::chrono::seconds(10);
+  return version_in(invocation.runner.run(command).output);
+}
+
+bool enough(const std::string& found, const char* least) {
+  return found != "?" && !found.empty() && Version(found) >= Version(least);
+}
+
+std::string free_space(const fs::path& folder) {
+  fs::path existing = folder;
+  while (!fs::exists(existing) && existing.has_parent_path()) existing = existing.parent_path();
+  struct statvfs space {};
+  if (::statvfs(existing.c_str(), &space) != 0) return "?";
+  return fmt::format("{} GB", space.f_bavail * space.f_frsize / 1'000'000'000);
+}
+
+void run(Invocation& invocation) {
+  Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
+  bool missing = false;
+  for (const Tool& tool : tools()) {
+    std::string found = found_version(tool, invocation);
+    bool good = enough(found, tool.least);
+    missing |= tool.required && !good;
+    table.add({tool.name, found.empty() ? "-" : found, std::string(">=") + tool.least,
+               good ? "ok" : (tool.required ? "MISSING" : "optional"), tool.purpose});
+  }
+  table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
+             fmt::format("{} microarchitectures", invocation.cpus().names().size())});
+  table.add(
+      {"user", ::geteuid() == 0 ? "root" : "not root", "", "", "buildah needs root, or subuids for a user"});
+  table.add(
+      {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
+  fmt::print("{}", table.text());
+  if (missing)
+    throw Error(ExitCode::tool_missing, "a required program is missing", "run ci/setup, or install it");
+}
+
+}  // namespace
+
+CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("doctor", "Check what this machine has of what kiln needs");
+  command->callback([&invocation] { run(invocation); });
+  return command;
+}
+
+}  // namespace kiln

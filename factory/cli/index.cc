@@ -1,0 +1,141 @@
+// kiln index: what the registry index holds.
+#include "registry/index.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "cli/table.h"
+#include "image/lock.h"
+#include "registry/mappings.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string format = "table";
+  std::string name;
+  std::string file;
+  std::int64_t snapshot = 0;
+};
+
+std::optional<std::int64_t> chosen_snapshot(const Options& options) {
+  return options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
+}
+
+Json entry_json(const IndexEntry& entry) {
+  Json json = to_json(entry.image);
+  json["name"] = entry.image.name();
+  json["stale"] = entry.stale;
+  json["measurements"] = Json::array();
+  for (const Measurement& measurement : entry.measurements)
+    json["measurements"].push_back(to_json(measurement));
+  return json;
+}
+
+void list(const Options& options, Invocation& invocation) {
+  auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
+  if (options.format == "json") {
+    Json all = Json::array();
+    for (const IndexEntry& entry : entries) all.push_back(entry_json(entry));
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED", "CREATED"});
+  for (const IndexEntry& entry : entries) {
+    std::string speed;
+    for (const Measurement& measurement : entry.measurements)
+      speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload,
+                           measurement.median, measurement.unit);
+    table.add({entry.image.name() + (entry.stale ? " (stale)" : ""), entry.image.cpu,
+               entry.image.manifest.hex().substr(0, 12),
+               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed,
+               entry.image.created});
+  }
+  fmt::print("{}", table.text());
+}
+
+void show(const Options& options, Invocation& invocation) {
+  auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
+  std::vector<std::string> names;
+  for (const IndexEntry& entry : entries) {
+    bool same = entry.image.name() == options.name || entry.image.manifest.text() == options.name ||
+                entry.image.repository + ":" + entry.image.immutable_tag == options.name;
+    if (same) {
+      fmt::print("{}\n", entry_json(entry).dump(2));
+      return;
+    }
+    names.push_back(entry.image.name());
+  }
+  throw Error(ExitCode::no_match, "the index has no image '" + options.name + "'",
+              did_you_mean(options.name, names));
+}
+
+void snapshots(Invocation& invocation) {
+  Table table({"SNAPSHOT", "CREATED", "IMAGES", "NOTE", ""});
+  for (const Snapshot& snapshot : invocation.index(Index::Mode::read).snapshots())
+    table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images),
+               snapshot.note, snapshot.current ? "current" : ""});
+  fmt::print("{}", table.text());
+}
+
+void rollback(const Options& options, Invocation& invocation) {
+  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index rollback");
+  invocation.index(Index::Mode::write).rollback(options.snapshot);
+  fmt::print("snapshot {} is current\n", options.snapshot);
+}
+
+void recover(Invocation& invocation) {
+  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index recover");
+  Index index = invocation.index(Index::Mode::write);
+  RecoveryReport report = index.recover();
+  fmt::print("{} adopted, {} lost, {} temporaries dropped{}\n", report.adopted, report.lost,
+             report.temporaries,
+             report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
+}
+
+void import(const Options& options, Invocation& invocation) {
+  auto bytes = invocation.files.read(options.file);
+  if (!bytes) throw Error(ExitCode::input, {options.file, 0, 0, ""}, "no such file");
+  auto mappings = read_mappings(JsonDocument::parse(*bytes, options.file));
+  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
+  std::int64_t number = invocation.index(Index::Mode::write)
+                            .import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
+  fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
+}
+
+}  // namespace
+
+CLI::App* add_index(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("index", "Look into the registry index, roll it back, repair it");
+  command->require_subcommand(1);
+  auto add = [&](const char* name, const char* help) {
+    CLI::App* sub = command->add_subcommand(name, help);
+    sub->fallthrough();
+    return sub;
+  };
+  CLI::App* list_command = add("list", "The images of the current snapshot");
+  list_command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}));
+  list_command->add_option("--snapshot", options->snapshot, "of this snapshot");
+  list_command->callback([options, &invocation] { list(*options, invocation); });
+  CLI::App* show_command = add("show", "Everything known of one image, as JSON");
+  show_command->add_option("image", options->name, "repository:tag or sha256:digest")->required();
+  show_command->add_option("--snapshot", options->snapshot, "of this snapshot");
+  show_command->callback([options, &invocation] { show(*options, invocation); });
+  add("snapshots", "The snapshots, newest first")->callback([&invocation] { snapshots(invocation); });
+  CLI::App* rollback_command = add("rollback", "Make an earlier snapshot the current one");
+  rollback_command->add_option("snapshot", options->snapshot, "number")->required();
+  rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
+  add("recover", "Adopt images without rows, mark rows without files")->callback([&invocation] {
+    recover(invocation);
+  });
+  CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)");
+  import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
+  import_command->callback([options, &invocation] { import(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// kiln publish: built images become rows and tags of the index, in one numbered snapshot.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "image/lock.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string matrix;
+  std::vector<std::string> cells;
+};
+
+void run(const Options& options, Invocation& invocation) {
+  Catalogue catalogue = invocation.load(options.matrix);
+  auto ids = choose_cells(catalogue.plan, options.cells);
+  StatePaths state = invocation.state();
+  StateLock lock(state.lock(), invocation.clock, "kiln publish of " + catalogue.plan.name);
+  std::vector<ImageRecord> records;
+  std::vector<std::string> failed;
+  for (const PlannedImage& image : catalogue.plan.images) {
+    if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
+    auto bytes = invocation.files.read(state.built(image.spec.key));
+    if (bytes)
+      records.push_back(
+          image_record_from_json(JsonDocument::parse(*bytes, state.built(image.spec.key).string()).root()));
+    else
+      failed.push_back(image.spec.repository + ":" + image.spec.tag);
+  }
+  if (records.empty())
+    throw Error(ExitCode::no_match, "nothing of '" + catalogue.plan.name + "' is built",
+                "run `kiln build` first");
+  Index index = invocation.index(Index::Mode::write);
+  std::int64_t before = index.current();
+  std::int64_t number =
+      index.publish(records, failed, rfc3339(invocation.clock.unix_seconds()), catalogue.plan.name);
+  if (number == before)
+    fmt::print("snapshot {}: nothing new\n", number);
+  else
+    fmt::print("snapshot {}: {} images, {} kept from before\n", number, records.size(), failed.size());
+}
+
+}  // namespace
+
+CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
+  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
+  command->add_option("cells", options->cells,
+                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

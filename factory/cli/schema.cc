@@ -1,0 +1,20 @@
+// kiln schema: the JSON Schemas of the file formats, for editors.
+#include "plan/schema.h"
+
+#include <fmt/format.h>
+
+#include "cli/invocation.h"
+
+namespace kiln {
+
+CLI::App* add_schema(CLI::App& app, Invocation&) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of a file format");
+  command->add_option("name", *name, fmt::format("{}", fmt::join(schema_names(), ", ")))
+      ->required()
+      ->check(CLI::IsMember(schema_names()));
+  command->callback([name] { fmt::print("{}", schema_text(*name)); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,103 @@
+// kiln select: a DSL document in, one reference out.
+#include "registry/select.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/invocation.h"
+#include "registry/host.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string dsl;
+  std::string host;
+  std::string format = "tag";
+  std::int64_t snapshot = 0;
+  bool explain = false;
+  bool json = false;
+};
+
+std::string read_document(const std::string& file, const FileSystem& files) {
+  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  auto bytes = files.read(file);
+  if (!bytes) throw Error(ExitCode::input, {file, 0, 0, ""}, "no such file");
+  return *bytes;
+}
+
+// `--host any` knows nothing of the host; a file or the document's own host block describe one; else this
+// machine.
+Host choose_host(const Options& options, const ImageQuery& query, Invocation& invocation) {
+  if (options.host == "any") return {};
+  if (!options.host.empty()) {
+    auto document = JsonDocument::parse(read_document(options.host, invocation.files), options.host);
+    return {host_from_json(document.root()), true};
+  }
+  if (query.host) return {host_from_json(*query.host), true};
+  return {detect_host(invocation.files, invocation.cpus()), true};
+}
+
+std::string reference(const ImageRecord& image, const std::string& format, const Invocation& invocation) {
+  if (!image.reference.empty() || format == "tag") return image.name();
+  if (format == "oci")
+    return fmt::format("oci:{}:{}", (invocation.state().root() / image.layout).string(), image.tag);
+  auto folder = invocation.environment.find("SINGULARITY_DIR");
+  std::string file = fmt::format("{}_{}.sif", image.repository, image.tag);
+  return folder == invocation.environment.end() ? file : (fs::path(folder->second) / file).string();
+}
+
+std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries) {
+  std::set<std::string> names = {"xla", "glow", "ngraph", "inductor", "tvm", "openvino", "tensorrt"};
+  for (const IndexEntry& entry : entries)
+    for (const ComponentRecord& component : entry.image.components)
+      if (component.kind == "compiler") names.insert(component.name);
+  return {names.begin(), names.end()};
+}
+
+void run(const Options& options, Invocation& invocation) {
+  std::string file = options.dsl == "-" ? "stdin" : options.dsl;
+  auto document = JsonDocument::parse(read_document(options.dsl, invocation.files), file);
+  std::vector<IndexEntry> entries =
+      invocation.index(Index::Mode::read)
+          .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
+  DslReading reading = read_dsl(document, known_compilers(entries));
+  for (const std::string& unknown : reading.unknown) invocation.note(unknown);
+  Host host = choose_host(options, reading.query, invocation);
+  Selection selection = select_image(reading.query, entries, host, invocation.cpus());
+  if (options.json)
+    fmt::print("{}\n", to_json(selection).dump(2));
+  else if (options.explain)
+    fmt::print("{}", explain(selection));
+  if (!selection.winner)
+    throw Error(
+        ExitCode::no_match, "no image matches",
+        selection.nearest_miss.empty() ? "the index is empty: run `kiln publish`" : selection.nearest_miss);
+  if (!options.json && !options.explain)
+    fmt::print("{}\n", reference(selection.winner->entry->image, options.format, invocation));
+}
+
+}  // namespace
+
+CLI::App* add_select(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("select", "Pick the best image for an optimisation DSL document");
+  command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
+  command->add_option("--host", options->host, "host description (JSON), or 'any' (default: this machine)")
+      ->type_name("FILE");
+  command->add_option("--format", options->format, "tag, oci (layout for skopeo) or sif (file name)")
+      ->check(CLI::IsMember({"tag", "oci", "sif"}))
+      ->capture_default_str();
+  command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--explain", options->explain, "say why this one, and why not the others");
+  command->add_flag("--json", options->json, "the whole answer as JSON");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,108 @@
+// kiln step: one edge of build.ninja, here or on a compute node.
+#include "image/step.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "image/package.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string plan;
+  std::string key;
+  std::string image;
+};
+
+// Tells `kiln build` that a step starts. No reader (another machine, no build running) is fine.
+void announce(const StatePaths& state, const StepEvent& event) {
+  int fifo = ::open(state.events().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fifo < 0) return;
+  std::string line = to_json(event).dump() + "\n";
+  if (line.size() < 4096 && ::write(fifo, line.data(), line.size()) < 0) errno = 0;
+  ::close(fifo);
+}
+
+BuildPlan read_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
+  auto bytes = files.read(state.plan(name));
+  if (!bytes)
+    throw Error(ExitCode::usage, "there is no plan '" + name + "' in " + state.root().string(),
+                "run `kiln build` first");
+  JsonLimits limits{256u << 20, 64, 1u << 20, 20'000'000};
+  return plan_from_json(JsonDocument::parse(*bytes, state.plan(name).string(), limits));
+}
+
+std::int64_t epoch_of(const std::map<std::string, std::string>& environment) {
+  return source_date_epoch(environment);
+}
+
+// The end of a step as `kiln build` and a person read it.
+void report(const StepEvent& event) {
+  fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void package(const BuildPlan& plan, const std::string& cell, Invocation& invocation) {
+  StatePaths state = invocation.state();
+  for (const PlannedImage& image : plan.images) {
+    if (image.spec.request.id != cell) continue;
+    double start = invocation.clock.monotonic_seconds();
+    fs::path record = state.step(image.spec.last_step().key);
+    auto bytes = invocation.files.read(record);
+    if (!bytes) throw Error(ExitCode::store, "the image's last step has no record: " + record.string());
+    StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
+    BlobStore store(state.store());
+    package_image(image.spec, last, state, store, invocation.files, epoch_of(invocation.environment));
+    report({StepEvent::State::done, image.spec.key, "image " + image.spec.repository + ":" + image.spec.tag,
+            invocation.clock.monotonic_seconds() - start, "", ""});
+    return;
+  }
+  throw Error(ExitCode::usage, "the plan has no cell '" + cell + "'");
+}
+
+void run(const Options& options, Invocation& invocation) {
+  StatePaths state = invocation.state();
+  BuildPlan plan = read_plan(state, options.plan, invocation.files);
+  if (!options.image.empty()) return package(plan, options.image, invocation);
+  auto step = plan.steps.find(options.key);
+  if (step == plan.steps.end()) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
+  Site site = invocation.site();
+  StepSetup setup = invocation.step_setup(plan, site, state);
+  std::string title = (step->second.kind == StepKind::test ? "test " : "") + step->second.title;
+  announce(state, {StepEvent::State::started, options.key, title, 0, "", ""});
+  double start = invocation.clock.monotonic_seconds();
+  StepOutcome outcome = run_step(options.key, setup);
+  StepEvent event{
+      StepEvent::State::done, options.key, title, invocation.clock.monotonic_seconds() - start, "", ""};
+  if (outcome == StepOutcome::up_to_date) event.state = StepEvent::State::up_to_date;
+  if (outcome == StepOutcome::failed) {
+    event.state = StepEvent::State::failed;
+    event.log = state.log(options.key).string();
+    if (auto bytes = invocation.files.read(state.failure(options.key)))
+      event.what = failure_record_from_json(JsonDocument::parse(*bytes, "failure").root()).what;
+    invocation.exit_code = ExitCode::images_failed;
+  }
+  report(event);
+}
+
+}  // namespace
+
+CLI::App* add_step(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("step", "Run one step of a plan; what build.ninja calls");
+  command->add_option("--plan", options->plan, "name of the plan in the state folder")
+      ->required()
+      ->type_name("NAME");
+  auto* key = command->add_option("key", options->key, "key of the step");
+  command->add_option("--image", options->image, "package this cell's image instead")
+      ->type_name("CELL")
+      ->excludes(key);
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,254 @@
+#include "image/build.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "plan/render.h"
+#include "registry/blob_store.h"
+
+namespace kiln {
+namespace {
+
+// Reads the FIFO that steps announce their start in, and keeps the status line alive.
+class EventReader {
+ public:
+  EventReader(const fs::path& fifo, Progress& progress) : progress_(progress) {
+    ::unlink(fifo.c_str());
+    if (::mkfifo(fifo.c_str(), 0600) == 0) fd_ = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    thread_ = std::thread([this] { loop(); });
+  }
+  EventReader(const EventReader&) = delete;
+  EventReader& operator=(const EventReader&) = delete;
+  ~EventReader() {
+    stop_ = true;
+    thread_.join();
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  void loop() {
+    std::string pending;
+    while (!stop_) {
+      pollfd poll_fd{fd_, POLLIN, 0};
+      ::poll(&poll_fd, 1, 100);
+      char buffer[4096];
+      ssize_t got = fd_ >= 0 ? ::read(fd_, buffer, sizeof buffer) : 0;
+      if (got > 0) pending.append(buffer, static_cast<std::size_t>(got));
+      for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
+        if (auto event = step_event_from_line(std::string_view(pending).substr(0, end)))
+          progress_.event(*event);
+      progress_.tick();
+    }
+  }
+
+  Progress& progress_;
+  int fd_ = -1;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+std::vector<const PlannedImage*> chosen_images(const BuildSetup& setup) {
+  std::set<std::string> wanted(setup.cells.begin(), setup.cells.end());
+  std::vector<const PlannedImage*> images;
+  for (const PlannedImage& image : setup.plan.images)
+    if (wanted.contains(image.spec.request.id)) images.push_back(&image);
+  return images;
+}
+
+// Steps and tests of these images without a record yet.
+std::set<std::string> missing_steps(const std::vector<const PlannedImage*>& images, const StatePaths& state,
+                                    const FileSystem& files) {
+  std::set<std::string> missing;
+  for (const PlannedImage* image : images) {
+    if (is_built(*image, state, files)) continue;
+    for (const std::string& key : image->steps)
+      if (!files.exists(state.step(key))) missing.insert(key);
+    for (const std::string& key : image->tests)
+      if (!files.exists(state.test(key))) missing.insert(key);
+  }
+  return missing;
+}
+
+// The recipe files as planned: an edit during the build must not change what a key stands for.
+void snapshot_recipes(const BuildSetup& setup) {
+  std::set<std::string> components;
+  for (const auto& [key, step] : setup.plan.steps) components.insert(step.component);
+  for (const auto& [id, component] : setup.recipes.all()) {
+    std::string name = fmt::format("{}/{}", name_of(id.first), id.second);
+    if (!components.contains(name)) continue;
+    for (const auto& [path, file] : component.files) {
+      fs::path target = setup.state.recipes() / name / path;
+      if (setup.files.read(target) != file.bytes) setup.files.write(target, file.bytes);
+    }
+  }
+}
+
+Command ninja_command(const BuildSetup& setup, const BuildOptions& options) {
+  Command command;
+  command.argv = {"ninja",
+                  "-C",
+                  setup.state.root().string(),
+                  "-f",
+                  setup.state.ninja().filename().string(),
+                  "-j",
+                  std::to_string(std::max(1, options.jobs))};
+  if (options.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
+  command.argv.emplace_back("--");
+  command.argv.insert(command.argv.end(), setup.cells.begin(), setup.cells.end());
+  command.environment = setup.environment;
+  command.environment["NINJA_STATUS"] = "";
+  command.capture_stdout = true;
+  return command;
+}
+
+// The first step, in order of execution, that keeps an image from being whole.
+void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVerdict& verdict) {
+  auto look = [&](const std::vector<std::string>& keys, bool tests) {
+    for (const std::string& key : keys) {
+      if (setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key))) continue;
+      auto bytes = setup.files.read(setup.state.failure(key));
+      const std::string& title = setup.plan.steps.at(key).title;
+      if (!bytes) continue;
+      auto failure = failure_record_from_json(JsonDocument::parse(*bytes, setup.state.failure(key)).root());
+      verdict.verdict = Verdict::failed;
+      verdict.reason = fmt::format("{}: {} ({})", title, failure.what, name_of(failure.failure));
+      verdict.log = failure.log;
+      return true;
+    }
+    return false;
+  };
+  if (look(image.steps, false) || look(image.tests, true)) return;
+  auto failure = setup.files.read(setup.state.failure(image.spec.key));
+  if (!failure) return;
+  auto record = failure_record_from_json(JsonDocument::parse(*failure, "failure").root());
+  verdict.verdict = Verdict::failed;
+  verdict.reason = record.what;
+}
+
+ImageVerdict verdict_of(const PlannedImage& image, bool was_built, const BuildSetup& setup) {
+  ImageVerdict verdict;
+  verdict.id = image.spec.request.id;
+  verdict.name = image.spec.repository + ":" + image.spec.tag;
+  verdict.key = image.spec.key;
+  if (is_built(image, setup.state, setup.files))
+    verdict.verdict = was_built ? Verdict::up_to_date : Verdict::built;
+  else
+    explain_failure(image, setup, verdict);
+  return verdict;
+}
+
+void forget_failures(const std::vector<const PlannedImage*>& images, const BuildSetup& setup) {
+  auto forget = [&](const std::string& key) {
+    if (setup.files.exists(setup.state.failure(key))) setup.files.remove_all(setup.state.failure(key));
+  };
+  for (const PlannedImage* image : images) {
+    for (const std::string& key : image->steps) forget(key);
+    for (const std::string& key : image->tests) forget(key);
+    forget(image->spec.key);
+  }
+}
+
+std::size_t run_ninja(const BuildSetup& setup, const BuildOptions& options, Progress& progress,
+                      bool& was_interrupted) {
+  NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name};
+  setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
+  Command command = ninja_command(setup, options);
+  std::string errors;
+  std::size_t run = 0;
+  command.on_line = [&](std::string_view line) {
+    if (auto event = step_event_from_line(line)) {
+      if (event->state != StepEvent::State::up_to_date) ++run;
+      progress.event(*event);
+    } else if (line.starts_with("ninja: error:")) {
+      errors += std::string(line) + "\n";
+    }
+  };
+  CommandResult result;
+  {
+    EventReader reader(setup.state.events(), progress);
+    result = setup.runner.run(command);
+  }
+  progress.finish();
+  was_interrupted = result.end == CommandEnd::interrupted || interrupted();
+  std::size_t fatal = result.tail.find("ninja: error:");
+  if (!errors.empty() || fatal != std::string::npos)
+    throw Error(ExitCode::store, "ninja could not run the plan: " +
+                                     last_lines(errors.empty() ? result.tail.substr(fatal) : errors, 3));
+  return run;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::built:
+      return "built";
+    case Verdict::up_to_date:
+      return "up to date";
+    case Verdict::failed:
+      return "failed";
+    case Verdict::not_reached:
+      return "not reached";
+  }
+  return "";
+}
+
+std::size_t BuildReport::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
+                                                [&](const auto& image) { return image.verdict == verdict; }));
+}
+
+bool is_built(const PlannedImage& image, const StatePaths& state, const FileSystem& files) {
+  return files.exists(state.built(image.spec.key));
+}
+
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
+  double start = setup.clock.monotonic_seconds();
+  auto images = chosen_images(setup);
+  std::set<std::string> built_before;
+  for (const PlannedImage* image : images)
+    if (is_built(*image, setup.state, setup.files)) built_before.insert(image->spec.request.id);
+  auto missing = missing_steps(images, setup.state, setup.files);
+  BuildReport report;
+  if (built_before.size() < images.size()) {
+    snapshot_recipes(setup);
+    forget_failures(images, setup);
+    setup.files.write(setup.state.plan(setup.plan.name), to_json(setup.plan).dump(1));
+    progress.begin(missing.size() + images.size() - built_before.size());
+    report.steps_run = run_ninja(setup, options, progress, report.interrupted);
+  }
+  for (const PlannedImage* image : images)
+    report.images.push_back(verdict_of(*image, built_before.contains(image->spec.request.id), setup));
+  report.seconds = setup.clock.monotonic_seconds() - start;
+  return report;
+}
+
+Json to_json(const BuildReport& report) {
+  Json images = Json::array();
+  for (const ImageVerdict& image : report.images) {
+    Json item{
+        {"id", image.id}, {"name", image.name}, {"key", image.key}, {"verdict", name_of(image.verdict)}};
+    if (!image.reason.empty()) item["reason"] = image.reason;
+    if (!image.log.empty()) item["log"] = image.log.string();
+    images.push_back(item);
+  }
+  return Json{{"images", images},
+              {"built", report.count(Verdict::built)},
+              {"up_to_date", report.count(Verdict::up_to_date)},
+              {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
+              {"steps_run", report.steps_run},
+              {"seconds", report.seconds}};
+}
+
+}  // namespace kiln

@@ -1,0 +1,64 @@
+// build: BuildPlan → ninja → BuildReport. ninja schedules; each edge is one `kiln step`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "image/progress.h"
+#include "image/records.h"
+#include "image/state.h"
+#include "plan/build_plan.h"
+#include "plan/site.h"
+
+namespace kiln {
+
+enum class Verdict { built, up_to_date, failed, not_reached };
+std::string_view name_of(Verdict verdict);
+
+// What became of one image.
+struct ImageVerdict {
+  std::string id;    // cell
+  std::string name;  // repository:tag
+  std::string key;
+  Verdict verdict = Verdict::not_reached;
+  std::string reason;  // failed: the step and its end
+  fs::path log;        // failed only
+};
+
+struct BuildReport {
+  std::vector<ImageVerdict> images;
+  std::size_t steps_run = 0;
+  double seconds = 0;
+  bool interrupted = false;
+  std::size_t count(Verdict verdict) const;
+};
+
+struct BuildOptions {
+  int jobs = 1;
+  bool keep_going = true;
+  std::string kiln;  // this program
+};
+
+struct BuildSetup {
+  const BuildPlan& plan;           // all cells of the matrix
+  std::vector<std::string> cells;  // ids to build
+  const RecipeBook& recipes;
+  const Site& site;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
+};
+
+// Where an image stands before anything is run.
+bool is_built(const PlannedImage& image, const StatePaths& state, const FileSystem& files);
+
+// Throws Error(tool_missing) without ninja, Error(store) when ninja itself fails; images that fail are in the
+// report.
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
+
+Json to_json(const BuildReport& report);
+
+}  // namespace kiln

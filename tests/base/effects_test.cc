@@ -1,0 +1,167 @@
+#include "base/effects.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace kiln {
+namespace {
+
+// A private folder that goes away with the test.
+class Effects : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "kiln-effects-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  CommandResult shell(const std::string& script, CommandLimits limits = {}) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", script};
+    command.environment = {{"PATH", "/usr/bin:/bin"}};
+    command.log = folder_ / "log";
+    command.limits = limits;
+    return RealCommandRunner().run(command);
+  }
+
+  std::string log() { return RealFileSystem().read(folder_ / "log").value_or("(no log)"); }
+
+  fs::path folder_;
+};
+
+TEST_F(Effects, WriteMakesFoldersAndReplacesWholeFiles) {
+  RealFileSystem files;
+  files.write(folder_ / "a/b/c.json", "one");
+  files.write(folder_ / "a/b/c.json", "two");
+  EXPECT_EQ(files.read(folder_ / "a/b/c.json"), "two");
+  EXPECT_EQ(files.list(folder_ / "a/b"), std::vector<std::string>{"c.json"}) << "no temporary file is left";
+}
+
+TEST_F(Effects, AbsentIsNotAnError) {
+  RealFileSystem files;
+  EXPECT_FALSE(files.read(folder_ / "absent").has_value());
+  EXPECT_FALSE(files.read(folder_ / "absent/below").has_value());
+  EXPECT_TRUE(files.list(folder_ / "absent").empty());
+  EXPECT_NO_THROW(files.remove_all(folder_ / "absent"));
+}
+
+TEST_F(Effects, FailuresNameThePathAndTheReason) {
+  RealFileSystem files;
+  files.write(folder_ / "file", "x");
+  try {
+    files.write(folder_ / "file/below", "x");
+    FAIL() << "wrote below a file";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.format().find((folder_ / "file").string()), std::string::npos) << error.format();
+  }
+}
+
+TEST_F(Effects, AFullDiskIsOneClearLineAndLeavesTheOldFile) {
+  if (::access("/dev/full", W_OK) != 0) FAIL() << "/dev/full is missing";
+  fs::path small = folder_ / "small";
+  fs::create_directories(small);
+  ASSERT_EQ(std::system(("mount -t tmpfs -o size=16k tmpfs " + small.string()).c_str()), 0)
+      << "the tests run as root";
+  RealFileSystem files;
+  files.write(small / "index", "old");
+  try {
+    files.write(small / "index", std::string(1 << 20, 'x'));
+    ADD_FAILURE() << "wrote a MiB into 16 KiB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.format().find("No space left on device"), std::string::npos);
+    EXPECT_NE(error.format().find("free some space"), std::string::npos);
+  }
+  EXPECT_EQ(files.read(small / "index"), "old");
+  EXPECT_EQ(files.list(small), std::vector<std::string>{"index"});
+  EXPECT_EQ(std::system(("umount " + small.string()).c_str()), 0);
+}
+
+TEST_F(Effects, RunKeepsTheLogAndTheStatus) {
+  CommandResult result = shell("echo out; echo err >&2; exit 3");
+  EXPECT_EQ(result.end, CommandEnd::exited);
+  EXPECT_EQ(result.status, 3);
+  EXPECT_NE(log().find("out\n"), std::string::npos);
+  EXPECT_NE(log().find("err\n"), std::string::npos);
+  EXPECT_NE(result.tail.find("err"), std::string::npos);
+}
+
+TEST_F(Effects, RunCapturesStdoutApartFromTheLog) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", "echo answer; echo noise >&2"};
+  command.log = folder_ / "log";
+  command.capture_stdout = true;
+  std::vector<std::string> lines;
+  command.on_line = [&](std::string_view line) { lines.emplace_back(line); };
+  CommandResult result = RealCommandRunner().run(command);
+  EXPECT_EQ(result.output, "answer\n");
+  EXPECT_EQ(log(), "noise\n");
+  EXPECT_EQ(lines, std::vector<std::string>{"answer"});
+}
+
+TEST_F(Effects, NothingIsInherited) {
+  ::setenv("KILN_TEST_SECRET", "1", 1);
+  int leak = ::open("/etc/passwd", O_RDONLY);
+  CommandResult result = shell("echo secret=${KILN_TEST_SECRET:-none}; ls /proc/self/fd | wc -l");
+  ::close(leak);
+  EXPECT_TRUE(result.ok());
+  EXPECT_NE(log().find("secret=none"), std::string::npos);
+  EXPECT_NE(log().find("\n4\n"), std::string::npos) << "0, 1, 2 and ls's own: " << log();
+}
+
+TEST_F(Effects, WallLimitKillsTheWholeTree) {
+  CommandResult result =
+      shell("sleep 60 & echo $! > " + (folder_ / "pid").string() + "; sleep 60", {std::chrono::seconds(1)});
+  EXPECT_EQ(result.end, CommandEnd::wall_limit);
+  EXPECT_LT(result.seconds, 5);
+  std::string pid = *RealFileSystem().read(folder_ / "pid");
+  for (int i = 0; i < 50 && ::kill(std::stoi(pid), 0) == 0; ++i) ::usleep(20000);
+  std::ifstream status("/proc/" + std::to_string(std::stoi(pid)) + "/stat");
+  std::string line;
+  bool alive = static_cast<bool>(std::getline(status, line)) && line.find(") Z") == std::string::npos;
+  EXPECT_FALSE(alive) << "the grandchild lives: " << line;
+}
+
+TEST_F(Effects, SilenceAndLogLimits) {
+  CommandLimits silence;
+  silence.silence = std::chrono::seconds(1);
+  EXPECT_EQ(shell("echo start; sleep 60", silence).end, CommandEnd::silence_limit);
+  CommandLimits flood;
+  flood.log_bytes = 100'000;
+  EXPECT_EQ(shell("yes", flood).end, CommandEnd::log_limit);
+  EXPECT_LT(fs::file_size(folder_ / "log"), 64u << 20);
+}
+
+TEST_F(Effects, SignalsAreReported) {
+  CommandResult result = shell("kill -SEGV $$");
+  EXPECT_EQ(result.end, CommandEnd::signalled);
+  EXPECT_EQ(result.status, 11);
+}
+
+TEST_F(Effects, AMissingProgramIsToolMissing) {
+  Command command;
+  command.argv = {"kiln-no-such-program"};
+  try {
+    RealCommandRunner().run(command);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::tool_missing);
+    EXPECT_NE(error.message().find("kiln-no-such-program"), std::string::npos);
+  }
+}
+
+TEST(Clock, TimesAreRfc3339) {
+  EXPECT_EQ(rfc3339(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(rfc3339(1763632800), "2025-11-20T10:00:00Z");
+  EXPECT_EQ(rfc3339(253402300799), "9999-12-31T23:59:59Z");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,88 @@
+#include "base/version.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace kiln {
+namespace {
+
+bool contains(const char* range, const char* version) {
+  return VersionRange::parse(range).contains(Version(version));
+}
+
+TEST(Version, ComparesAsVersionsNotAsText) {
+  EXPECT_LT(Version("2.1"), Version("2.10"));
+  EXPECT_LT(Version("2.9.1"), Version("2.10"));
+  EXPECT_EQ(Version("2.1"), Version("2.1.0"));
+  EXPECT_LT(Version("1.14"), Version("2"));
+  EXPECT_EQ(Version("v2.1"), Version("2.1"));
+  EXPECT_EQ(Version("2.01"), Version("2.1"));
+  EXPECT_LT(Version("99999999999999999998"), Version("99999999999999999999"));
+}
+
+TEST(Version, PreReleasesComeBeforeTheReleaseAndPostAfter) {
+  const char* order[] = {"2.0.dev1", "2.0a1", "2.0b2", "2.0rc1", "2.0rc2", "2.0", "2.0.post1", "2.0.1"};
+  for (std::size_t i = 0; i + 1 < std::size(order); ++i)
+    EXPECT_LT(Version(order[i]), Version(order[i + 1])) << order[i];
+}
+
+TEST(Version, LocalPartOrdersLast) {
+  EXPECT_LT(Version("1.5.1"), Version("1.5.1+cpu"));
+  EXPECT_LT(Version("1.5.1+cpu"), Version("1.5.2"));
+}
+
+TEST(Version, RefusesWhatIsNoVersion) {
+  EXPECT_THROW(Version(""), Error);
+  EXPECT_THROW(Version("1.0/../../etc"), Error);
+  EXPECT_THROW(Version("1 2"), Error);
+  EXPECT_THROW(Version(std::string(200, '1')), Error);
+}
+
+TEST(VersionRange, BareVersionMeansItsSeries) {
+  EXPECT_TRUE(contains("2.1", "2.1"));
+  EXPECT_TRUE(contains("2.1", "2.1.0"));
+  EXPECT_TRUE(contains("2.1", "2.1.3"));
+  EXPECT_FALSE(contains("2.1", "2.10"));
+  EXPECT_FALSE(contains("2.1", "2.10.1"));
+  EXPECT_FALSE(contains("2.1", "2"));
+  EXPECT_TRUE(contains("2.1.0", "2.1"));
+  EXPECT_TRUE(contains("1.5.1", "1.5.1+cpu"));
+  EXPECT_FALSE(contains("1.5.1+cpu", "1.5.1"));
+  EXPECT_TRUE(contains("trixie", "trixie"));
+}
+
+TEST(VersionRange, BoundsCombine) {
+  EXPECT_TRUE(contains(">=2.1 <2.10", "2.9"));
+  EXPECT_FALSE(contains(">=2.1 <2.10", "2.10"));
+  EXPECT_TRUE(contains(">=2.1,<2.10", "2.1"));
+  EXPECT_TRUE(contains(">= 2.1, < 2.10", "2.5"));
+  EXPECT_FALSE(contains("!=2.16.0", "2.16"));
+  EXPECT_TRUE(contains("<=2.1", "2.1.3"));
+  EXPECT_FALSE(contains(">2.1", "2.1.3"));
+  EXPECT_TRUE(contains(">2.1", "2.2"));
+  EXPECT_TRUE(contains("==2.6.0", "2.6"));
+  EXPECT_TRUE(contains("*", "1"));
+  EXPECT_TRUE(contains("", "1"));
+}
+
+TEST(VersionRange, BadRangesAreRefused) {
+  for (const char* bad : {">", ">=", "=>2", "<>2", ">=2.1 <", "2.1<3", "a/b"})
+    EXPECT_THROW(VersionRange::parse(bad), Error) << bad;
+}
+
+TEST(VersionRange, ExactNamesTheOneVersion) {
+  EXPECT_EQ(VersionRange::parse("2.1").exact(), Version("2.1"));
+  EXPECT_EQ(VersionRange::parse("==2.1").exact(), Version("2.1"));
+  EXPECT_FALSE(VersionRange::parse(">=2.1").exact().has_value());
+  EXPECT_FALSE(VersionRange::parse("*").exact().has_value());
+}
+
+TEST(Newest, PicksByVersion) {
+  EXPECT_EQ(newest({Version("2.1"), Version("2.10"), Version("2.9")})->text(), "2.10");
+  EXPECT_EQ(newest({Version("2.1"), Version("2.10")}, VersionRange::parse("<2.5"))->text(), "2.1");
+  EXPECT_FALSE(newest({Version("2.1")}, VersionRange::parse(">3")).has_value());
+}
+
+}  // namespace
+}  // namespace kiln
