@@ -38,7 +38,7 @@ struct Catalogue {
 
 class Invocation {
  public:
-  explicit Invocation(std::map<std::string, std::string> environment) : environment(std::move(environment)) {}
+  explicit Invocation(std::map<std::string, std::string> own) : environment(std::move(own)) {}
 
   // Reads recipes, targets and matrix, and plans all of it. Warnings go to stderr.
   Catalogue load(const std::string& matrix_file);

@@ -1,0 +1,123 @@
+#include "image/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/fake_effects.h"
+
+namespace kiln {
+namespace {
+
+using testing::FakeClock;
+
+struct Screen {
+  std::string text;
+  Progress::Write write() {
+    return [this](const std::string& more) { text += more; };
+  }
+};
+
+TEST(Progress, PlainLinesSayStartAndEnd) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::plain, clock, screen.write(), false);
+  progress.begin(2);
+  progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+  progress.event({StepEvent::State::done, "k1", "debian trixie", 13.25, "", ""});
+  progress.event({StepEvent::State::failed, "k2", "hello 2.1", 1, "exit status 3", "/no/such/log"});
+  EXPECT_EQ(screen.text,
+            "start  debian trixie\n"
+            "done   debian trixie  13.2 s\n"
+            "FAILED hello 2.1  1.0 s  exit status 3\n");
+  EXPECT_EQ(progress.finished(), 2u);
+}
+
+TEST(Progress, JsonIsOneEventALine) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::json, clock, screen.write(), false);
+  progress.begin(1);
+  progress.event({StepEvent::State::done, "k1", "a \"quoted\" title\n", 1.5, "", "/log"});
+  progress.note("careful");
+  std::istringstream lines(screen.text);
+  std::vector<Json> events;
+  for (std::string line; std::getline(lines, line);) events.push_back(Json::parse(line));
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0], (Json{{"event", "plan"}, {"steps", 1}}));
+  EXPECT_EQ(events[1]["state"], "done");
+  EXPECT_EQ(events[1]["title"], "a \"quoted\" title\n");
+  EXPECT_EQ(events[2]["event"], "note");
+}
+
+TEST(Progress, TheStatusLineIsRedrawnAndCleared) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::tty, clock, screen.write(), false);
+  progress.begin(3);
+  progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+  clock.now += 5;
+  progress.tick();
+  EXPECT_EQ(screen.text, "\r\033[K[0/3]  debian trixie 5s");
+  progress.event({StepEvent::State::done, "k1", "debian trixie", 5, "", ""});
+  EXPECT_TRUE(screen.text.ends_with("\r\033[Kdone   debian trixie  5.0 s\n")) << screen.text;
+}
+
+TEST(Progress, NoneIsSilent) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::none, clock, screen.write(), true);
+  progress.begin(1);
+  progress.event({StepEvent::State::failed, "k", "t", 1, "exit status 1", ""});
+  progress.tick();
+  progress.finish();
+  EXPECT_EQ(screen.text, "");
+}
+
+TEST(Progress, AFailureShowsTheLastFortyLinesOfItsLog) {
+  FakeClock clock;
+  Screen screen;
+  std::string log = (fs::temp_directory_path() / "kiln-progress-test.log").string();
+  std::string text;
+  for (int i = 1; i <= 100; ++i) text += "line " + std::to_string(i) + "\n";
+  RealFileSystem().write(log, text);
+  Progress progress(ProgressStyle::plain, clock, screen.write(), false);
+  progress.event({StepEvent::State::failed, "k", "t", 1, "exit status 1", log});
+  fs::remove(log);
+  EXPECT_EQ(screen.text.find("line 60\n"), std::string::npos);
+  EXPECT_NE(screen.text.find("line 61\n"), std::string::npos);
+  EXPECT_NE(screen.text.find("line 100\n"), std::string::npos);
+}
+
+TEST(Progress, StylesByName) {
+  EXPECT_EQ(progress_style("auto", true), ProgressStyle::tty);
+  EXPECT_EQ(progress_style("auto", false), ProgressStyle::plain);
+  EXPECT_EQ(progress_style("json", true), ProgressStyle::json);
+  EXPECT_THROW(progress_style("loud", true), Error);
+}
+
+TEST(StepEvent, RoundTripsThroughALine) {
+  StepEvent event{StepEvent::State::failed, "abc", "pytorch 2.6.0", 2.5, "exit status 1", "/log"};
+  auto read = step_event_from_line(to_json(event).dump());
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->state, StepEvent::State::failed);
+  EXPECT_EQ(read->title, "pytorch 2.6.0");
+  EXPECT_EQ(read->seconds, 2.5);
+  EXPECT_EQ(read->log, "/log");
+}
+
+TEST(StepEvent, OtherLinesAreNotEvents) {
+  for (const char* line :
+       {"", "[1/3] something", "{\"event\":\"other\"}", "{\"event\":\"step\"", "FAILED: x"})
+    EXPECT_FALSE(step_event_from_line(line).has_value()) << line;
+}
+
+TEST(LastLines, CutsAndCleans) {
+  EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b\nc");
+  EXPECT_EQ(last_lines("a", 5), "a");
+  EXPECT_EQ(last_lines("", 5), "");
+  EXPECT_EQ(last_lines("\033[31mred\033[0m \007bell\033]0;title\007", 5), "red bell0;title");
+}
+
+}  // namespace
+}  // namespace kiln
