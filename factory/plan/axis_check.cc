@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-void check_components(Kind kind, const std::string& value, const SourceLocation& where, const RecipeBook& recipes) {
+void check_components(Kind kind, const std::string& value, const SourceLocation& where,
+                      const RecipeBook& recipes) {
   for (const ComponentValue& part : parse_component_values(kind, value, where)) {
     const Component& component = known_component(recipes, kind, part.name, where);
     if (!part.version.empty()) known_version(component, part.version, where);
@@ -29,8 +30,8 @@ void check_method(const std::string& value, const SourceLocation& where, const R
 }
 
 // `frameworks`: the values that the version may belong to; none: it is checked when the cell is known.
-void check_version(const std::string& value, const SourceLocation& where, const std::vector<std::string>& frameworks,
-                   const RecipeBook& recipes) {
+void check_version(const std::string& value, const SourceLocation& where,
+                   const std::vector<std::string>& frameworks, const RecipeBook& recipes) {
   if (value == "none") return;
   if (is_version_range(value)) {
     range_at(value, where);
@@ -50,7 +51,8 @@ void check_version(const std::string& value, const SourceLocation& where, const 
   if (names.empty()) return;
   std::string hint = did_you_mean(value, known);
   if (hint.empty()) hint = fmt::format("the recipes have {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", fmt::join(names, ", "), value), hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", fmt::join(names, ", "), value),
+              hint);
 }
 
 void check_value(const std::string& axis, const std::string& value, const SourceLocation& where,

@@ -32,10 +32,11 @@ void check_targets(const Matrix& matrix, const TargetBook& targets) {
 }
 
 void refuse_same_tag(const ImageSpec& one, const ImageSpec& other) {
-  throw Error(ExitCode::input, other.request.where,
-              fmt::format("two cells have the tag {}:{}: '{}' ({}) and '{}' ({})", one.repository, one.tag,
-                          one.request.id, place(one.request.where), other.request.id, place(other.request.where)),
-              "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
+  throw Error(
+      ExitCode::input, other.request.where,
+      fmt::format("two cells have the tag {}:{}: '{}' ({}) and '{}' ({})", one.repository, one.tag,
+                  one.request.id, place(one.request.where), other.request.id, place(other.request.where)),
+      "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
 }
 
 // Adds the image's steps to the plan's, where equal ones become one.
@@ -88,7 +89,8 @@ BuildPlan plan_matrix(const Matrix& matrix, const ResolveInput& input) {
       expansion.excluded.push_back(std::move(std::get<ExcludedCell>(resolved)));
     }
   }
-  return make_plan(matrix.name, std::move(specs), std::move(expansion.excluded), std::move(expansion.warnings));
+  return make_plan(matrix.name, std::move(specs), std::move(expansion.excluded),
+                   std::move(expansion.warnings));
 }
 
 }  // namespace kiln

@@ -26,25 +26,30 @@ bool component_matches(const std::string& pattern, Kind kind, const std::string&
 using Test = std::function<bool(const std::string& value, const std::string& version)>;
 
 Test version_test(const std::string& pattern, const SourceLocation& where, const RecipeBook& recipes) {
-  if (pattern == "none") return [](const std::string&, const std::string& version) { return version == "none"; };
-  return [range = range_at(pattern, where), &recipes](const std::string& framework, const std::string& version) {
-    if (version != "none") return range.contains(Version(version));
-    for (const NamedVersion& found : components_of(Kind::framework, framework, version, recipes))
-      if (range.contains(found.version->version)) return true;
-    return false;
-  };
+  if (pattern == "none")
+    return [](const std::string&, const std::string& version) { return version == "none"; };
+  return
+      [range = range_at(pattern, where), &recipes](const std::string& framework, const std::string& version) {
+        if (version != "none") return range.contains(Version(version));
+        for (const NamedVersion& found : components_of(Kind::framework, framework, version, recipes))
+          if (range.contains(found.version->version)) return true;
+        return false;
+      };
 }
 
 Test fact_test(Kind kind, const std::string& fact, const std::string& pattern, const SourceLocation& where,
                const RecipeBook& recipes) {
-  bool by_version = is_version_range(pattern) ? pattern.find_first_of("<>=!") != std::string::npos
-                                              : !pattern.empty() && std::isdigit(static_cast<unsigned char>(pattern[0]));
+  bool by_version = is_version_range(pattern)
+                        ? pattern.find_first_of("<>=!") != std::string::npos
+                        : !pattern.empty() && std::isdigit(static_cast<unsigned char>(pattern[0]));
   VersionRange range = by_version ? range_at(pattern, where) : VersionRange();
   return [=, &recipes](const std::string& value, const std::string& version) {
     for (const NamedVersion& found : components_of(kind, value, version, recipes)) {
       auto known = found.version->facts.find(fact);
       if (known == found.version->facts.end()) continue;
-      if (by_version ? range.contains(version_at(known->second, found.version->where)) : glob_matches(pattern, known->second)) return true;
+      if (by_version ? range.contains(version_at(known->second, found.version->where))
+                     : glob_matches(pattern, known->second))
+        return true;
     }
     return false;
   };
@@ -69,7 +74,8 @@ ClauseTest test_of(const std::string& key, const std::string& pattern, const Sou
   std::string axis = key.substr(0, dot);
   if (auto kind = kind_from(axis); kind && dot != std::string::npos)
     return {axis, *kind == Kind::framework, fact_test(*kind, key.substr(dot + 1), pattern, where, recipes)};
-  return {key, false, [pattern](const std::string& value, const std::string&) { return glob_matches(pattern, value); }};
+  return {key, false,
+          [pattern](const std::string& value, const std::string&) { return glob_matches(pattern, value); }};
 }
 
 }  // namespace
@@ -106,7 +112,8 @@ const std::string& CellTable::text(std::size_t column, Id id) const {
 AxisValues CellTable::axes(const Cell& cell) const {
   AxisValues axes;
   for (std::size_t column = 0; column < cell.values.size(); ++column)
-    if (cell.values[column] != kAbsent) axes.emplace(columns_[column].axis, columns_[column].values[cell.values[column]]);
+    if (cell.values[column] != kAbsent)
+      axes.emplace(columns_[column].axis, columns_[column].values[cell.values[column]]);
   return axes;
 }
 
@@ -116,7 +123,8 @@ std::vector<NamedVersion> components_of(Kind kind, const std::string& value, con
   for (const ComponentValue& part : parse_component_values(kind, value, {})) {
     const Component* component = recipes.find(kind, part.name);
     if (component == nullptr || component->versions.empty()) continue;
-    std::string wanted = part.version.empty() && kind == Kind::framework && version != "none" ? version : part.version;
+    std::string wanted =
+        part.version.empty() && kind == Kind::framework && version != "none" ? version : part.version;
     const ComponentVersion* in =
         wanted.empty() ? &component->versions.front() : component->find_version(Version(wanted));
     if (in != nullptr) found.push_back({component, in});
@@ -142,13 +150,15 @@ CellPattern::Clause CellPattern::compile(const std::string& key, const std::stri
   if (test.reads_version) clause.second = table.find_column("version");
   clause.second_count = table.count(clause.second);
   auto value_of = [&](std::size_t column, std::size_t id) {
-    return id == CellTable::kAbsent ? std::string("none") : table.text(column, static_cast<CellTable::Id>(id));
+    return id == CellTable::kAbsent ? std::string("none")
+                                    : table.text(column, static_cast<CellTable::Id>(id));
   };
   for (std::size_t id = 0; id < table.count(clause.column); ++id) {
     // A cell without an axis that kiln does not know has no value to match.
     bool lacking = id == CellTable::kAbsent && !is_known_axis(test.axis);
     for (std::size_t second = 0; second < clause.second_count; ++second)
-      clause.answers.push_back(!lacking && test.run(value_of(clause.column, id), value_of(clause.second, second)));
+      clause.answers.push_back(!lacking &&
+                               test.run(value_of(clause.column, id), value_of(clause.second, second)));
   }
   return clause;
 }

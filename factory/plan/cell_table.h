@@ -1,4 +1,5 @@
-// The cells of one group while they are expanded: columns of small integers, so that matching a cell is a table lookup.
+// The cells of one group while they are expanded: columns of small integers, so that matching a cell is a
+// table lookup.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,12 @@ namespace kiln {
 
 class CellTable {
  public:
-  using Id = std::uint32_t;                            // of a value within its column
-  static constexpr Id kAbsent = 0;                     // the cell does not have this axis
+  using Id = std::uint32_t;         // of a value within its column
+  static constexpr Id kAbsent = 0;  // the cell does not have this axis
   static constexpr std::size_t kNoColumn = SIZE_MAX;
 
   struct Cell {
-    std::vector<Id> values;  // by column; may be shorter than the columns: the rest is absent
+    std::vector<Id> values;                 // by column; may be shorter than the columns: the rest is absent
     const SourceLocation* where = nullptr;  // in the matrix, which outlives the table
     Id at(std::size_t column) const { return column < values.size() ? values[column] : kAbsent; }
     void set(std::size_t column, Id id) {
@@ -32,7 +33,7 @@ class CellTable {
   std::size_t find_column(std::string_view axis) const;  // kNoColumn when absent
   std::size_t columns() const { return columns_.size(); }
   Id intern(std::size_t column, const std::string& value);
-  std::size_t count(std::size_t column) const;  // ids are 0 … count-1; 1 for kNoColumn
+  std::size_t count(std::size_t column) const;               // ids are 0 … count-1; 1 for kNoColumn
   const std::string& text(std::size_t column, Id id) const;  // "" for kAbsent
   AxisValues axes(const Cell& cell) const;
 
@@ -48,8 +49,9 @@ class CellTable {
 };
 
 // A partial cell compiled against a table. REQUIRES: the table gets no new values while this is used.
-// Keys are axes (globs; on component axes also by name alone and by one part of `a+b`), `version` (a range) and facts
-// such as `framework.python` (a range, or a glob when it is no version). An axis that a cell lacks counts as `none`.
+// Keys are axes (globs; on component axes also by name alone and by one part of `a+b`), `version` (a range)
+// and facts such as `framework.python` (a range, or a glob when it is no version). An axis that a cell lacks
+// counts as `none`.
 class CellPattern {
  public:
   CellPattern(const AxisValues& values, const SourceLocation& where, const CellTable& table,
@@ -68,8 +70,8 @@ class CellPattern {
   std::vector<Clause> clauses_;
 };
 
-// What the components of one axis are in a cell: for `framework` in the version of the `version` axis, else as
-// written or the newest. Values that do not resolve are left out (they are reported elsewhere).
+// What the components of one axis are in a cell: for `framework` in the version of the `version` axis, else
+// as written or the newest. Values that do not resolve are left out (they are reported elsewhere).
 struct NamedVersion {
   const Component* component;
   const ComponentVersion* version;

@@ -16,33 +16,40 @@ std::string axis_value(const AxisValues& axes, const std::string& axis) {
   return found == axes.end() || found->second == "none" ? "" : found->second;
 }
 
-const ComponentVersion& version_of(const Component& component, const ComponentValue& value, const AxisValues& axes,
-                                   const SourceLocation& where) {
+const ComponentVersion& version_of(const Component& component, const ComponentValue& value,
+                                   const AxisValues& axes, const SourceLocation& where) {
   std::string of_cell = component.kind == Kind::framework ? axis_value(axes, "version") : "";
   if (value.version.empty() && of_cell.empty()) {
     if (component.versions.empty())
       throw Error(ExitCode::input, where, fmt::format("{} has no versions", path_of(component)));
     return component.versions.front();
   }
-  const ComponentVersion& version = known_version(component, value.version.empty() ? of_cell : value.version, where);
+  const ComponentVersion& version =
+      known_version(component, value.version.empty() ? of_cell : value.version, where);
   if (!of_cell.empty() && version.version != version_at(of_cell, where))
-    throw Error(ExitCode::input, where, fmt::format("'{}' and the version {} contradict each other", value.text, of_cell),
+    throw Error(ExitCode::input, where,
+                fmt::format("'{}' and the version {} contradict each other", value.text, of_cell),
                 "name the version once");
   return version;
 }
 
-bool offers(const Method& method, const ComponentVersion& version) { return method.versions.contains(version.version); }
+bool offers(const Method& method, const ComponentVersion& version) {
+  return method.versions.contains(version.version);
+}
 
-std::string missing_method(const Component& component, const ComponentVersion& version, const std::string& method) {
+std::string missing_method(const Component& component, const ComponentVersion& version,
+                           const std::string& method) {
   std::vector<std::string> offered;
   for (const Method& other : component.methods)
     if (offers(other, version)) offered.push_back(other.name);
   return fmt::format("{} {} has no method {}; it has {}", component.name, version.version.text(),
-                     method.empty() ? "at all" : method, offered.empty() ? "none" : fmt::format("{}", fmt::join(offered, ", ")));
+                     method.empty() ? "at all" : method,
+                     offered.empty() ? "none" : fmt::format("{}", fmt::join(offered, ", ")));
 }
 
-const Method& method_of(const Component& component, const ComponentVersion& version, const ComponentValue& value,
-                        const std::string& cell_method, const SourceLocation& where) {
+const Method& method_of(const Component& component, const ComponentVersion& version,
+                        const ComponentValue& value, const std::string& cell_method,
+                        const SourceLocation& where) {
   if (!value.method.empty()) {
     const Method& method = known_method(component, value.method, where);
     if (!offers(method, version)) throw Unsolvable{missing_method(component, version, value.method)};
@@ -87,8 +94,8 @@ Choice choose_named(const ImageRequest& request, const RecipeBook& recipes) {
   return choice;
 }
 
-// One try: fails when a component that was added turns out too new for a need found later; the ranges learnt so far
-// make the next try better, and there are finitely many of them.
+// One try: fails when a component that was added turns out too new for a need found later; the ranges learnt
+// so far make the next try better, and there are finitely many of them.
 class NeedSolver::Attempt {
  public:
   Attempt(const NeedSolver& solver, std::map<std::pair<Kind, std::string>, std::vector<Requirement>>& known)
@@ -121,8 +128,9 @@ class NeedSolver::Attempt {
       if (one.component->kind != need.kind || one.component->name != need.name) continue;
       if (need.range.contains(one.version->version)) return true;
       if (index >= fixed_) return false;
-      throw Unsolvable{fmt::format("{} needs {} {} {}; the cell has {} {}", requirement.needer, name_of(need.kind),
-                                   need.name, need.range.text(), need.name, one.version->version.text())};
+      throw Unsolvable{fmt::format("{} needs {} {} {}; the cell has {} {}", requirement.needer,
+                                   name_of(need.kind), need.name, need.range.text(), need.name,
+                                   one.version->version.text())};
     }
     refuse_other_choice(requirement);
     choice_.push_back(solver_->pick(requirement, known));
@@ -144,8 +152,8 @@ class NeedSolver::Attempt {
       return false;
     };
     if (note(choice_) || note(solver_->preferred_)) return;
-    throw Unsolvable{fmt::format("{} needs {} {}{}; the cell has {}", requirement.needer, name_of(need.kind), need.name,
-                                 need.range.is_any() ? "" : " " + need.range.text(), has)};
+    throw Unsolvable{fmt::format("{} needs {} {}{}; the cell has {}", requirement.needer, name_of(need.kind),
+                                 need.name, need.range.is_any() ? "" : " " + need.range.text(), has)};
   }
 
   const NeedSolver* solver_;
@@ -169,7 +177,8 @@ Chosen NeedSolver::pick(const Requirement& newest, const std::vector<Requirement
     });
   };
   for (const Chosen& one : preferred_)
-    if (one.component->kind == need.kind && one.component->name == need.name && fits_all(*one.version)) return one;
+    if (one.component->kind == need.kind && one.component->name == need.name && fits_all(*one.version))
+      return one;
   const Component& component = known_component(*recipes_, need.kind, need.name, need.where);
   bool fits_one = false;
   for (const ComponentVersion& version : component.versions) {
@@ -183,7 +192,8 @@ Chosen NeedSolver::pick(const Requirement& newest, const std::vector<Requirement
                             path_of(component), need.range.text()));
   std::string wants;
   for (const Requirement& requirement : all)
-    wants += fmt::format("{}{} needs {}", wants.empty() ? "" : ", ", requirement.needer, requirement.need->range.text());
+    wants += fmt::format("{}{} needs {}", wants.empty() ? "" : ", ", requirement.needer,
+                         requirement.need->range.text());
   throw Unsolvable{fmt::format("no version of {} fits: {}", path_of(component), wants)};
 }
 

@@ -20,8 +20,8 @@ struct Chosen {
 };
 using Choice = std::vector<Chosen>;
 
-// This combination cannot be, through nobody's mistake. Thrown and caught inside resolve, which makes an ExcludedCell
-// of it.
+// This combination cannot be, through nobody's mistake. Thrown and caught inside resolve, which makes an
+// ExcludedCell of it.
 struct Unsolvable {
   std::string reason;
 };
@@ -35,9 +35,9 @@ struct Requirement {
   std::string needer;  // "inductor"
 };
 
-// Adds what is needed, recursively, in the newest versions that fit everyone. `preferred` are taken where they fit
-// (a build stage takes what the image has); bases and frameworks come from there or from `fixed`, never from the
-// recipes. Throws Error(input) for a need that no recipe can meet, Unsolvable.
+// Adds what is needed, recursively, in the newest versions that fit everyone. `preferred` are taken where
+// they fit (a build stage takes what the image has); bases and frameworks come from there or from `fixed`,
+// never from the recipes. Throws Error(input) for a need that no recipe can meet, Unsolvable.
 class NeedSolver {
  public:
   NeedSolver(const RecipeBook& recipes, std::string cell_method, Choice preferred = {})
@@ -53,12 +53,13 @@ class NeedSolver {
   Choice preferred_;
 };
 
-// Layering order: the base, then each component after what it needs and what it is `after`; the cell's own components
-// by kind and name, automatic ones as late as their first needer allows, so that images share long beginnings.
-// Throws Error(input) for a circle.
+// Layering order: the base, then each component after what it needs and what it is `after`; the cell's own
+// components by kind and name, automatic ones as late as their first needer allows, so that images share long
+// beginnings. Throws Error(input) for a circle.
 Choice layered(const Choice& choice);
 
-// The method of the cell where this version offers it, else the first that it offers; null when there is none.
+// The method of the cell where this version offers it, else the first that it offers; null when there is
+// none.
 const Method* default_method(const Component& component, const ComponentVersion& version,
                              const std::string& cell_method);
 

@@ -14,12 +14,14 @@ ComponentValue parse_one(std::string_view text, const SourceLocation& where) {
   if (auto colon = rest.rfind(':'); colon != std::string_view::npos) {
     value.method = rest.substr(colon + 1);
     rest = rest.substr(0, colon);
-    if (value.method.empty()) throw Error(ExitCode::input, where, fmt::format("no method after ':' in '{}'", text));
+    if (value.method.empty())
+      throw Error(ExitCode::input, where, fmt::format("no method after ':' in '{}'", text));
   }
   if (auto at = rest.find('@'); at != std::string_view::npos) {
     value.version = rest.substr(at + 1);
     rest = rest.substr(0, at);
-    if (value.version.empty()) throw Error(ExitCode::input, where, fmt::format("no version after '@' in '{}'", text));
+    if (value.version.empty())
+      throw Error(ExitCode::input, where, fmt::format("no version after '@' in '{}'", text));
   }
   value.name = rest;
   if (value.name.empty()) throw Error(ExitCode::input, where, fmt::format("no component name in '{}'", text));
@@ -28,7 +30,8 @@ ComponentValue parse_one(std::string_view text, const SourceLocation& where) {
 
 }  // namespace
 
-std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view value, const SourceLocation& where) {
+std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view value,
+                                                   const SourceLocation& where) {
   std::vector<ComponentValue> values;
   if (value == "none") return values;
   for (std::size_t begin = 0; begin <= value.size();) {
@@ -60,10 +63,12 @@ const ComponentVersion& known_version(const Component& component, const std::str
   for (const ComponentVersion& other : component.versions) known.push_back(other.version.text());
   std::string hint = did_you_mean(version, known);
   if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(component), version), hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(component), version),
+              hint);
 }
 
-const Method& known_method(const Component& component, const std::string& method, const SourceLocation& where) {
+const Method& known_method(const Component& component, const std::string& method,
+                           const SourceLocation& where) {
   if (const Method* found = component.find_method(method)) return *found;
   std::vector<std::string> known;
   for (const Method& other : component.methods) known.push_back(other.name);
@@ -91,6 +96,8 @@ VersionRange range_at(const std::string& text, const SourceLocation& where) {
   }
 }
 
-bool is_version_range(std::string_view text) { return text.find_first_of("<>=!*, ") != std::string_view::npos; }
+bool is_version_range(std::string_view text) {
+  return text.find_first_of("<>=!*, ") != std::string_view::npos;
+}
 
 }  // namespace kiln

@@ -11,22 +11,24 @@
 namespace kiln {
 
 struct ComponentValue {
-  std::string text;     // as written
+  std::string text;  // as written
   std::string name;
   std::string version;  // "" = not said
   std::string method;   // "" = not said
 };
 
-// The components of a value; empty for `none`. Throws Error(input) at `where` for an empty part, for two values of one
-// name, and for several on an axis that takes one (base, framework).
-std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view value, const SourceLocation& where);
+// The components of a value; empty for `none`. Throws Error(input) at `where` for an empty part, for two
+// values of one name, and for several on an axis that takes one (base, framework).
+std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view value,
+                                                   const SourceLocation& where);
 
 // Lookups that throw Error(input) at `where` with the nearest known name.
 const Component& known_component(const RecipeBook& recipes, Kind kind, const std::string& name,
                                  const SourceLocation& where);
 const ComponentVersion& known_version(const Component& component, const std::string& version,
                                       const SourceLocation& where);
-const Method& known_method(const Component& component, const std::string& method, const SourceLocation& where);
+const Method& known_method(const Component& component, const std::string& method,
+                           const SourceLocation& where);
 
 // "framework/pytorch".
 std::string path_of(Kind kind, std::string_view name);

@@ -1,5 +1,5 @@
-// GitHub Actions' matrix, with constraints. Everything that depends on a value and not on a cell is done once a value,
-// so that the work for a cell is a few table lookups.
+// GitHub Actions' matrix, with constraints. Everything that depends on a value and not on a cell is done once
+// a value, so that the work for a cell is a few table lookups.
 #include "plan/expand.h"
 
 #include <fmt/format.h>
@@ -14,21 +14,24 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 10> kIdOrder = {"framework",   "version",  "method",    "library", "compiler",
-                                                       "distributed", "workload", "toolchain", "target",  "base"};
+constexpr std::array<std::string_view, 10> kIdOrder = {"framework", "version",     "method",   "library",
+                                                       "compiler",  "distributed", "workload", "toolchain",
+                                                       "target",    "base"};
 
 void append_part(std::string& id, const std::string& value) {
   if (value.empty() || value == "none") return;
   if (!id.empty()) id += '-';
   for (char c : value) {
-    bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
+    bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
     id += plain ? c : '_';
   }
 }
 
 std::string describe(const AxisValues& axes) {
   std::string text;
-  for (const auto& [axis, value] : axes) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis, value);
+  for (const auto& [axis, value] : axes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis, value);
   return text;
 }
 
@@ -50,20 +53,22 @@ class Expander {
     for (ExcludedCell& cell : cells.excluded()) out_.excluded.push_back(std::move(cell));
     for (std::string& warning : cells.warnings()) out_.warnings.push_back(std::move(warning));
     std::vector<Compiled> constraints;
-    for (const Constraint& one : matrix_->constraints) constraints.emplace_back(one, cells.table(), *recipes_);
+    for (const Constraint& one : matrix_->constraints)
+      constraints.emplace_back(one, cells.table(), *recipes_);
     for (const CellTable::Cell& cell : cells.table().cells) judge(cell, cells.table(), constraints);
   }
 
   Expansion finish() {
     for (std::size_t index = 0; index < constraint_used_.size(); ++index) {
       if (constraint_used_[index] == 0)
-        out_.warnings.push_back(
-            fmt::format("{}: the condition of this constraint matches no cell", place(matrix_->constraints[index].where)));
+        out_.warnings.push_back(fmt::format("{}: the condition of this constraint matches no cell",
+                                            place(matrix_->constraints[index].where)));
     }
-    std::erase_if(out_.excluded, [this](const ExcludedCell& cell) {  // what an include or another group brought back
-      auto found = by_id_.find(cell_id(cell.axes));
-      return found != by_id_.end() && same_choice(out_.requests[found->second].axes, cell.axes);
-    });
+    std::erase_if(out_.excluded,
+                  [this](const ExcludedCell& cell) {  // what an include or another group brought back
+                    auto found = by_id_.find(cell_id(cell.axes));
+                    return found != by_id_.end() && same_choice(out_.requests[found->second].axes, cell.axes);
+                  });
     return std::move(out_);
   }
 

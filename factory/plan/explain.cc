@@ -1,4 +1,5 @@
-// Why an image has to be built: its steps beside those of the last plan, and the leaves of their inputs that differ.
+// Why an image has to be built: its steps beside those of the last plan, and the leaves of their inputs that
+// differ.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +18,15 @@ std::string shown(const std::string& text) {
   return "'" + text + "'";
 }
 
-std::string shown(const Json& value) { return value.is_string() ? shown(value.get<std::string>()) : value.dump(); }
+std::string shown(const Json& value) {
+  return value.is_string() ? shown(value.get<std::string>()) : value.dump();
+}
 
 using Lines = std::vector<std::string>;
 
 // One line for each name whose value was changed, added or removed. `what` is put before the name.
-void compare_maps(const std::string& who, const std::string& what, const Json& before, const Json& now, Lines& lines) {
+void compare_maps(const std::string& who, const std::string& what, const Json& before, const Json& now,
+                  Lines& lines) {
   std::set<std::string> names;
   for (const auto& [name, value] : before.items()) names.insert(name);
   for (const auto& [name, value] : now.items()) names.insert(name);
@@ -32,7 +36,8 @@ void compare_maps(const std::string& who, const std::string& what, const Json& b
     } else if (!now.contains(name)) {
       lines.push_back(fmt::format("{}: {}{} is gone ({})", who, what, name, shown(before[name])));
     } else if (before[name] != now[name]) {
-      lines.push_back(fmt::format("{}: {}{} changed ({} → {})", who, what, name, shown(before[name]), shown(now[name])));
+      lines.push_back(
+          fmt::format("{}: {}{} changed ({} → {})", who, what, name, shown(before[name]), shown(now[name])));
     }
   }
 }
@@ -103,7 +108,8 @@ class Comparison {
     std::set<std::string> gone;
     for (const auto& [place, step] : old)
       if (step->kind != StepKind::test) gone.insert(step->component);
-    for (const std::string& component : gone) lines_.push_back(component + ": no longer in the image as before");
+    for (const std::string& component : gone)
+      lines_.push_back(component + ": no longer in the image as before");
     compare_configuration();
     return std::move(lines_);
   }
@@ -113,7 +119,8 @@ class Comparison {
     const Step& step = *placed.step;
     if (before != nullptr && before->key == step.key) return;
     if (before == nullptr) {
-      note(step, fmt::format("{} is new", step.component), {fmt::format("{}: new in this image", placed.who)});
+      note(step, fmt::format("{} is new", step.component),
+           {fmt::format("{}: new in this image", placed.who)});
       return;
     }
     Lines own = compare_steps(placed.who, *before, step);
@@ -146,7 +153,8 @@ class Comparison {
     compare_maps("image", "environment ", before_->environment, now_->environment, lines_);
     if (before_->command != now_->command) lines_.emplace_back("image: command changed");
     if (lines_.empty() && before_->key != now_->key)
-      lines_.push_back(fmt::format("image: platform changed ({} → {})", before_->target.cpu, now_->target.cpu));
+      lines_.push_back(
+          fmt::format("image: platform changed ({} → {})", before_->target.cpu, now_->target.cpu));
   }
 
   const ImageSpec* now_;
@@ -157,7 +165,8 @@ class Comparison {
 
 }  // namespace
 
-std::vector<std::string> explain_image(const PlannedImage& image, const BuildPlan&, const BuildPlan* previous) {
+std::vector<std::string> explain_image(const PlannedImage& image, const BuildPlan&,
+                                       const BuildPlan* previous) {
   if (previous == nullptr) return {"new image: there is no last plan"};
   for (const PlannedImage& other : previous->images)
     if (other.spec.request.id == image.spec.request.id) return Comparison(other.spec, image.spec).run();

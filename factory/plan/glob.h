@@ -1,4 +1,5 @@
-// Globs over names: `*` any run of characters, `?` any one. No classes, no escapes; time is O(pattern × text).
+// Globs over names: `*` any run of characters, `?` any one. No classes, no escapes; time is O(pattern ×
+// text).
 #pragma once
 
 #include <string_view>

@@ -15,10 +15,12 @@ SourceLocation key_of(const Partial& partial, const std::string& key) {
   return where;
 }
 
-// The text that the recipes use for a version: `2.6` is written `2.6.0` when that is the recipe's name for it.
+// The text that the recipes use for a version: `2.6` is written `2.6.0` when that is the recipe's name for
+// it.
 std::string recipe_text(const std::string& version, const std::vector<const Component*>& frameworks) {
   for (const Component* framework : frameworks)
-    if (const ComponentVersion* found = framework->find_version(Version(version))) return found->version.text();
+    if (const ComponentVersion* found = framework->find_version(Version(version)))
+      return found->version.text();
   return version;
 }
 
@@ -28,7 +30,8 @@ void check_limit(std::size_t cells, std::uint64_t limit, const SourceLocation& w
               "split it into several catalogues, or exclude more by shorter axes");
 }
 
-// An include's value agrees with a cell's when they are equal; versions as versions, a range by what is inside it.
+// An include's value agrees with a cell's when they are equal; versions as versions, a range by what is
+// inside it.
 bool agrees(const std::string& axis, const std::string& wanted, const std::string& value) {
   if (wanted == value) return true;
   if (axis != "version" || value.empty() || value == "none" || wanted == "none") return false;
@@ -73,9 +76,12 @@ std::vector<GroupCells::Choice> GroupCells::choices_of(const Axis& axis) {
       add_range(axis, value, choices);
     } else {
       CellTable::Id id = table_.intern(column, recipe_text(value, frameworks()));
-      auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) { return other.id == id; });
-      if (known == choices.end()) choices.push_back({id});
-      else known->optional = false;
+      auto known =
+          std::find_if(choices.begin(), choices.end(), [&](const Choice& other) { return other.id == id; });
+      if (known == choices.end())
+        choices.push_back({id});
+      else
+        known->optional = false;
     }
   }
   return choices;
@@ -84,8 +90,9 @@ std::vector<GroupCells::Choice> GroupCells::choices_of(const Axis& axis) {
 void GroupCells::add_range(const Axis& axis, const std::string& range, std::vector<Choice>& choices) {
   std::vector<const Component*> owners = frameworks();
   if (owners.empty())
-    throw Error(ExitCode::input, axis.where, fmt::format("the version range '{}' needs a framework axis", range),
-                "a range stands for the versions of the framework's recipe; name the framework, or one version");
+    throw Error(
+        ExitCode::input, axis.where, fmt::format("the version range '{}' needs a framework axis", range),
+        "a range stands for the versions of the framework's recipe; name the framework, or one version");
   VersionRange wanted = VersionRange::parse(range);
   std::size_t column = table_.find_column("version");
   bool any = false;
@@ -98,12 +105,14 @@ void GroupCells::add_range(const Axis& axis, const std::string& range, std::vect
       if (std::none_of(choices.begin(), choices.end(), same)) choices.push_back({id, true});
     }
   }
-  if (!any) warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", place(axis.where), range));
+  if (!any)
+    warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", place(axis.where), range));
 }
 
 void GroupCells::make_product(std::uint64_t limit) {
   std::vector<std::vector<Choice>> choices;
-  const SourceLocation* where = nullptr;  // cells of the product are "written" at the framework axis, or the first one
+  const SourceLocation* where =
+      nullptr;  // cells of the product are "written" at the framework axis, or the first one
   for (const Axis& axis : group_->axes) {
     choices.push_back(choices_of(axis));
     if (choices.back().empty()) return;
@@ -114,7 +123,8 @@ void GroupCells::make_product(std::uint64_t limit) {
   std::vector<std::size_t> at(choices.size(), 0);
   for (bool more = true; more;) {
     CellTable::Cell cell{std::vector<CellTable::Id>(choices.size()), where};
-    for (std::size_t column = 0; column < choices.size(); ++column) cell.values[column] = choices[column][at[column]].id;
+    for (std::size_t column = 0; column < choices.size(); ++column)
+      cell.values[column] = choices[column][at[column]].id;
     bool optional = version_column < choices.size() && choices[version_column][at[version_column]].optional;
     keep_or_refuse(std::move(cell), optional, limit);
     more = false;
@@ -157,7 +167,8 @@ void GroupCells::keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64
 
 void GroupCells::apply_excludes() {
   std::vector<CellPattern> patterns;
-  for (const Partial& exclude : group_->exclude) patterns.emplace_back(exclude.values, exclude.where, table_, *recipes_);
+  for (const Partial& exclude : group_->exclude)
+    patterns.emplace_back(exclude.values, exclude.where, table_, *recipes_);
   std::vector<char> used(patterns.size(), 0);
   std::vector<CellTable::Cell> kept;
   kept.reserve(table_.cells.size());
@@ -178,7 +189,8 @@ void GroupCells::apply_excludes() {
   table_.cells = std::move(kept);
   for (std::size_t index = 0; index < patterns.size(); ++index) {
     if (used[index] == 0)
-      warnings_.push_back(fmt::format("{}: this exclude matches no cell", place(group_->exclude[index].where)));
+      warnings_.push_back(
+          fmt::format("{}: this exclude matches no cell", place(group_->exclude[index].where)));
   }
 }
 
@@ -187,7 +199,8 @@ void GroupCells::apply_includes(std::uint64_t limit) {
   for (const Partial& include : group_->include) extend_or_add(include, originals, limit);
 }
 
-// For each column of the axes, whether each of its values agrees with the include; empty where the include is silent.
+// For each column of the axes, whether each of its values agrees with the include; empty where the include is
+// silent.
 std::vector<std::vector<char>> GroupCells::compile_include(const Partial& include) const {
   std::vector<std::vector<char>> answers(group_->axes.size());
   for (std::size_t column = 0; column < group_->axes.size(); ++column) {
@@ -195,7 +208,8 @@ std::vector<std::vector<char>> GroupCells::compile_include(const Partial& includ
     auto wanted = include.values.find(axis);
     if (wanted == include.values.end()) continue;
     for (std::size_t id = 0; id < table_.count(column); ++id)
-      answers[column].push_back(agrees(axis, wanted->second, table_.text(column, static_cast<CellTable::Id>(id))));
+      answers[column].push_back(
+          agrees(axis, wanted->second, table_.text(column, static_cast<CellTable::Id>(id))));
   }
   return answers;
 }
@@ -207,7 +221,8 @@ void GroupCells::extend_or_add(const Partial& include, std::size_t originals, st
       if (!answers[column].empty() && answers[column][cell.at(column)] == 0) return false;
     return true;
   };
-  std::vector<std::pair<std::size_t, CellTable::Id>> added;  // what is no axis: the only part that a cell takes over
+  std::vector<std::pair<std::size_t, CellTable::Id>>
+      added;  // what is no axis: the only part that a cell takes over
   for (const auto& [axis, value] : include.values) {
     std::size_t column = table_.add_column(axis);
     if (column >= group_->axes.size()) added.emplace_back(column, table_.intern(column, value));
@@ -224,7 +239,8 @@ void GroupCells::extend_or_add(const Partial& include, std::size_t originals, st
   bool is_axis = version != include.values.end() && table_.find_column("version") < group_->axes.size();
   if (version != include.values.end() && !is_axis && is_version_range(version->second))
     throw Error(ExitCode::input, key_of(include, "version"),
-                fmt::format("a cell cannot take over the version range '{}'", version->second), "name one version");
+                fmt::format("a cell cannot take over the version range '{}'", version->second),
+                "name one version");
 }
 
 void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
@@ -235,13 +251,16 @@ void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
     auto framework = include.values.find("framework");
     SourceLocation where = key_of(include, "version");
     if (framework == include.values.end())
-      throw Error(ExitCode::input, where, fmt::format("the version range '{}' needs a framework", written->second));
+      throw Error(ExitCode::input, where,
+                  fmt::format("the version range '{}' needs a framework", written->second));
     VersionRange range = range_at(written->second, where);
     for (const ComponentValue& part : parse_component_values(Kind::framework, framework->second, where))
-      for (const ComponentVersion& version : known_component(*recipes_, Kind::framework, part.name, where).versions)
+      for (const ComponentVersion& version :
+           known_component(*recipes_, Kind::framework, part.name, where).versions)
         if (range.contains(version.version)) versions.push_back(version.version.text());
     if (versions.empty())
-      warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", place(include.where), written->second));
+      warnings_.push_back(
+          fmt::format("{}: no framework has a version in '{}'", place(include.where), written->second));
   }
   for (const std::string& version : versions) {
     check_limit(table_.cells.size() + excluded_.size(), limit, include.where);

@@ -1,4 +1,5 @@
-// The cells of one group: product of the axes → versions → exclude → include. Constraints come after, in expand.cc.
+// The cells of one group: product of the axes → versions → exclude → include. Constraints come after, in
+// expand.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,14 @@
 
 namespace kiln {
 
-// Throws Error(input) at the axis or include for a component, version or method that no recipe has, with the nearest.
+// Throws Error(input) at the axis or include for a component, version or method that no recipe has, with the
+// nearest.
 void check_axis_values(const MatrixGroup& group, const RecipeBook& recipes);
 
 class GroupCells {
  public:
-  // REQUIRES: `group` and `recipes` outlive this. Throws Error(input), also when there are more than `limit` cells.
+  // REQUIRES: `group` and `recipes` outlive this. Throws Error(input), also when there are more than `limit`
+  // cells.
   GroupCells(const MatrixGroup& group, const RecipeBook& recipes, std::uint64_t limit);
 
   const CellTable& table() const { return table_; }

@@ -58,7 +58,8 @@ void add_oci(std::map<std::string, std::string>& labels, const ImageSpec& spec, 
   if (component == nullptr) return;
   add("description", component->description);
   add("url", component->homepage);
-  if (const ComponentVersion* version = component->find_version(main.version)) add("source", version->source_url);
+  if (const ComponentVersion* version = component->find_version(main.version))
+    add("source", version->source_url);
 }
 
 void add_kiln(std::map<std::string, std::string>& labels, const ImageSpec& spec) {
@@ -82,7 +83,8 @@ void add_kiln(std::map<std::string, std::string>& labels, const ImageSpec& spec)
   add("key", spec.key);
   add("cell", spec.request.id);
   std::vector<std::string> flags;
-  for (const FlagOrigin& origin : spec.flags) flags.push_back(fmt::format("{}={}", origin.variable, origin.value));
+  for (const FlagOrigin& origin : spec.flags)
+    flags.push_back(fmt::format("{}={}", origin.variable, origin.value));
   add("flags", joined(flags, "; "));
   add("optimised", spec.optimised ? "true" : "false");
 }

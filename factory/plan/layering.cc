@@ -43,7 +43,8 @@ class Layering {
       bool late = automatic_last && one.automatic && one.component->kind != Kind::base;
       return std::tuple(late, one.component->kind, std::string_view(one.component->name));
     };
-    std::sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    std::sort(indices.begin(), indices.end(),
+              [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   }
 
   bool needs_transitively(std::size_t from, std::size_t to) const {

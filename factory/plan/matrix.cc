@@ -144,10 +144,10 @@ void MatrixReader::follow(const fs::path& file, const JsonNode& includes) {
 void MatrixReader::read_included(const fs::path& file, const JsonNode& entry) {
   check_chain(file, entry);
   if (std::find(done_.begin(), done_.end(), file) != done_.end()) return;
-  if (!files_.exists(file) || files_.is_directory(file))
-    entry.fail(fmt::format("there is no matrix file '{}'", file.string()),
-               did_you_mean(file.filename().string(),
-                            files_.list(file.parent_path().empty() ? "." : file.parent_path())));
+  if (!files_.exists(file) || files_.is_directory(file)) {
+    MissingFile missing = describe_missing(files_, file);
+    entry.fail(std::move(missing.message), std::move(missing.hint));
+  }
   const JsonDocument document = read_document(files_, file);
   read_file(file, document.root());
 }

@@ -33,7 +33,9 @@ bool is_compiler(const Chosen& chosen) {
 // The compiler of the stage: one that the method itself asks for, else the one laid last.
 const Chosen* compiler_of(const ScriptPlace& place) {
   auto asked_for = [&](const Chosen& chosen) {
-    auto names = [&](const Need& need) { return need.kind == Kind::toolchain && need.name == chosen.component->name; };
+    auto names = [&](const Need& need) {
+      return need.kind == Kind::toolchain && need.name == chosen.component->name;
+    };
     const Method& method = *place.self->method;
     return std::any_of(method.needs.begin(), method.needs.end(), names) ||
            (method.build && std::any_of(method.build->needs.begin(), method.build->needs.end(), names));
@@ -87,7 +89,8 @@ std::vector<Capability> capabilities(const Target& target) {
     if (!accelerator.starts_with(kPrefix)) continue;
     std::string text = accelerator.substr(kPrefix.size());
     std::size_t digits = 0;
-    while (digits < text.size() && digits < 4 && std::isdigit(static_cast<unsigned char>(text[digits])) != 0) ++digits;
+    while (digits < text.size() && digits < 4 && std::isdigit(static_cast<unsigned char>(text[digits])) != 0)
+      ++digits;
     if (digits < 2) throw Error(ExitCode::input, fmt::format("'{}' is no compute capability", accelerator));
     found.push_back({std::stoi(text.substr(0, digits)), text.substr(digits)});
   }

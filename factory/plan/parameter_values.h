@@ -10,7 +10,8 @@
 
 namespace kiln {
 
-// What becomes of declared compiler flags where a stage has no compiler: an error, or "". Tests get none at all.
+// What becomes of declared compiler flags where a stage has no compiler: an error, or "". Tests get none at
+// all.
 enum class FlagPolicy { required, optional, none };
 
 // Where a script runs, for the values that depend on it.
@@ -26,7 +27,8 @@ class ParameterValues {
   // REQUIRES: both outlive this.
   ParameterValues(const Target& target, const Microarchitectures& cpus) : target_(&target), cpus_(&cpus) {}
 
-  // Values of the method's declared parameters; "" for one that has no value in this image. Throws Error(input).
+  // Values of the method's declared parameters; "" for one that has no value in this image. Throws
+  // Error(input).
   std::map<std::string, std::string> of(const ScriptPlace& place);
 
   // Every flag that was given so far, each once.

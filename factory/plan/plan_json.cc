@@ -57,7 +57,8 @@ Json keys_of_steps(const std::vector<Step>& steps) {
 template <typename StepsJson>
 Json spec_json(const ImageSpec& spec, StepsJson steps_json) {
   Json stages = Json::array();
-  for (const Stage& stage : spec.stages) stages.push_back({{"name", stage.name}, {"steps", steps_json(stage.steps)}});
+  for (const Stage& stage : spec.stages)
+    stages.push_back({{"name", stage.name}, {"steps", steps_json(stage.steps)}});
   Json json = to_json(spec.request);
   json.update({{"repository", spec.repository},
                {"tag", spec.tag},

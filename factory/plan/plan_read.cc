@@ -127,9 +127,9 @@ class PlanReader {
   }
 
   PlannedImage image_from(const JsonNode& node) const {
-    node.allow_only({"id", "axes", "where", "repository", "tag", "immutable_tag", "key", "target", "components",
-                     "stages", "steps", "tests", "environment", "command", "labels", "flags", "optimised", "state",
-                     "why"});
+    node.allow_only({"id", "axes", "where", "repository", "tag", "immutable_tag", "key", "target",
+                     "components", "stages", "steps", "tests", "environment", "command", "labels", "flags",
+                     "optimised", "state", "why"});
     PlannedImage image;
     ImageSpec& spec = image.spec;
     spec.request = {node.at("id").string(), map_from(node.at("axes")), location_from(node.at("where"))};

@@ -56,13 +56,24 @@ bool is_variable_name(std::string_view text) {
                      [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
+bool is_fact_name(std::string_view text) {
+  return is_variable_name(text) &&
+         std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
+  if (files.is_directory(path)) return {fmt::format("'{}' is a folder", path.string()), ""};
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  return {fmt::format("there is no file '{}'", path.string()),
+          did_you_mean(path.filename().string(), files.list(folder))};
+}
+
 JsonDocument read_document(const FileSystem& files, const fs::path& file) {
   std::optional<std::string> text;
   if (!files.is_directory(file)) text = files.read(file);
   if (!text) {
-    const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
-    throw Error(ExitCode::input, SourceLocation{file.string(), 0, 0, ""}, "there is no such file",
-                did_you_mean(file.filename().string(), files.list(folder)));
+    MissingFile missing = describe_missing(files, file);
+    throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
   }
   return JsonDocument::parse(*text, file.string());
 }

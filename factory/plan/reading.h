@@ -17,6 +17,15 @@ const std::vector<std::string>& method_names();  // hub, pip, distro, vendor, so
 
 bool is_name(std::string_view text);           // JsonNode::name's grammar, for keys and names of files
 bool is_variable_name(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
+bool is_fact_name(std::string_view text);      // [a-z_][a-z0-9_]*: scripts see it in capitals
+
+// Why there is no file at `path`: "… is a folder", or "there is no file …" with the nearest name of its
+// folder as hint.
+struct MissingFile {
+  std::string message;
+  std::string hint;
+};
+MissingFile describe_missing(const FileSystem& files, const fs::path& path);
 
 // The document at `file`; Error(input) with the nearest name of that folder when there is no such file.
 JsonDocument read_document(const FileSystem& files, const fs::path& file);

@@ -130,8 +130,7 @@ ComponentVersion RecipeReader::read_one_version(const std::string& version, cons
   ComponentVersion one{Version(version), {}, "", "", node.where()};
   if (auto facts = node.find("facts")) {
     for (const auto& [fact, value] : facts->members()) {
-      if (!is_variable_name(fact) ||
-          std::any_of(fact.begin(), fact.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+      if (!is_fact_name(fact))
         throw Error(ExitCode::input, facts->where_key(fact), fmt::format("'{}' is not a fact's name", fact),
                     "small letters, digits and _, and no digit first: scripts see KILN_FACT_<NAME>");
       one.facts[fact] = read_text(value);
@@ -304,8 +303,8 @@ std::string RecipeReader::take_file(const JsonNode& node, FileUse use) {
   std::optional<std::string> bytes;
   if (!files_.is_directory(file)) bytes = files_.read(file);
   if (!bytes) {
-    std::string hint = did_you_mean(file.filename().string(), files_.list(file.parent_path()));
-    node.fail(fmt::format("there is no file '{}' beside recipe.json", path), hint);
+    MissingFile missing = describe_missing(files_, file);
+    node.fail(std::move(missing.message), std::move(missing.hint));
   }
   if (use == FileUse::script) check_script(node, path, *bytes);
   if (!component_.files.contains(path)) {

@@ -52,8 +52,8 @@ std::string image_key(const ImageSpec& spec, const Microarchitectures& cpus) {
 
 void describe_components(ImageSpec& spec, const Choice& choice) {
   for (const Chosen& one : choice) {
-    spec.components.push_back({one.component->kind, one.component->name, one.version->version, one.method->name,
-                               one.method->optimised, one.automatic, one.written});
+    spec.components.push_back({one.component->kind, one.component->name, one.version->version,
+                               one.method->name, one.method->optimised, one.automatic, one.written});
     spec.optimised = spec.optimised || one.method->optimised;
     for (const auto& [name, value] : one.method->environment) spec.environment[name] = value;
   }

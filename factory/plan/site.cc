@@ -71,7 +71,8 @@ std::string read_environment_glob(const JsonNode& node) {
 
 // A file that the site wants handed on: naming one that is not there is a mistake, not a default.
 std::string read_file_name(const JsonNode& node, const FileSystem& files) {
-  std::string path = read_absolute_path(node);
+  std::string path = node.line_of_text();
+  if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
   if (!files.exists(path)) node.fail(fmt::format("there is no file '{}' on this machine", path));
   if (files.is_directory(path)) node.fail(fmt::format("expected a file, '{}' is a folder", path));
   return path;

@@ -1,11 +1,12 @@
 // Step::inputs, the canonical JSON whose SHA-256 is the key:
 //
 //   {"schema": 1, "kind": "run", "component": "library/openblas", "parent": KEY,
-//    "script": {"name": "distro.sh", "digest": "sha256:…"}, "files": {NAME: DIGEST}, "parameters": {NAME: VALUE}}
+//    "script": {"name": "distro.sh", "digest": "sha256:…"}, "files": {NAME: DIGEST}, "parameters": {NAME:
+//    VALUE}}
 //   rootfs: "architecture" as well;  pull: "reference" and "architecture";  copy: "from" and "copy"
 //
-// File names are those inside the recipe folder: scripts can see them. Titles, descriptions, labels, the engine and the
-// place of the recipe on disk are not here.
+// File names are those inside the recipe folder: scripts can see them. Titles, descriptions, labels, the
+// engine and the place of the recipe on disk are not here.
 #include "plan/stages.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ Step new_step(StepKind kind, const Chosen& chosen, const std::string& parent) {
   step.kind = kind;
   step.parent = parent;
   step.component = path_of(*chosen.component);
-  step.title = fmt::format("{} {} ({})", chosen.component->name, chosen.version->version.text(), chosen.method->name);
+  step.title =
+      fmt::format("{} {} ({})", chosen.component->name, chosen.version->version.text(), chosen.method->name);
   step.inputs = {{"schema", 1}, {"kind", name_of(kind)}, {"component", step.component}, {"parent", parent}};
   return step;
 }
@@ -35,8 +37,8 @@ const RecipeFile& file_of(const Component& component, const std::string& path) {
   throw Error(ExitCode::input, {component.file, 0, 0, ""}, fmt::format("the file '{}' was not read", path));
 }
 
-void set_script(Step& step, const Chosen& chosen, const std::string& script, const std::vector<std::string>& files,
-                std::map<std::string, std::string> parameters) {
+void set_script(Step& step, const Chosen& chosen, const std::string& script,
+                const std::vector<std::string>& files, std::map<std::string, std::string> parameters) {
   const Component& component = *chosen.component;
   step.script = script;
   step.files = {script};
@@ -60,7 +62,8 @@ Step with_key(Step step) {
 
 std::string with_version(std::string reference, const std::string& version) {
   constexpr std::string_view kPlace = "{version}";
-  for (auto at = reference.find(kPlace); at != std::string::npos; at = reference.find(kPlace, at + version.size()))
+  for (auto at = reference.find(kPlace); at != std::string::npos;
+       at = reference.find(kPlace, at + version.size()))
     reference.replace(at, kPlace.size(), version);
   return reference;
 }
@@ -71,12 +74,14 @@ const std::string& last_key(const Stage& stage) {
 }
 
 std::string identity(const Chosen& chosen) {
-  return fmt::format("{}@{}:{}", path_of(*chosen.component), chosen.version->version.text(), chosen.method->name);
+  return fmt::format("{}@{}:{}", path_of(*chosen.component), chosen.version->version.text(),
+                     chosen.method->name);
 }
 
 std::vector<Requirement> requirements_of(const Chosen& chosen) {
   std::vector<Requirement> requirements;
-  for (const Need& need : chosen.method->build->needs) requirements.push_back({&need, chosen.component->name});
+  for (const Need& need : chosen.method->build->needs)
+    requirements.push_back({&need, chosen.component->name});
   return requirements;
 }
 
@@ -108,7 +113,8 @@ void StageBuilder::lay_base(Stage& stage, const Chosen& base) {
     step.reference = with_version(method.image, base.version->version.text());
     step.inputs["reference"] = step.reference;
   } else {
-    set_script(step, base, method.rootfs, method.files, values_.of({&base, image_, {}, FlagPolicy::required}));
+    set_script(step, base, method.rootfs, method.files,
+               values_.of({&base, image_, {}, FlagPolicy::required}));
   }
   stage.steps.push_back(with_key(std::move(step)));
 }
@@ -169,7 +175,8 @@ std::string StageBuilder::stage_name(const Chosen& chosen) const {
                      chosen.method->name);
 }
 
-std::vector<Step> StageBuilder::tests(const std::string& last, const std::map<std::string, std::string>& environment) {
+std::vector<Step> StageBuilder::tests(const std::string& last,
+                                      const std::map<std::string, std::string>& environment) {
   std::vector<Step> tests;
   for (const Chosen& chosen : *image_) {
     if (!chosen.component->test) continue;
@@ -180,7 +187,8 @@ std::vector<Step> StageBuilder::tests(const std::string& last, const std::map<st
     parameters["KILN_VERSION"] = chosen.version->version.text();
     parameters["KILN_METHOD"] = chosen.method->name;
     step.title = "test " + step.title;
-    set_script(step, chosen, chosen.component->test->script, chosen.component->test->files, std::move(parameters));
+    set_script(step, chosen, chosen.component->test->script, chosen.component->test->files,
+               std::move(parameters));
     tests.push_back(with_key(std::move(step)));
   }
   return tests;

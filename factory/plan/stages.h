@@ -36,8 +36,9 @@ class StageBuilder {
   std::string architecture_;
   ParameterValues values_;
   std::vector<Stage> stages_;
-  std::map<std::string, std::string> built_;  // component, version and method → key of its build stage's last step
-  std::vector<std::string> open_;             // being built, outermost first
+  std::map<std::string, std::string>
+      built_;                      // component, version and method → key of its build stage's last step
+  std::vector<std::string> open_;  // being built, outermost first
 };
 
 }  // namespace kiln

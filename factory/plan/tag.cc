@@ -15,7 +15,8 @@ constexpr std::size_t kMaxTag = 128;  // OCI distribution-spec
 constexpr std::size_t kHashLength = 12;
 
 // The kinds after version and method, in the order of the tag.
-constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distributed, Kind::workload, Kind::toolchain};
+constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distributed, Kind::workload,
+                                  Kind::toolchain};
 
 std::string plain(const std::string& text) {
   std::string tag;
@@ -63,7 +64,8 @@ const ComponentUse& main_component(const std::vector<ComponentUse>& components) 
 
 std::string repository_of(const ComponentUse& main) {
   std::string name;  // OCI: lower case, no `+`
-  for (char c : main.name) name += c == '+' ? 'p' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char c : main.name)
+    name += c == '+' ? 'p' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -78,7 +80,8 @@ std::string make_tag(const std::vector<ComponentUse>& components, const Target& 
     for (const std::string& part : parts) tag += "-" + part;
   }
   tag += "-" + target.cpu;
-  for (const std::string& accelerator : target.accelerators) tag += "-" + accelerator.substr(accelerator.find(':') + 1);
+  for (const std::string& accelerator : target.accelerators)
+    tag += "-" + accelerator.substr(accelerator.find(':') + 1);
   if (std::string os = os_of(components); !os.empty()) tag += "-" + os;
   return shortened(plain(tag), kMaxTag);
 }

@@ -2,8 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "support/fake_effects.h"
 
 namespace kiln::testing {
+
+inline const char* const kRecipeFile = "recipes/library/openblas/recipe.json";
+inline const char* const kBaseFile = "recipes/base/debian/recipe.json";
+
+// What is beside both of them, and some files that no recipe may name.
+FakeFileSystem recipe_files();
+
+// What schema/<name>.schema.json has against a document; comments are allowed.
+std::vector<std::string> violations_of_schema(const std::string& name, const std::string& json);
 
 inline const std::string kRecipe = R"({
   "$schema": "https://example.org/recipe.schema.json",

@@ -43,7 +43,9 @@ struct Mistake {
   std::string error;
 };
 
-inline std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& mistake) { return mistake.param.name; }
+inline std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& mistake) {
+  return mistake.param.name;
+}
 inline void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.to; }
 
 }  // namespace kiln::testing

@@ -25,8 +25,10 @@ class Validator {
     for (const auto& [keyword, argument] : schema.items()) {
       static const std::set<std::string> kNotes = {"$schema", "$defs", "title", "description"};
       if (kNotes.contains(keyword)) continue;
-      if (!check_value(keyword, argument, value, at, found) && !check_array(keyword, argument, value, at, found) &&
-          !check_object(keyword, argument, schema, value, at, found) && !check_logic(keyword, argument, value, at, found))
+      if (!check_value(keyword, argument, value, at, found) &&
+          !check_array(keyword, argument, value, at, found) &&
+          !check_object(keyword, argument, schema, value, at, found) &&
+          !check_logic(keyword, argument, value, at, found))
         throw std::invalid_argument("unknown keyword " + keyword);
     }
     return found;
@@ -51,8 +53,8 @@ class Validator {
   }
 
   // Each of these is true when it knows the keyword.
-  static bool check_value(const std::string& keyword, const Json& argument, const Json& value, const std::string& at,
-                          Violations& found) {
+  static bool check_value(const std::string& keyword, const Json& argument, const Json& value,
+                          const std::string& at, Violations& found) {
     bool holds = true;
     if (keyword == "type")
       holds = has_type(value, argument.get<std::string>());
@@ -84,7 +86,8 @@ class Validator {
       for (const Json& item : value) demand(seen.insert(item.dump()).second, found, at, keyword);
     }
     if (keyword == "items")
-      for (std::size_t i = 0; i < value.size(); ++i) add(found, check(argument, value[i], at + "/" + std::to_string(i)));
+      for (std::size_t i = 0; i < value.size(); ++i)
+        add(found, check(argument, value[i], at + "/" + std::to_string(i)));
     return true;
   }
 
@@ -97,7 +100,8 @@ class Validator {
     if (!value.is_object()) return true;
     if (keyword == "minProperties") demand(value.size() >= argument.get<std::size_t>(), found, at, keyword);
     if (keyword == "required")
-      for (const Json& key : argument) demand(value.contains(key.get<std::string>()), found, at, "required " + key.dump());
+      for (const Json& key : argument)
+        demand(value.contains(key.get<std::string>()), found, at, "required " + key.dump());
     if (keyword == "dependentRequired")
       for (const auto& [key, others] : argument.items())
         for (const Json& other : others)
@@ -106,7 +110,8 @@ class Validator {
       const std::string place = at + "/" + key;
       if (keyword == "properties" && argument.contains(key)) add(found, check(argument[key], member, place));
       if (keyword == "propertyNames") add(found, check(argument, Json(key), place));
-      if (keyword == "additionalProperties" && !is_named(schema, key)) add(found, check(argument, member, place));
+      if (keyword == "additionalProperties" && !is_named(schema, key))
+        add(found, check(argument, member, place));
       if (keyword == "patternProperties")
         for (const auto& [pattern, inner] : argument.items())
           if (matches(pattern, key)) add(found, check(inner, member, place));
@@ -138,7 +143,9 @@ class Validator {
     return true;
   }
 
-  static void add(Violations& found, const Violations& more) { found.insert(found.end(), more.begin(), more.end()); }
+  static void add(Violations& found, const Violations& more) {
+    found.insert(found.end(), more.begin(), more.end());
+  }
 
   const Json& root_;
 };
