@@ -111,8 +111,8 @@ std::vector<Measurement> measurements_of(Statement& rows, const std::string& ima
   std::vector<Measurement> result;
   rows.with(image);
   while (rows.step()) {
-    std::string text = rows.text(0);
-    check_checksum(text, rows.text(1), "a measurement of image " + image);
+    std::string text = rows.text(1);
+    check_checksum(measurement_row(image, rows.integer(0)), text, rows.text(2));
     result.push_back(measurement_from_json(parse_own(text, "index.db").root()));
   }
   return result;
@@ -177,8 +177,8 @@ std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) con
   } else {
     content = current_content(*state_);
   }
-  Statement measurements =
-      state_->database.prepare("SELECT record, checksum FROM measurements WHERE image = ?1 ORDER BY number");
+  Statement measurements = state_->database.prepare(
+      "SELECT number, record, checksum FROM measurements WHERE image = ?1 ORDER BY number");
   std::vector<IndexEntry> result;
   for (const auto& [name, tagged] : content.tags) {
     auto text = state_->record(tagged.image);

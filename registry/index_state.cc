@@ -13,13 +13,26 @@ constexpr const char* kSchema =
 #include "schema.sql.inc"
     ;
 
+std::string snapshot_row(std::int64_t number) { return fmt::format("snapshot {}", number); }
+
 }  // namespace
 
-std::string checksum_of(const std::string& text) { return Digest::of(text).hex(); }
+std::string checksum_of(const std::string& key, const std::string& text) {
+  return Digest::of(key + "\n" + text).hex();
+}
 
-void check_checksum(const std::string& text, const std::string& checksum, const std::string& what) {
-  if (checksum_of(text) != checksum)
-    throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", what));
+void check_checksum(const std::string& key, const std::string& text, const std::string& checksum) {
+  if (checksum_of(key, text) != checksum) {
+    throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", key));
+  }
+}
+
+std::string image_row(const std::string& id, bool external) {
+  return fmt::format("{} {}", external ? "external image" : "image", id);
+}
+
+std::string measurement_row(const std::string& image, std::int64_t number) {
+  return fmt::format("measurement {} of image {}", number, image);
 }
 
 JsonDocument parse_own(const std::string& text, const std::string& file) {
@@ -71,30 +84,33 @@ std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
   Statement tags = database.prepare("SELECT repository, tag, image, stale FROM tags WHERE snapshot = ?1");
   tags.with(number);
   while (tags.step()) content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0};
-  check_checksum(content.text(), row.text(2), fmt::format("snapshot {}", number));
+  check_checksum(snapshot_row(number), content.text(), row.text(2));
   return content;
 }
 
 std::optional<std::string> IndexState::record(const std::string& image) {
-  Statement row = database.prepare("SELECT record, checksum FROM images WHERE id = ?1 AND lost = 0");
+  Statement row =
+      database.prepare("SELECT record, checksum, external FROM images WHERE id = ?1 AND lost = 0");
   if (!row.with(image).step()) return std::nullopt;
   std::string text = row.text(0);
-  check_checksum(text, row.text(1), "the record of image " + image);
+  check_checksum(image_row(image, row.integer(2) != 0), text, row.text(1));
   return text;
 }
 
 void IndexState::insert_image(const ImageRecord& image, const std::string& text) {
+  std::string id = image.identity().hex();
   database
       .prepare(
           "INSERT INTO images (id, external, record, checksum) VALUES (?1, ?2, ?3, ?4)"
           " ON CONFLICT (id) DO UPDATE SET record = ?3, checksum = ?4, lost = 0")
-      .with(image.identity().hex(), image.external(), text, checksum_of(text))
+      .with(id, image.external(), text, checksum_of(image_row(id, image.external()), text))
       .run();
 }
 
 void IndexState::insert_snapshot(const SnapshotContent& content) {
   database.prepare("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4)")
-      .with(content.number, content.created, content.note, checksum_of(content.text()))
+      .with(content.number, content.created, content.note,
+            checksum_of(snapshot_row(content.number), content.text()))
       .run();
   Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5)");
   for (const auto& [name, tagged] : content.tags) {
@@ -104,7 +120,7 @@ void IndexState::insert_snapshot(const SnapshotContent& content) {
 
 void IndexState::insert_measurement(const std::string& image, std::int64_t number, const std::string& text) {
   database.prepare("INSERT INTO measurements VALUES (?1, ?2, ?3, ?4)")
-      .with(image, number, text, checksum_of(text))
+      .with(image, number, text, checksum_of(measurement_row(image, number), text))
       .run();
 }
 
@@ -149,9 +165,13 @@ void IndexState::check_content() {
   std::string verdict = database.text("PRAGMA quick_check(1)");
   if (verdict != "ok")
     throw DamagedDatabase(fmt::format("{} is damaged: {}", (folder / "index.db").string(), verdict));
-  for (const char* table : {"images", "measurements"}) {
-    Statement row = database.prepare(fmt::format("SELECT record, checksum FROM {}", table));
-    while (row.step()) check_checksum(row.text(0), row.text(1), fmt::format("a row of {}", table));
+  Statement image = database.prepare("SELECT id, external, record, checksum FROM images");
+  while (image.step())
+    check_checksum(image_row(image.text(0), image.integer(1) != 0), image.text(2), image.text(3));
+  Statement measured = database.prepare("SELECT image, number, record, checksum FROM measurements");
+  while (measured.step()) {
+    check_checksum(measurement_row(measured.text(0), measured.integer(1)), measured.text(2),
+                   measured.text(3));
   }
   std::int64_t number = current();
   if (number != 0 && !snapshot(number))

@@ -54,9 +54,11 @@ struct IndexState {
                            // old copy
 };
 
-std::string checksum_of(const std::string& text);
-// Throws DamagedDatabase naming `what` when they differ.
-void check_checksum(const std::string& text, const std::string& checksum, const std::string& what);
+std::string checksum_of(const std::string& key, const std::string& text);
+// Throws DamagedDatabase naming the row when they differ.
+void check_checksum(const std::string& key, const std::string& text, const std::string& checksum);
+std::string image_row(const std::string& id, bool external);
+std::string measurement_row(const std::string& image, std::int64_t number);
 JsonDocument parse_own(const std::string& text,
                        const std::string& file);  // limits for what kiln itself wrote
 

@@ -1,6 +1,6 @@
 -- The registry index. One row of `images`, `measurements` and `snapshots` holds the same text as its sidecar in the blob
--- store, so the whole file can be made again from those. `checksum` is the SHA-256 of that text (hex): SQLite notices
--- a damaged page, not a damaged value.
+-- store, so the whole file can be made again from those. `checksum` is the SHA-256 (hex) of the row's name and that
+-- text: SQLite notices a damaged page, not a damaged value.
 
 -- An image: built here, or somewhere else and only referred to.
 CREATE TABLE images (

@@ -1,28 +1,17 @@
 #include "image/package.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "image/oci_layout.h"
+#include "image/script.h"
 
 namespace kiln {
 namespace {
 
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-// Steps run natively, so an image without a pulled base is of this machine's architecture.
-std::string own_architecture() {
-  utsname system{};
-  ::uname(&system);
-  std::string_view machine = system.machine;
-  if (machine == "x86_64") return "amd64";
-  if (machine == "aarch64") return "arm64";
-  return std::string(machine);  // ppc64le, riscv64, s390x: OCI has the same names
-}
 
 void set_variable(std::vector<std::string>& env, const std::string& name, const std::string& value) {
   auto found = std::find_if(env.begin(), env.end(),
@@ -52,6 +41,7 @@ std::vector<HistoryEntry> history_of(const StepRecord& last, const std::string& 
 // microarchitecture is in labels and index.
 ImageConfig config_of(const ImageSpec& spec, const StepRecord& last, const std::string& created) {
   ImageConfig config = last.base.value_or(ImageConfig{});
+  // Steps run natively.
   if (!last.base) config.architecture = own_architecture();
   config.created = created;
   if (std::none_of(config.env.begin(), config.env.end(),
@@ -66,16 +56,6 @@ ImageConfig config_of(const ImageSpec& spec, const StepRecord& last, const std::
   return config;
 }
 
-// What the DSL calls the image by: its framework, else its MPI library, else its application.
-const ComponentUse* main_component(const ImageSpec& spec) {
-  for (Kind kind : {Kind::framework, Kind::distributed, Kind::workload})
-    for (const ComponentUse& use : spec.components)
-      if (use.kind == kind) return &use;
-  for (const ComponentUse& use : spec.components)
-    if (use.name == spec.repository) return &use;
-  return spec.components.empty() ? nullptr : &spec.components.back();
-}
-
 ImageRecord record_of(const ImageSpec& spec, const StepRecord& last) {
   ImageRecord record;
   record.repository = spec.repository;
@@ -83,12 +63,10 @@ ImageRecord record_of(const ImageSpec& spec, const StepRecord& last) {
   record.immutable_tag = spec.immutable_tag;
   record.key = spec.key;
   record.cell = spec.request.id;
-  record.application = spec.repository;
-  if (const ComponentUse* use = main_component(spec)) {
-    record.application = use->name;
-    record.version = use->version;
-    record.method = use->method;
-  }
+  const ComponentUse& main = main_component(spec.components);
+  record.application = main.name;
+  record.version = main.version;
+  record.method = main.method;
   record.optimised = spec.optimised;
   for (const ComponentUse& use : spec.components)
     record.components.push_back(

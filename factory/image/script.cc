@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace kiln {
 namespace {
@@ -37,13 +39,10 @@ std::string folder_name(const Step& step) {
   return name;
 }
 
-// Tests run in the image as its users will: with its environment.
-std::map<std::string, std::string> image_environment(const Step& step, const BuildPlan& plan) {
-  if (step.kind != StepKind::test) return {};
-  for (const PlannedImage& image : plan.images)
-    if (std::find(image.tests.begin(), image.tests.end(), step.key) != image.tests.end())
-      return image.spec.environment;
-  return {};
+// The digest that the plan knows of a file of the step.
+std::string planned_digest(const Step& step, const std::string& path) {
+  if (path == step.script) return step.inputs.at("script").at("digest").get<std::string>();
+  return step.inputs.at("files").at(path).get<std::string>();
 }
 
 // apt reads certificates from its own configuration only.
@@ -56,6 +55,26 @@ void hand_on_to_apt(SiteHandover& handover, FileSystem& files, const fs::path& f
 }
 
 }  // namespace
+
+std::string own_architecture() {
+  utsname system{};
+  ::uname(&system);
+  std::string_view machine = system.machine;
+  if (machine == "x86_64") return "amd64";
+  if (machine == "aarch64") return "arm64";
+  return std::string(machine);  // ppc64le, riscv64, s390x: OCI has the same names
+}
+
+void check_architecture(const Step& step) {
+  auto found = step.inputs.find("architecture");
+  if (found == step.inputs.end()) return;
+  std::string wanted = found->get<std::string>();
+  wanted = wanted.substr(0, wanted.find('/'));  // without a variant
+  if (wanted == own_architecture()) return;
+  throw Error(ExitCode::input,
+              fmt::format("{} is for {}, and this machine is {}", step.title, wanted, own_architecture()),
+              "build it on such a machine, for instance through the site file's launcher");
+}
 
 std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment) {
   auto found = environment.find("SOURCE_DATE_EPOCH");
@@ -75,10 +94,12 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
   fs::path target = fs::absolute(folder) / folder_name(step);
   setup.files.make_directories(target);
   for (const std::string& path : step.files) {
-    auto bytes = setup.files.read(found->second / path);
-    if (!bytes)
-      throw Error(ExitCode::input, fmt::format("{} is missing", (found->second / path).string()),
-                  "it was there when the plan was made");
+    fs::path source = found->second / path;
+    auto bytes = setup.files.read(source);
+    if (!bytes || Digest::of(*bytes).text() != planned_digest(step, path))
+      throw Error(ExitCode::input,
+                  fmt::format("{} {}", source.string(), bytes ? "was changed" : "was removed"),
+                  "the plan was made with another one: run `kiln build` again");
     setup.files.write(target / path, *bytes);
   }
   return target;
@@ -121,7 +142,6 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   request.mounts = {{files, request.folder}};
   request.limits = setup.site.step_limits;
   request.environment = standing_environment(setup, parent.base);
-  for (const auto& [name, value] : image_environment(step, setup.plan)) request.environment[name] = value;
   if (step.kind != StepKind::test) {  // tests have no network: nothing to configure
     SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
     hand_on_to_apt(handover, setup.files, fs::absolute(folder));

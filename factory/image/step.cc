@@ -64,6 +64,7 @@ class StepRun {
   void run() {
     double start = setup_.clock.monotonic_seconds();
     setup_.files.write(log(), log_header(step_));
+    check_architecture(step_);
     if (step_.kind == StepKind::test) {
       TestRecord record{step_.key, 0, test()};
       record.seconds = setup_.clock.monotonic_seconds() - start;

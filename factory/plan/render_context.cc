@@ -107,9 +107,7 @@ void add_files(const Step& step, const RecipeBook& recipes, std::map<std::string
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes) {
   RenderLayout layout(spec);
   std::map<std::string, std::string> context;
-  bool has_rootfs = false;
-  for (const RenderBase& base : layout.bases()) has_rootfs |= !base.archive.empty();
-  if (has_rootfs) context["rootfs.sh"] = rootfs_script(spec, layout);
+  if (layout.needs_rootfs()) context["rootfs.sh"] = rootfs_script(spec, layout);
   context["setup.sh"] = kSetupScript;
   context["site/environment.sh"] = kSiteEnvironment;
   context["site/apt.conf"] = kSiteApt;

@@ -17,12 +17,11 @@ namespace {
 constexpr std::string_view kMounts = "/run/kiln";
 
 std::string header(const ImageSpec& spec, const RenderLayout& layout) {
-  bool has_rootfs = false;
-  for (const RenderBase& base : layout.bases()) has_rootfs |= !base.archive.empty();
   std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
-  if (has_rootfs) text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
+  if (layout.needs_rootfs())
+    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
   text +=
       fmt::format("#   docker build -t {} .      # with BuildKit; or: podman build, buildah bud\n", image);
   text +=

@@ -52,6 +52,10 @@ RenderLayout::RenderLayout(const ImageSpec& spec) {
   for (const Stage& stage : spec.stages) add_stage(stage);
 }
 
+bool RenderLayout::needs_rootfs() const {
+  return std::any_of(bases_.begin(), bases_.end(), [](const RenderBase& b) { return !b.archive.empty(); });
+}
+
 std::size_t RenderLayout::base_index(const Step& step) {
   for (std::size_t i = 0; i < bases_.size(); ++i) {
     if (bases_[i].step->key == step.key) return i;

@@ -39,6 +39,7 @@ class RenderLayout {
   const std::vector<RenderStage>& stages() const { return stages_; }
   const RenderCopy& copy_of(const Step& step) const { return copies_.at(step.key); }
   const std::map<std::string, RenderCopy>& copies() const { return copies_; }
+  bool needs_rootfs() const;  // a root file system has to be made on the build host first
 
  private:
   std::size_t base_index(const Step& step);

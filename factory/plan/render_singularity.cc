@@ -15,12 +15,11 @@ namespace {
 constexpr std::string_view kOurs = "/.kiln";
 
 std::string header(const ImageSpec& spec, const RenderLayout& layout) {
-  bool has_rootfs = false;
-  for (const RenderBase& base : layout.bases()) has_rootfs |= !base.archive.empty();
   std::string file = one_line(fmt::format("{}_{}.sif", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
-  if (has_rootfs) text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
+  if (layout.needs_rootfs())
+    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
   text += fmt::format("#   apptainer build --fakeroot {} Singularity.def\n", file);
   text +=
       "# The machine's proxies, pip configuration and certificates are used while building, and left out of "
@@ -30,10 +29,16 @@ std::string header(const ImageSpec& spec, const RenderLayout& layout) {
 
 std::string bootstrap(const RenderBase& base, const std::string& stage) {
   if (!base.archive.empty()) return fmt::format("\nBootstrap: scratch\nStage: {}\n", stage);
-  const std::string& reference = base.step->reference;
-  bool layout_folder = reference.starts_with("oci:");
-  std::string from = plain_reference(layout_folder ? reference.substr(4) : reference);
-  return fmt::format("\nBootstrap: {}\nFrom: {}\nStage: {}\n", layout_folder ? "oci" : "docker", from, stage);
+  std::string from = plain_reference(base.step->reference);
+  std::string agent = "docker";
+  for (std::string_view other : {"oci", "oci-archive", "docker-archive"}) {
+    if (!from.starts_with(fmt::format("{}:", other))) continue;
+    agent = other;
+    from = from.substr(other.size() + 1);
+    // Apptainer takes the layout's folder alone here, without the tag.
+    if (agent == "oci") from = from.substr(0, from.find(':'));
+  }
+  return fmt::format("\nBootstrap: {}\nFrom: {}\nStage: {}\n", agent, from, stage);
 }
 
 std::string setup_section(const RenderBase& base) {
