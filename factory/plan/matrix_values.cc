@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/component_value.h"
 #include "plan/keys.h"
 #include "plan/reading.h"
 #include "plan/recipe.h"
@@ -13,40 +14,19 @@ namespace {
 
 constexpr const char* kComponentForm = "none, or name[@version][:method], several joined by '+'";
 
-// `name[@version][:method]`. What follows a "+" in a version (1.5.1+cpu) reads as a component of its own, as
-// it does in `expand`: such versions are asked for without it.
-void check_component(const JsonNode& node, std::string_view text) {
-  const std::string whole(text);
-  const std::size_t colon = text.find(':');
-  if (colon != std::string_view::npos) {
-    const std::string method(text.substr(colon + 1));
-    const auto& known = method_names();
-    if (std::find(known.begin(), known.end(), method) == known.end())
-      node.fail(fmt::format("unknown method '{}' in '{}'", method, whole),
-                nearest(method, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
-                                               : did_you_mean(method, known));
-    text = text.substr(0, colon);
-  }
-  const std::size_t at = text.find('@');
-  if (at != std::string_view::npos && !is_name(text.substr(at + 1)))
-    node.fail(fmt::format("expected a version after '@' in '{}'", whole), kComponentForm);
-  if (!is_name(text.substr(0, at)))
-    node.fail(fmt::format("expected a component, found '{}'", whole), kComponentForm);
-}
-
-void check_components(const JsonNode& node, const std::string& text) {
-  if (text == "none") return;
-  std::vector<std::string> seen;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find('+', start), text.size());
-    const std::string part = text.substr(start, end - start);
-    check_component(node, part);
-    std::string name = part.substr(0, part.find_first_of("@:"));
-    if (name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
-    if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      node.fail(fmt::format("the component '{}' is there twice in '{}'", name, text));
-    seen.push_back(std::move(name));
-    start = end + 1;
+// What follows a "+" in a version (1.5.1+cpu) reads as a component of its own: such versions are asked for
+// without it.
+void check_components(Kind kind, const JsonNode& node, const std::string& text) {
+  const auto& methods = method_names();
+  const std::vector<ComponentValue> values = parse_component_values(kind, text, node.where());
+  for (const ComponentValue& value : values) {
+    if (!is_name(value.name) || !(value.version.empty() || is_name(value.version)))
+      node.fail(fmt::format("expected a component, found '{}'", value.text), kComponentForm);
+    if (value.name == "none") node.fail(fmt::format("'none' stands alone, found '{}'", text));
+    if (!value.method.empty() && std::find(methods.begin(), methods.end(), value.method) == methods.end())
+      node.fail(fmt::format("unknown method '{}' in '{}'", value.method, value.text),
+                nearest(value.method, methods).empty() ? fmt::format("methods: {}", fmt::join(methods, ", "))
+                                                       : did_you_mean(value.method, methods));
   }
 }
 
@@ -100,7 +80,7 @@ std::string read_axis_value(const std::string& name, const JsonNode& node) {
   else if (name == "target")
     check_target(node, text);
   else
-    check_components(node, text);
+    check_components(*kind_from(name), node, text);
   return text;
 }
 

@@ -59,15 +59,17 @@ const std::vector<Mistake> kMatrixMistakes = {
      "8:25: error: unknown method 'distr' in 'openblas@0.3.29:distr' (at /axes/library/1); did you mean "
      "'distro'?"},
     {"NoVersionAfterAt", "openblas@0.3.29:distro", "openblas@:distro", Schema::refuses,
-     "8:25: error: expected a version after '@' in 'openblas@:distro' (at /axes/library/1); none, or "
-     "name[@version][:method], several joined by '+'"},
+     "8:25: error: no version after '@' in 'openblas@:distro' (at /axes/library/1)"},
+    {"NothingBeforeColon", "openblas@0.3.29:distro", ":distro", Schema::refuses,
+     "8:25: error: no component name in ':distro' (at /axes/library/1)"},
+    {"TwoFrameworks", R"(["pytorch"])", R"("pytorch+jax")", Schema::accepts,
+     "5:18: error: an image has one framework, found 'pytorch+jax' (at /axes/framework)"},
     {"NothingAfterPlus", "mkl+openmpi", "mkl+", Schema::refuses,
-     "8:51: error: expected a component, found '' (at /axes/library/2); none, or name[@version][:method], "
-     "several joined by '+'"},
+     "8:51: error: no component name in '' (at /axes/library/2)"},
     {"NoneWithOthers", "mkl+openmpi", "none+openmpi", Schema::accepts,
      "8:51: error: 'none' stands alone, found 'none+openmpi' (at /axes/library/2)"},
     {"ComponentTwice", "mkl+openmpi", "mkl+mkl@2024", Schema::accepts,
-     "8:51: error: the component 'mkl' is there twice in 'mkl+mkl@2024' (at /axes/library/2)"},
+     "8:51: error: 'mkl' is twice in 'mkl+mkl@2024' (at /axes/library/2)"},
     {"ComponentWithBlank", R"("inductor")", R"("in ductor")", Schema::refuses,
      "10:26: error: expected a component, found 'in ductor' (at /axes/compiler/1); none, or "
      "name[@version][:method], several joined by '+'"},
