@@ -77,7 +77,7 @@ std::string winner(const ImageQuery& asked, const std::vector<IndexEntry>& entri
 
 // The sentence with which the one image is refused; "" when it qualifies.
 std::string refusal(const ImageQuery& asked, const IndexEntry& entry, const Host& where = {}) {
-  return judge(asked, entry.image, where, archspec()).failed;
+  return Judge(asked, where, archspec())(entry.image).failed;
 }
 
 TEST(Clauses, FamilyOfTheProcessor) {
