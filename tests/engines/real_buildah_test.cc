@@ -1,7 +1,9 @@
 // The steps of a tiny image through the real buildah and skopeo: a root file system of busybox, as root,
 // without network.
 #include <gtest/gtest.h>
-#include <sys/xattr.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -137,6 +139,46 @@ TEST_F(RealBuildah, TheEngineStoreMayGoAtAnyTime) {
   files.remove_all(state.step(next.key));
   ASSERT_EQ(run(next), StepOutcome::done);
   EXPECT_EQ(record(next).layers.back().blob.digest, first);
+}
+
+TEST_F(RealBuildah, TwoStepsImportOneParentAtOnce) {
+  Step base = add_busybox();
+  std::vector<std::string> keys;
+  for (const char* name : {"library/one", "library/two", "library/three"})
+    keys.push_back(add(StepKind::run, name, base.key, "echo new >/new\n").key);
+  ASSERT_EQ(run(base), StepOutcome::done);
+  files.remove_all(state.engine());
+  std::vector<pid_t> children;
+  for (const std::string& key : keys) {
+    children.push_back(::fork());
+    if (children.back() == 0) ::_exit(run_step(key, setup()) == StepOutcome::done ? 0 : 1);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    int status = 1;
+    ::waitpid(children[i], &status, 0);
+    EXPECT_EQ(status, 0) << folder.read("state/logs/" + keys[i] + ".log");
+    EXPECT_EQ(record(plan.steps.at(keys[i])).layers.back().diff_id,
+              record(plan.steps.at(keys[0])).layers.back().diff_id);
+  }
+}
+
+TEST_F(RealBuildah, AKilledStepLeavesNothingThatHurts) {
+  Step base = add_busybox();
+  Step step =
+      add(StepKind::run, "framework/thing", base.key, "echo half >/half; sleep 3; echo whole >/whole\n");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  pid_t child = ::fork();
+  if (child == 0) ::_exit(run_step(step.key, setup()) == StepOutcome::done ? 0 : 1);
+  ::sleep(1);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(files.exists(state.step(step.key)));
+  EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 1u);
+  ASSERT_EQ(run(step), StepOutcome::done);
+  EXPECT_NE(entries(record(step).layers.back()).find("whole\n"), std::string::npos);
+  EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 0u);
+  EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+  EXPECT_EQ(shell("grep -c " + (state.engine() / "").string() + " /proc/self/mountinfo || true"), "0\n");
 }
 
 TEST_F(RealBuildah, TheSameStepsGiveTheSameLayers) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "image/private_folder.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -110,6 +111,24 @@ TEST(SessionMounts, AreUndoneBeforeTheStoreIsDeleted) {
   };
   EXPECT_THROW(EngineSession(runner, files, folder / "engine", {}), Error);
   EXPECT_TRUE(files.exists(folder / "engine/root/layer"));
+}
+
+TEST(PrivateFolder, GoesWithItsOwnerAndAfterAKillWithTheNext) {
+  testing::TemporaryFolder folder;
+  RealFileSystem files;
+  folder.write("tmp/buildah-x", "not ours to judge");
+  folder.write("tmp/step-1-dead/rootfs.tar", "");
+  folder.write("tmp/step-1-dead.lock", "");
+  folder.write("tmp/step-2-older/rootfs.tar", "");
+  {
+    PrivateFolder living(files, folder / "tmp");
+    PrivateFolder other(files, folder / "tmp");
+    EXPECT_TRUE(fs::is_directory(living.path()));
+    EXPECT_TRUE(fs::is_directory(other.path()));
+    EXPECT_FALSE(files.exists(folder / "tmp/step-1-dead"));
+    EXPECT_FALSE(files.exists(folder / "tmp/step-2-older"));
+  }
+  EXPECT_EQ(files.list(folder / "tmp"), (std::vector<std::string>{".lock", "buildah-x"}));
 }
 
 TEST(FileLock, IsHeldByOneAndFreedByDeath) {

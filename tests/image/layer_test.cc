@@ -47,7 +47,8 @@ std::map<std::string, Entry> entries_of(const std::string& tar, std::vector<std:
     entry.type = archive_entry_filetype(header) == AE_IFDIR ? "folder" : "file";
     if (const char* target = archive_entry_symlink(header)) entry.type = std::string("link ") + target;
     if (const char* target = archive_entry_hardlink(header)) entry.type = std::string("hard link ") + target;
-    EXPECT_EQ(archive_entry_uname(header), nullptr);
+    EXPECT_STREQ(archive_entry_uname(header), "");
+    EXPECT_STREQ(archive_entry_gname(header), "");
     EXPECT_FALSE(archive_entry_atime_is_set(header));
     EXPECT_FALSE(archive_entry_ctime_is_set(header));
     entry.content.resize(static_cast<std::size_t>(archive_entry_size(header)));
