@@ -102,6 +102,8 @@ rm -rf /old /gone && mkdir /old && echo fresh >/old/fresh
 echo noise >/var/log/noise; echo noise >/tmp/noise
 test "$(cat run.sh | wc -l)" -gt 3
 if touch here 2>/dev/null; then echo "the recipe's folder is writable"; exit 1; fi
+test "$QUOTES" = "it's \$HOME \`x\` \"y\"
+second"
 test "$HOME" = /root && test "$KILN_VERSION" = 1.0 && test -n "$KILN_JOBS"
 )sh";
 
@@ -109,11 +111,13 @@ TEST_F(RealBuildah, AStepMakesALayerOfWhatChanged) {
   Step base = add_busybox();
   Step& step = add(StepKind::run, "framework/thing", base.key, kChanges);
   step.parameters["KILN_VERSION"] = "1.0";
+  step.parameters["QUOTES"] = "it's $HOME `x` \"y\"\nsecond";
   ASSERT_EQ(run(base), StepOutcome::done);
   ASSERT_EQ(run(step), StepOutcome::done);
   ASSERT_EQ(record(step).layers.size(), 2u);
   EXPECT_EQ(entries(record(step).layers[1]),
-            "etc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nrun/\ntmp/\nvar/\nvar/log/\n");
+            "dev/\netc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nproc/\nrun/\nsys/\ntmp/\nvar/"
+            "\nvar/log/\n");
   EXPECT_EQ(run(step), StepOutcome::up_to_date);
   // The engine's store is a cache.
   EXPECT_TRUE(files.list(fs::path(state.engine().string() + ".sessions")).empty());
