@@ -176,6 +176,14 @@ inline ImageRequest request(AxisValues axes) {
   return {id, std::move(axes), at("matrix/demo.json", 5, "/axes/framework")};
 }
 
+// PyTorch 2.6.0 on Debian, with more axes or others.
+inline AxisValues cell(AxisValues more = {}) {
+  AxisValues axes = {
+      {"framework", "pytorch"}, {"version", "2.6.0"}, {"base", "debian"}, {"target", "x86_64_v3"}};
+  for (const auto& [axis, value] : more) axes[axis] = value;
+  return axes;
+}
+
 // Resolves with archspec's tables; fails the test when the cell is excluded.
 class Resolver {
  public:
