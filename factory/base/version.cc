@@ -58,8 +58,11 @@ Version::Version(std::string text) : text_(std::move(text)) {
 
 std::strong_ordering Version::compare(const Part& a, const Part& b) {
   if (a.numeric && b.numeric) return compare_numbers(a.text, b.text);
-  // Against words, zero (a missing part too) stands between pre-releases and "post", other numbers after "post".
-  auto rank = [](const Part& part) { return part.numeric ? (part.text == "0" ? 0 : 2) : word_rank(part.text); };
+  // Against words, zero (a missing part too) stands between pre-releases and "post", other numbers after
+  // "post".
+  auto rank = [](const Part& part) {
+    return part.numeric ? (part.text == "0" ? 0 : 2) : word_rank(part.text);
+  };
   int rank_a = rank(a);
   int rank_b = rank(b);
   if (rank_a != rank_b) return rank_a <=> rank_b;

@@ -39,7 +39,7 @@ std::vector<std::string> reasons(const PlannedImage& image, const BuildPlan& pla
   };
   if (auto why = missing(image.steps, false); !why.empty()) return why;
   if (auto why = missing(image.tests, true); !why.empty()) return why;
-  return {"not packaged yet"};
+  return {"new name or labels: packaged again, nothing is built"};
 }
 
 std::string short_reason(const std::vector<std::string>& why) {

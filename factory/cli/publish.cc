@@ -23,10 +23,10 @@ void run(const Options& options, Invocation& invocation) {
   std::vector<std::string> failed;
   for (const PlannedImage& image : catalogue.plan.images) {
     if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
-    auto bytes = invocation.files.read(state.built(image.spec.key));
+    fs::path built = state.built(record_name(image.spec));
+    auto bytes = invocation.files.read(built);
     if (bytes)
-      records.push_back(
-          image_record_from_json(JsonDocument::parse(*bytes, state.built(image.spec.key).string()).root()));
+      records.push_back(image_record_from_json(JsonDocument::parse(*bytes, built.string()).root()));
     else
       failed.push_back(image.spec.repository + ":" + image.spec.tag);
   }

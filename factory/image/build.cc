@@ -210,7 +210,7 @@ std::size_t BuildReport::count(Verdict verdict) const {
 }
 
 bool is_built(const PlannedImage& image, const StatePaths& state, const FileSystem& files) {
-  return files.exists(state.built(image.spec.key));
+  return files.exists(state.built(record_name(image.spec)));
 }
 
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {

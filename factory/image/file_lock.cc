@@ -34,6 +34,10 @@ FileLock FileLock::acquire(const fs::path& file) {
   }
 }
 
+void FileLock::write(std::string_view text) const {
+  if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) errno = 0;
+}
+
 FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {

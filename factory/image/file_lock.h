@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 namespace kiln {
 
@@ -12,6 +13,8 @@ class FileLock {
   static FileLock acquire(const std::filesystem::path& file);
   // nullopt when another process holds it.
   static std::optional<FileLock> try_acquire(const std::filesystem::path& file);
+  // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
+  void write(std::string_view text) const;
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();

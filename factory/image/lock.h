@@ -2,19 +2,17 @@
 #pragma once
 
 #include "base/effects.h"
+#include "image/file_lock.h"
 
 namespace kiln {
 
-// Held until destruction (flock on <state>/lock, so a dead process never holds it). Throws Error(locked).
+// Held until destruction; a dead process never holds it. Throws Error(locked).
 class StateLock {
  public:
   StateLock(const fs::path& file, const Clock& clock, const std::string& purpose);
-  StateLock(const StateLock&) = delete;
-  StateLock& operator=(const StateLock&) = delete;
-  ~StateLock();
 
  private:
-  int fd_ = -1;
+  FileLock lock_;
 };
 
 }  // namespace kiln

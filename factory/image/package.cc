@@ -89,11 +89,11 @@ ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const S
   for (const LayerRecord& layer : last.layers) image.layers.push_back(layer.blob);
   image.tag = spec.tag;
   fs::path layout = state.layout(spec.repository, spec.immutable_tag);
-  // New labels give an old key a new manifest: nothing may promise the old one while it is replaced.
-  files.remove_all(state.built(spec.key));
+  // Nothing may promise a layout while it is replaced.
+  files.remove_all(state.built(record_name(spec)));
   record.manifest = write_layout(layout, image, store, files).manifest.digest;
   record.layout = layout.lexically_relative(state.root()).string();
-  files.write(state.built(spec.key), to_json(record).dump(1));
+  files.write(state.built(record_name(spec)), to_json(record).dump(1));
   return record;
 }
 

@@ -131,18 +131,38 @@ std::size_t Progress::finished() const {
   return finished_;
 }
 
+namespace {
+
+// The position behind an escape sequence that starts at `i` (ECMA-48: CSI ends with 0x40-0x7e, OSC with BEL
+// or ST).
+std::size_t after_escape(const std::string& text, std::size_t i) {
+  if (i + 1 >= text.size()) return text.size();
+  char kind = text[i + 1];
+  i += 2;
+  if (kind == '[')
+    while (i < text.size() && (text[i] < 0x40 || text[i] > 0x7e)) ++i;
+  else if (kind == ']')
+    while (i < text.size() && text[i] != '\a' && text[i] != '\033') ++i;
+  else
+    return i;
+  return std::min(i + 1, text.size());
+}
+
+}  // namespace
+
 std::string last_lines(const std::string& text, std::size_t count) {
   std::string clean;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (std::size_t i = 0; i < text.size();) {
     auto c = static_cast<unsigned char>(text[i]);
-    if (c == 0x1b) {  // an escape sequence ends with a letter
-      while (i + 1 < text.size() && std::isalpha(static_cast<unsigned char>(text[i + 1])) == 0) ++i;
-      ++i;
-    } else if (c == '\r') {
-      clean += '\n';
-    } else if (c >= 0x20 || c == '\n' || c == '\t') {
-      clean += text[i];
+    if (c == 0x1b) {
+      i = after_escape(text, i);
+      continue;
     }
+    if (c == '\r')
+      clean += '\n';
+    else if (c >= 0x20 || c == '\n' || c == '\t')
+      clean += text[i];
+    ++i;
   }
   while (clean.ends_with('\n')) clean.pop_back();
   std::size_t start = clean.size();

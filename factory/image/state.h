@@ -8,12 +8,11 @@
 //   tests/<key>.json       TestRecord: the test passed
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
-//   built/<image key>.json ImageRecord of a packaged image, not yet published
+//   built/<record_name>.json  ImageRecord of a packaged image, not yet published
 //   logs/<key>.log         log of the last attempt
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
-//   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock beside it
-//   tmp/                   private folders of running steps
-//   store/                 BlobStore
+//   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
+//   beside it tmp/                   private folders of running steps store/                 BlobStore
 //   index.db               registry index
 #pragma once
 
@@ -34,7 +33,7 @@ class StatePaths {
   std::filesystem::path step(std::string_view key) const { return file("steps", key, ".json"); }
   std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
   std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
-  std::filesystem::path built(std::string_view key) const { return file("built", key, ".json"); }
+  std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }
   std::filesystem::path layout(std::string_view repository, std::string_view immutable_tag) const {
     return root_ / "images" / checked(repository) / checked(immutable_tag);

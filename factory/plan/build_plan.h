@@ -42,8 +42,9 @@ Json to_json(const ExcludedCell& cell);
 Json to_json(const BuildPlan& plan);
 BuildPlan plan_from_json(const JsonDocument& document);
 
-// Why an image has to be built, one line a changed input: "library/openblas: distro.sh changed (1a2b… → 3c4d…)".
-// `previous` is the plan of the last build, null when there was none. Empty when nothing changed.
-std::vector<std::string> explain_image(const PlannedImage& image, const BuildPlan& plan, const BuildPlan* previous);
+// Why an image has to be built, one line a changed input: "library/openblas: distro.sh changed (1a2b… →
+// 3c4d…)". `previous` is the plan of the last build, null when there was none. Empty when nothing changed.
+std::vector<std::string> explain_image(const PlannedImage& image, const BuildPlan& plan,
+                                       const BuildPlan* previous);
 
 }  // namespace kiln

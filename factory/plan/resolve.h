@@ -18,16 +18,17 @@ enum class StepKind { rootfs, pull, run, copy, test };
 std::string_view name_of(StepKind kind);
 StepKind step_kind_from(std::string_view name);  // throws Error(input)
 
-// A node of the plan. `key` = sha256 of `inputs` dumped: everything that can change the bits, and nothing else.
+// A node of the plan. `key` = sha256 of `inputs` dumped: everything that can change the bits, and nothing
+// else.
 struct Step {
-  std::string key;     // 64 hex digits
+  std::string key;  // 64 hex digits
   StepKind kind = StepKind::run;
   std::string parent;  // key of the step it builds on, "" for rootfs and pull
   std::string from;    // copy: key of the build stage's last step
   Json inputs;         // canonical: kind, parent key, parameters, script digests, paths; see resolve.cc
   // What must not enter the key:
-  std::string title;       // "pytorch 2.6.0 (distro)"
-  std::string component;   // "framework/pytorch"
+  std::string title;      // "pytorch 2.6.0 (distro)"
+  std::string component;  // "framework/pytorch"
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull
   std::string script;                             // path inside the recipe folder
@@ -68,14 +69,14 @@ struct ImageSpec {
   std::string repository;  // the framework's name, or the first component's that is not a base
   std::string tag;
   std::string immutable_tag;
-  std::string key;         // 64 hex digits: last step, environment and command
+  std::string key;  // 64 hex digits: last step, environment and command
   Target target;
   std::vector<ComponentUse> components;  // in layering order
   std::vector<Stage> stages;
-  std::vector<Step> tests;               // one for each component that has a test, parent = last step of the image
+  std::vector<Step> tests;  // one for each component that has a test, parent = last step of the image
   std::map<std::string, std::string> environment;  // of the image
   std::vector<std::string> command;
-  std::map<std::string, std::string> labels;       // not in the key
+  std::map<std::string, std::string> labels;  // not in the key
   std::vector<FlagOrigin> flags;
   bool optimised = false;  // any component is
 
@@ -89,20 +90,24 @@ struct ResolveInput {
   const Microarchitectures& cpus;
 };
 
-// An ImageSpec, or the reason why this combination cannot be (an unmet need, a method that the version does not
-// offer). Errors in what was written (unknown component, unknown version) are Error(input).
+// An ImageSpec, or the reason why this combination cannot be (an unmet need, a method that the version does
+// not offer). Errors in what was written (unknown component, unknown version) are Error(input).
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
-// The component that an image is named after: the framework, else the first in layering order that the cell names and
-// that is not a base, else the base. REQUIRES: not empty.
+// The component that an image is named after: the framework, else the first in layering order that the cell
+// names and that is not a base, else the base. REQUIRES: not empty.
 const ComponentUse& main_component(const std::vector<ComponentUse>& components);
 
 // The OCI repository of that component: its name in lower case.
 std::string repository_of(const ComponentUse& main);
 
-// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…]-<cpu>[-<gpu>…]-<os>`, at most 128 characters
-// (a longer one ends in a hash of itself). Automatic components are not in it; a version or method that the cell
-// writes on a component axis is: `openblas0.3.29.source`.
+// What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.
+// Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
+std::string record_name(const ImageSpec& spec);
+
+// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…]-<cpu>[-<gpu>…]-<os>`, at most 128
+// characters (a longer one ends in a hash of itself). Automatic components are not in it; a version or method
+// that the cell writes on a component axis is: `openblas0.3.29.source`.
 std::string make_tag(const std::vector<ComponentUse>& components, const Target& target);
 
 // `<tag>-<first 12 of the key>`, at most 128 characters.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "plan/resolve.h"
@@ -88,6 +89,11 @@ std::string make_tag(const std::vector<ComponentUse>& components, const Target& 
 
 std::string make_immutable_tag(const std::string& tag, const std::string& key) {
   return shortened(tag, kMaxTag - kHashLength - 1) + "-" + key.substr(0, kHashLength);
+}
+
+std::string record_name(const ImageSpec& spec) {
+  Json naming{{"repository", spec.repository}, {"tag", spec.tag}, {"labels", spec.labels}};
+  return spec.key + "-" + Digest::of(naming.dump()).hex().substr(0, kHashLength);
 }
 
 }  // namespace kiln

@@ -61,7 +61,7 @@ TEST_F(Package, TheRecordSaysWhatTheImageIs) {
   EXPECT_EQ(record.size, 6u);
   EXPECT_EQ(record.layout, "images/pytorch/2.6.0-distro-0123456789ab");
   EXPECT_EQ(record.created, "1980-01-01T00:00:00Z");
-  auto bytes = files.read(state.built(spec.key)).value();
+  auto bytes = files.read(state.built(record_name(spec))).value();
   EXPECT_EQ(image_record_from_json(JsonDocument::parse(bytes, "built").root()).manifest, record.manifest);
 }
 
@@ -135,7 +135,7 @@ TEST_F(Package, NewLabelsReplaceTheLayout) {
 TEST_F(Package, ALayerThatIsNotThereLeavesNothing) {
   fs::remove(store.path(last.layers[1].blob.digest));
   EXPECT_THROW(package(), Error);
-  EXPECT_FALSE(files.exists(state.built(spec.key)));
+  EXPECT_FALSE(files.exists(state.built(record_name(spec))));
   EXPECT_TRUE(files.list(state.root() / "images/pytorch").empty());
 }
 

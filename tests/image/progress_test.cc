@@ -116,7 +116,7 @@ TEST(LastLines, CutsAndCleans) {
   EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b\nc");
   EXPECT_EQ(last_lines("a", 5), "a");
   EXPECT_EQ(last_lines("", 5), "");
-  EXPECT_EQ(last_lines("\033[31mred\033[0m \007bell\033]0;title\007", 5), "red bell0;title");
+  EXPECT_EQ(last_lines("\033[31mred\033[0m \007bell\033]0;title\007", 5), "red bell");
 }
 
 }  // namespace

@@ -57,8 +57,7 @@ TEST(LargeMatrixTest, IsExpandedAndJudgedCellByCell) {
   Matrix large = testing::matrix({testing::axis("framework", {"pytorch"}), testing::axis("version", {"*"}),
                                   testing::axis("library", {"none", "openblas", "openblas@0.3.28"}),
                                   testing::axis("zone", {})});
-  for (int zone = 0; zone < 3'000; ++zone)
-    large.groups[0].axes[3].values.push_back(fmt::format("z{}", zone));
+  for (int zone = 0; zone < 3'000; ++zone) large.groups[0].axes[3].values.push_back(fmt::format("z{}", zone));
   for (int one = 0; one < 50; ++one) {
     large.groups[0].exclude.push_back(
         testing::partial({{"zone", fmt::format("z{}", one)}, {"version", "<2"}}));

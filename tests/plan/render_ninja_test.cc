@@ -135,7 +135,7 @@ TEST_F(RealNinja, AKeyThatExistsIsNeverMadeAgain) {
   BuildPlan plan = sample_plan();
   ASSERT_TRUE(ninja(plan).ok());
   for (const PlannedImage& image : plan.images)
-    files_.write(state_ / "built" / (image.spec.key + ".json"), "{}");
+    files_.write(state_ / "built" / (record_name(image.spec) + ".json"), "{}");
   std::size_t before = calls().size();
   options_.launcher = {"/usr/bin/env", "/bin/sh"};  // another command line is no reason
   files_.remove_all(state_ / ".ninja_log");         // nor is a lost log

@@ -56,6 +56,7 @@ TEST(Samples, TheRepositorysOwnFilesAreValidToo) {
   std::vector<fs::path> wanted;
   collect_json(files, root / "recipes", recipes);
   collect_json(files, root / "matrix", wanted);
+  std::erase_if(wanted, [](const fs::path& file) { return file.parent_path().filename() == "dsl"; });
   std::erase_if(recipes, [](const fs::path& file) { return file.filename() != "recipe.json"; });
   for (const fs::path& file : recipes)
     EXPECT_EQ(violations_of_schema("recipe", *files.read(file)), std::vector<std::string>()) << file;
