@@ -17,13 +17,13 @@ namespace {
 using testing::error_of;
 using testing::names_in;
 using testing::read_bytes;
-using testing::TemporaryFolder;
+using testing::MemoryFolder;
 using testing::write_bytes;
 
 constexpr const char* kHelloHex = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 TEST(BlobStore, KeepsBytesUnderTheirDigest) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path() / "a" / "store");
   Descriptor blob = store.put("hello", "text/plain");
   EXPECT_EQ(blob.digest.hex(), kHelloHex);
@@ -39,7 +39,7 @@ TEST(BlobStore, KeepsBytesUnderTheirDigest) {
 }
 
 TEST(BlobStore, PuttingTwiceHealsADamagedBlob) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   Descriptor blob = store.put("hello", "");
   write_bytes(store.path(blob.digest), "jello");
@@ -48,7 +48,7 @@ TEST(BlobStore, PuttingTwiceHealsADamagedBlob) {
 }
 
 TEST(BlobStore, StreamsAFileInPieces) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path() / "store");
   std::string bytes;
   for (int i = 0; bytes.size() < 3'000'000; ++i) bytes += std::to_string(i);
@@ -59,7 +59,7 @@ TEST(BlobStore, StreamsAFileInPieces) {
 }
 
 TEST(BlobStore, RefusesAFileOfAnotherDigest) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path() / "store");
   write_bytes(folder.path() / "layer", "hello");
   Error error = error_of([&] { store.put_file(folder.path() / "layer", "", Digest::of("other")); });
@@ -72,7 +72,7 @@ TEST(BlobStore, RefusesAFileOfAnotherDigest) {
 }
 
 TEST(BlobStore, NamesAMissingFile) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path() / "store");
   Error error = error_of([&] { store.put_file(folder.path() / "none", ""); });
   EXPECT_EQ(error.code(), ExitCode::store);
@@ -81,7 +81,7 @@ TEST(BlobStore, NamesAMissingFile) {
 }
 
 TEST(BlobStore, AnAbandonedWriterLeavesNothing) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   {
     BlobStore::Writer first = store.writer();
@@ -99,7 +99,7 @@ TEST(BlobStore, AnAbandonedWriterLeavesNothing) {
 }
 
 TEST(BlobStore, ReadingSaysWhatIsWrong) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   Digest digest = store.put("hello", "").digest;
   EXPECT_EQ(error_of([&] { store.read(Digest::of("none")); }).message(),
@@ -118,7 +118,7 @@ TEST(BlobStore, ReadingSaysWhatIsWrong) {
 }
 
 TEST(BlobStore, KeepsSidecars) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   Digest a = Digest::of("a");
   Digest b = Digest::of("b");
@@ -135,7 +135,7 @@ TEST(BlobStore, KeepsSidecars) {
 }
 
 TEST(BlobStore, ASidecarNameCannotLeaveItsFolder) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   for (const char* name : {"", "../x", "a/b", ".", "a.b", "A"}) {
     Error error = error_of([&] { store.write_sidecar(BlobStore::Sidecar::snapshot, name, "{}"); });
@@ -144,7 +144,7 @@ TEST(BlobStore, ASidecarNameCannotLeaveItsFolder) {
 }
 
 TEST(BlobStore, DropsTemporariesOfTheDeadOnly) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -163,7 +163,7 @@ TEST(BlobStore, DropsTemporariesOfTheDeadOnly) {
 }
 
 TEST(BlobStore, SeesThatAProcessIdWasUsedAgain) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   std::string name;
   {
@@ -178,7 +178,7 @@ TEST(BlobStore, SeesThatAProcessIdWasUsedAgain) {
 }
 
 TEST(BlobStore, LeavesOtherMachinesAWeek) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   fs::path fresh = folder.path() / "tmp" / "node-17.cluster-1-2-0.part";
   fs::path old = folder.path() / "tmp" / "node-17.cluster-1-2-1.part";
@@ -190,7 +190,7 @@ TEST(BlobStore, LeavesOtherMachinesAWeek) {
 }
 
 TEST(BlobStore, SaysWhenItCannotWrite) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   write_bytes(folder.path() / "file", "");
   Error error = error_of([&] { BlobStore store(folder.path() / "file" / "store"); });
   EXPECT_EQ(error.code(), ExitCode::store);
@@ -224,14 +224,14 @@ int put_on_a_full_disk(const fs::path& folder) {
 }
 
 TEST(BlobStore, AFullDiskIsOneClearMessage) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   int status = put_on_a_full_disk(folder.path());
   if (status == 77) GTEST_SKIP() << "no right to mount a small tmpfs here";
   EXPECT_EQ(status, 0);
 }
 
 TEST(BlobStore, AFileSizeLimitFailsCleanly) {
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store(folder.path());
   pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -11,7 +11,7 @@ using testing::error_of;
 using testing::measurement_of;
 using testing::read_bytes;
 using testing::stored_image;
-using testing::TemporaryFolder;
+using testing::MemoryFolder;
 using testing::visible;
 
 constexpr const char* kNow = "2026-11-20T10:00:00Z";
@@ -30,7 +30,7 @@ class IndexTest : public ::testing::Test {
     sqlite3_close(handle);
   }
 
-  TemporaryFolder folder;
+  MemoryFolder folder;
   BlobStore store{folder.path() / "store"};
 };
 

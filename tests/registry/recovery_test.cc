@@ -15,7 +15,7 @@ using testing::measurement_of;
 using testing::names_in;
 using testing::read_bytes;
 using testing::stored_image;
-using testing::TemporaryFolder;
+using testing::MemoryFolder;
 using testing::visible;
 using testing::write_bytes;
 
@@ -55,7 +55,7 @@ class RecoveryTest : public ::testing::Test {
     return once;
   }
 
-  TemporaryFolder folder;
+  MemoryFolder folder;
 };
 
 TEST_F(RecoveryTest, ARemovedDatabaseIsMadeAgain) {
@@ -283,7 +283,7 @@ TEST_F(RecoveryTest, AKillAtAnyMomentLosesNothingAcknowledged) {
   std::mt19937 random(20261120);
   std::size_t acknowledged = 0;
   for (int batch = 0; batch < kFolders; ++batch) {
-    TemporaryFolder state;
+    MemoryFolder state;
     for (int kill = 0; kill < kKillsEach; ++kill) {
       acknowledged += kill_one(state.path(), kill, static_cast<useconds_t>(300 + random() % 15'000));
     }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,18 @@ namespace fs = std::filesystem;
 
 namespace kiln::testing {
 
-class TemporaryFolder {
+class MemoryFolder {
  public:
-  TemporaryFolder() {
+  MemoryFolder() {
     // In memory where there is such a place: thousands of fsyncs would otherwise be most of the tests' time.
     fs::path base = fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-    std::string name = (base / "kiln-registry-XXXXXX").string();
-    path_ = ::mkdtemp(name.data()) == nullptr ? "" : name;
+    std::string name = (base / "kiln-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    path_ = name;
   }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~MemoryFolder() { fs::remove_all(path_); }
+  MemoryFolder(const MemoryFolder&) = delete;
+  MemoryFolder& operator=(const MemoryFolder&) = delete;
   const fs::path& path() const { return path_; }
 
  private:
