@@ -5,6 +5,8 @@
 suite=$1
 work=$2
 
+# The $(…) are apt's.
+# shellcheck disable=SC2016
 targets() {
   apt-get "$@" indextargets --format '$(ORIGIN)	$(SITE)	$(RELEASE)	$(SOURCESENTRY)' 'Created-By: Packages' |
     awk -F'\t' -v OFS='\t' '$1 == "Debian" {sub(/:[0-9]+$/, "", $4); print $2, $3, $4}' | sort -u

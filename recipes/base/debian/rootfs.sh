@@ -21,13 +21,14 @@ apt-config dump --format '%F "%v";%n' Acquire |
     >"$work/acquire.conf" || true
 
 # Keys of a site's own mirror go where the sources say that they are. Debian's come with Debian.
-keys=$(sed -n 's/^Signed-By: *//p' "$work/kiln.sources" | tr ', ' '\n\n' | grep '^/' | grep -v '/debian-archive-' | sort -u) || true
+keys=$(sed -n 's/^Signed-By: *//p' "$work/kiln.sources" | tr -s ', ' '\n' | grep '^/' | grep -v '/debian-archive-' | sort -u) || true
 set --
 for key in $keys; do
   set -- "$@" "--setup-hook=install -D -m 644 '$key' \"\$1$key\""
 done
 
-# CaInfo names a file of this machine; in the image the site's certificates are mounted at Debian's own place.
+# `$1` is for mmdebstrap to fill in. CaInfo names a file of this machine; in the image the site's certificates are mounted at Debian's own place.
+# shellcheck disable=SC2016
 mmdebstrap --quiet --format=tar --variant=minbase --include=ca-certificates \
   --aptopt="$work/acquire.conf" \
   --dpkgopt='path-exclude=/usr/share/man/*' \
