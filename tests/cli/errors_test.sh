@@ -47,6 +47,7 @@ holds "$err" 'tiny/recipes/framework/hello/recipe.json:'
 edit recipes/framework/hello/recipe.json 's/distro.sh/distr.sh/'
 expect 3 "$KILN" plan -f "$matrix"
 holds "$err" "distr.sh"
+rm -rf tiny && cp -r "$tiny" tiny
 echo '{"name": "x", "axes": {' >broken.json
 expect 3 "$KILN" plan -f broken.json --recipes tiny/recipes
 holds "$err" 'broken.json:2:1: error: not valid JSON'
@@ -60,14 +61,14 @@ expect 3 "$KILN" plan -f huge.json --recipes tiny/recipes
 [ $((($(date +%s%N) - start) / 1000000)) -lt 2000 ] || fail 'the refusal of a huge matrix took long'
 
 # Cells that match nothing: 4.
-rm -rf tiny && cp -r "$tiny" tiny
 expect 4 "$KILN" plan -f "$matrix" 'framework=pytorch'
 holds "$err" "no cell of 'tiny' matches 'framework=pytorch'"
 expect 4 "$KILN" publish -f "$matrix"
 holds "$err" 'kiln build'
 
-# An empty index: 4; a bad DSL document: 3 with its place; nothing on stdout.
-expect 4 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
+# No index: 8, and what makes one; a bad DSL document: 3 with its place; nothing on stdout.
+expect 8 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
+holds "$err" 'kiln publish'
 equals "$out" ''
 echo '{"optimisation": {"enable_opt_build": "maybe"}}' >bad.json
 expect 3 "$KILN" select --dsl bad.json

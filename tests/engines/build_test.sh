@@ -53,6 +53,11 @@ holds "$out" 'distro.sh changed'
 sed -i 's/"description": "/"description": "Now: /' tiny/recipes/framework/hello/recipe.json
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to build"}')" "{'fast'}"
+equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to re-tag"}')" "{'none'}"
+expect 0 "$KILN" build -f "$matrix" library=none --format json
+equals "$(json '(it["built"], it["up_to_date"])')" '(4, 0)'
+holds "$err" 'image hello:2.1'
+lacks "$err" 'test '
 
 # 5. A broken script fails its images, the others go on, and the index keeps what it had, marked stale.
 echo 'echo about to break; exit 3' >>tiny/recipes/library/fast/distro.sh
