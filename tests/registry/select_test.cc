@@ -377,6 +377,15 @@ TEST(Explain, NamesTheDifferenceThatDecided) {
             "equal to pytorch:b, and first by name");
 }
 
+TEST(Explain, TheNearestMissIsOfTheApplication) {
+  IndexEntry other = image("other");
+  other.image.application = "tensorflow";
+  Selection selection =
+      select_image(query(), {other, image("wanted", "2.6.0", "skylake_avx512")}, host("haswell"), archspec());
+  EXPECT_EQ(selection.nearest_miss, "pytorch:wanted: needs avx512f; host haswell lacks it");
+  EXPECT_EQ(selection.others.at(1).clauses_met, 3);
+}
+
 TEST(Explain, WithoutAMatchTheNearestMiss) {
   ImageQuery asked = query();
   asked.version = VersionRange::parse("2.1");
