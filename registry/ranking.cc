@@ -60,6 +60,7 @@ std::map<MeasuredHost, int> order_hosts(const Workload& workload, const std::vec
     }
   }
   std::vector<std::tuple<int, std::size_t, MeasuredHost>> order;  // second: more images sort first
+  order.reserve(hosts.size());
   for (const auto& [name, found] : hosts)
     order.emplace_back(found.first, SIZE_MAX - found.second.size(), name);
   std::sort(order.begin(), order.end());
@@ -99,7 +100,7 @@ struct Comparison {
 Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b) {
   const ImageRecord& left = a.candidate.entry->image;
   const ImageRecord& right = b.candidate.entry->image;
-  if (auto order = a.host_group <=> b.host_group; order != 0) return {order, Preference::measured};
+  if (auto order = a.host_group <=> b.host_group; std::is_neq(order)) return {order, Preference::measured};
   if (a.candidate.measured != nullptr && b.candidate.measured != nullptr &&
       a.candidate.measured->median != b.candidate.measured->median) {
     bool faster = a.candidate.measured->median < b.candidate.measured->median;
@@ -111,8 +112,9 @@ Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b) {
   if (query.acc_type.empty() && left.accelerators.size() != right.accelerators.size()) {
     return {left.accelerators.size() <=> right.accelerators.size(), Preference::fewer_accelerators};
   }
-  if (auto order = b.specificity <=> a.specificity; order != 0) return {order, Preference::specific_target};
-  if (auto order = right.version <=> left.version; order != 0) return {order, Preference::version};
+  if (auto order = b.specificity <=> a.specificity; std::is_neq(order))
+    return {order, Preference::specific_target};
+  if (auto order = right.version <=> left.version; std::is_neq(order)) return {order, Preference::version};
   auto last = std::tie(a.name, left.code, left.manifest) <=> std::tie(b.name, right.code, right.manifest);
   return {last, Preference::name};
 }
@@ -132,7 +134,7 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
     ranked.push_back(std::move(item));
   }
   std::sort(ranked.begin(), ranked.end(),
-            [&](const Ranked& a, const Ranked& b) { return compare(query, a, b).order < 0; });
+            [&](const Ranked& a, const Ranked& b) { return std::is_lt(compare(query, a, b).order); });
   return ranked;
 }
 

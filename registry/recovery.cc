@@ -203,7 +203,7 @@ RecoveryReport reconcile(IndexState& state) {
   return report;
 }
 
-std::pair<std::unique_ptr<IndexState>, RecoveryReport> rebuild(fs::path folder) {
+std::pair<std::unique_ptr<IndexState>, RecoveryReport> rebuild(const fs::path& folder) {
   FolderLock lock(folder / "index.lock");
   try {
     auto state = open_checked(folder);  // another process may have rebuilt it meanwhile

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "registry/dsl_values.h"
 #include "registry/ranking.h"
 #include "registry/select_clauses.h"
 
@@ -106,20 +107,24 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
 struct Miss {
   Candidate candidate;
   std::string name;
+  bool other_application;
 };
 
-std::vector<Miss> sorted_misses(std::vector<Candidate> candidates) {
+// Nearest first: whoever asks for TensorFlow wants to hear of TensorFlow images, however many clauses others
+// meet.
+std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> candidates) {
+  std::string application = lower_case(query.application);
   std::vector<Miss> misses;
   misses.reserve(candidates.size());
   for (auto& candidate : candidates) {
-    std::string name = candidate.entry->image.name();
-    misses.push_back({std::move(candidate), std::move(name)});
+    const ImageRecord& image = candidate.entry->image;
+    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application});
   }
   std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
     const ImageRecord& right = b.candidate.entry->image;
-    return std::tie(b.candidate.clauses_met, a.name, left.code, left.manifest) <
-           std::tie(a.candidate.clauses_met, b.name, right.code, right.manifest);
+    return std::tie(a.other_application, b.candidate.clauses_met, a.name, left.code, left.manifest) <
+           std::tie(b.other_application, a.candidate.clauses_met, b.name, right.code, right.manifest);
   });
   return misses;
 }
@@ -145,7 +150,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
-  std::vector<Miss> misses = sorted_misses(std::move(failing));
+  std::vector<Miss> misses = sorted_misses(query, std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
     selection.reasons = reasons_for(query, ranked, host);

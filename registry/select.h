@@ -20,7 +20,8 @@ struct Candidate {
   // The first clause that failed, in the order of preference ("needs avx512f; host zen2 lacks it"); "" = it
   // qualifies.
   std::string failed;
-  int clauses_met = 0;  // how many held before the first that failed: the nearest miss has most
+  int clauses_met = 0;  // how many held before the first that failed; the nearest miss has most among those
+                        // of the application
   const Measurement* measured = nullptr;  // the one that ranked it
 };
 
