@@ -236,11 +236,12 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
   if (has_image(image)) return;  // another process was faster
   LayoutImage layout;
   layout.config = step.base.value_or(ImageConfig{});
-  layout.config.history.clear();  // the base's does not speak of our layers
+  layout.config.history.clear();  // the base's does not speak of our layers; buildah wants one entry a layer
   layout.config.diff_ids.clear();
   for (const LayerRecord& layer : step.layers) {
     layout.layers.push_back(layer.blob);
     layout.config.diff_ids.push_back(layer.diff_id);
+    layout.config.history.push_back({"", layer.created_by, false});
   }
   layout.tag = step.key;
   fs::path folder = setup_.store / ("import-" + EngineSession::unique_name());

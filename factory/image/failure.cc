@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "image/progress.h"
+
 namespace kiln {
 namespace {
 
@@ -29,7 +31,7 @@ constexpr std::array kTransient = {"temporary failure in name resolution",
                                    "503 service unavailable",
                                    "504 gateway time",
                                    "429 too many requests"};
-constexpr std::array kDiskFull = {"no space left on device", "disk quota exceeded",
+constexpr std::array kDiskFull = {"no space left on device", "disk quota exceeded", "wrote only",
                                   "you don't have enough free space"};
 constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "rejected by policy"};
 
@@ -74,7 +76,8 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
   if (contains_any(tail, kDiskFull)) throw Error(ExitCode::store, what + ": the disk is full");
   if (contains_any(tail, kTransient))
     throw Error(ExitCode::network, what + ": a package source could not be reached", "try again later");
-  throw Error(ExitCode::images_failed, what);
+  std::string last = last_lines(result.tail, 1).substr(0, 160);
+  throw Error(ExitCode::images_failed, last.empty() ? what : fmt::format("{}: {}", what, last));
 }
 
 FailureClass failure_class_of(const Error& error) {

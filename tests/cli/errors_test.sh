@@ -70,6 +70,12 @@ holds "$err" 'kiln build'
 expect 8 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
 holds "$err" 'kiln publish'
 equals "$out" ''
+
+# An empty index: 4.
+echo '[]' >none.json
+expect 0 "$KILN" index import none.json
+expect 4 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
+equals "$out" ''
 echo '{"optimisation": {"enable_opt_build": "maybe"}}' >bad.json
 expect 3 "$KILN" select --dsl bad.json
 holds "$err" 'bad.json:1:'

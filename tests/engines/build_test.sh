@@ -6,7 +6,6 @@
 
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
-trap 'buildah --root "$work/.kiln/engine/root" --runroot "$work/.kiln/engine/run" umount -a >/dev/null 2>&1 || true' EXIT
 
 # 1. Everything is built, and each image is a whole OCI layout.
 expect 0 "$KILN" build -f "$matrix" --format json -j 2
@@ -128,12 +127,15 @@ done
 # 11. A full disk: one clear line, exit 1 with the reason in the verdict, nothing half-written.
 mkdir small
 mount -t tmpfs -o size=3m tmpfs small
-expect 1 "$KILN" build -f "$matrix" --state small/state --format json || true
-holds "$err$out" 'No space left on device'
+expect 1 "$KILN" build -f "$matrix" --state small/state --format json
+holds "$out" 'the disk is full'
 find small -name '*.part' | grep -q . && fail 'temporaries are left'
 umount small
 
-# 12. The build system does what `kiln build` does.
-expect 0 cmake --build "$(dirname "$KILN")" --target catalogue -- -n
-holds "$out" 'build -f'
+# 12. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
+line=$(ninja -C "$(dirname "$KILN")" -t commands catalogue | tail -n 1)
+line=${line//"$KILN_SOURCE/matrix/demo.json"/"$work/$matrix"}
+line=${line//"$KILN_SOURCE/.kiln"/"$work/.kiln"}
+expect 0 sh -c "$line"
+holds "$out" 'nothing to do'
 echo "build: all as promised"

@@ -20,6 +20,8 @@ Error exit_with(const std::string& tail) { return error_of({CommandEnd::exited, 
 
 TEST(Failure, SaysHowAScriptEnded) {
   EXPECT_EQ(error_of({CommandEnd::exited, 3, "", "", 1}).message(), "exit status 3");
+  EXPECT_EQ(error_of({CommandEnd::exited, 3, "", "one\nmake: it broke\n\n", 1}).message(),
+            "exit status 3: make: it broke");
   EXPECT_EQ(error_of({CommandEnd::signalled, 9, "", "", 1}).message(), "killed by signal 9 (out of memory?)");
   EXPECT_EQ(error_of({CommandEnd::signalled, 11, "", "", 1}).message(), "killed by signal 11");
   EXPECT_EQ(error_of({CommandEnd::wall_limit, 15, "", "", 60}).message(), "killed after 60 s");

@@ -2,6 +2,13 @@
 # For the script tests: sourced with the private folder as $1. KILN is the program, KILN_SOURCE the source tree.
 set -euo pipefail
 work=$1
+
+# An earlier run that was stopped may have left mounts behind.
+unmount_all() {
+  awk -v below="$work/" 'index($2, below) == 1 {print $2}' /proc/mounts | sort -r | xargs -r -n 1 umount
+}
+unmount_all
+trap unmount_all EXIT
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
