@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <sstream>
 
 #include "image/progress.h"
 
@@ -46,6 +47,18 @@ std::string lower(std::string text) {
   return text;
 }
 
+// The last line that is the script's: buildah adds its own about the exit status.
+std::string last_words(const std::string& tail) {
+  std::istringstream lines(last_lines(tail, 20));
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    bool of_engine = line.starts_with("subprocess exited with status") ||
+                     line.starts_with("Error: exit status") || line.starts_with("error: exit status");
+    if (!of_engine && line.find_first_not_of(" \t") != std::string::npos) last = line;
+  }
+  return last.substr(0, 160);
+}
+
 }  // namespace
 
 std::string describe_end(const CommandResult& result, const CommandLimits& limits) {
@@ -76,7 +89,7 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
   if (contains_any(tail, kDiskFull)) throw Error(ExitCode::store, what + ": the disk is full");
   if (contains_any(tail, kTransient))
     throw Error(ExitCode::network, what + ": a package source could not be reached", "try again later");
-  std::string last = last_lines(result.tail, 1).substr(0, 160);
+  std::string last = last_words(result.tail);
   throw Error(ExitCode::images_failed, last.empty() ? what : fmt::format("{}: {}", what, last));
 }
 

@@ -252,7 +252,7 @@ TEST_F(RealBuildah, AFailingScriptLeavesARecordALogAndNoContainer) {
   EXPECT_EQ(run_step(step.key, setup()), StepOutcome::failed);
   auto failure = failure_record_from_json(
       JsonDocument::parse(folder.read("state/failed/" + step.key + ".json"), "f").root());
-  EXPECT_EQ(failure.what, "exit status 1");
+  EXPECT_EQ(failure.what, "exit status 1: before");
   EXPECT_EQ(failure.failure, FailureClass::build);
   EXPECT_FALSE(files.exists(state.step(step.key)));
   std::string log = folder.read("state/logs/" + step.key + ".log");

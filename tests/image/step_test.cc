@@ -197,14 +197,14 @@ TEST_F(Steps, AFailureIsRecordedAndForgottenOnSuccess) {
   EXPECT_EQ(run(step.key), StepOutcome::failed);
   FailureRecord failed = failure(step.key);
   EXPECT_EQ(failed.failure, FailureClass::build);
-  EXPECT_EQ(failed.what, "exit status 2");
+  EXPECT_EQ(failed.what, "exit status 2: make: error");
   EXPECT_EQ(failed.exit_code, ExitCode::images_failed);
   EXPECT_EQ(failed.log, state.log(step.key));
   std::string log = files.read(failed.log).value();
   EXPECT_TRUE(log.starts_with("# thing 1.0 (distro)\n# run " + step.key + "\n# on " + step.parent +
                               "\n# framework/thing run.sh\n\n"))
       << log;
-  EXPECT_TRUE(log.ends_with("kiln: error: exit status 2\n")) << log;
+  EXPECT_TRUE(log.ends_with("kiln: error: exit status 2: make: error\n")) << log;
   EXPECT_FALSE(files.exists(state.step(step.key)));
   EXPECT_EQ(engine.events.back(), "removed") << "and not kept";
   engine.script = nullptr;
