@@ -1,8 +1,12 @@
 // The blob store: content-addressed files, and the only way to publish bytes.
 //
-//   <root>/tmp/<pid>-<n>.part        being written, hashed on the way
-//   <root>/sha256/<aa>/<64 hex>      a blob: fsynced, then renamed here, then both folders fsynced
-//   <root>/records/<64 hex>.json     sidecar of an image, named by its manifest digest, written the same way
+//   <root>/tmp/<host>-<pid>-<start>-<n>.part   being written, hashed on the way
+//   <root>/sha256/<aa>/<64 hex>                a blob: fsynced, then renamed here, then both folders fsynced
+// Sidecars, from which the index can be made again, written the same way:
+//   <root>/records/<64 hex>.json               an image, named by its manifest digest (ImageRecord::identity)
+//   <root>/measurements/<64 hex>-<n>.json      the n-th measurement of an image
+//   <root>/snapshots/<n>.json                  which tag was which image; snapshots/current.json: which one
+//   counts
 //
 // A file under sha256/ is whole and true to its name, whatever was killed when.
 #pragma once
@@ -49,7 +53,14 @@ class BlobStore {
   Writer writer() const;
   Descriptor put(std::string_view bytes, std::string media_type) const;
   // Copies a file in; hashes and verifies on the way.
-  Descriptor put_file(const std::filesystem::path& file, std::string media_type, const Digest& expected = {}) const;
+  Descriptor put_file(const std::filesystem::path& file, std::string media_type,
+                      const Digest& expected = {}) const;
+
+  enum class Sidecar { record, measurement, snapshot };
+  void write_sidecar(Sidecar kind, const std::string& name, std::string_view json) const;
+  std::optional<std::string> read_sidecar(Sidecar kind,
+                                          const std::string& name) const;  // nullopt when absent
+  std::vector<std::string> sidecars(Sidecar kind) const;                   // names without ".json", sorted
 
   void write_record(const Digest& manifest, std::string_view json) const;
   std::optional<std::string> read_record(const Digest& manifest) const;
@@ -59,6 +70,7 @@ class BlobStore {
   std::size_t drop_dead_temporaries() const;
 
  private:
+  std::filesystem::path sidecar_path(Sidecar kind, const std::string& name) const;
   std::filesystem::path root_;
 };
 

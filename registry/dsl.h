@@ -1,5 +1,7 @@
-// MODAK's optimisation DSL → ImageQuery. Accepts what its documentation and its examples write: a whole job, or a bare
-// {"optimisation": …}; versions as strings or numbers, booleans as booleans or "true". Unknown keys are reported.
+// MODAK's optimisation DSL → ImageQuery. Accepts what its documentation and its examples write: a whole job,
+// or a bare
+// {"optimisation": …}; versions as strings or numbers, booleans as booleans or "true". Unknown keys are
+// reported.
 #pragma once
 
 #include <map>
@@ -13,17 +15,18 @@
 namespace kiln {
 
 struct ImageQuery {
-  std::string app_type;     // ai_training, hpc, …
-  std::string application;  // framework, app_tag or MPI library
+  std::string app_type;           // ai_training, hpc, …
+  std::string application;        // framework, app_tag or MPI library
   std::optional<bool> opt_build;  // nullopt: the document has no optimisation part, asks for the stock image
   VersionRange version;
-  std::string cpu_type;     // x86, arm, amd, power; "" = not said
-  std::string acc_type;     // nvidia, amd, fpga; "" = CPU only
-  std::string cpu;          // kiln's addition: archspec name the image must be no newer than
-  std::string gpu;          // kiln's addition: sm_61
-  std::string method;       // kiln's addition
-  std::string workload;     // kiln's addition: which measurements count
-  std::map<std::string, bool> compilers;         // "xla": true asked for, false forbidden; not named = must be absent
+  std::string cpu_type;  // x86, arm, amd, power; "" = not said
+  std::string acc_type;  // nvidia, amd, fpga; "" = CPU only
+  std::string cpu;       // kiln's addition: archspec name the image must be no newer than
+  std::string gpu;       // kiln's addition: sm_61
+  std::string method;    // kiln's addition
+  std::string workload;  // kiln's addition: which measurements count
+  std::map<std::string, bool>
+      compilers;  // "xla": true asked for, false forbidden; not named = must be absent
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
 };
@@ -33,8 +36,8 @@ struct DslReading {
   std::vector<std::string> unknown;  // "file:line:col: note: unknown key … (at /pointer); did you mean …"
 };
 
-// `compilers`: names of graph compilers that the index knows, so that any of them is read as a boolean option.
-// Throws Error(input) for what cannot be understood (wrong type, bad version).
+// `compilers`: names of graph compilers that the index knows, so that any of them is read as a boolean
+// option. Throws Error(input) for what cannot be understood (wrong type, bad version).
 DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers);
 
 }  // namespace kiln

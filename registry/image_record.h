@@ -21,35 +21,40 @@ struct ComponentRecord {
 };
 
 struct ImageRecord {
-  Digest manifest;            // of the OCI manifest; empty for an external mapping
-  std::string reference;      // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
-  std::string repository;     // pytorch
+  Digest manifest;         // of the OCI manifest; empty for an external mapping
+  std::string reference;   // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
+  std::string code;        // external mapping: its opt_dsl_code
+  std::string repository;  // pytorch
   std::string tag;
   std::string immutable_tag;
-  std::string key;            // plan key, 64 hex
-  std::string cell;           // matrix cell id
-  std::string application;    // what the DSL calls the image by: the framework, the MPI library, or an app_tag
+  std::string key;          // plan key, 64 hex
+  std::string cell;         // matrix cell id
+  std::string application;  // what the DSL calls the image by: the framework, the MPI library, or an app_tag
   Version version;
   std::string method;
-  bool optimised = false;     // answers enable_opt_build: true
+  bool optimised = false;  // answers enable_opt_build: true
   std::vector<ComponentRecord> components;
-  std::string cpu;            // archspec microarchitecture
+  std::string cpu;  // archspec microarchitecture
   std::vector<std::string> accelerators;
   std::map<std::string, std::string> selectors;  // external mapping: further DSL choices it answers
   std::map<std::string, std::string> labels;
-  std::uint64_t size = 0;     // bytes of all layers, compressed
-  std::string layout;         // OCI image layout folder, relative to the state folder
-  std::string created;        // RFC 3339
+  std::uint64_t size = 0;  // bytes of all layers, compressed
+  std::string layout;      // OCI image layout folder, relative to the state folder
+  std::string created;     // RFC 3339
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
+  bool external() const { return manifest.empty(); }
+  // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
+  // record.
+  Digest identity() const;
 };
 
 // A measured speed of one image on one host.
 struct HostDescription {
-  std::string cpu;      // archspec microarchitecture detected
-  std::string model;    // /proc/cpuinfo model name
-  int cores = 0;        // processors this process may use
+  std::string cpu;    // archspec microarchitecture detected
+  std::string model;  // /proc/cpuinfo model name
+  int cores = 0;      // processors this process may use
   std::uint64_t memory_bytes = 0;
   std::string kernel;
   std::vector<std::string> accelerators;
@@ -61,11 +66,11 @@ struct Measurement {
   std::string workload;  // mnist-cnn
   std::string unit;      // "ms/step": less is better
   double median = 0;
-  double low = 0;        // first quartile
-  double high = 0;       // third quartile
+  double low = 0;   // first quartile
+  double high = 0;  // third quartile
   int samples = 0;
   HostDescription host;
-  std::string taken;     // RFC 3339
+  std::string taken;  // RFC 3339
 };
 
 Json to_json(const ImageRecord& record);

@@ -14,6 +14,8 @@
 
 namespace kiln {
 
+struct IndexState;  // index_state.h
+
 // A tag of a snapshot.
 struct IndexEntry {
   ImageRecord image;
@@ -33,39 +35,43 @@ struct RecoveryReport {
   std::size_t adopted = 0;  // sidecars without a row
   std::size_t lost = 0;     // rows whose manifest blob is gone
   std::size_t temporaries = 0;
-  std::string set_aside;    // name of a damaged database kept as .bad-<time>, "" when none
+  std::vector<std::string> unreadable;  // sidecars that are no JSON of ours: left where they are
+  std::string set_aside;                // name of a damaged database kept as .bad-<n>, "" when none
 };
 
 class Index {
  public:
   enum class Mode { read, write };
-  // Opens or (write) creates `<state>/index.db`. A damaged file is set aside and rebuilt from the sidecars (write).
-  // Throws Error(store); Error(store) naming both versions when the file is newer than this program.
+  // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a damaged
+  // file is set aside and rebuilt from the sidecars, one that is behind them is brought up to date. Read:
+  // damage is an Error(store). Throws Error(store); Error(store) naming both versions when the file is newer
+  // than this program.
   static Index open(const std::filesystem::path& state, Mode mode);
   Index(Index&&) noexcept;
   Index& operator=(Index&&) noexcept;
   ~Index();
 
-  // One atomic step: sidecars first, then one transaction with the rows and a new snapshot = the current one with these
-  // tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale. Returns the snapshot's number.
-  // Publishing what the current snapshot already holds makes no new snapshot and returns the current number.
+  // One atomic step: sidecars first, then one transaction with the rows and a new snapshot = the current one
+  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale. Returns the
+  // snapshot's number. Publishing what the current snapshot already holds makes no new snapshot and returns
+  // the current number. Error(store) when the manifest, or a blob that it names, is not in the store.
   std::int64_t publish(const std::vector<ImageRecord>& images, const std::vector<std::string>& failed_tags,
                        const std::string& created, const std::string& note);
   // External mappings (MODAK's container_mappings): the newest of a code wins.
   std::int64_t import_mappings(const std::vector<ImageRecord>& mappings, const std::string& created);
   void record(const Measurement& measurement);
 
-  std::vector<IndexEntry> entries(std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
-  std::vector<Snapshot> snapshots() const;  // newest first
-  std::int64_t current() const;             // 0 when nothing was published
-  void rollback(std::int64_t snapshot);     // Error(no_match) when there is none of that number
+  std::vector<IndexEntry> entries(
+      std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
+  std::vector<Snapshot> snapshots() const;               // newest first
+  std::int64_t current() const;                          // 0 when nothing was published
+  void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number
   // Drops temporaries, adopts sidecars, marks rows without files. Twice, or killed, ends in the same state.
   RecoveryReport recover();
 
  private:
-  struct State;
-  explicit Index(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Index(std::unique_ptr<IndexState> state);
+  std::unique_ptr<IndexState> state_;
 };
 
 }  // namespace kiln

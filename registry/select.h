@@ -1,6 +1,7 @@
 // select: ImageQuery + index entries + host → the best image, with reasons. Pure.
-// Order of preference: runs there at all → satisfies every choice → measured speed on the nearest host and workload → optimised
-// before stock when an optimised build is asked for → most specific target → newest version → name.
+// Order of preference: runs there at all → satisfies every choice → measured speed on the nearest host and
+// workload → optimised before stock when an optimised build is asked for → most specific target → newest
+// version → name.
 #pragma once
 
 #include <optional>
@@ -16,17 +17,19 @@ namespace kiln {
 
 struct Candidate {
   const IndexEntry* entry = nullptr;
-  // The first clause that failed, in the order of preference ("needs avx512f; host zen2 lacks it"); "" = it qualifies.
+  // The first clause that failed, in the order of preference ("needs avx512f; host zen2 lacks it"); "" = it
+  // qualifies.
   std::string failed;
-  int clauses_met = 0;                  // how many held before the first that failed: the nearest miss has most
+  int clauses_met = 0;  // how many held before the first that failed: the nearest miss has most
   const Measurement* measured = nullptr;  // the one that ranked it
 };
 
 struct Selection {
-  std::optional<Candidate> winner;      // nothing: no image matches
-  std::vector<std::string> reasons;     // why it won, in the order of preference: "measured 185 ms/step (mnist-cnn, …), 1.63x faster than …"
-  std::vector<Candidate> others;        // qualifying ones by rank, then misses, nearest first
-  std::string nearest_miss;             // when nothing matched: one line
+  std::optional<Candidate> winner;   // nothing: no image matches
+  std::vector<std::string> reasons;  // why it won, in the order of preference: "measured 185 ms/step
+                                     // (mnist-cnn, …), 1.63x faster than …"
+  std::vector<Candidate> others;     // qualifying ones by rank, then misses, nearest first
+  std::string nearest_miss;          // when nothing matched: one line
 };
 
 struct Host {

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "cli/invocation.h"
@@ -37,10 +39,6 @@ BuildPlan read_plan(const StatePaths& state, const std::string& name, const File
   return plan_from_json(JsonDocument::parse(*bytes, state.plan(name).string(), limits));
 }
 
-std::int64_t epoch_of(const std::map<std::string, std::string>& environment) {
-  return source_date_epoch(environment);
-}
-
 // The end of a step as `kiln build` and a person read it.
 void report(const StepEvent& event) {
   fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -56,7 +54,8 @@ void package(const BuildPlan& plan, const std::string& cell, Invocation& invocat
     if (!bytes) throw Error(ExitCode::store, "the image's last step has no record: " + record.string());
     StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
     BlobStore store(state.store());
-    package_image(image.spec, last, state, store, invocation.files, epoch_of(invocation.environment));
+    package_image(image.spec, last, state, store, invocation.files,
+                  source_date_epoch(invocation.environment));
     report({StepEvent::State::done, image.spec.key, "image " + image.spec.repository + ":" + image.spec.tag,
             invocation.clock.monotonic_seconds() - start, "", ""});
     return;
@@ -65,6 +64,7 @@ void package(const BuildPlan& plan, const std::string& cell, Invocation& invocat
 }
 
 void run(const Options& options, Invocation& invocation) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // when ninja is killed, no step goes on behind the next run's back
   StatePaths state = invocation.state();
   BuildPlan plan = read_plan(state, options.plan, invocation.files);
   if (!options.image.empty()) return package(plan, options.image, invocation);

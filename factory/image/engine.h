@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/effects.h"
+#include "image/overlay_tree.h"
 #include "image/records.h"
 
 namespace kiln {
@@ -27,6 +28,7 @@ struct ContainerRun {
   fs::path log;
   bool capture_stdout = false;
   CommandLimits limits;
+  std::function<void(std::string_view)> on_line = {};  // as Command::on_line
 };
 
 // A writable container, private to one step. Removed by the destructor.
@@ -38,9 +40,8 @@ class Container {
   virtual void add_archive(const fs::path& tar) = 0;
   // Copies absolute paths of another container's file system to the same paths here.
   virtual void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) = 0;
-  // The folder that holds what changed against the parent, in overlayfs' form (whiteout = character device
-  // 0:0, opaque = xattr trusted.overlay.opaque or user.overlay.opaque). Valid until the container goes.
-  virtual fs::path changes() = 0;
+  // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
+  virtual ChangedTree changes() = 0;
   // Keeps the container's state under the step's key so that children start from it at once.
   virtual void keep(const std::string& key) = 0;
 };
@@ -53,7 +54,9 @@ class Engine {
   // A container on `parent` (nullptr: empty). Imports the parent's layers from the blob store when the
   // engine's own store does not hold them. Errors: tool_missing, store.
   virtual std::unique_ptr<Container> start(const StepRecord* parent) = 0;
-  // Fetches `reference` (docker://…, oci:…) into an OCI layout folder. Error(network).
+  // Fetches `reference` (docker://…, oci:…; without a transport docker://) into an OCI layout folder. Errors:
+  // network; input when there is no such image; what the registry or the policy refuses is Error(network)
+  // with a hint.
   virtual void pull(const std::string& reference, const fs::path& layout, const fs::path& log) = 0;
 };
 

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "image/overlay_tree.h"
 #include "image/records.h"
 #include "registry/blob_store.h"
 
@@ -19,13 +20,12 @@ struct LayerOptions {
   int threads = 0;  // 0 = all processors; the bytes do not depend on it
 };
 
-// True for paths (relative, no leading "/") that never belong in a layer: run/*, tmp/*, apt's archives and
-// lists, logs, caches.
-bool is_dropping(std::string_view path);
+// Whiteouts become .wh. entries, opaque folders .wh..wh..opq. Streams: memory does not grow with the layer.
+// `step` and `created_by` of the record are left to the caller. Throws as walk_changes and BlobStore do.
+LayerRecord write_layer(const ChangedTree& changes, const BlobStore& store, const LayerOptions& options);
 
-// `changes` in overlayfs' form (see Container::changes). Whiteouts become .wh. entries, opaque folders
-// .wh..wh..opq.
-LayerRecord write_layer(const std::filesystem::path& changes, const BlobStore& store,
-                        const LayerOptions& options);
+// The tar alone, in pieces; what write_layer compresses.
+void write_tar(const ChangedTree& changes, std::int64_t epoch,
+               const std::function<void(std::string_view)>& sink);
 
 }  // namespace kiln

@@ -44,7 +44,10 @@ struct FailureRecord {
   std::string key;
   FailureClass failure = FailureClass::build;
   std::string what;  // "exit status 1", "killed after 2700 s of silence"
+  std::string hint;  // may be empty
   fs::path log;
+  ExitCode exit_code =
+      ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
   double seconds = 0;
 };
 

@@ -44,7 +44,7 @@ class StatePaths {
 
  private:
   std::filesystem::path file(std::string_view folder, std::string_view key, std::string_view ending) const;
-  // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 255 bytes: Error(input).
+  // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 250 bytes: Error(input).
   static std::string checked(std::string_view name);
   std::filesystem::path root_;
 };

@@ -29,6 +29,13 @@ enum class StepOutcome { done, up_to_date, failed };
 // is not run again.
 StepOutcome run_step(const std::string& key, const StepSetup& setup);
 
+// The same on a given engine.
+StepOutcome run_step(const std::string& key, const StepSetup& setup, Engine& engine);
+
+// SOURCE_DATE_EPOCH of `environment`, else 1980-01-01, the oldest time that zip files (wheels) can hold.
+// Throws Error(usage) when it is not a number.
+std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment);
+
 // Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless): tests and
 // benchmarks.
 CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
@@ -41,6 +48,7 @@ struct SiteHandover {
   std::map<std::string, std::string> environment;
   std::vector<Mount> mounts;
 };
+// Throws Error(input) when a file that the site file names is missing.
 SiteHandover site_handover(const Site& site, const FileSystem& files,
                            const std::map<std::string, std::string>& ours);
 

@@ -1,6 +1,7 @@
 // expand: Matrix → ImageRequest. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ inline constexpr std::uint64_t kMaxCells = 100'000;
 // with one id.
 Expansion expand(const Matrix& matrix, const RecipeBook& recipes);
 
-// The cells that match all of the patterns of one of the groups: a glob over the id, or `axis=value` (glob).
+// The id of a cell: the values in a fixed order of the axes, `none` left out, odd characters replaced by `_`.
+std::string cell_id(const AxisValues& axes);
+
+// True when the cell matches: a glob over the id, or `axis=value` (glob; an axis that the cell lacks is `none`).
 bool matches_pattern(const ImageRequest& request, const std::string& pattern);
 
 }  // namespace kiln

@@ -15,13 +15,14 @@
 
 namespace kiln {
 
-// Axis name → value. Axes that kiln knows: framework, version, method, base, toolchain, library, compiler, distributed,
-// workload, target. The value of a component axis is `none` or `name[@version][:method]`, several joined by `+`.
+// Axis name → value. Axes that kiln knows: framework, version, method, base, toolchain, library, compiler,
+// distributed, workload, target. The value of a component axis is `none` or `name[@version][:method]`,
+// several joined by `+`.
 using AxisValues = std::map<std::string, std::string>;
 
 struct Axis {
   std::string name;
-  std::vector<std::string> values;       // in the file's order; a version range stays as written until expand
+  std::vector<std::string> values;  // in the file's order; a version range stays as written until expand
   SourceLocation where;
 };
 
@@ -54,12 +55,12 @@ struct Matrix {
   std::string file;
 };
 
-// Reads a matrix and, through `files`, the catalogues that it includes ("includes": ["other.json"], depth ≤ 32,
-// cycles are an error that prints the chain).
+// Reads a matrix and, through `files`, the catalogues that it includes ("includes": ["other.json"], depth ≤
+// 32, cycles are an error that prints the chain).
 Matrix read_matrix(const FileSystem& files, const fs::path& file);
 
-// The number of cells before exclude and include. Throws Error(input) naming the size as a power of two and the largest axes when
-// it exceeds `limit`; never expands anything.
+// The number of cells before exclude and include. Throws Error(input) naming the size as a power of two and
+// the largest axes when it exceeds `limit`; never expands anything.
 std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit);
 
 }  // namespace kiln

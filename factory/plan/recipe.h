@@ -29,8 +29,9 @@ struct RecipeFile {
   std::string bytes;
 };
 
-// "This component must be in the image too": {"library": "python", "version": ">=3.11"}. Missing ones are added by
-// `resolve` in their newest fitting version, except frameworks and bases, which the cell itself must choose.
+// "This component must be in the image too": {"library": "python", "version": ">=3.11"}. Missing ones are
+// added by `resolve` in their newest fitting version, except frameworks and bases, which the cell itself must
+// choose.
 struct Need {
   Kind kind = Kind::library;
   std::string name;
@@ -46,15 +47,18 @@ struct BuildStage {
 };
 
 struct Method {
-  std::string name;  // hub, pip, distro, vendor, source
-  bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part by a faster one
+  std::string name;        // hub, pip, distro, vendor, source
+  bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part
+                           // by a faster one
   std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
-  std::string rootfs;      // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
-  std::string script;      // run inside the image; "" when there is nothing to install (built in)
-  std::vector<std::string> files;       // further files that the scripts read
-  std::vector<std::string> parameters;  // environment variables that the scripts read (see `parameters_of`)
+  std::string
+      rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
+  std::string script;              // run inside the image; "" when there is nothing to install (built in)
+  std::vector<std::string> files;  // further files that the scripts read
+  std::vector<std::string> parameters;  // environment variables that the scripts read (plan/parameters.h)
   std::vector<Need> needs;              // in the image, at run time
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::vector<SourceLocation> after_where;  // one for each of `after`
   std::optional<BuildStage> build;
   std::map<std::string, std::string> environment;  // of the final image
   VersionRange versions;                           // versions this method offers, default all
@@ -63,14 +67,15 @@ struct Method {
 
 struct ComponentVersion {
   Version version;
-  std::map<std::string, std::string> facts;  // {"python": "3.13"}: scripts see KILN_FACT_PYTHON, constraints see framework.python
-  std::string source_url;                    // "" when the method needs no download
-  std::string source_checksum;               // sha256:… or git:<40 hex>
+  std::map<std::string, std::string>
+      facts;  // {"python": "3.13"}: scripts see KILN_FACT_PYTHON, constraints see framework.python
+  std::string source_url;       // "" when the method needs no download
+  std::string source_checksum;  // sha256:… or git:<40 hex>
   SourceLocation where;
 };
 
-// A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's files in
-// the current folder; exit 0 = proven. Networkless.
+// A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's
+// files in the current folder; exit 0 = proven. Networkless.
 struct SmokeTest {
   std::string script;
   std::vector<std::string> files;
@@ -86,18 +91,21 @@ struct Component {
   std::vector<Method> methods;             // in the file's order; the first is the default
   std::optional<SmokeTest> test;
   std::map<std::string, RecipeFile> files;  // every file named above, by path
-  // Toolchains only: the archspec compiler name ("gcc", "clang") and version range source, from facts "compiler", "compiler_version".
-  fs::path folder;       // where it was read from; never in a key
-  std::string file;      // path of recipe.json, for messages
+  // Toolchains only: the archspec compiler name ("gcc", "clang") and version range source, from facts
+  // "compiler", "compiler_version".
+  fs::path folder;   // where it was read from; never in a key
+  std::string file;  // path of recipe.json, for messages
 
   const ComponentVersion* find_version(const Version& version) const;
   const Method* find_method(std::string_view name) const;
 };
 
-// All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by name).
+// All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
+// name).
 class RecipeBook {
  public:
-  // Throws Error(input) for the first bad recipe. Reads every file that a recipe names.
+  // Throws Error(input) for the first bad recipe, and for what only all of them together show
+  // (check_references). Reads every file that a recipe names.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
   void add(Component component);
 
@@ -109,7 +117,12 @@ class RecipeBook {
   std::map<std::pair<Kind, std::string>, Component> components_;
 };
 
-// One recipe.json; `read_file` returns the bytes of a file of the recipe folder, nullopt when absent.
+// One recipe.json. `file` is its path, `…/<kind>/<name>/recipe.json`, which gives kind and name; the files
+// that it names are read through `files`. Throws Error(input).
 Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files);
+
+// Throws Error(input) for a need that names no component of the book or a range without a version, an `after`
+// that names neither a kind nor a component, and for components that need each other in a circle.
+void check_references(const RecipeBook& recipes);
 
 }  // namespace kiln

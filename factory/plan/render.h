@@ -18,7 +18,8 @@ std::string render_dockerfile(const ImageSpec& spec);
 // A definition file for `apptainer build` / `singularity build`, run in the folder of the build context.
 std::string render_singularity(const ImageSpec& spec);
 
-// The files both of them need beside them: "scripts/<kind>-<name>/<path>" → bytes.
+// The files both of them need beside them, path → bytes: "scripts/<kind>-<name>/<path>" of the recipes; of ours
+// "rootfs.sh" (makes rootfs.tar on the build host), "setup.sh" (%setup) and "site/" (read by every RUN).
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes);
 
 // build.ninja: one edge a step, one a test, one an image. Outputs are the step records named by key, so that a key that

@@ -49,6 +49,8 @@ struct ComponentUse {
   std::string method;
   bool optimised = false;
   bool automatic = false;  // added because another one needs it
+  std::string written{};   // as the cell has it: "openblas@0.3.29:source"; "" when automatic
+  bool operator==(const ComponentUse&) const = default;
 };
 
 // Where each flag came from, for `kiln show --stage resolve`.
@@ -58,6 +60,7 @@ struct FlagOrigin {
   std::string compiler;  // gcc 14.2
   std::string target;    // microarchitecture that answered
   std::string note;      // why it is not the one asked for
+  bool operator==(const FlagOrigin&) const = default;
 };
 
 struct ImageSpec {
@@ -90,10 +93,23 @@ struct ResolveInput {
 // offer). Errors in what was written (unknown component, unknown version) are Error(input).
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
-// The tag of DESIGN.md: `<version>-<method>[-<library>…][-<compiler>…]-<cpu>[-<gpu>…]-<os>`, at most 128 characters.
+// The component that an image is named after: the framework, else the first in layering order that the cell names and
+// that is not a base, else the base. REQUIRES: not empty.
+const ComponentUse& main_component(const std::vector<ComponentUse>& components);
+
+// The OCI repository of that component: its name in lower case.
+std::string repository_of(const ComponentUse& main);
+
+// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…]-<cpu>[-<gpu>…]-<os>`, at most 128 characters
+// (a longer one ends in a hash of itself). Automatic components are not in it; a version or method that the cell
+// writes on a component axis is: `openblas0.3.29.source`.
 std::string make_tag(const std::vector<ComponentUse>& components, const Target& target);
 
-// The names that scripts may list under "parameters", for lint and messages.
-bool is_known_parameter(std::string_view name);
+// `<tag>-<first 12 of the key>`, at most 128 characters.
+std::string make_immutable_tag(const std::string& tag, const std::string& key);
+
+// The labels of an image: org.opencontainers.image.* and io.kiln.*. Not in any key. REQUIRES: the rest of the
+// spec is set.
+std::map<std::string, std::string> make_labels(const ImageSpec& spec, const RecipeBook& recipes);
 
 }  // namespace kiln

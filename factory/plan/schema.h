@@ -1,4 +1,5 @@
-// The JSON Schemas (draft 2020-12) that `kiln schema recipe|matrix|target|site` prints, so that editors complete.
+// The JSON Schemas (draft 2020-12) that `kiln schema recipe|matrix|target|site` prints, so that editors
+// complete.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // The site file: what is true of this machine or centre and must never enter a key.
-// Schema: `kiln schema site`. Found at $KILN_SITE, ./site.json, $XDG_CONFIG_HOME/kiln/site.json, else defaults.
+// Schema: `kiln schema site`. Found at $KILN_SITE, ./site.json, $XDG_CONFIG_HOME/kiln/site.json, else
+// defaults.
 #pragma once
 
 #include <map>
@@ -17,15 +18,19 @@ struct Site {
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
-  std::vector<std::string> pass_environment = {"http_proxy",  "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-                                               "NO_PROXY",    "ALL_PROXY",   "all_proxy", "PIP_*"};
+  std::vector<std::string> pass_environment = {"http_proxy", "https_proxy", "no_proxy",
+                                               "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+                                               "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
-  std::string pip_configuration = "";                                  // "" = what pip itself would read, when it exists
-  std::string file;                                                    // "" = built-in defaults
+  std::string pip_configuration = "";  // "" = what pip itself would read, when it exists
+  std::string file;                    // "" = built-in defaults
 };
 
+const std::vector<std::string>& engine_names();
+
+// Throws Error(input), also for a file that it names and that is not there.
 Site read_site(const FileSystem& files, const fs::path& file);
-// Looks in the places above.
+// Looks in the places above; $XDG_CONFIG_HOME defaults to ~/.config.
 Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);
 
 }  // namespace kiln

@@ -17,8 +17,10 @@ struct Target {
   std::vector<std::string> accelerators;  // `nvidia:sm_61`, `amd:gfx90a`
   std::string description;
 
-  // OCI platform (image-spec, image index): architecture `amd64`, variant `v2`…`v4` on x86-64 levels.
+  // OCI platform (image-spec, image index): architecture `amd64`, variant `v2`…`v4` on x86-64 levels, else
+  // "".
   std::string platform_architecture(const Microarchitectures& cpus) const;
+  std::string platform_variant(const Microarchitectures& cpus) const;
   bool operator==(const Target&) const = default;
 };
 
@@ -26,9 +28,10 @@ struct Target {
 // `broadwell`, `x86_64_v3,nvidia:sm_80,nvidia:sm_90`.
 class TargetBook {
  public:
+  // Every *.json of `folder`, which may be absent. Throws Error(input). `cpus` must outlive the book.
   static TargetBook read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus);
   explicit TargetBook(const Microarchitectures& cpus) : cpus_(&cpus) {}
-  void add(Target target);
+  void add(Target target);  // replaces one of the same name
   // Throws Error(input) with the nearest known name.
   Target get(std::string_view name, const SourceLocation& where) const;
 

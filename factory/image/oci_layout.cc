@@ -1,0 +1,96 @@
+#include "image/oci_layout.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "image/engine_session.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kRefName = "org.opencontainers.image.ref.name";
+
+void link_blob(const BlobStore& store, const Digest& digest, const fs::path& folder) {
+  fs::path target = blob_in_layout(folder, digest);
+  std::error_code problem;
+  fs::create_hard_link(store.path(digest), target, problem);
+  if (!problem || problem == std::errc::file_exists) return;
+  fs::copy_file(store.path(digest), target, problem);  // another file system
+  if (problem)
+    throw Error(ExitCode::store, fmt::format("cannot copy the blob {} to {}: {}", digest.text(),
+                                             target.string(), problem.message()));
+}
+
+std::string read_blob(const fs::path& folder, const Digest& digest, const FileSystem& files) {
+  auto bytes = files.read(blob_in_layout(folder, digest));
+  if (!bytes || Digest::of(*bytes) != digest)
+    throw Error(ExitCode::store,
+                fmt::format("{} is missing or damaged in {}", digest.text(), folder.string()));
+  return *bytes;
+}
+
+}  // namespace
+
+fs::path blob_in_layout(const fs::path& folder, const Digest& digest) {
+  return folder / "blobs" / "sha256" / digest.hex();
+}
+
+LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
+                               FileSystem& files) {
+  LayoutDescriptors made;
+  made.config = store.put(to_json(image.config).dump(), std::string(media_type::kConfig));
+  Manifest manifest{made.config, image.layers, image.annotations};
+  made.manifest = store.put(to_json(manifest).dump(), std::string(media_type::kManifest));
+
+  fs::path aside =
+      folder.parent_path() / fmt::format(".{}-{}", folder.filename().string(), EngineSession::unique_name());
+  try {
+    files.make_directories(aside / "blobs" / "sha256");
+    for (const Descriptor& layer : image.layers) link_blob(store, layer.digest, aside);
+    link_blob(store, made.config.digest, aside);
+    link_blob(store, made.manifest.digest, aside);
+    Descriptor entry = made.manifest;
+    entry.annotations[kRefName] = image.tag;
+    Json index{{"schemaVersion", 2},
+               {"mediaType", media_type::kImageIndex},
+               {"manifests", Json::array({to_json(entry)})}};
+    files.write(aside / "index.json", index.dump());
+    files.write(aside / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
+    if (files.exists(folder)) {
+      fs::path old = aside.string() + ".old";
+      files.rename(folder, old);
+      files.rename(aside, folder);
+      files.remove_all(old);
+    } else {
+      files.rename(aside, folder);
+    }
+  } catch (...) {
+    files.remove_all(aside);
+    throw;
+  }
+  return made;
+}
+
+PulledImage read_layout(const fs::path& folder, const FileSystem& files) {
+  fs::path file = folder / "index.json";
+  auto text = files.read(file);
+  if (!text) throw Error(ExitCode::store, file.string() + " is missing");
+  JsonDocument index = JsonDocument::parse(*text, file.string());
+  std::vector<JsonNode> manifests = index.root().at("manifests").items();
+  if (manifests.size() != 1) index.root().at("manifests").fail("expected one image");
+  Descriptor descriptor = descriptor_from_json(manifests.front());
+  auto parse = [&](const Digest& digest) {
+    return JsonDocument::parse(read_blob(folder, digest, files), blob_in_layout(folder, digest).string());
+  };
+  PulledImage image;
+  image.manifest = manifest_from_json(parse(descriptor.digest).root());
+  image.config = image_config_from_json(parse(image.manifest.config.digest).root());
+  if (image.manifest.layers.size() != image.config.diff_ids.size())
+    throw Error(ExitCode::store,
+                fmt::format("{} holds an image with {} layers and {} diff_ids", folder.string(),
+                            image.manifest.layers.size(), image.config.diff_ids.size()));
+  return image;
+}
+
+}  // namespace kiln

@@ -1,0 +1,263 @@
+#include "image/step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "image/diff_id.h"
+#include "image/engine_session.h"
+#include "image/failure.h"
+#include "image/layer.h"
+#include "image/oci_layout.h"
+#include "image/script.h"
+
+namespace kiln {
+namespace {
+
+template <typename Record>
+std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
+                                  Record (*from_json)(const JsonNode&)) {
+  auto bytes = files.read(file);
+  if (!bytes) return std::nullopt;
+  return from_json(JsonDocument::parse(*bytes, file.string()).root());
+}
+
+// A folder below the state's tmp/, gone with this object.
+class PrivateFolder {
+ public:
+  PrivateFolder(FileSystem& files, const StatePaths& state)
+      : files_(files), path_(state.temporary() / ("step-" + EngineSession::unique_name())) {
+    files_.make_directories(path_);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    std::error_code problem;  // what stays is swept with tmp/
+    fs::remove_all(path_, problem);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  FileSystem& files_;
+  fs::path path_;
+};
+
+class StepRun {
+ public:
+  StepRun(const Step& step, const StepSetup& setup, Engine& engine)
+      : step_(step),
+        setup_(setup),
+        engine_(engine),
+        store_(setup.state.store()),
+        folder_(setup.files, setup.state) {}
+
+  bool is_done() const {
+    if (step_.kind == StepKind::test) return setup_.files.exists(setup_.state.test(step_.key));
+    auto record = read_record(setup_.files, setup_.state.step(step_.key), &step_record_from_json);
+    return record && std::all_of(record->layers.begin(), record->layers.end(),
+                                 [&](const LayerRecord& layer) { return store_.has(layer.blob.digest); });
+  }
+
+  // The record is written last: it promises everything before it.
+  void run() {
+    double start = setup_.clock.monotonic_seconds();
+    setup_.files.write(log(), log_header(step_));
+    check_architecture(step_);
+    if (step_.kind == StepKind::test) {
+      TestRecord record{step_.key, 0, test()};
+      record.seconds = setup_.clock.monotonic_seconds() - start;
+      setup_.files.write(setup_.state.test(step_.key), to_json(record).dump(1));
+      return;
+    }
+    StepRecord record = build();
+    record.key = step_.key;
+    record.seconds = setup_.clock.monotonic_seconds() - start;
+    setup_.files.write(setup_.state.step(step_.key), to_json(record).dump(1));
+  }
+
+ private:
+  fs::path log() const { return setup_.state.log(step_.key); }
+
+  StepRecord build() {
+    switch (step_.kind) {
+      case StepKind::rootfs:
+        return rootfs();
+      case StepKind::pull:
+        return pull();
+      case StepKind::copy:
+        return copy();
+      default:
+        return script();
+    }
+  }
+
+  StepRecord rootfs() {
+    fs::path tar = folder_.path() / "rootfs.tar";
+    Command command;
+    command.folder = copy_recipe_files(step_, setup_, folder_.path());
+    command.argv = {"/bin/sh", "-eu", step_.script};
+    command.environment = host_script_environment(step_, setup_, folder_.path());
+    command.environment["KILN_OUTPUT"] = tar.string();
+    command.log = log();
+    command.limits = setup_.site.step_limits;
+    check_script(setup_.runner.run(command), command.limits);
+    if (!setup_.files.exists(tar))
+      throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));
+    auto container = engine_.start(nullptr);
+    container->add_archive(tar);
+    return finish(*container, StepRecord{});
+  }
+
+  StepRecord pull() {
+    fs::path layout = folder_.path() / "pulled";
+    engine_.pull(step_.reference, layout, log());
+    PulledImage image = read_layout(layout, setup_.files);
+    StepRecord record;
+    for (std::size_t i = 0; i < image.manifest.layers.size(); ++i) {
+      const Descriptor& layer = image.manifest.layers[i];
+      const Digest& diff_id = image.config.diff_ids[i];
+      fs::path file = blob_in_layout(layout, layer.digest);
+      if (diff_id_of(file) != diff_id)
+        throw Error(ExitCode::store, fmt::format("layer {} of {} is not the one that its configuration names",
+                                                 layer.digest.text(), step_.reference));
+      record.layers.push_back(
+          {store_.put_file(file, layer.media_type, layer.digest), diff_id, step_.key, step_.reference});
+    }
+    record.base = image.config;
+    return record;
+  }
+
+  StepRecord script() {
+    StepRecord parent = record_of(step_.parent);
+    auto container = engine_.start(&parent);
+    fs::path files = copy_recipe_files(step_, setup_, folder_.path());
+    ContainerRun request = container_script(step_, parent, files, setup_, folder_.path());
+    request.log = log();
+    check_script(container->run(request), request.limits);
+    return finish(*container, std::move(parent));
+  }
+
+  StepRecord copy() {
+    StepRecord parent = record_of(step_.parent);
+    StepRecord stage = record_of(step_.from);
+    auto container = engine_.start(&parent);
+    auto source = engine_.start(&stage);
+    container->copy_from(*source, step_.copy, log());
+    return finish(*container, std::move(parent));
+  }
+
+  std::string test() {
+    StepRecord image = record_of(step_.parent);
+    auto container = engine_.start(&image);
+    fs::path files = copy_recipe_files(step_, setup_, folder_.path());
+    ContainerRun request = container_script(step_, image, files, setup_, folder_.path());
+    request.log = log();
+    request.network = false;
+    std::string last;
+    request.on_line = [&](std::string_view line) {
+      if (!line.empty()) last = line;
+    };
+    check_script(container->run(request), request.limits);
+    return last;
+  }
+
+  // Takes what changed in the container upon `parent` into the store and keeps the container for the steps
+  // that follow.
+  StepRecord finish(Container& container, StepRecord parent) {
+    ChangedTree changes = container.changes();
+    remove_droppings(changes.folder);
+    LayerOptions options;
+    options.epoch = source_date_epoch(setup_.environment);
+    options.zstd_level = setup_.site.zstd_level;
+    LayerRecord layer = write_layer(changes, store_, options);
+    layer.step = step_.key;
+    layer.created_by = step_.title;
+    parent.layers.push_back(std::move(layer));
+    container.keep(step_.key);
+    return parent;
+  }
+
+  StepRecord record_of(const std::string& key) const {
+    auto record = read_record(setup_.files, setup_.state.step(key), &step_record_from_json);
+    if (record) return *std::move(record);
+    throw Error(ExitCode::usage, fmt::format("the step {} that this one builds on is not done", key),
+                "run it first, or use `kiln build`");
+  }
+
+  const Step& step_;
+  const StepSetup& setup_;
+  Engine& engine_;
+  BlobStore store_;
+  PrivateFolder folder_;
+};
+
+void record_failure(const Step& step, const Error& error, double seconds, const StepSetup& setup) {
+  FailureRecord failure;
+  failure.key = step.key;
+  failure.failure = failure_class_of(error);
+  failure.what = error.message();
+  failure.hint = error.hint();
+  failure.log = setup.state.log(step.key);
+  failure.exit_code = error.code();
+  failure.seconds = seconds;
+  std::ofstream(failure.log, std::ios::app) << "\nkiln: " << error.format() << '\n';
+  setup.files.write(setup.state.failure(step.key), to_json(failure).dump(1));
+}
+
+EngineSetup engine_setup(const StepSetup& setup) {
+  return {setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
+          engine_environment(setup.environment, setup.state.temporary())};
+}
+
+}  // namespace
+
+StepOutcome run_step(const std::string& key, const StepSetup& setup) {
+  auto engine = make_engine(setup.site.engine, engine_setup(setup));
+  return run_step(key, setup, *engine);
+}
+
+StepOutcome run_step(const std::string& key, const StepSetup& setup, Engine& engine) {
+  auto found = setup.plan.steps.find(key);
+  if (found == setup.plan.steps.end())
+    throw Error(ExitCode::usage, fmt::format("the plan has no step {}", key));
+  double start = setup.clock.monotonic_seconds();
+  try {
+    StepRun run(found->second, setup, engine);
+    if (run.is_done()) return StepOutcome::up_to_date;
+    run.run();
+    setup.files.remove_all(setup.state.failure(key));
+    return StepOutcome::done;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    record_failure(found->second, error, setup.clock.monotonic_seconds() - start, setup);
+  } catch (const fs::filesystem_error& error) {
+    record_failure(found->second, Error(ExitCode::store, error.what()),
+                   setup.clock.monotonic_seconds() - start, setup);
+  }
+  return StepOutcome::failed;
+}
+
+CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
+                           const fs::path& recipe_folder,
+                           const std::map<std::string, std::string>& environment, const fs::path& log,
+                           bool capture_stdout, const StepSetup& setup) {
+  auto engine = make_engine(setup.site.engine, engine_setup(setup));
+  setup.files.make_directories(setup.state.temporary());
+  setup.files.write(log, fmt::format("# {}\n\n", fmt::join(argv, " ")));
+  ContainerRun request;
+  request.argv = argv;
+  request.environment = standing_environment(setup, image.base);
+  for (const auto& [name, value] : environment) request.environment[name] = value;
+  request.folder = "/run/kiln/" + recipe_folder.filename().string();
+  request.mounts = {{fs::absolute(recipe_folder), request.folder}};
+  request.network = false;
+  request.log = log;
+  request.capture_stdout = capture_stdout;
+  request.limits = setup.site.step_limits;
+  auto container = engine->start(&image);
+  return container->run(request);
+}
+
+}  // namespace kiln

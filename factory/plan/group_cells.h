@@ -1,0 +1,60 @@
+// The cells of one group: product of the axes → versions → exclude → include. Constraints come after, in
+// expand.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/cell_table.h"
+#include "plan/expand.h"
+#include "plan/matrix.h"
+#include "plan/recipe.h"
+
+namespace kiln {
+
+// Throws Error(input) at the axis or include for a component, version or method that no recipe has, with the
+// nearest.
+void check_axis_values(const MatrixGroup& group, const RecipeBook& recipes);
+
+class GroupCells {
+ public:
+  // REQUIRES: `group` and `recipes` outlive this. Throws Error(input), also when there are more than `limit`
+  // cells.
+  GroupCells(const MatrixGroup& group, const RecipeBook& recipes, std::uint64_t limit);
+
+  const CellTable& table() const { return table_; }
+  std::vector<ExcludedCell>& excluded() { return excluded_; }
+  std::vector<std::string>& warnings() { return warnings_; }
+
+ private:
+  // A value of an axis; a version range has become one of these for each version.
+  struct Choice {
+    CellTable::Id id;
+    bool optional = false;  // it comes from a range: frameworks that lack it are passed over silently
+  };
+  enum class Fit : char { yes, skip, refuse };
+
+  std::vector<Choice> choices_of(const Axis& axis);
+  void add_range(const Axis& axis, const std::string& range, std::vector<Choice>& choices);
+  std::vector<const Component*> frameworks() const;
+  void make_product(std::uint64_t limit);
+  void keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64_t limit);
+  Fit fit_of(const CellTable::Cell& cell, bool optional) const;
+  void apply_excludes();
+  void apply_includes(std::uint64_t limit);
+  void extend_or_add(const Partial& include, std::size_t originals, std::uint64_t limit);
+  void add_cells(const Partial& include, std::uint64_t limit);
+  std::vector<std::vector<char>> compile_include(const Partial& include) const;
+
+  const MatrixGroup* group_;
+  const RecipeBook* recipes_;
+  CellTable table_;
+  std::vector<ExcludedCell> excluded_;
+  std::vector<std::string> warnings_;
+};
+
+// "matrix/demo.json:12:5".
+std::string place(const SourceLocation& where);
+
+}  // namespace kiln

@@ -1,0 +1,323 @@
+// recipe.json → Component. Everything that one recipe can get wrong is refused here, at its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plan/keys.h"
+#include "plan/parameters.h"
+#include "plan/reading.h"
+#include "plan/recipe.h"
+
+namespace kiln {
+namespace {
+
+enum class FileUse { script, data };
+
+// Reads one recipe; the parts of it that need the folder or earlier parts are members.
+class RecipeReader {
+ public:
+  RecipeReader(const fs::path& file, const FileSystem& files) : files_(files) {
+    component_.file = file.string();
+    component_.folder = file.parent_path();
+  }
+  Component read(std::string_view json);
+
+ private:
+  void take_kind_and_name();
+  void read_versions(const JsonNode& node);
+  ComponentVersion read_one_version(const std::string& version, const JsonNode& node) const;
+  void read_methods(const JsonNode& node);
+  Method read_method(const std::string& name, const JsonNode& node);
+  void read_base(const JsonNode& node, Method& method);
+  void read_script_parts(const JsonNode& node, Method& method);
+  std::vector<std::string> read_parameters(const JsonNode& node) const;
+  void check_fact(const JsonNode& parameter, const std::string& fact) const;
+  VersionRange read_method_range(const JsonNode& node) const;
+  BuildStage read_build(const JsonNode& node);
+  std::string take_file(const JsonNode& node, FileUse use);
+  std::vector<std::string> take_files(const JsonNode& node);
+  [[noreturn]] void fail(std::string message, std::string hint = {}) const;
+
+  const FileSystem& files_;
+  Component component_;
+};
+
+void RecipeReader::fail(std::string message, std::string hint) const {
+  throw Error(ExitCode::input, SourceLocation{component_.file, 0, 0, ""}, std::move(message),
+              std::move(hint));
+}
+
+void RecipeReader::take_kind_and_name() {
+  const fs::path& folder = component_.folder;
+  const std::string kind = folder.parent_path().filename().string();
+  if (!kind_from(kind))
+    fail(fmt::format("a recipe lies in <kind>/<name>/, and '{}' is not a kind", kind),
+         nearest(kind, kind_names()).empty() ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
+                                             : did_you_mean(kind, kind_names()));
+  component_.kind = *kind_from(kind);
+  component_.name = folder.filename().string();
+  // "+" joins components in a matrix, "none" stands for no component, and "after" names kinds or components.
+  if (!is_name(component_.name) || component_.name.find('+') != std::string::npos)
+    fail(fmt::format("the folder's name '{}' is not a component's name", component_.name),
+         "letters, digits and _ . - only, and a letter or digit first");
+  if (component_.name == "none" || kind_from(component_.name))
+    fail(fmt::format("'{}' means something else in a matrix and cannot be a component's name",
+                     component_.name));
+}
+
+Component RecipeReader::read(std::string_view json) {
+  take_kind_and_name();
+  const JsonDocument document = JsonDocument::parse(json, component_.file);
+  const JsonNode root = document.root();
+  root.allow_only(keys_of("recipe"));
+  if (auto node = root.find("description")) component_.description = read_text(*node);
+  if (auto node = root.find("licenses")) component_.licenses = read_text(*node);
+  if (auto node = root.find("homepage")) component_.homepage = read_text(*node);
+  read_versions(root.at("versions"));
+  read_methods(root.at("methods"));
+  if (auto node = root.find("test")) {
+    node->allow_only(keys_of("recipe/test"));
+    SmokeTest test;
+    test.script = take_file(node->at("script"), FileUse::script);
+    if (auto list = node->find("files")) test.files = take_files(*list);
+    component_.test = std::move(test);
+  }
+  return std::move(component_);
+}
+
+void RecipeReader::read_versions(const JsonNode& node) {
+  for (const auto& [version, body] : node.members()) {
+    if (!is_name(version))
+      throw Error(ExitCode::input, node.where_key(version), fmt::format("'{}' is not a version", version),
+                  "a version starts with a letter or digit and holds letters, digits and . + - _");
+    component_.versions.push_back(read_one_version(version, body));
+  }
+  auto& versions = component_.versions;
+  if (versions.empty()) node.fail("expected at least one version, found an empty object");
+  std::stable_sort(versions.begin(), versions.end(),
+                   [](const auto& a, const auto& b) { return b.version < a.version; });
+  for (std::size_t i = 1; i < versions.size(); ++i)
+    if (versions[i].version == versions[i - 1].version)
+      throw Error(ExitCode::input, versions[i].where,
+                  fmt::format("'{}' and '{}' are the same version", versions[i - 1].version.text(),
+                              versions[i].version.text()));
+}
+
+ComponentVersion read_source(const JsonNode& node, ComponentVersion version) {
+  node.allow_only(keys_of("recipe/source"));
+  const JsonNode url = node.at("url");
+  version.source_url = read_text(url);
+  if (version.source_url.find("://") == std::string::npos ||
+      version.source_url.find(' ') != std::string::npos)
+    url.fail(fmt::format("expected a URL, found '{}'", version.source_url), "such as https://…");
+  const JsonNode checksum = node.at("checksum");
+  version.source_checksum = checksum.string();
+  auto is_hex = [](std::string_view text) {
+    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  };
+  std::string_view text = version.source_checksum;
+  bool sha256 = text.starts_with("sha256:") && text.size() == 7 + 64 && is_hex(text.substr(7));
+  bool commit = text.starts_with("git:") && text.size() == 4 + 40 && is_hex(text.substr(4));
+  if (!sha256 && !commit)
+    checksum.fail(fmt::format("expected a checksum, found '{}'", text),
+                  "sha256: and 64 lower-case hex digits, or git: and the 40 of a commit");
+  return version;
+}
+
+ComponentVersion RecipeReader::read_one_version(const std::string& version, const JsonNode& node) const {
+  node.allow_only(keys_of("recipe/version"));
+  ComponentVersion one{Version(version), {}, "", "", node.where()};
+  if (auto facts = node.find("facts")) {
+    for (const auto& [fact, value] : facts->members()) {
+      if (!is_fact_name(fact))
+        throw Error(ExitCode::input, facts->where_key(fact), fmt::format("'{}' is not a fact's name", fact),
+                    "small letters, digits and _, and no digit first: scripts see KILN_FACT_<NAME>");
+      one.facts[fact] = read_text(value);
+    }
+    if (one.facts.contains("compiler") != one.facts.contains("compiler_version"))
+      facts->fail("the facts 'compiler' and 'compiler_version' go together",
+                  "flags depend on both: {\"compiler\": \"gcc\", \"compiler_version\": \"14.2\"}");
+  }
+  if (auto source = node.find("source")) return read_source(*source, std::move(one));
+  return one;
+}
+
+void RecipeReader::read_methods(const JsonNode& node) {
+  for (const auto& [name, body] : node.members()) {
+    const auto& known = method_names();
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ExitCode::input, node.where_key(name), fmt::format("unknown method '{}'", name),
+                  nearest(name, known).empty() ? fmt::format("methods: {}", fmt::join(known, ", "))
+                                               : did_you_mean(name, known));
+    component_.methods.push_back(read_method(name, body));
+  }
+  if (component_.methods.empty()) node.fail("expected at least one method, found an empty object");
+}
+
+std::map<std::string, std::string> read_environment(const JsonNode& node) {
+  std::map<std::string, std::string> environment;
+  for (const auto& [name, value] : node.members()) {
+    if (!is_variable_name(name))
+      throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a variable's name", name),
+                  "letters, digits and _, and no digit first");
+    environment[name] = value.line_of_text();
+  }
+  return environment;
+}
+
+std::vector<Need> read_needs(const JsonNode& node) {
+  std::vector<Need> needs;
+  for (const JsonNode& item : node.items()) {
+    item.allow_only(keys_of("recipe/need"));
+    Need need;
+    need.kind = *kind_from(read_word_of(item.at("kind"), kind_names(), "a kind"));
+    const JsonNode name = item.at("name");
+    need.name = name.name();
+    need.where = name.where();
+    if (auto range = item.find("version")) need.range = read_range(*range);
+    for (const Need& other : needs)
+      if (other.kind == need.kind && other.name == need.name)
+        item.fail(fmt::format("{}/{} is needed twice", name_of(need.kind), need.name),
+                  "first at " + other.where.pointer);
+    needs.push_back(std::move(need));
+  }
+  return needs;
+}
+
+Method RecipeReader::read_method(const std::string& name, const JsonNode& node) {
+  const bool base = component_.kind == Kind::base;
+  node.allow_only(keys_of(base ? "recipe/base_method" : "recipe/method"));
+  Method method;
+  method.name = name;
+  method.where = node.where();
+  if (auto optimised = node.find("optimised")) method.optimised = optimised->boolean();
+  if (auto range = node.find("versions")) method.versions = read_method_range(*range);
+  if (auto environment = node.find("environment")) method.environment = read_environment(*environment);
+  read_script_parts(node, method);
+  if (base) read_base(node, method);
+  if (auto needs = node.find("needs")) method.needs = read_needs(*needs);
+  if (auto build = node.find("build")) method.build = read_build(*build);
+  if (auto after = node.find("after")) {
+    for (const JsonNode& item : read_distinct(*after, "name")) {
+      method.after.push_back(item.name());
+      method.after_where.push_back(item.where());
+    }
+  }
+  return method;
+}
+
+void RecipeReader::read_script_parts(const JsonNode& node, Method& method) {
+  if (auto script = node.find("script")) method.script = take_file(*script, FileUse::script);
+  if (auto list = node.find("files")) method.files = take_files(*list);
+  if (auto list = node.find("parameters")) method.parameters = read_parameters(*list);
+}
+
+void RecipeReader::read_base(const JsonNode& node, Method& method) {
+  auto image = node.find("image");
+  auto rootfs = node.find("rootfs");
+  if (image.has_value() == rootfs.has_value())
+    node.fail(
+        image ? "a base has an 'image' or a 'rootfs', not both" : "a base needs an 'image' or a 'rootfs'",
+        "'image' is pulled, 'rootfs' is a script that writes a tar to $KILN_OUTPUT");
+  if (rootfs) method.rootfs = take_file(*rootfs, FileUse::script);
+  if (!image) return;
+  method.image = read_text(*image);
+  std::string plain = method.image;
+  for (std::size_t at = plain.find("{version}"); at != std::string::npos; at = plain.find("{version}"))
+    plain.replace(at, std::string_view("{version}").size(), "1");
+  const std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:@";
+  if (plain.find_first_not_of(allowed) != std::string::npos || plain.starts_with('-') ||
+      plain.starts_with('/'))
+    image->fail(fmt::format("expected an image reference, found '{}'", method.image),
+                "such as docker.io/library/debian:{version}; {version} is the only placeholder");
+}
+
+VersionRange RecipeReader::read_method_range(const JsonNode& node) const {
+  VersionRange range = read_range(node);
+  const auto& versions = component_.versions;
+  if (std::none_of(versions.begin(), versions.end(),
+                   [&](const auto& one) { return range.contains(one.version); }))
+    node.fail(fmt::format("no version of this recipe is in '{}'", range.text()),
+              fmt::format("the newest is {}", versions.front().version.text()));
+  return range;
+}
+
+std::vector<std::string> RecipeReader::read_parameters(const JsonNode& node) const {
+  std::vector<std::string> parameters;
+  for (const JsonNode& item : read_distinct(node, "parameter")) {
+    std::string name = item.string();
+    if (is_given_to_every_script(name))
+      item.fail(fmt::format("'{}' is given to every script and is not listed", name), "leave it out");
+    if (!is_known_parameter(name)) {
+      std::string hint = did_you_mean(name, known_parameters());
+      item.fail(fmt::format("unknown parameter '{}'", name),
+                hint.empty() ? "docs/formats.md lists the parameters" : hint);
+    }
+    if (std::string fact = fact_of_parameter(name); !fact.empty()) check_fact(item, fact);
+    parameters.push_back(std::move(name));
+  }
+  return parameters;
+}
+
+void RecipeReader::check_fact(const JsonNode& parameter, const std::string& fact) const {
+  std::vector<std::string> known;
+  for (const ComponentVersion& version : component_.versions)
+    for (const auto& [name, value] : version.facts) known.push_back(name);
+  if (std::find(known.begin(), known.end(), fact) == known.end())
+    parameter.fail(fmt::format("no version of this recipe has the fact '{}'", fact),
+                   did_you_mean(fact, known));
+}
+
+BuildStage RecipeReader::read_build(const JsonNode& node) {
+  node.allow_only(keys_of("recipe/build"));
+  BuildStage build;
+  if (auto needs = node.find("needs")) build.needs = read_needs(*needs);
+  build.script = take_file(node.at("script"), FileUse::script);
+  for (const JsonNode& item : read_at_least_one(node.at("copy"), "path"))
+    build.copy.push_back(read_absolute_path(item));
+  return build;
+}
+
+std::vector<std::string> RecipeReader::take_files(const JsonNode& node) {
+  std::vector<std::string> paths;
+  for (const JsonNode& item : read_distinct(node, "file")) paths.push_back(take_file(item, FileUse::data));
+  return paths;
+}
+
+void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {
+  if (bytes.empty()) node.fail(fmt::format("the script '{}' is empty", path));
+  if (bytes.find('\0') != std::string_view::npos)
+    node.fail(fmt::format("the script '{}' holds a NUL byte", path), "a script is a text file");
+  std::size_t carriage = bytes.find("\r\n");
+  if (carriage != std::string_view::npos) {
+    auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(carriage), '\n');
+    node.fail(fmt::format("line {} of the script '{}' ends in CR LF", line, path),
+              "/bin/sh would read the CR as part of the line: save it with LF");
+  }
+}
+
+std::string RecipeReader::take_file(const JsonNode& node, FileUse use) {
+  std::string path = read_relative_path(node);
+  const fs::path file = component_.folder / path;
+  std::optional<std::string> bytes;
+  if (!files_.is_directory(file)) bytes = files_.read(file);
+  if (!bytes) {
+    MissingFile missing = describe_missing(files_, file);
+    node.fail(std::move(missing.message), std::move(missing.hint));
+  }
+  if (use == FileUse::script) check_script(node, path, *bytes);
+  if (!component_.files.contains(path)) {
+    Digest digest = Digest::of(*bytes);
+    component_.files.emplace(path, RecipeFile{path, std::move(digest), std::move(*bytes)});
+  }
+  return path;
+}
+
+}  // namespace
+
+Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files) {
+  return RecipeReader(file, files).read(json);
+}
+
+}  // namespace kiln

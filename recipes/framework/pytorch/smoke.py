@@ -1,0 +1,27 @@
+"""PyTorch is the version asked for and a convolution, a matrix product and a gradient are right."""
+import os
+import pathlib
+import sys
+
+import torch
+import torch.nn.functional as F
+
+wanted = os.environ["KILN_VERSION"]
+if torch.__version__.split("+")[0] != wanted:
+    sys.exit(f"torch is {torch.__version__}, not {wanted}")
+
+torch.manual_seed(0)
+image = torch.randn(2, 3, 8, 8, requires_grad=True)
+kernel = torch.randn(4, 3, 3, 3)
+convolved = F.conv2d(image, kernel)
+# The same convolution as a matrix product.
+product = (kernel.reshape(4, -1) @ F.unfold(image, 3)).reshape(2, 4, 6, 6)
+torch.testing.assert_close(convolved, product)
+
+convolved.sum().backward()
+torch.testing.assert_close(image.grad[0, :, 4, 4], kernel.sum(dim=(0, 2, 3)))
+
+torch.mm(torch.randn(256, 256), torch.randn(256, 256))  # makes the linker bind its BLAS
+mapped = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "/" in line}
+blas = sorted(path for path in mapped if "blas" in pathlib.Path(path).name.lower())
+print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, BLAS: {' '.join(blas) or 'built in'}")

@@ -1,0 +1,89 @@
+// SQLite, as little of it as the index needs. Only index_state, index and recovery include this; sqlite3.h
+// stays in database.cc.
+//
+// Rollback journal, synchronous=FULL, no WAL (unsafe on NFS and Lustre, and the 3.40 of Debian 12 can lose
+// data with it), foreign keys, DEFENSIVE, trusted_schema=OFF, five seconds of patience with other writers.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace kiln {
+
+// The file is no index, or a broken one. Whoever may write sets it aside and rebuilds.
+class DamagedDatabase : public Error {
+ public:
+  explicit DamagedDatabase(const std::string& message);
+};
+
+class Statement {
+ public:
+  ~Statement();
+  Statement(Statement&& other) noexcept : statement_(other.statement_) { other.statement_ = nullptr; }
+  Statement& operator=(Statement&&) = delete;
+
+  // Starts over with these values for ?1, ?2, …
+  template <typename... Values>
+  Statement& with(const Values&... values) {
+    reset();
+    int position = 0;
+    (bind(++position, values), ...);
+    return *this;
+  }
+  bool step();  // true: there is a row
+  void run() {
+    while (step()) {
+    }
+  }
+  std::int64_t integer(int column) const;
+  std::string text(int column) const;
+
+ private:
+  friend class Database;
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void reset();
+  void bind(int position, std::int64_t value);
+  void bind(int position, bool value) { bind(position, static_cast<std::int64_t>(value)); }
+  void bind(int position, const std::string& value);
+  sqlite3_stmt* statement_;
+};
+
+class Database {
+ public:
+  enum class Access { read, write };
+  Database(const std::filesystem::path& file, Access access);
+  ~Database();
+  Database(Database&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  Database& operator=(Database&&) = delete;
+
+  void run(const std::string& sql);  // one or several statements without results
+  Statement prepare(std::string_view sql);
+  std::int64_t integer(std::string_view sql);  // first column of the first row
+  std::string text(std::string_view sql);
+
+ private:
+  sqlite3* handle_ = nullptr;
+};
+
+// Rolled back unless committed. A writing one has the write lock from the start, so that it never fails
+// halfway with "busy".
+class Transaction {
+ public:
+  Transaction(Database& database, Database::Access access);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database* database_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,202 @@
+#include "registry/image_record.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln {
+namespace {
+
+// Empty members are left out: a sidecar shows what is known and nothing else.
+template <typename Value>
+void put(Json& json, const char* key, const Value& value) {
+  if (!value.empty()) json[key] = value;
+}
+
+std::string text_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  return found ? found->string() : "";
+}
+
+Digest digest_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  if (!found) return {};
+  try {
+    return Digest::parse(found->string());
+  } catch (const Error& error) {
+    found->fail(error.message());
+  }
+}
+
+Version version_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  if (!found) return {};
+  try {
+    return Version(found->string());
+  } catch (const Error& error) {
+    found->fail(error.message());
+  }
+}
+
+bool flag_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  return found && found->boolean();
+}
+
+std::vector<std::string> strings_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  return found ? found->strings() : std::vector<std::string>{};
+}
+
+std::map<std::string, std::string> map_at(const JsonNode& node, std::string_view key) {
+  std::map<std::string, std::string> result;
+  if (auto found = node.find(key)) {
+    for (const auto& [name, value] : found->members()) result.emplace(name, value.string());
+  }
+  return result;
+}
+
+std::uint64_t count_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  return found ? static_cast<std::uint64_t>(found->integer(0, INT64_MAX)) : 0;
+}
+
+int small_count_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(key);
+  return found ? static_cast<int>(found->integer(0, INT32_MAX)) : 0;
+}
+
+Json to_json(const ComponentRecord& component) {
+  Json json = {{"kind", component.kind}, {"name", component.name}};
+  put(json, "version", component.version.text());
+  put(json, "method", component.method);
+  if (component.optimised) json["optimised"] = true;
+  return json;
+}
+
+ComponentRecord component_from_json(const JsonNode& node) {
+  node.allow_only({"kind", "name", "version", "method", "optimised"});
+  return {node.at("kind").name(), node.at("name").name(), version_at(node, "version"),
+          text_at(node, "method"), flag_at(node, "optimised")};
+}
+
+}  // namespace
+
+std::string ImageRecord::name() const { return external() ? reference : repository + ":" + tag; }
+
+Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
+
+Json to_json(const ImageRecord& record) {
+  Json json = Json::object();
+  put(json, "manifest", record.manifest.text());
+  put(json, "reference", record.reference);
+  put(json, "code", record.code);
+  put(json, "repository", record.repository);
+  put(json, "tag", record.tag);
+  put(json, "immutable_tag", record.immutable_tag);
+  put(json, "key", record.key);
+  put(json, "cell", record.cell);
+  put(json, "application", record.application);
+  put(json, "version", record.version.text());
+  put(json, "method", record.method);
+  json["optimised"] = record.optimised;
+  Json components = Json::array();
+  for (const auto& component : record.components) components.push_back(to_json(component));
+  put(json, "components", components);
+  put(json, "cpu", record.cpu);
+  put(json, "accelerators", record.accelerators);
+  put(json, "selectors", record.selectors);
+  put(json, "labels", record.labels);
+  if (record.size != 0) json["size"] = record.size;
+  put(json, "layout", record.layout);
+  put(json, "created", record.created);
+  return json;
+}
+
+Json to_json(const HostDescription& host) {
+  Json json = Json::object();
+  put(json, "cpu", host.cpu);
+  put(json, "model", host.model);
+  if (host.cores != 0) json["cores"] = host.cores;
+  if (host.memory_bytes != 0) json["memory_bytes"] = host.memory_bytes;
+  put(json, "kernel", host.kernel);
+  put(json, "accelerators", host.accelerators);
+  put(json, "glibc", host.glibc);
+  return json;
+}
+
+Json to_json(const Measurement& measurement) {
+  return {{"image", measurement.image.text()},
+          {"workload", measurement.workload},
+          {"unit", measurement.unit},
+          {"median", measurement.median},
+          {"low", measurement.low},
+          {"high", measurement.high},
+          {"samples", measurement.samples},
+          {"host", to_json(measurement.host)},
+          {"taken", measurement.taken}};
+}
+
+ImageRecord image_record_from_json(const JsonNode& node) {
+  node.allow_only({"manifest",      "reference", "code",       "repository",  "tag",
+                   "immutable_tag", "key",       "cell",       "application", "version",
+                   "method",        "optimised", "components", "cpu",         "accelerators",
+                   "selectors",     "labels",    "size",       "layout",      "created"});
+  ImageRecord record;
+  record.manifest = digest_at(node, "manifest");
+  record.reference = text_at(node, "reference");
+  record.code = text_at(node, "code");
+  record.repository = text_at(node, "repository");
+  record.tag = text_at(node, "tag");
+  record.immutable_tag = text_at(node, "immutable_tag");
+  record.key = text_at(node, "key");
+  record.cell = text_at(node, "cell");
+  record.application = text_at(node, "application");
+  record.version = version_at(node, "version");
+  record.method = text_at(node, "method");
+  record.optimised = flag_at(node, "optimised");
+  if (auto components = node.find("components")) {
+    for (const auto& component : components->items())
+      record.components.push_back(component_from_json(component));
+  }
+  record.cpu = text_at(node, "cpu");
+  record.accelerators = strings_at(node, "accelerators");
+  record.selectors = map_at(node, "selectors");
+  record.labels = map_at(node, "labels");
+  record.size = count_at(node, "size");
+  record.layout = text_at(node, "layout");
+  record.created = text_at(node, "created");
+  return record;
+}
+
+HostDescription host_from_json(const JsonNode& node) {
+  node.allow_only({"cpu", "model", "cores", "memory_bytes", "kernel", "accelerators", "glibc"});
+  HostDescription host;
+  host.cpu = text_at(node, "cpu");
+  host.model = text_at(node, "model");
+  host.cores = small_count_at(node, "cores");
+  host.memory_bytes = count_at(node, "memory_bytes");
+  host.kernel = text_at(node, "kernel");
+  host.accelerators = strings_at(node, "accelerators");
+  host.glibc = text_at(node, "glibc");
+  return host;
+}
+
+Measurement measurement_from_json(const JsonNode& node) {
+  node.allow_only({"image", "workload", "unit", "median", "low", "high", "samples", "host", "taken"});
+  Measurement measurement;
+  node.at("image");
+  measurement.image = digest_at(node, "image");
+  measurement.workload = node.at("workload").name();
+  measurement.unit = node.at("unit").line_of_text();
+  measurement.median = node.at("median").number();
+  if (measurement.median <= 0) node.at("median").fail("a measured median is greater than 0");
+  measurement.low = node.at("low").number();
+  measurement.high = node.at("high").number();
+  measurement.samples = small_count_at(node, "samples");
+  measurement.host = host_from_json(node.at("host"));
+  measurement.taken = text_at(node, "taken");
+  return measurement;
+}
+
+}  // namespace kiln

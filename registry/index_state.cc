@@ -1,0 +1,181 @@
+#include "registry/index_state.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x6b696c6e;  // "kiln", for file(1)
+constexpr std::int64_t kVersion = 1;                 // of schema.sql
+constexpr const char* kSchema =
+#include "schema.sql.inc"
+    ;
+
+std::string snapshot_row(std::int64_t number) { return fmt::format("snapshot {}", number); }
+
+}  // namespace
+
+std::string checksum_of(const std::string& key, const std::string& text) {
+  return Digest::of(key + "\n" + text).hex();
+}
+
+void check_checksum(const std::string& key, const std::string& text, const std::string& checksum) {
+  if (checksum_of(key, text) != checksum) {
+    throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", key));
+  }
+}
+
+std::string image_row(const std::string& id, bool external) {
+  return fmt::format("{} {}", external ? "external image" : "image", id);
+}
+
+std::string measurement_row(const std::string& image, std::int64_t number) {
+  return fmt::format("measurement {} of image {}", number, image);
+}
+
+JsonDocument parse_own(const std::string& text, const std::string& file) {
+  JsonLimits limits;
+  limits.bytes = 64u << 20;
+  limits.members = 10'000'000;
+  return JsonDocument::parse(text, file, limits);
+}
+
+std::string SnapshotContent::text() const {
+  Json list = Json::array();
+  for (const auto& [name, tagged] : tags) {
+    list.push_back(
+        {{"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}});
+  }
+  return Json{{"number", number}, {"created", created}, {"note", note}, {"tags", std::move(list)}}.dump();
+}
+
+SnapshotContent SnapshotContent::parse(const std::string& text, const std::string& file) {
+  JsonDocument document = parse_own(text, file);
+  JsonNode root = document.root();
+  root.allow_only({"number", "created", "note", "tags"});
+  SnapshotContent content{
+      root.at("number").integer(1, INT64_MAX), root.at("created").string(), root.at("note").string(), {}};
+  for (const auto& tag : root.at("tags").items()) {
+    tag.allow_only({"repository", "tag", "image", "stale"});
+    content.tags[{tag.at("repository").string(), tag.at("tag").string()}] = {
+        Digest::from_hex(tag.at("image").string()).hex(), tag.at("stale").boolean()};
+  }
+  return content;
+}
+
+IndexState::IndexState(std::filesystem::path state, Database::Access access)
+    : folder(std::move(state)), database(folder / "index.db", access) {
+  if (access == Database::Access::write) store.emplace(folder / "store");
+}
+
+const BlobStore& IndexState::writable_store() const {
+  if (!store) throw Error(ExitCode::store, (folder / "index.db").string() + " was opened for reading only");
+  return *store;
+}
+
+std::int64_t IndexState::current() { return database.integer("SELECT snapshot FROM current"); }
+
+std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
+  Statement row = database.prepare("SELECT created, note, checksum FROM snapshots WHERE number = ?1");
+  if (!row.with(number).step()) return std::nullopt;
+  SnapshotContent content{number, row.text(0), row.text(1), {}};
+  Statement tags = database.prepare("SELECT repository, tag, image, stale FROM tags WHERE snapshot = ?1");
+  tags.with(number);
+  while (tags.step()) content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0};
+  check_checksum(snapshot_row(number), content.text(), row.text(2));
+  return content;
+}
+
+std::optional<std::string> IndexState::record(const std::string& image) {
+  Statement row =
+      database.prepare("SELECT record, checksum, external FROM images WHERE id = ?1 AND lost = 0");
+  if (!row.with(image).step()) return std::nullopt;
+  std::string text = row.text(0);
+  check_checksum(image_row(image, row.integer(2) != 0), text, row.text(1));
+  return text;
+}
+
+void IndexState::insert_image(const ImageRecord& image, const std::string& text) {
+  std::string id = image.identity().hex();
+  database
+      .prepare(
+          "INSERT INTO images (id, external, record, checksum) VALUES (?1, ?2, ?3, ?4)"
+          " ON CONFLICT (id) DO UPDATE SET record = ?3, checksum = ?4, lost = 0")
+      .with(id, image.external(), text, checksum_of(image_row(id, image.external()), text))
+      .run();
+}
+
+void IndexState::insert_snapshot(const SnapshotContent& content) {
+  database.prepare("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4)")
+      .with(content.number, content.created, content.note,
+            checksum_of(snapshot_row(content.number), content.text()))
+      .run();
+  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5)");
+  for (const auto& [name, tagged] : content.tags) {
+    insert.with(content.number, name.first, name.second, tagged.image, tagged.stale).run();
+  }
+}
+
+void IndexState::insert_measurement(const std::string& image, std::int64_t number, const std::string& text) {
+  database.prepare("INSERT INTO measurements VALUES (?1, ?2, ?3, ?4)")
+      .with(image, number, text, checksum_of(measurement_row(image, number), text))
+      .run();
+}
+
+void IndexState::set_current(std::int64_t number) {
+  database.prepare("UPDATE current SET snapshot = ?1").with(number).run();
+}
+
+void IndexState::write_current_sidecar(std::int64_t number) {
+  writable_store().write_sidecar(BlobStore::Sidecar::snapshot, "current", Json{{"number", number}}.dump());
+}
+
+void IndexState::create_tables() {
+  auto is_empty = [&] {
+    return database.integer("PRAGMA user_version") == 0 && database.integer("PRAGMA application_id") == 0 &&
+           database.integer("SELECT count(*) FROM sqlite_master") == 0;
+  };
+  if (!is_empty()) return;
+  Transaction transaction(database, Database::Access::write);
+  if (is_empty()) {  // no other process was first
+    database.run(kSchema);
+    database.run(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kVersion));
+  }
+  transaction.commit();
+}
+
+void IndexState::check_format() {
+  std::int64_t version = database.integer("PRAGMA user_version");
+  std::string file = (folder / "index.db").string();
+  if (database.integer("PRAGMA application_id") != kApplicationId)
+    throw DamagedDatabase(file + " is not an index of kiln");
+  if (version > kVersion) {
+    throw Error(ExitCode::store,
+                fmt::format("{} has format {}, this kiln knows formats up to {}", file, version, kVersion),
+                "use the newer kiln that wrote it");
+  }
+  if (version != kVersion)
+    throw DamagedDatabase(fmt::format("{} has format {}, which never was", file, version));
+}
+
+void IndexState::check_content() {
+  std::string verdict = database.text("PRAGMA quick_check(1)");
+  if (verdict != "ok")
+    throw DamagedDatabase(fmt::format("{} is damaged: {}", (folder / "index.db").string(), verdict));
+  Statement image = database.prepare("SELECT id, external, record, checksum FROM images");
+  while (image.step())
+    check_checksum(image_row(image.text(0), image.integer(1) != 0), image.text(2), image.text(3));
+  Statement measured = database.prepare("SELECT image, number, record, checksum FROM measurements");
+  while (measured.step()) {
+    check_checksum(measurement_row(measured.text(0), measured.integer(1)), measured.text(2),
+                   measured.text(3));
+  }
+  std::int64_t number = current();
+  if (number != 0 && !snapshot(number))
+    throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
+}
+
+}  // namespace kiln

@@ -1,0 +1,101 @@
+#include "registry/mappings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "registry/dsl_values.h"
+#include "registry/dsl_words.h"
+
+namespace kiln {
+namespace {
+
+Version version_of(const JsonNode& node) {
+  try {
+    return Version(scalar_text(node));
+  } catch (const Error& error) {
+    node.fail(error.message(), error.hint());
+  }
+}
+
+// archspec's family of a cpu_type: all that a mapping says of the processor.
+std::string family_of(const JsonNode& node) {
+  std::string type = word_of(node, dsl_words::cpu_types(), "cpu_type");
+  if (type == "x86" || type == "amd") return "x86_64";
+  if (type == "arm") return "aarch64";
+  return type == "power" ? "ppc64le" : "";
+}
+
+// MODAK's hub is a word of its own (`docker`, `library`) that becomes the scheme; a registry's host name
+// belongs to the image.
+std::string reference_of(const JsonNode& node) {
+  JsonNode name_node = node.at("container_name");
+  std::string name = name_node.line_of_text();
+  if (name.empty() || name.find(' ') != std::string::npos)
+    name_node.fail("an image name is not empty and has no blanks");
+  auto type = present(node, "container_type");
+  std::string scheme = type ? lower_case(type->name()) : "docker";
+  auto registry = present(node, "container_registry");
+  std::string hub = registry ? lower_case(registry->line_of_text()) : "";
+  if (hub.empty() || hub == "docker.io") return scheme + "://" + name;
+  if (hub.find_first_of(".:/") != std::string::npos) return fmt::format("{}://{}/{}", scheme, hub, name);
+  return hub + "://" + name;
+}
+
+void read_target(const JsonNode& target, ImageRecord& record) {
+  target.allow_only({"cpu_type", "acc_type"});
+  if (auto cpu = present(target, "cpu_type")) record.cpu = family_of(*cpu);
+  auto acc = present(target, "acc_type");
+  std::string type = acc ? word_of(*acc, dsl_words::acc_types(), "acc_type") : "";
+  if (!type.empty() && type != "none") record.accelerators.push_back(type);
+}
+
+void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,
+                    ImageRecord& record) {
+  for (const auto& [key, value] : selectors.members()) {
+    std::string word = lower_case(key);
+    if (word == "version") {
+      if (record.version.text().empty()) record.version = version_of(value);
+    } else if (std::find(compilers.begin(), compilers.end(), word) != compilers.end()) {
+      if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
+    } else {
+      record.selectors[word] = scalar_text(value);
+    }
+  }
+}
+
+ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers) {
+  node.allow_only({"opt_dsl_code", "app_name", "version", "enable_opt_build", "target", "selectors",
+                   "container_name", "container_type", "container_registry"});
+  ImageRecord record;
+  JsonNode code = node.at("opt_dsl_code");
+  record.code = code.line_of_text();
+  if (record.code.empty()) code.fail("a code is not empty");
+  record.application = node.at("app_name").line_of_text();
+  if (auto version = node.find("version"); version && !version->is_null())
+    record.version = version_of(*version);
+  if (auto enabled = present(node, "enable_opt_build")) record.optimised = flag(*enabled);
+  if (auto target = present(node, "target")) read_target(*target, record);
+  if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, record);
+  record.reference = reference_of(node);
+  return record;
+}
+
+}  // namespace
+
+std::vector<ImageRecord> read_mappings(const JsonDocument& document,
+                                       const std::vector<std::string>& compilers) {
+  std::vector<std::string> known = dsl_words::compilers();
+  known.insert(known.end(), compilers.begin(), compilers.end());
+  JsonNode root = document.root();
+  std::vector<ImageRecord> records;
+  for (const auto& node : root.is_array() ? root.items() : std::vector<JsonNode>{root}) {
+    ImageRecord record = read_mapping(node, known);
+    std::erase_if(records, [&](const ImageRecord& earlier) { return earlier.code == record.code; });
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+}  // namespace kiln

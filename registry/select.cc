@@ -1,0 +1,160 @@
+#include "registry/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "registry/ranking.h"
+#include "registry/select_clauses.h"
+
+namespace kiln {
+namespace {
+
+std::string measured_text(const Measurement& measurement) {
+  const HostDescription& host = measurement.host;
+  std::string place = host.model.empty() ? host.cpu : host.model;
+  if (!place.empty()) place = ", " + place;
+  if (host.cores > 0) place += fmt::format(", {} core{}", host.cores, host.cores == 1 ? "" : "s");
+  return fmt::format("measured {:.1f} {} ({}{})", measurement.median, measurement.unit, measurement.workload,
+                     place);
+}
+
+std::string speed_against(const Ranked& winner, const Ranked& other) {
+  double factor = other.candidate.measured->median / winner.candidate.measured->median;
+  return factor == 1 ? "as fast as " + other.name
+                     : fmt::format("{:.2f} times as fast as {}", factor, other.name);
+}
+
+// Against the next one, and against the best stock image when that is another: this is what an optimised
+// build has to beat.
+std::string speed_reason(const std::vector<Ranked>& ranked) {
+  const Ranked& winner = ranked.front();
+  std::string text = measured_text(*winner.candidate.measured);
+  std::string against;
+  bool stock_named = !winner.candidate.entry->image.optimised;
+  for (std::size_t i = 1; i < ranked.size() && ranked[i].host_group == winner.host_group; ++i) {
+    bool stock = !ranked[i].candidate.entry->image.optimised;
+    if (i > 1 && (stock_named || !stock)) continue;
+    against += (against.empty() ? ": " : ", ") + speed_against(winner, ranked[i]);
+    stock_named = stock_named || stock;
+  }
+  return text + against;
+}
+
+std::string target_text(const ImageRecord& image) {
+  std::string text = image.cpu.empty() ? "any processor" : image.cpu;
+  for (const auto& accelerator : image.accelerators) text += "," + accelerator;
+  return text;
+}
+
+std::string preference_reason(const ImageQuery& query, const Ranked& winner, const Ranked& next,
+                              const Microarchitectures& cpus) {
+  const ImageRecord& image = winner.candidate.entry->image;
+  const ImageRecord& other = next.candidate.entry->image;
+  switch (first_difference(query, winner, next, cpus)) {
+    case Preference::measured:
+      return next.candidate.measured == nullptr
+                 ? fmt::format("{} is not measured", next.name)
+                 : fmt::format("{} is measured on a host less like this one only", next.name);
+    case Preference::speed:
+      return "";
+    case Preference::optimised:
+      return fmt::format("an optimised build, which is asked for; {} is not", next.name);
+    case Preference::fewer_accelerators:
+      return fmt::format("needs fewer accelerators than {}", next.name);
+    case Preference::specific_target:
+      return fmt::format("built for {}, more specific than {} of {}", target_text(image), target_text(other),
+                         next.name);
+    case Preference::version:
+      return fmt::format("version {} is newer than {} of {}", image.version.text(), other.version.text(),
+                         next.name);
+    case Preference::name:
+      break;
+  }
+  return fmt::format("equal to {}, and first by name", next.name);
+}
+
+std::string place_reason(const ImageRecord& image, const Host& host) {
+  if (!host.known || host.description.cpu.empty()) return fmt::format("built for {}", target_text(image));
+  return fmt::format("built for {}; host {} runs it", target_text(image), host.description.cpu);
+}
+
+std::string choices_reason(const ImageRecord& image) {
+  std::string text = fmt::format("has every choice: {}", image.application);
+  if (!image.version.text().empty()) text += " " + image.version.text();
+  text += image.optimised ? ", optimised build" : ", stock image";
+  for (const auto& component : image.components) {
+    if (component.kind == "compiler") text += ", " + component.name;
+  }
+  return text;
+}
+
+std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<Ranked>& ranked,
+                                     const Host& host, const Microarchitectures& cpus) {
+  const Ranked& winner = ranked.front();
+  const IndexEntry& entry = *winner.candidate.entry;
+  std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(entry.image)};
+  if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
+  if (ranked.size() == 1) {
+    reasons.push_back("the only image that qualifies");
+  } else if (std::string reason = preference_reason(query, winner, ranked[1], cpus); !reason.empty()) {
+    reasons.push_back(std::move(reason));
+  }
+  if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
+  return reasons;
+}
+
+struct Miss {
+  Candidate candidate;
+  std::string name;
+};
+
+std::vector<Miss> sorted_misses(std::vector<Candidate> candidates) {
+  std::vector<Miss> misses;
+  misses.reserve(candidates.size());
+  for (auto& candidate : candidates) {
+    std::string name = candidate.entry->image.name();
+    misses.push_back({std::move(candidate), std::move(name)});
+  }
+  std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
+    const ImageRecord& left = a.candidate.entry->image;
+    const ImageRecord& right = b.candidate.entry->image;
+    return std::tie(b.candidate.clauses_met, a.name, left.code, left.manifest) <
+           std::tie(a.candidate.clauses_met, b.name, right.code, right.manifest);
+  });
+  return misses;
+}
+
+void check_query(const ImageQuery& query, const Microarchitectures& cpus) {
+  if (query.cpu.empty() || cpus.find(query.cpu) != nullptr) return;
+  throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", query.cpu),
+              did_you_mean(query.cpu, cpus.names()));
+}
+
+}  // namespace
+
+Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
+                       const Microarchitectures& cpus) {
+  check_query(query, cpus);
+  std::vector<Candidate> qualifying;
+  std::vector<Candidate> failing;
+  for (const auto& entry : entries) {
+    Verdict verdict = judge(query, entry.image, host, cpus);
+    bool qualifies = verdict.failed.empty();
+    (qualifies ? qualifying : failing).push_back({&entry, std::move(verdict.failed), verdict.met, nullptr});
+  }
+  Selection selection;
+  std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
+  std::vector<Miss> misses = sorted_misses(std::move(failing));
+  if (!ranked.empty()) {
+    selection.winner = ranked.front().candidate;
+    selection.reasons = reasons_for(query, ranked, host, cpus);
+  } else if (!misses.empty()) {
+    selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
+  }
+  for (std::size_t i = 1; i < ranked.size(); ++i) selection.others.push_back(ranked[i].candidate);
+  for (auto& miss : misses) selection.others.push_back(std::move(miss.candidate));
+  return selection;
+}
+
+}  // namespace kiln

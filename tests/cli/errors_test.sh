@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# What a person gets for wrong input: one clear line with its place, the right exit code, nothing half-written.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+
+cp -r "$tiny" tiny
+matrix=tiny/tiny.json
+
+# Usage: 2, and the help is there.
+expect 2 "$KILN"
+expect 2 "$KILN" bulid -f "$matrix"
+expect 2 "$KILN" build
+holds "$err" '--file is required'
+expect 2 "$KILN" build -f "$matrix" --jobs 0
+expect 0 "$KILN" --help
+for command in plan show generate build publish bench select index schema doctor completion step; do
+  holds "$out" "  $command"
+  "$KILN" "$command" --help >/dev/null || fail "no help for $command"
+done
+holds "$out" 'Exit codes:'
+expect 0 "$KILN" --version
+holds "$out" 'archspec'
+
+# Input: 3, file, line, column, pointer and hint.
+edit() { # edit FILE SED-SCRIPT: a fresh copy of the tiny catalogue with one change
+  rm -rf tiny && cp -r "$tiny" tiny
+  sed -i "$2" "tiny/$1"
+}
+edit tiny.json 's/"exclude"/"exlude"/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" "tiny/tiny.json:13:3: error: unknown key 'exlude' (at /exlude); did you mean 'exclude'?"
+equals "$out" ''
+edit tiny.json 's/"hello"\]/"helo"]/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" 'tiny/tiny.json:5:'
+holds "$err" "did you mean 'hello'?"
+edit tiny.json 's/\["2.10", "2.1"\]/["2.10", 2.1]/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" 'tiny/tiny.json:6:25: error:'
+holds "$err" '(at /axes/version/1)'
+edit tiny.json 's/"plain"\]/"zen33"]/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" 'zen33'
+edit recipes/framework/hello/recipe.json 's/"versions": {/"versions": {"9": {"facts": 3},/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" 'tiny/recipes/framework/hello/recipe.json:'
+edit recipes/framework/hello/recipe.json 's/distro.sh/distr.sh/'
+expect 3 "$KILN" plan -f "$matrix"
+holds "$err" "distr.sh"
+echo '{"name": "x", "axes": {' >broken.json
+expect 3 "$KILN" plan -f broken.json --recipes tiny/recipes
+holds "$err" 'broken.json:2:1: error: not valid JSON'
+expect 3 "$KILN" plan -f absent.json --recipes tiny/recipes
+holds "$err" 'absent.json'
+
+# A matrix of 20 axes of 20 values is refused at once, with its size.
+"$KILN_PYTHON" -c 'import json; print(json.dumps({"name": "huge", "axes": {f"axis{i}": [str(j) for j in range(20)] for i in range(20)}}))' >huge.json
+start=$(date +%s%N)
+expect 3 "$KILN" plan -f huge.json --recipes tiny/recipes
+[ $((($(date +%s%N) - start) / 1000000)) -lt 2000 ] || fail 'the refusal of a huge matrix took long'
+
+# Cells that match nothing: 4.
+rm -rf tiny && cp -r "$tiny" tiny
+expect 4 "$KILN" plan -f "$matrix" 'framework=pytorch'
+holds "$err" "no cell of 'tiny' matches 'framework=pytorch'"
+expect 4 "$KILN" publish -f "$matrix"
+holds "$err" 'kiln build'
+
+# An empty index: 4; a bad DSL document: 3 with its place; nothing on stdout.
+expect 4 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
+equals "$out" ''
+echo '{"optimisation": {"enable_opt_build": "maybe"}}' >bad.json
+expect 3 "$KILN" select --dsl bad.json
+holds "$err" 'bad.json:1:'
+expect 3 "$KILN" select --dsl absent.json
+
+# A missing tool: 5, one line.
+mkdir -p empty-path
+expect 5 env PATH="$work/empty-path" "$KILN" build -f "$matrix" --state missing-tool
+holds "$err" "'ninja' is not installed"
+equals "$(wc -l <<<"$err")" 1
+
+# Two writers of one state folder: 7, and who the first one is.
+mkdir -p shared
+exec 9>shared/lock
+flock 9
+printf 'kiln build of night by process 1' >&9
+expect 7 "$KILN" build -f "$matrix" --state shared
+holds "$err" 'kiln build of night by process 1'
+exec 9>&-
+
+# Schemas are JSON and name themselves.
+for name in recipe matrix target site; do
+  expect 0 "$KILN" schema "$name"
+  holds "$out" 'json-schema.org'
+  equals "$(json 'it["type"]')" object
+done
+expect 2 "$KILN" schema recipes
+
+# Completions are valid for their shells; the manual page is roff.
+expect 0 "$KILN" completion bash
+bash -n <<<"$out"
+holds "$out" 'select'
+expect 0 "$KILN" completion man
+holds "$out" '.SS kiln select'
+echo "errors: all as documented"

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# The whole job on the tiny catalogue with the real buildah: build, test, package, publish, bench, select; then what
+# must happen on the second run, after a change, after a failure and after a kill.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+
+cp -r "$tiny" tiny
+matrix=tiny/tiny.json
+trap 'buildah --root "$work/.kiln/engine/root" --runroot "$work/.kiln/engine/run" umount -a >/dev/null 2>&1 || true' EXIT
+
+# 1. Everything is built, and each image is a whole OCI layout.
+expect 0 "$KILN" build -f "$matrix" --format json -j 2
+equals "$(json 'it["built"]')" 7
+holds "$err" 'done'
+for layout in .kiln/images/hello/*; do
+  tag=$("$KILN_PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/index.json"))["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"])' "$layout")
+  skopeo inspect --config "oci:$layout:$tag" >config.json || fail "skopeo does not read $layout"
+done
+[ ! -e .kiln/failed ] || [ -z "$(ls .kiln/failed)" ] || fail 'failure records are left'
+
+# 2. A second run does nothing and says so.
+expect 0 "$KILN" build -f "$matrix"
+holds "$out" 'nothing to do'
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'built'}"
+
+# 3. Publish, bench, select.
+expect 0 "$KILN" publish -f "$matrix"
+equals "$out" 'snapshot 1: 7 images, 0 kept from before'
+expect 0 "$KILN" publish -f "$matrix"
+equals "$out" 'snapshot 1: nothing new'
+expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --format json
+equals "$(json 'all(row["measured_now"] and row["median"] > 0 for row in it)')" True
+expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --format json
+equals "$(json 'any(row["measured_now"] for row in it)')" False
+ask() { # ask VERSION OPT [OPTION]: the tag for a version of hello
+  printf '{"optimisation": {"enable_opt_build": %s, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"}, "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "%s"%s}}}}' "$2" "$1" "${3:-}" |
+    "$KILN" select --dsl -
+}
+case $(ask 2.1 false) in hello:2.1-*) ;; *) fail "asked for 2.1, got $(ask 2.1 false)" ;; esac
+case $(ask 2.10 false) in hello:2.10-*) ;; *) fail "asked for 2.10, got $(ask 2.10 false)" ;; esac
+lacks "$(ask 2.1 false)" fast
+holds "$(ask 2.10 true ', "turbo": true')" turbo
+expect 4 ask 2.3 false
+holds "$err" '2.3'
+
+# 4. A change of one library's script rebuilds what hangs on it, and says why; a description changes nothing.
+echo 'echo more >>/opt/kiln/fast.more' >>tiny/recipes/library/fast/distro.sh
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to build"}')" "{'fast'}"
+expect 0 "$KILN" plan -f "$matrix" --explain library=fast
+holds "$out" 'distro.sh changed'
+sed -i 's/"description": "/"description": "Now: /' tiny/recipes/framework/hello/recipe.json
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json '{cell["axes"]["library"] for cell in it["cells"] if cell["state"] == "to build"}')" "{'fast'}"
+
+# 5. A broken script fails its images, the others go on, and the index keeps what it had, marked stale.
+echo 'echo about to break; exit 3' >>tiny/recipes/library/fast/distro.sh
+expect 1 "$KILN" build -f "$matrix" --format json
+equals "$(json 'sorted({(image["verdict"], "fast" in image["name"]) for image in it["images"]})')" "[('failed', True), ('up to date', False)]"
+holds "$(json 'it["images"]')" 'exit status 3'
+holds "$err" 'about to break'
+expect 0 "$KILN" publish -f "$matrix"
+holds "$out" 'snapshot 2'
+expect 0 "$KILN" index list --format json
+equals "$(json 'sorted({image["stale"] for image in it if "fast" in image["name"]})')" '[True]'
+expect 0 "$KILN" index rollback 1
+expect 0 "$KILN" index list --format json
+equals "$(json '{image["stale"] for image in it}')" '{False}'
+expect 4 "$KILN" index rollback 99
+
+# 6. Killed at a random moment, again and again: the next run goes on, and what was there stays whole.
+rm -rf tiny && cp -r "$tiny" tiny
+for moment in 0.2 0.5 0.9 1.4 2.0; do
+  rm -rf .kiln/built .kiln/steps .kiln/tests
+  setsid "$KILN" build -f "$matrix" -j 2 >/dev/null 2>&1 &
+  sleep "$moment"
+  kill -KILL -- -$! 2>/dev/null || true
+  wait $! 2>/dev/null || true
+done
+sleep 0.5
+expect 0 "$KILN" build -f "$matrix" --format json
+equals "$(json 'it["failed"]')" 0
+expect 0 "$KILN" index recover
+expect 0 "$KILN" index list --format json
+equals "$(json 'len(it)')" 7
+
+# 7. Interrupted: 130, and ninja's children are gone.
+rm -rf .kiln/built .kiln/steps .kiln/tests
+"$KILN" build -f "$matrix" >/dev/null 2>interrupt.err &
+build=$!
+sleep 1
+kill -INT $build
+status=0
+wait $build || status=$?
+equals "$status" 130
+expect 0 "$KILN" build -f "$matrix" --format json
+
+# 8. The engine's store is a cache: without it, children build from kiln's own layers.
+rm -rf .kiln/engine
+echo '# changed' >>tiny/recipes/compiler/turbo/distro.sh
+expect 0 "$KILN" build -f "$matrix" --format json
+equals "$(json 'it["failed"]')" 0
+
+# 9. The index can be rebuilt from the sidecars.
+expect 0 "$KILN" publish -f "$matrix"
+expect 0 "$KILN" index list
+before=$out
+rm .kiln/index.db
+expect 0 "$KILN" index recover
+expect 0 "$KILN" index list
+equals "$out" "$before"
+
+# 10. The same bits again: another state folder, time zone, locale and umask.
+(umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$KILN" build -f "$matrix" --state other -j 1 >/dev/null 2>&1) || fail 'the second state folder'
+digests() { # of the manifests
+  "$KILN_PYTHON" -c 'import glob, json, sys; print("\n".join(sorted(json.load(open(file))["manifest"] for file in glob.glob(sys.argv[1] + "/built/*.json"))))' "$1"
+}
+for digest in $(digests other); do
+  case $(digests .kiln) in *"$digest"*) ;; *) fail "the image $digest has other bits in another state folder" ;; esac
+done
+
+# 11. A full disk: one clear line, exit 1 with the reason in the verdict, nothing half-written.
+mkdir small
+mount -t tmpfs -o size=3m tmpfs small
+expect 1 "$KILN" build -f "$matrix" --state small/state --format json || true
+holds "$err$out" 'No space left on device'
+find small -name '*.part' | grep -q . && fail 'temporaries are left'
+umount small
+
+# 12. The build system does what `kiln build` does.
+expect 0 cmake --build "$(dirname "$KILN")" --target catalogue -- -n
+holds "$out" 'build -f'
+echo "build: all as promised"

@@ -1,0 +1,275 @@
+// The steps of a tiny image through the real buildah and skopeo: a root file system of busybox, as root,
+// without network.
+#include <gtest/gtest.h>
+#include <sys/xattr.h>
+
+#include <nlohmann/json.hpp>
+
+#include "image/buildah.h"
+#include "image/oci_layout.h"
+#include "image/package.h"
+#include "image/script.h"
+#include "image/step.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using testing::TemporaryFolder;
+
+// A folder, a plan and everything that run_step needs.
+class RealBuildah : public ::testing::Test {
+ protected:
+  RealBuildah() {
+    environment["PATH"] = std::getenv("PATH");
+    environment["HOME"] = folder.path();
+    site.ca_certificates = "";
+    site.step_limits = CommandLimits{std::chrono::seconds(100), std::chrono::seconds(50), 1 << 20};
+  }
+
+  // Adds a step with one file, its script, to the plan; the key is made as resolve makes it.
+  Step& add(StepKind kind, const std::string& component, const std::string& parent,
+            const std::string& script) {
+    Step step;
+    step.kind = kind;
+    step.component = component;
+    step.title = component + " " + std::string(name_of(kind));
+    step.parent = parent;
+    step.script = std::string(name_of(kind)) + ".sh";
+    step.files = {step.script};
+    folder.write("recipes/" + component + "/" + step.script, script);
+    recipe_folders[component] = folder / ("recipes/" + component);
+    step.inputs = {{"kind", name_of(kind)},
+                   {"parent", parent},
+                   {"component", component},
+                   {"script", {{"name", step.script}, {"digest", Digest::of(script).text()}}},
+                   {"files", Json::object()}};
+    step.key = Digest::of(step.inputs.dump()).hex();
+    return plan.steps[step.key] = step;
+  }
+
+  Step& add_busybox() {
+    return add(StepKind::rootfs, "base/busybox", "", R"sh(
+mkdir -p root/bin root/etc root/tmp root/run root/var/log root/opt
+cp "$(command -v busybox)" root/bin/busybox
+for name in sh ls cat ln mkdir rm mv echo touch chown chmod env ip wc id sleep test grep; do ln -s busybox "root/bin/$name"; done
+echo "root:x:0:0:root:/root:/bin/sh" >root/etc/passwd
+mkdir root/old && echo old >root/old/file && echo gone >root/gone && echo log >root/var/log/log
+tar -C root -cf "$KILN_OUTPUT" .
+)sh");
+  }
+
+  StepSetup setup() { return {plan, site, state, files, runner, clock, environment, recipe_folders}; }
+
+  StepOutcome run(const Step& step) {
+    StepOutcome outcome = run_step(step.key, setup());
+    if (outcome == StepOutcome::failed) ADD_FAILURE() << folder.read("state/logs/" + step.key + ".log");
+    return outcome;
+  }
+
+  StepRecord record(const Step& step) {
+    return step_record_from_json(
+        JsonDocument::parse(folder.read("state/steps/" + step.key + ".json"), "record").root());
+  }
+
+  std::string shell(const std::string& text) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", text};
+    command.environment = environment;
+    CommandResult result = runner.run(command);
+    EXPECT_TRUE(result.ok()) << text << "\n" << result.tail;
+    return result.output;
+  }
+
+  std::string entries(const LayerRecord& layer) {
+    return shell("zstd -dcq " + BlobStore(state.store()).path(layer.blob.digest).string() + " | tar -tf -");
+  }
+
+  TemporaryFolder folder;
+  BuildPlan plan;
+  Site site;
+  StatePaths state{folder / "state"};
+  RealFileSystem files;
+  RealCommandRunner runner;
+  RealClock clock;
+  std::map<std::string, std::string> environment;
+  std::map<std::string, fs::path> recipe_folders;
+};
+
+constexpr const char* kChanges = R"sh(
+echo new >/new
+rm -rf /old /gone && mkdir /old && echo fresh >/old/fresh
+echo noise >/var/log/noise; echo noise >/tmp/noise
+test "$(cat run.sh | wc -l)" -gt 3
+if touch here 2>/dev/null; then echo "the recipe's folder is writable"; exit 1; fi
+test "$HOME" = /root && test "$KILN_VERSION" = 1.0 && test -n "$KILN_JOBS"
+)sh";
+
+TEST_F(RealBuildah, AStepMakesALayerOfWhatChanged) {
+  Step base = add_busybox();
+  Step& step = add(StepKind::run, "framework/thing", base.key, kChanges);
+  step.parameters["KILN_VERSION"] = "1.0";
+  ASSERT_EQ(run(base), StepOutcome::done);
+  ASSERT_EQ(run(step), StepOutcome::done);
+  ASSERT_EQ(record(step).layers.size(), 2u);
+  EXPECT_EQ(entries(record(step).layers[1]),
+            "etc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nrun/\ntmp/\nvar/\nvar/log/\n");
+  EXPECT_EQ(run(step), StepOutcome::up_to_date);
+  // The engine's store is a cache.
+  EXPECT_TRUE(files.list(fs::path(state.engine().string() + ".sessions")).empty());
+}
+
+TEST_F(RealBuildah, TheEngineStoreMayGoAtAnyTime) {
+  Step base = add_busybox();
+  Step step = add(StepKind::run, "framework/one", base.key,
+                  "echo one >/one; mkdir -p /deep/er; rm /gone\n# 3\n# 4\n");
+  Step next =
+      add(StepKind::run, "framework/two", step.key, "cat /one >/two; test ! -e /gone; ls -ld /deep/er\n");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  ASSERT_EQ(run(step), StepOutcome::done);
+  ASSERT_EQ(run(next), StepOutcome::done);
+  Digest first = record(next).layers.back().blob.digest;
+  files.remove_all(state.engine());
+  files.remove_all(state.step(next.key));
+  ASSERT_EQ(run(next), StepOutcome::done);
+  EXPECT_EQ(record(next).layers.back().blob.digest, first);
+}
+
+TEST_F(RealBuildah, TheSameStepsGiveTheSameLayers) {
+  Step base = add_busybox();
+  Step step =
+      add(StepKind::run, "framework/one", base.key, "echo one >/one; ln /one /also; ln -s one /link\n");
+  std::vector<Digest> layers;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(run(base), StepOutcome::done);
+    ASSERT_EQ(run(step), StepOutcome::done);
+    for (const LayerRecord& layer : record(step).layers) layers.push_back(layer.blob.digest);
+    files.remove_all(state.root());
+  }
+  EXPECT_EQ(layers[0], layers[2]);
+  EXPECT_EQ(layers[1], layers[3]);
+}
+
+TEST_F(RealBuildah, ABuildStageLeavesOnlyWhatIsCopied) {
+  Step base = add_busybox();
+  Step build = add(StepKind::run, "library/lib", base.key, R"sh(
+mkdir -p /opt/kiln/lib/bin && cd /opt/kiln/lib && echo tool >bin/tool && chmod 4711 bin/tool && chown 7:8 bin && ln bin/tool bin/also
+ln -s /etc/passwd link && echo source >/source
+)sh");
+  Step copy = add(StepKind::copy, "library/lib", base.key, "");
+  plan.steps[copy.key].from = build.key;
+  plan.steps[copy.key].copy = {"/opt/kiln/lib"};
+  for (const Step* step : {&base, &build, &copy}) ASSERT_EQ(run(*step), StepOutcome::done);
+  EXPECT_EQ(entries(record(copy).layers.back()),
+            "opt/\nopt/kiln/\nopt/kiln/lib/\nopt/kiln/lib/bin/\nopt/kiln/lib/bin/also\nopt/kiln/lib/bin/"
+            "tool\nopt/kiln/lib/link\n");
+  std::string details =
+      shell("zstd -dcq " + BlobStore(state.store()).path(record(copy).layers.back().blob.digest).string() +
+            " | tar --numeric-owner -tvf -");
+  EXPECT_NE(details.find("drwxr-xr-x 7/8"), std::string::npos) << details;
+  EXPECT_NE(details.find("-rws--x--x"), std::string::npos) << details;
+  EXPECT_NE(details.find("tool link to opt/kiln/lib/bin/also"), std::string::npos) << details;
+}
+
+TEST_F(RealBuildah, ACopyOfNothingFailsAndSaysSo) {
+  Step base = add_busybox();
+  Step copy = add(StepKind::copy, "library/lib", base.key, "");
+  plan.steps[copy.key].from = base.key;
+  plan.steps[copy.key].copy = {"/opt/kiln/nothing"};
+  ASSERT_EQ(run(base), StepOutcome::done);
+  EXPECT_EQ(run_step(copy.key, setup()), StepOutcome::failed);
+  EXPECT_NE(folder.read("state/logs/" + copy.key + ".log")
+                .find("the build stage left nothing at /opt/kiln/nothing"),
+            std::string::npos);
+}
+
+TEST_F(RealBuildah, TestsHaveNoNetworkAndSayWhatTheyProved) {
+  Step base = add_busybox();
+  Step test = add(StepKind::test, "framework/thing", base.key, R"sh(
+test "$(ip -o link | wc -l)" = 1
+ip -o link | grep -q 'lo.*UP'
+if ip route | grep .; then exit 1; fi
+echo noise >&2
+echo "proved"
+)sh");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  ASSERT_EQ(run(test), StepOutcome::done);
+  auto record = test_record_from_json(
+      JsonDocument::parse(folder.read("state/tests/" + test.key + ".json"), "t").root());
+  EXPECT_EQ(record.last_line, "proved");
+}
+
+TEST_F(RealBuildah, AFailingScriptLeavesARecordALogAndNoContainer) {
+  Step base = add_busybox();
+  Step step = add(StepKind::run, "framework/thing", base.key, "echo before; false; echo after\n");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  EXPECT_EQ(run_step(step.key, setup()), StepOutcome::failed);
+  auto failure = failure_record_from_json(
+      JsonDocument::parse(folder.read("state/failed/" + step.key + ".json"), "f").root());
+  EXPECT_EQ(failure.what, "exit status 1");
+  EXPECT_EQ(failure.failure, FailureClass::build);
+  EXPECT_FALSE(files.exists(state.step(step.key)));
+  std::string log = folder.read("state/logs/" + step.key + ".log");
+  EXPECT_TRUE(log.starts_with("# framework/thing run\n")) << log;
+  EXPECT_NE(log.find("\nbefore\n"), std::string::npos) << log;
+  EXPECT_EQ(log.find("\nafter\n"), std::string::npos) << log;
+  std::string containers =
+      shell("buildah --root " + (state.engine() / "root").string() + " --runroot " +
+            (state.engine() / "run").string() + " --storage-driver overlay containers -q");
+  EXPECT_EQ(containers, "");
+}
+
+TEST_F(RealBuildah, ASilentScriptIsStopped) {
+  Step base = add_busybox();
+  Step step = add(StepKind::run, "framework/thing", base.key, "echo now; sleep 60\n");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  site.step_limits.silence = std::chrono::seconds(1);
+  EXPECT_EQ(run_step(step.key, setup()), StepOutcome::failed);
+  auto failure = failure_record_from_json(
+      JsonDocument::parse(folder.read("state/failed/" + step.key + ".json"), "f").root());
+  EXPECT_EQ(failure.what, "killed after 1 s of silence");
+}
+
+TEST_F(RealBuildah, RunInImageCapturesWhatAWorkloadPrints) {
+  Step base = add_busybox();
+  ASSERT_EQ(run(base), StepOutcome::done);
+  folder.write("bench/run.sh", "echo \"$SAMPLES\"; echo noise >&2\n");
+  CommandResult result = run_in_image(record(base), {"/bin/sh", "-eu", "run.sh"}, folder / "bench",
+                                      {{"SAMPLES", "[1]"}}, folder / "state/logs/bench.log", true, setup());
+  EXPECT_TRUE(result.ok()) << result.tail;
+  EXPECT_EQ(result.output, "[1]\n");
+  EXPECT_NE(folder.read("state/logs/bench.log").find("noise"), std::string::npos);
+}
+
+// What is packaged is an image to skopeo and buildah, and can be pulled as the base of another one.
+TEST_F(RealBuildah, OtherToolsReadThePackageAndItCanBeABase) {
+  Step base = add_busybox();
+  ASSERT_EQ(run(base), StepOutcome::done);
+  ImageSpec spec;
+  spec.repository = "busybox";
+  spec.tag = "1.0-distro";
+  spec.immutable_tag = "1.0-distro-0123456789ab";
+  spec.key = base.key;
+  spec.components = {{Kind::base, "busybox", Version("1.0"), "distro"}};
+  spec.environment = {{"GREETING", "hello"}};
+  spec.command = {"/bin/sh"};
+  spec.labels = {{"org.opencontainers.image.title", "busybox"}};
+  ImageRecord image = package_image(spec, record(base), state, BlobStore(state.store()), files, 315532800);
+  std::string layout = (state.root() / image.layout).string();
+
+  Json inspected = Json::parse(shell("skopeo inspect oci:" + layout + ":1.0-distro"));
+  EXPECT_EQ(inspected["Digest"], image.manifest.text());
+  EXPECT_EQ(inspected["Labels"]["org.opencontainers.image.title"], "busybox");
+  EXPECT_EQ(inspected["Created"], "1980-01-01T00:00:00Z");
+
+  Step pull = add(StepKind::pull, "base/pulled", "", "");
+  plan.steps[pull.key].reference = "oci:" + layout + ":1.0-distro";
+  Step step = add(StepKind::run, "framework/thing", pull.key, "test \"$GREETING\" = hello; echo new >/new\n");
+  files.remove_all(state.engine());
+  ASSERT_EQ(run(pull), StepOutcome::done);
+  EXPECT_EQ(record(pull).layers[0].blob, record(base).layers[0].blob);
+  ASSERT_EQ(run(step), StepOutcome::done);
+}
+
+}  // namespace
+}  // namespace kiln

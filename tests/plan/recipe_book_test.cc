@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "plan/recipe.h"
+#include "support/fake_effects.h"
+#include "support/input_errors.h"
+
+namespace kiln::testing {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// A recipe of version 1.0 whose one method has `body`.
+std::string recipe(const std::string& body) {
+  return fmt::format("{{\"versions\": {{\"1.0\": {{}}}},\n \"methods\": {{\"pip\": {{{}}}}}}}", body);
+}
+
+std::string needs(const std::string& kind, const std::string& name, const std::string& range = "*") {
+  return fmt::format(R"("needs": [{{"kind": "{}", "name": "{}", "version": "{}"}}])", kind, name, range);
+}
+
+RecipeBook read(const FakeFileSystem& files, const std::vector<fs::path>& roots = {"recipes"}) {
+  return RecipeBook::read(files, roots);
+}
+
+TEST(RecipeBook, ReadsEveryFolder) {
+  FakeFileSystem files({{"recipes/README.md", "stray"},
+                        {"recipes/.cache/x", "hidden"},
+                        {"recipes/library/notes.txt", "stray"},
+                        {"recipes/library/a/recipe.json", recipe("")},
+                        {"recipes/library/b/recipe.json", recipe(needs("library", "a", ">=1"))},
+                        {"recipes/framework/a/recipe.json", recipe(R"("after": ["b", "toolchain"])")}});
+  files.folders.insert("recipes/library/begun");
+  RecipeBook book = read(files);
+  EXPECT_EQ(book.all().size(), 3u);
+  EXPECT_EQ(book.names(Kind::library), (Strings{"a", "b"}));
+  EXPECT_EQ(book.names(Kind::compiler), Strings());
+  ASSERT_NE(book.find(Kind::framework, "a"), nullptr);
+  EXPECT_EQ(book.find(Kind::framework, "a")->file, "recipes/framework/a/recipe.json");
+  EXPECT_EQ(book.find(Kind::framework, "b"), nullptr);
+}
+
+TEST(RecipeBook, LaterRootsWin) {
+  FakeFileSystem files({{"recipes/library/a/recipe.json", recipe("")},
+                        {"recipes/library/b/recipe.json", recipe("")},
+                        {"site/library/a/recipe.json", recipe(needs("library", "b"))}});
+  RecipeBook book = read(files, {"recipes", "site"});
+  EXPECT_EQ(book.find(Kind::library, "a")->file, "site/library/a/recipe.json");
+  EXPECT_EQ(book.find(Kind::library, "b")->file, "recipes/library/b/recipe.json");
+}
+
+TEST(RecipeBook, RefusesWhatIsNoRecipe) {
+  auto error = [](const std::string& file) {
+    FakeFileSystem files;
+    files.files[file] = "{}";
+    return input_error([&] { read(files); });
+  };
+  EXPECT_EQ(error("elsewhere/x"), "recipes: error: there is no such folder of recipes");
+  EXPECT_EQ(error("recipes/frameworks/a/recipe.json"),
+            "recipes/frameworks: error: 'frameworks' is not a kind of component; did you mean 'framework'?");
+  EXPECT_EQ(
+      error("recipes/stuff/a/recipe.json"),
+      "recipes/stuff: error: 'stuff' is not a kind of component; kinds: base, toolchain, library, framework, "
+      "compiler, distributed, workload");
+  EXPECT_EQ(error("recipes/library/a/receipe.json"),
+            "recipes/library/a: error: the folder has no recipe.json; did you mean 'receipe.json'?");
+  EXPECT_EQ(error("recipes/library/a/install.sh"), "recipes/library/a: error: the folder has no recipe.json");
+}
+
+// What is wrong with library/a, which has `body`, beside library/openblas and toolchain/gcc.
+std::string error_of(const std::string& body) {
+  FakeFileSystem files({{"recipes/library/a/recipe.json", recipe(body)},
+                        {"recipes/library/openblas/recipe.json", recipe("")},
+                        {"recipes/toolchain/gcc/recipe.json", recipe("")}});
+  files.files["recipes/library/a/x.sh"] = "true\n";
+  return input_error([&] { read(files); });
+}
+
+TEST(RecipeBook, RefusesNeedsThatNothingMeets) {
+  EXPECT_EQ(error_of(needs("library", "openblass")),
+            "recipes/library/a/recipe.json:2:60: error: there is no library 'openblass' (at "
+            "/methods/pip/needs/0/name); did you mean 'openblas'?");
+  EXPECT_EQ(
+      error_of(needs("library", "gcc")),
+      "recipes/library/a/recipe.json:2:60: error: there is no library 'gcc' (at /methods/pip/needs/0/name); "
+      "there is a toolchain/gcc");
+  EXPECT_EQ(error_of(needs("toolchain", "gcc", ">=12")),
+            "recipes/library/a/recipe.json:2:62: error: no version of toolchain/gcc is in '>=12' (at "
+            "/methods/pip/needs/0/name); the newest is 1.0 (recipes/toolchain/gcc/recipe.json)");
+  EXPECT_EQ(error_of(R"("build": {"script": "x.sh", "copy": ["/opt"], )" + needs("toolchain", "g") + "}"),
+            "recipes/library/a/recipe.json:2:108: error: there is no toolchain 'g' (at "
+            "/methods/pip/build/needs/0/name)");
+}
+
+TEST(RecipeBook, RefusesAnAfterThatNamesNothing) {
+  EXPECT_EQ(error_of(R"("after": ["framework", "opnblas"])"),
+            "recipes/library/a/recipe.json:2:45: error: 'opnblas' is neither a kind nor a component (at "
+            "/methods/pip/after/1); did you mean 'openblas'?");
+}
+
+TEST(RecipeBook, TellsACircleOfNeeds) {
+  FakeFileSystem files(
+      {{"recipes/framework/f/recipe.json", recipe(needs("library", "a"))},
+       {"recipes/library/a/recipe.json", recipe(needs("library", "b"))},
+       {"recipes/library/b/recipe.json", recipe(needs("toolchain", "c"))},
+       {"recipes/toolchain/c/recipe.json",
+        recipe(R"("build": {"script": "c.sh", "copy": ["/opt/c"],)" + needs("library", "a") + "}")},
+       {"recipes/toolchain/c/c.sh", "true\n"}});
+  EXPECT_EQ(input_error([&] { read(files); }),
+            "recipes/toolchain/c/recipe.json:2:107: error: components need each other in a circle: "
+            "toolchain/c needs "
+            "library/a (recipes/toolchain/c/recipe.json:2:107) needs library/b "
+            "(recipes/library/a/recipe.json:2:60) "
+            "needs toolchain/c (recipes/library/b/recipe.json:2:62) (at /methods/pip/build/needs/0/name)");
+}
+
+TEST(RecipeBook, TellsAComponentThatNeedsItself) {
+  EXPECT_EQ(
+      error_of(needs("library", "a")),
+      "recipes/library/a/recipe.json:2:60: error: components need each other in a circle: library/a needs "
+      "library/a (recipes/library/a/recipe.json:2:60) (at /methods/pip/needs/0/name)");
+}
+
+TEST(RecipeBook, TakesTheSameNeedByTwoWays) {
+  FakeFileSystem files(
+      {{"recipes/framework/f/recipe.json",
+        recipe(R"("needs": [{"kind": "library", "name": "a"}, {"kind": "library", "name": "b"}])")},
+       {"recipes/library/a/recipe.json", recipe(needs("library", "b"))},
+       {"recipes/library/b/recipe.json", recipe("")}});
+  EXPECT_EQ(read(files).all().size(), 3u);
+}
+
+}  // namespace
+}  // namespace kiln::testing

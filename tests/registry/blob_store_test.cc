@@ -1,0 +1,256 @@
+#include "registry/blob_store.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "registry/durable_file.h"
+#include "samples.h"
+
+namespace kiln {
+namespace {
+
+using testing::error_of;
+using testing::names_in;
+using testing::read_bytes;
+using testing::TemporaryFolder;
+using testing::write_bytes;
+
+constexpr const char* kHelloHex = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
+TEST(BlobStore, KeepsBytesUnderTheirDigest) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path() / "a" / "store");
+  Descriptor blob = store.put("hello", "text/plain");
+  EXPECT_EQ(blob.digest.hex(), kHelloHex);
+  EXPECT_EQ(blob.size, 5u);
+  EXPECT_EQ(blob.media_type, "text/plain");
+  EXPECT_EQ(store.path(blob.digest), folder.path() / "a/store/sha256/2c" / kHelloHex);
+  EXPECT_EQ(read_bytes(store.path(blob.digest)), "hello");
+  EXPECT_EQ(store.read(blob.digest), "hello");
+  EXPECT_TRUE(store.has(blob.digest));
+  EXPECT_FALSE(store.has(Digest::of("other")));
+  EXPECT_FALSE(store.has(Digest()));
+  EXPECT_EQ(names_in(store.root() / "tmp"), std::vector<std::string>{});
+}
+
+TEST(BlobStore, PuttingTwiceHealsADamagedBlob) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  Descriptor blob = store.put("hello", "");
+  write_bytes(store.path(blob.digest), "jello");
+  EXPECT_EQ(store.put("hello", ""), blob);
+  EXPECT_EQ(store.read(blob.digest), "hello");
+}
+
+TEST(BlobStore, StreamsAFileInPieces) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path() / "store");
+  std::string bytes;
+  for (int i = 0; bytes.size() < 3'000'000; ++i) bytes += std::to_string(i);
+  write_bytes(folder.path() / "layer", bytes);
+  Descriptor blob = store.put_file(folder.path() / "layer", "layer", Digest::of(bytes));
+  EXPECT_EQ(blob.size, bytes.size());
+  EXPECT_EQ(store.read(blob.digest), bytes);
+}
+
+TEST(BlobStore, RefusesAFileOfAnotherDigest) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path() / "store");
+  write_bytes(folder.path() / "layer", "hello");
+  Error error = error_of([&] { store.put_file(folder.path() / "layer", "", Digest::of("other")); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.format(),
+            fmt::format("error: digest mismatch: expected {}, found sha256:{}\n  while storing {}/layer",
+                        Digest::of("other").text(), kHelloHex, folder.path().string()));
+  EXPECT_FALSE(store.has(Digest::of("hello")));
+  EXPECT_EQ(names_in(store.root() / "tmp"), std::vector<std::string>{});
+}
+
+TEST(BlobStore, NamesAMissingFile) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path() / "store");
+  Error error = error_of([&] { store.put_file(folder.path() / "none", ""); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.message(),
+            fmt::format("cannot open {}/none: No such file or directory", folder.path().string()));
+}
+
+TEST(BlobStore, AnAbandonedWriterLeavesNothing) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  {
+    BlobStore::Writer first = store.writer();
+    BlobStore::Writer second = store.writer();
+    first.write("hello", 5);
+    second.write("hello", 5);
+    EXPECT_EQ(names_in(folder.path() / "tmp").size(), 2u);
+    struct stat status {};
+    ASSERT_EQ(::stat((folder.path() / "tmp" / names_in(folder.path() / "tmp")[0]).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+    second.commit("");
+  }
+  EXPECT_EQ(names_in(folder.path() / "tmp").size(), 0u);
+  EXPECT_TRUE(store.has(Digest::of("hello")));
+}
+
+TEST(BlobStore, ReadingSaysWhatIsWrong) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  Digest digest = store.put("hello", "").digest;
+  EXPECT_EQ(error_of([&] { store.read(Digest::of("none")); }).message(),
+            fmt::format("blob {} is not in the store {}", Digest::of("none").text(), folder.path().string()));
+  EXPECT_EQ(error_of([&] { store.read(digest, 4); }).message(),
+            fmt::format("blob {} has 5 bytes, more than the 4 expected here", digest.text()));
+  write_bytes(store.path(digest), "jello");
+  EXPECT_EQ(error_of([&] { store.read(digest); }).message(),
+            fmt::format("{} is damaged: its content has the digest {}", store.path(digest).string(),
+                        Digest::of("jello").text()));
+  fs::remove(store.path(digest));
+  ASSERT_EQ(::mkfifo(store.path(digest).c_str(), 0600), 0);
+  Error error = error_of([&] { store.read(digest); });
+  EXPECT_EQ(error.message(), store.path(digest).string() + " is not a regular file");
+  EXPECT_EQ(error.code(), ExitCode::store);
+}
+
+TEST(BlobStore, KeepsSidecars) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  Digest a = Digest::of("a");
+  Digest b = Digest::of("b");
+  EXPECT_EQ(store.read_record(a), std::nullopt);
+  store.write_record(b, "{}");
+  store.write_record(a, "{\"old\": 1}");
+  store.write_record(a, "{\"new\": 1}");
+  store.write_sidecar(BlobStore::Sidecar::snapshot, "7", "[]");
+  EXPECT_EQ(store.read_record(a), "{\"new\": 1}");
+  EXPECT_EQ(store.records(), (std::vector{std::min(a, b), std::max(a, b)}));
+  EXPECT_EQ(store.sidecars(BlobStore::Sidecar::snapshot), std::vector<std::string>{"7"});
+  write_bytes(folder.path() / "records" / "README", "not ours");
+  EXPECT_EQ(store.records().size(), 2u);
+}
+
+TEST(BlobStore, ASidecarNameCannotLeaveItsFolder) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  for (const char* name : {"", "../x", "a/b", ".", "a.b", "A"}) {
+    Error error = error_of([&] { store.write_sidecar(BlobStore::Sidecar::snapshot, name, "{}"); });
+    EXPECT_EQ(error.message(), fmt::format("'{}' cannot name a sidecar", name));
+  }
+}
+
+TEST(BlobStore, DropsTemporariesOfTheDeadOnly) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    BlobStore::Writer writer = store.writer();
+    writer.write("x", 1);
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  BlobStore::Writer mine = store.writer();
+  ASSERT_EQ(names_in(folder.path() / "tmp").size(), 2u);
+  EXPECT_EQ(store.drop_dead_temporaries(), 1u);
+  EXPECT_EQ(store.drop_dead_temporaries(), 0u);
+  mine.write("alive", 5);
+  EXPECT_EQ(store.read(mine.commit("").digest), "alive");
+}
+
+TEST(BlobStore, SeesThatAProcessIdWasUsedAgain) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  std::string name;
+  {
+    BlobStore::Writer writer = store.writer();
+    name = names_in(folder.path() / "tmp").at(0);
+  }
+  // Our own process id, but another start time.
+  auto number = name.rfind('-');
+  auto start = name.rfind('-', number - 1);
+  write_bytes(folder.path() / "tmp" / (name.substr(0, start) + "-1" + name.substr(number)), "left over");
+  EXPECT_EQ(store.drop_dead_temporaries(), 1u);
+}
+
+TEST(BlobStore, LeavesOtherMachinesAWeek) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  fs::path fresh = folder.path() / "tmp" / "node-17.cluster-1-2-0.part";
+  fs::path old = folder.path() / "tmp" / "node-17.cluster-1-2-1.part";
+  write_bytes(fresh, "x");
+  write_bytes(old, "x");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(8 * 24));
+  EXPECT_EQ(store.drop_dead_temporaries(), 1u);
+  EXPECT_TRUE(fs::exists(fresh));
+}
+
+TEST(BlobStore, SaysWhenItCannotWrite) {
+  TemporaryFolder folder;
+  write_bytes(folder.path() / "file", "");
+  Error error = error_of([&] { BlobStore store(folder.path() / "file" / "store"); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.message(),
+            fmt::format("cannot create {}/file/store: Not a directory", folder.path().string()));
+}
+
+// The child's exit status says how far it came; 77 when this machine lets nobody mount.
+int put_on_a_full_disk(const fs::path& folder) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() != 0 && ::unshare(CLONE_NEWUSER) != 0) ::_exit(77);
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      ::_exit(77);
+    if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=256k") != 0) ::_exit(77);
+    try {
+      BlobStore store(folder);
+      store.put(std::string(1u << 20, 'x'), "");
+      ::_exit(1);
+    } catch (const Error& error) {
+      std::string expected = "no space left in " + (folder / "tmp").string() + ": cannot write ";
+      bool clear =
+          error.code() == ExitCode::store && error.message().starts_with(expected) && !error.hint().empty();
+      bool empty = testing::names_in(folder / "tmp").empty();
+      ::_exit(clear && empty ? 0 : 2);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(BlobStore, AFullDiskIsOneClearMessage) {
+  TemporaryFolder folder;
+  int status = put_on_a_full_disk(folder.path());
+  if (status == 77) GTEST_SKIP() << "no right to mount a small tmpfs here";
+  EXPECT_EQ(status, 0);
+}
+
+TEST(BlobStore, AFileSizeLimitFailsCleanly) {
+  TemporaryFolder folder;
+  BlobStore store(folder.path());
+  pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit limit{100'000, 100'000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      store.put(std::string(200'000, 'x'), "");
+      ::_exit(1);
+    } catch (const Error& error) {
+      bool clear = error.code() == ExitCode::store && error.message().ends_with(": File too large");
+      ::_exit(clear && names_in(folder.path() / "tmp").empty() ? 0 : 2);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,280 @@
+#include "registry/index.h"
+
+#include <sqlite3.h>
+
+#include "samples.h"
+
+namespace kiln {
+namespace {
+
+using testing::error_of;
+using testing::measurement_of;
+using testing::read_bytes;
+using testing::stored_image;
+using testing::TemporaryFolder;
+using testing::visible;
+
+constexpr const char* kNow = "2026-11-20T10:00:00Z";
+
+class IndexTest : public ::testing::Test {
+ protected:
+  ImageRecord image(const std::string& tag, const std::string& content) {
+    return stored_image(store, tag, content);
+  }
+  Index open(Index::Mode mode = Index::Mode::write) { return Index::open(folder.path(), mode); }
+  void sql(const char* statement) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open((folder.path() / "index.db").c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+  }
+
+  TemporaryFolder folder;
+  BlobStore store{folder.path() / "store"};
+};
+
+std::vector<std::string> tags(const std::vector<IndexEntry>& entries) {
+  std::vector<std::string> result;
+  for (const auto& entry : entries) {
+    result.push_back(entry.image.name() + "=" + entry.image.labels.at("org.opencontainers.image.title") +
+                     (entry.stale ? " stale" : ""));
+  }
+  return result;
+}
+
+using Strings = std::vector<std::string>;
+
+TEST_F(IndexTest, StartsEmpty) {
+  Index index = open();
+  EXPECT_EQ(index.current(), 0);
+  EXPECT_TRUE(index.entries().empty());
+  EXPECT_TRUE(index.snapshots().empty());
+}
+
+TEST_F(IndexTest, PublishesImagesTogetherAndMovesTags) {
+  Index index = open();
+  EXPECT_EQ(index.publish({image("b", "one"), image("a", "two")}, {}, kNow, "first night"), 1);
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=two", "pytorch:b=one"}));
+  EXPECT_EQ(index.publish({image("a", "three")}, {}, kNow, "second"), 2);
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=three", "pytorch:b=one"}));
+  EXPECT_EQ(tags(index.entries(1)), (Strings{"pytorch:a=two", "pytorch:b=one"}));
+  auto snapshots = index.snapshots();
+  ASSERT_EQ(snapshots.size(), 2u);
+  EXPECT_EQ(snapshots[0].number, 2);
+  EXPECT_TRUE(snapshots[0].current);
+  EXPECT_EQ(snapshots[1].note, "first night");
+  EXPECT_EQ(snapshots[1].created, kNow);
+  EXPECT_EQ(snapshots[1].images, 2u);
+  EXPECT_FALSE(snapshots[1].current);
+}
+
+TEST_F(IndexTest, EveryFieldComesBack) {
+  Index index = open();
+  ImageRecord full = image("a", "one");
+  full.key = std::string(64, 'c');
+  full.cell = "0123abcd";
+  full.optimised = true;
+  full.components.push_back({"compiler", "inductor", Version("2.6.0"), "", true});
+  full.accelerators = {"nvidia:sm_61"};
+  full.selectors = {{"mpicc", "true"}};
+  full.layout = "images/pytorch/a";
+  index.publish({full}, {}, kNow, "");
+  index.record(measurement_of(full.manifest, 185.25));
+  IndexEntry entry = index.entries().at(0);
+  EXPECT_EQ(to_json(entry.image), to_json(full));
+  ASSERT_EQ(entry.measurements.size(), 1u);
+  EXPECT_EQ(to_json(entry.measurements[0]), to_json(measurement_of(full.manifest, 185.25)));
+}
+
+TEST_F(IndexTest, PublishingTheSameAgainChangesNothing) {
+  Index index = open();
+  auto first = image("a", "one");
+  index.publish({first}, {}, kNow, "first");
+  std::string before = read_bytes(folder.path() / "index.db");
+  EXPECT_EQ(index.publish({first}, {}, "2027-01-01T00:00:00Z", "again"), 1);
+  EXPECT_EQ(index.publish({}, {}, kNow, "nothing"), 1);
+  EXPECT_EQ(read_bytes(folder.path() / "index.db"), before);
+}
+
+TEST_F(IndexTest, ANewRecordOfTheSameImageIsPublished) {
+  Index index = open();
+  auto record = image("a", "one");
+  index.publish({record}, {}, kNow, "");
+  record.layout = "images/elsewhere";
+  EXPECT_EQ(index.publish({record}, {}, kNow, ""), 2);
+  EXPECT_EQ(index.entries().at(0).image.layout, "images/elsewhere");
+}
+
+TEST_F(IndexTest, AFailedImageKeepsYesterdaysMarkedStale) {
+  Index index = open();
+  auto a = image("a", "one");
+  index.publish({a, image("b", "two")}, {}, kNow, "");
+  EXPECT_EQ(index.publish({image("b", "three")}, {"pytorch:a", "pytorch:never-built", "no-tag"}, kNow, ""),
+            2);
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=one stale", "pytorch:b=three"}));
+  EXPECT_EQ(index.publish({}, {"pytorch:a"}, kNow, ""), 2) << "it is stale already";
+  EXPECT_EQ(index.publish({a}, {}, kNow, ""), 3) << "built again to the same bytes: no longer stale";
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=one", "pytorch:b=three"}));
+}
+
+TEST_F(IndexTest, OneImageMayHaveTwoTags) {
+  Index index = open();
+  auto a = image("a", "one");
+  auto b = a;
+  b.tag = "b";
+  index.publish({a, b}, {}, kNow, "");
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=one", "pytorch:b=one"}));
+}
+
+TEST_F(IndexTest, RollsBackAndGoesOnFromThere) {
+  Index index = open();
+  index.publish({image("a", "one")}, {}, kNow, "");
+  index.publish({image("a", "two")}, {}, kNow, "");
+  index.rollback(1);
+  EXPECT_EQ(index.current(), 1);
+  EXPECT_EQ(tags(index.entries()), Strings{"pytorch:a=one"});
+  EXPECT_EQ(tags(open(Index::Mode::read).entries()), Strings{"pytorch:a=one"});
+  EXPECT_EQ(index.publish({image("b", "three")}, {}, kNow, ""), 3);
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=one", "pytorch:b=three"}));
+  EXPECT_EQ(tags(index.entries(2)), Strings{"pytorch:a=two"});
+}
+
+TEST_F(IndexTest, NamesTheSnapshotsThereAre) {
+  Index index = open();
+  Error none = error_of([&] { index.rollback(1); });
+  EXPECT_EQ(none.code(), ExitCode::no_match);
+  EXPECT_EQ(none.format(), "error: there is no snapshot 1; nothing was published yet");
+  index.publish({image("a", "one")}, {}, kNow, "");
+  EXPECT_EQ(error_of([&] { index.entries(7); }).format(),
+            "error: there is no snapshot 7; the newest is 1; `kiln index snapshots` shows them");
+}
+
+TEST_F(IndexTest, RefusesImagesThatAreNotAllThere) {
+  Index index = open();
+  auto record = image("a", "one");
+  Digest layer = Digest::of("layer of one");
+  fs::remove(store.path(layer));
+  Error error = error_of([&] { index.publish({record}, {}, kNow, ""); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.format(),
+            fmt::format("error: blob {} is not in the store\n  while publishing pytorch:a", layer.text()));
+  record.manifest = Digest();
+  EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
+            "cannot publish '': it needs a manifest, a repository and a tag");
+  EXPECT_TRUE(index.snapshots().empty());
+}
+
+TEST_F(IndexTest, TheNewestMappingOfACodeWins) {
+  Index index = open();
+  ImageRecord mapping;
+  mapping.code = "openmpi-3";
+  mapping.application = "openmpi";
+  mapping.version = Version("3.1.3");
+  mapping.reference = "docker://ethcscs/openmpi:3.1.3";
+  EXPECT_EQ(index.import_mappings({mapping}, kNow), 1);
+  EXPECT_EQ(index.snapshots()[0].note, "1 imported mapping");
+  mapping.reference = "docker://modakopt/modak:openmpi";
+  EXPECT_EQ(index.import_mappings({mapping}, kNow), 2);
+  index.publish({image("a", "one")}, {}, kNow, "");
+  auto entries = index.entries();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].image.name(), "docker://modakopt/modak:openmpi");
+  EXPECT_EQ(index.entries(1).at(0).image.name(), "docker://ethcscs/openmpi:3.1.3");
+  mapping.code.clear();
+  EXPECT_EQ(
+      error_of([&] { index.import_mappings({mapping}, kNow); }).message(),
+      "cannot import 'docker://modakopt/modak:openmpi': it needs a reference and a code, and no manifest");
+}
+
+TEST_F(IndexTest, KeepsMeasurementsInOrder) {
+  Index index = open();
+  auto record = image("a", "one");
+  index.record(measurement_of(record.manifest, 300));  // before it is published
+  index.publish({record}, {}, kNow, "");
+  index.record(measurement_of(record.manifest, 200));
+  auto measurements = index.entries().at(0).measurements;
+  ASSERT_EQ(measurements.size(), 2u);
+  EXPECT_EQ(measurements[0].median, 300);
+  EXPECT_EQ(measurements[1].median, 200);
+  EXPECT_EQ(store.sidecars(BlobStore::Sidecar::measurement),
+            (Strings{record.manifest.hex() + "-1", record.manifest.hex() + "-2"}));
+}
+
+TEST_F(IndexTest, AReaderNeedsAnIndexAndChangesNothing) {
+  Error none = error_of([&] { open(Index::Mode::read); });
+  EXPECT_EQ(none.code(), ExitCode::store);
+  EXPECT_EQ(none.message(), "there is no index in " + folder.path().string());
+  open().publish({image("a", "one")}, {}, kNow, "");
+  Index reader = open(Index::Mode::read);
+  EXPECT_EQ(tags(reader.entries()), Strings{"pytorch:a=one"});
+  Error error = error_of([&] { reader.publish({image("a", "two")}, {}, kNow, ""); });
+  EXPECT_EQ(error.message(), (folder.path() / "index.db").string() + " was opened for reading only");
+  EXPECT_EQ(error_of([&] { reader.rollback(1); }).code(), ExitCode::store);
+}
+
+TEST_F(IndexTest, RefusesANewerFormatNamingBoth) {
+  open().publish({image("a", "one")}, {}, kNow, "");
+  sql("PRAGMA user_version = 2");
+  for (auto mode : {Index::Mode::read, Index::Mode::write}) {
+    Error error = error_of([&] { open(mode); });
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 2, this kiln knows formats up to 1; "
+                                          "use the newer kiln that wrote it",
+                                          folder.path().string()));
+  }
+  EXPECT_FALSE(fs::exists(folder.path() / "index.db.bad-1"));
+}
+
+TEST_F(IndexTest, UsesARollbackJournal) {
+  open().publish({image("a", "one")}, {}, kNow, "");
+  std::string header = read_bytes(folder.path() / "index.db").substr(0, 100);
+  EXPECT_EQ(header[18], 1) << "2 would be WAL";
+  EXPECT_EQ(header[19], 1);
+  EXPECT_EQ(header.substr(68, 4), "kiln") << "application_id";
+}
+
+TEST_F(IndexTest, AWaitingWriterSaysWho) {
+  Index index = open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.path() / "index.db").c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  Error error = error_of([&] { index.publish({image("a", "one")}, {}, kNow, ""); });
+  sqlite3_close(other);
+  EXPECT_EQ(error.code(), ExitCode::locked);
+  EXPECT_EQ(error.message(),
+            (folder.path() / "index.db").string() + ": another process has been writing for more than 5 s");
+  EXPECT_EQ(index.publish({image("a", "one")}, {}, kNow, ""), 1);
+}
+
+TEST_F(IndexTest, ASidecarIsTheRecord) {
+  auto record = image("a", "one");
+  open().publish({record}, {}, kNow, "");
+  auto text = store.read_record(record.manifest);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(to_json(image_record_from_json(JsonDocument::parse(*text, "sidecar").root())), to_json(record));
+}
+
+TEST(ImageRecord, ErrorsOfASidecarNameThePlace) {
+  auto message = [](const std::string& text) {
+    return error_of([&] { image_record_from_json(JsonDocument::parse(text, "r.json").root()); }).format();
+  };
+  EXPECT_EQ(message("{\"manifest\": \"sha256:12\"}").substr(0, 20), "r.json:1:14: error: ");
+  EXPECT_NE(message("{\"verison\": \"1\"}").find("did you mean 'version'?"), std::string::npos);
+  EXPECT_NE(message("{\"version\": \"\"}")
+                .find("r.json:1:13: error: a version is 1 to 128 characters long (at /version)"),
+            std::string::npos);
+  EXPECT_NE(
+      message("{\"components\": [{\"kind\": \"../x\", \"name\": \"y\"}]}").find("(at /components/0/kind)"),
+      std::string::npos);
+}
+
+TEST(Measurement, ASpeedIsGreaterThanZero) {
+  std::string text = to_json(measurement_of(Digest::of("x"), 0)).dump();
+  Error error = error_of([&] { measurement_from_json(JsonDocument::parse(text, "m.json").root()); });
+  EXPECT_EQ(error.message(), "a measured median is greater than 0");
+  EXPECT_EQ(error.where().pointer, "/median");
+}
+
+}  // namespace
+}  // namespace kiln

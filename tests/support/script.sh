@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# For the script tests: sourced with the private folder as $1. KILN is the program, KILN_SOURCE the source tree.
+set -euo pipefail
+work=$1
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+tiny=$KILN_SOURCE/tests/data/tiny
+unset NO_COLOR KILN_STATE KILN_SITE SINGULARITY_DIR
+export SOURCE_DATE_EPOCH=315532800
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# expect STATUS COMMAND…: runs it, keeps stdout and stderr in $out and $err, and checks the exit status.
+expect() {
+  local wanted=$1 status=0
+  shift
+  "$@" >"$work/.out" 2>"$work/.err" || status=$?
+  out=$(cat "$work/.out")
+  err=$(cat "$work/.err")
+  if [ "$status" != "$wanted" ]; then
+    echo "--- stdout"
+    cat "$work/.out"
+    echo "--- stderr"
+    cat "$work/.err"
+    fail "exit status $status, expected $wanted: $*"
+  fi
+}
+
+# holds TEXT WORDS: TEXT must contain WORDS.
+holds() {
+  case $1 in
+    *"$2"*) ;;
+    *) fail "expected '$2' in: $1" ;;
+  esac
+}
+
+lacks() {
+  case $1 in
+    *"$2"*) fail "did not expect '$2' in: $1" ;;
+    *) ;;
+  esac
+}
+
+equals() {
+  [ "$1" = "$2" ] || fail "expected '$2', found '$1'"
+}
+
+# json EXPRESSION: evaluates a Python expression over the JSON in $out, named `it`.
+json() {
+  printf '%s' "$out" | "$KILN_PYTHON" -c "import json, sys; it = json.load(sys.stdin); print($1)"
+}
