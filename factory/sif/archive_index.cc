@@ -63,7 +63,8 @@ std::map<std::string, std::string> pax_records(std::string_view text) {
     std::size_t length = 0;
     auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), length);
     auto used = static_cast<std::size_t>(end - text.data());
-    if (problem != std::errc() || length > text.size() || length < used + 3 || *end != ' ' || text[length - 1] != '\n')
+    if (problem != std::errc() || length > text.size() || length < used + 3 || *end != ' ' ||
+        text[length - 1] != '\n')
       throw Error(ExitCode::input, "a damaged PAX header");
     std::string_view record = text.substr(used + 1, length - used - 2);
     std::size_t equals = record.find('=');
@@ -151,7 +152,8 @@ BlobSection ArchiveIndex::find(std::string_view name) const {
     if (link == links_.end()) break;
     at = link->second;
   }
-  throw Error(ExitCode::input, fmt::format("{}: no file '{}' inside", file_.path().string(), std::string(name)));
+  throw Error(ExitCode::input,
+              fmt::format("{}: no file '{}' inside", file_.path().string(), std::string(name)));
 }
 
 }  // namespace kiln::sif

@@ -13,7 +13,8 @@ constexpr std::size_t kMostLayers = 512;
 constexpr std::string_view kDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
 
 bool is_index(std::string_view type) {
-  return type == media_type::kImageIndex || type == "application/vnd.docker.distribution.manifest.list.v2+json";
+  return type == media_type::kImageIndex ||
+         type == "application/vnd.docker.distribution.manifest.list.v2+json";
 }
 
 std::string annotation(const JsonNode& descriptor, std::string_view key) {
@@ -25,7 +26,8 @@ std::string annotation(const JsonNode& descriptor, std::string_view key) {
 
 bool fits(const JsonNode& descriptor, const std::string& architecture) {
   auto platform = descriptor.find("platform");
-  return !platform || (platform->at("os").string() == "linux" && platform->at("architecture").string() == architecture);
+  return !platform ||
+         (platform->at("os").string() == "linux" && platform->at("architecture").string() == architecture);
 }
 
 }  // namespace
@@ -33,7 +35,8 @@ bool fits(const JsonNode& descriptor, const std::string& architecture) {
 ImageName parse_image_name(std::string_view text) {
   std::size_t colon = text.find(':');
   std::string transport(text.substr(0, colon == text.npos ? 0 : colon));
-  if (transport != "oci" && transport != "oci-archive" && transport != "docker-archive" && transport != "docker")
+  if (transport != "oci" && transport != "oci-archive" && transport != "docker-archive" &&
+      transport != "docker")
     throw Error(ExitCode::usage, fmt::format("'{}' does not name an image", std::string(text)),
                 "oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE[:TAG] or docker://REFERENCE");
   std::string_view rest = text.substr(colon + 1);
@@ -45,7 +48,7 @@ ImageName parse_image_name(std::string_view text) {
 
 SourceImage SourceImage::open(const ImageName& name, const std::string& architecture) {
   SourceImage image;
-  image.name_ = name;
+  image.name_ = image.called_ = name;
   if (name.transport != "oci") {
     image.files_.push_back(std::make_unique<ReadOnlyFile>(name.path));
     image.archive_ = std::make_unique<ArchiveIndex>(*image.files_.back());
@@ -55,10 +58,11 @@ SourceImage SourceImage::open(const ImageName& name, const std::string& architec
   else
     image.open_oci(architecture);
   if (image.layers_.size() > kMostLayers)
-    throw Error(ExitCode::input, fmt::format("the image has {} layers, the limit is {}", image.layers_.size(), kMostLayers));
+    throw Error(ExitCode::input,
+                fmt::format("the image has {} layers, the limit is {}", image.layers_.size(), kMostLayers));
   if (image.layers_.size() != image.config_.diff_ids.size())
-    throw Error(ExitCode::input, fmt::format("the manifest has {} layers, the configuration names {}", image.layers_.size(),
-                                             image.config_.diff_ids.size()));
+    throw Error(ExitCode::input, fmt::format("the manifest has {} layers, the configuration names {}",
+                                             image.layers_.size(), image.config_.diff_ids.size()));
   return image;
 }
 
@@ -82,8 +86,8 @@ BlobSection SourceImage::named_file(const std::string& name) {
 BlobSection SourceImage::blob(const Descriptor& descriptor) {
   BlobSection section = named_file("blobs/sha256/" + descriptor.digest.hex());
   if (section.size != descriptor.size)
-    throw Error(ExitCode::input, fmt::format("blob {} has {} bytes, its descriptor says {}", descriptor.digest.text(),
-                                             section.size, descriptor.size));
+    throw Error(ExitCode::input, fmt::format("blob {} has {} bytes, its descriptor says {}",
+                                             descriptor.digest.text(), section.size, descriptor.size));
   return section;
 }
 
@@ -110,11 +114,13 @@ void SourceImage::open_oci(const std::string& architecture) {
 
 Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, const std::string& architecture,
                                unsigned depth) {
-  if (depth > kMostIndexDepth) index.fail(fmt::format("image indexes are nested more than {} deep", kMostIndexDepth));
+  if (depth > kMostIndexDepth)
+    index.fail(fmt::format("image indexes are nested more than {} deep", kMostIndexDepth));
   if (index.find("layers")) index.fail("expected an image index, found a manifest's layers");
   std::vector<JsonNode> matching;
   for (const JsonNode& node : index.at("manifests").items())
-    if ((tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) && fits(node, architecture))
+    if ((tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
+        fits(node, architecture))
       matching.push_back(node);
   if (matching.empty())
     index.fail(tag.empty() ? fmt::format("no image for linux/{}", architecture)

@@ -7,7 +7,7 @@
 namespace kiln::sif {
 namespace {
 
-constexpr unsigned kMostLinks = 255;                  // followed on one way
+constexpr unsigned kMostLinks = 255;                   // followed on one way
 constexpr std::uint64_t kMostLinkSteps = 100'000'000;  // components of link targets walked for one image
 
 [[noreturn]] void bad(const std::string& what) { throw Error(ExitCode::input, what); }

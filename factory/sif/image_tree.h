@@ -1,5 +1,5 @@
-// The files of an image while its layers are put on one another: the rules of the OCI image-spec's layer.md on a tree in
-// memory. Nothing here touches a disk; symbolic links resolve inside the tree only.
+// The files of an image while its layers are put on one another: the rules of the OCI image-spec's layer.md
+// on a tree in memory. Nothing here touches a disk; symbolic links resolve inside the tree only.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,19 @@ namespace kiln::sif {
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
-// What an entry of a layer became: an inode of the image, or an instruction about paths. Small, there are millions.
+// What an entry of a layer became: an inode of the image, or an instruction about paths. Small, there are
+// millions.
 struct Inode {
-  NodeId path = kRootNode;         // as the layer names it, symbolic links not followed
-  std::uint32_t payload = kNone;   // file: content id; symlink: string id; hard link: NodeId of the target's path
+  NodeId path = kRootNode;  // as the layer names it, symbolic links not followed
+  std::uint32_t payload =
+      kNone;  // file: content id; symlink: string id; hard link: NodeId of the target's path
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  std::uint32_t mtime = 0;         // seconds, clamped to what SquashFS holds
-  std::uint32_t xattrs = kNone;    // set id
-  std::uint32_t number = 0;        // of the entry in its layer
+  std::uint32_t mtime = 0;       // seconds, clamped to what SquashFS holds
+  std::uint32_t xattrs = kNone;  // set id
+  std::uint32_t number = 0;      // of the entry in its layer
   std::uint16_t mode = 0;
-  std::uint16_t layer = 0;         // from 0, the lowest
+  std::uint16_t layer = 0;  // from 0, the lowest
   EntryKind kind = EntryKind::file;
 };
 
@@ -45,8 +47,9 @@ class ImageTree {
   std::uint32_t add_string(std::string_view text);
   const std::string& string(std::uint32_t id) const { return strings_[id]; }
 
-  // Does what the entry says to the tree as it stands. Entries come layer by layer, lowest first, in the order of each
-  // layer; whiteouts spare what the same layer made. Throws Error(input), without the entry's number and name.
+  // Does what the entry says to the tree as it stands. Entries come layer by layer, lowest first, in the
+  // order of each layer; whiteouts spare what the same layer made. Throws Error(input), without the entry's
+  // number and name.
   void apply(InodeId id);
 
   // The node at a path, links in its folders followed but not itself; nullopt when nothing is there.
@@ -58,11 +61,12 @@ class ImageTree {
   InodeId inode_at(NodeId node) const { return slots_[node].inode; }
   std::vector<NodeId> children(NodeId folder) const;  // sorted by the names' bytes
   std::string_view name(NodeId node) const { return paths_.name(node); }
+  NodeId parent(NodeId node) const { return paths_.parent(node); }
   std::string path(NodeId node) const { return paths_.path(node); }
 
  private:
-  // What stands at a node. A node is in the tree when it has an inode, its folder is in the tree, and the folder was not
-  // emptied since: removing a folder moves its epoch on and so takes all below away at once.
+  // What stands at a node. A node is in the tree when it has an inode, its folder is in the tree, and the
+  // folder was not emptied since: removing a folder moves its epoch on and so takes all below away at once.
   struct Slot {
     InodeId inode = kNone;
     std::uint32_t epoch = 0;

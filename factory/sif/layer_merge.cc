@@ -10,8 +10,8 @@
 namespace kiln::sif {
 namespace {
 
-constexpr std::uint32_t kSkipped = kNone - 1;              // a file's payload: not written yet
-constexpr std::uint64_t kMostXattrBytes = 64u << 20;       // of all different sets together
+constexpr std::uint32_t kSkipped = kNone - 1;         // a file's payload: not written yet
+constexpr std::uint64_t kMostXattrBytes = 64u << 20;  // of all different sets together
 constexpr std::size_t kMostLayers = 512;
 
 std::uint32_t squashfs_time(std::int64_t seconds) {
@@ -35,7 +35,8 @@ LayerMerge::LayerMerge(std::size_t layer_count, OpenLayer open, ContentSink& sin
       first_inode_(layer_count),
       end_inode_(layer_count) {
   if (layer_count > kMostLayers)
-    throw Error(ExitCode::input, fmt::format("the image has {} layers, the limit is {}", layer_count, kMostLayers));
+    throw Error(ExitCode::input,
+                fmt::format("the image has {} layers, the limit is {}", layer_count, kMostLayers));
 }
 
 void LayerMerge::run() {
@@ -114,7 +115,7 @@ LayerMerge::Hidden& LayerMerge::hidden(NodeId node) {
 bool LayerMerge::is_hidden(NodeId node, std::size_t layer) const {
   if (node < hidden_.size() && std::max(hidden_[node].itself, hidden_[node].file) > layer) return true;
   for (NodeId up = node; up != kRootNode;) {
-    up = tree_.paths().parent(up);
+    up = tree_.parent(up);
     if (up < hidden_.size() && std::max(hidden_[up].itself, hidden_[up].children) > layer) return true;
   }
   return false;
@@ -140,7 +141,8 @@ std::uint32_t LayerMerge::xattr_set(const LayerEntry& entry) {
   if (!is_new) return found->second;
   for (const auto& [name, value] : kept) xattr_bytes_ += name.size() + value.size();
   if (xattr_bytes_ > kMostXattrBytes)
-    throw Error(ExitCode::input, fmt::format("the image's extended attributes fill more than {} bytes", kMostXattrBytes));
+    throw Error(ExitCode::input,
+                fmt::format("the image's extended attributes fill more than {} bytes", kMostXattrBytes));
   xattr_sets_.push_back(std::move(kept));
   return found->second;
 }
@@ -151,7 +153,8 @@ void LayerMerge::merge_layers() {
         tree_.apply(id);
       } catch (const Error& error) {
         const Inode& inode = tree_.inode(id);
-        Error named(error.code(), fmt::format("entry #{} '{}': {}", inode.number, tree_.path(inode.path), error.message()));
+        Error named(error.code(),
+                    fmt::format("entry #{} '{}': {}", inode.number, tree_.path(inode.path), error.message()));
         named.while_doing(fmt::format("merging layer {} of {}", layer + 1, layer_count_));
         throw named;
       }

@@ -90,13 +90,15 @@ void read_whiteout(LayerEntry& entry) {
 void read_xattrs(archive_entry* source, const EntryLimits& limits, LayerEntry& entry) {
   entry.xattrs.clear();
   auto count = static_cast<std::size_t>(archive_entry_xattr_reset(source));
-  if (count > limits.xattrs) bad(fmt::format("has {} extended attributes, the limit is {}", count, limits.xattrs));
+  if (count > limits.xattrs)
+    bad(fmt::format("has {} extended attributes, the limit is {}", count, limits.xattrs));
   const char* name = nullptr;
   const void* value = nullptr;
   std::size_t size = 0;
   while (archive_entry_xattr_next(source, &name, &value, &size) == ARCHIVE_OK) {
     if (name == nullptr || *name == '\0') bad("has an extended attribute without a name");
-    if (std::string_view(name).size() > limits.component) bad("has an extended attribute with too long a name");
+    if (std::string_view(name).size() > limits.component)
+      bad("has an extended attribute with too long a name");
     if (size > limits.xattr_value)
       bad(fmt::format("has an extended attribute of {} bytes, the limit is {}", size, limits.xattr_value));
     entry.xattrs.emplace_back(name, std::string(static_cast<const char*>(value), size));
@@ -107,7 +109,8 @@ void read_xattrs(archive_entry* source, const EntryLimits& limits, LayerEntry& e
 }  // namespace
 
 std::string entry_path(std::string_view raw, const EntryLimits& limits) {
-  if (raw.size() > limits.path) bad(fmt::format("has a path of {} bytes, the limit is {}", raw.size(), limits.path));
+  if (raw.size() > limits.path)
+    bad(fmt::format("has a path of {} bytes, the limit is {}", raw.size(), limits.path));
   std::string path;
   while (!raw.empty()) {
     std::string_view component = raw.substr(0, raw.find('/'));
@@ -115,7 +118,8 @@ std::string entry_path(std::string_view raw, const EntryLimits& limits) {
     if (component.empty() || component == ".") continue;
     if (component == "..") bad("has '..' in its path");
     if (component.size() > limits.component)
-      bad(fmt::format("has a path component of {} bytes, the limit is {}", component.size(), limits.component));
+      bad(fmt::format("has a path component of {} bytes, the limit is {}", component.size(),
+                      limits.component));
     if (!path.empty()) path += '/';
     path += component;
   }

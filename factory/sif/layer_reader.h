@@ -1,4 +1,5 @@
-// The entries of a layer's tar stream, read by libarchive and checked by rules of our own. libarchive is visible in layer_reader.cc only.
+// The entries of a layer's tar stream, read by libarchive and checked by rules of our own. libarchive is
+// visible in layer_reader.cc only.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,20 @@ namespace kiln::sif {
 
 enum class EntryKind : std::uint8_t { file, folder, symlink, hard_link, fifo, device, whiteout, opaque };
 
-// One entry. Paths are relative to the image's root: components of 1 to 255 bytes joined by "/", no "." or "..";
-// "" is the root itself. A whiteout's path is what it removes; an opaque marker's is the folder that it empties.
+// One entry. Paths are relative to the image's root: components of 1 to 255 bytes joined by "/", no "." or
+// "..";
+// "" is the root itself. A whiteout's path is what it removes; an opaque marker's is the folder that it
+// empties.
 struct LayerEntry {
   std::uint64_t number = 0;  // from 1, in the layer
   EntryKind kind = EntryKind::file;
   std::string path;
-  std::string target;        // of a symlink: as written; of a hard link: a path as above
-  std::uint16_t mode = 0;    // permission bits with set-id and sticky
+  std::string target;      // of a symlink: as written; of a hard link: a path as above
+  std::uint16_t mode = 0;  // permission bits with set-id and sticky
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  std::int64_t mtime = 0;    // seconds
-  std::uint64_t size = 0;    // of a file, holes included
+  std::int64_t mtime = 0;  // seconds
+  std::uint64_t size = 0;  // of a file, holes included
   std::vector<std::pair<std::string, std::string>> xattrs;
 };
 
@@ -51,7 +54,8 @@ class LayerReader {
 
   // False at the end of the layer, whose digests were then right. Throws Error(input) that names the entry.
   bool next(LayerEntry& entry);
-  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry, or not at all.
+  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry,
+  // or not at all.
   void read_content(const std::function<void(std::string_view)>& sink);
   // An error about the entry that next() gave: "entry #7 'a/b': …".
   [[noreturn]] void refuse(const std::string& why) const;

@@ -22,11 +22,12 @@ constexpr std::size_t kInput = 1u << 20;
 
 }  // namespace
 
-// A ring of chunks with one writer (the inflating thread) and two readers (the caller and the hashing thread).
-// A chunk is written again when both have passed it.
+// A ring of chunks with one writer (the inflating thread) and two readers (the caller and the hashing
+// thread). A chunk is written again when both have passed it.
 class LayerStream::Pipe {
  public:
-  Pipe(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id, const LayerLimits& limits)
+  Pipe(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id,
+       const LayerLimits& limits)
       : blob_(blob), descriptor_(descriptor), diff_id_(diff_id), limits_(limits) {
     for (auto& chunk : chunks_) chunk.bytes.resize(kChunk);
     // An uncompressed layer's DiffID is its digest: one hash is enough.
@@ -74,7 +75,9 @@ class LayerStream::Pipe {
     try {
       (this->*work)();
     } catch (Error& error) {
-      error.while_doing(fmt::format("unfolding the layer {}", descriptor_.digest.empty() ? diff_id_.text() : descriptor_.digest.text()));
+      error.while_doing(fmt::format("unfolding the layer {}", descriptor_.digest.empty()
+                                                                  ? diff_id_.text()
+                                                                  : descriptor_.digest.text()));
       fail(std::make_exception_ptr(error));
     } catch (...) {
       fail(std::current_exception());
@@ -107,8 +110,8 @@ class LayerStream::Pipe {
     std::vector<char> buffer(kInput);
     std::uint64_t offset = 0;
     std::size_t have = read_blob(offset, buffer);
-    auto inflater =
-        Inflater::create(layer_compression(descriptor_.media_type, {buffer.data(), std::min<std::size_t>(have, 4)}));
+    auto inflater = Inflater::create(
+        layer_compression(descriptor_.media_type, {buffer.data(), std::min<std::size_t>(have, 4)}));
     std::string_view input{buffer.data(), have};
     bool more = true;
     while (more) {
@@ -141,7 +144,8 @@ class LayerStream::Pipe {
     std::uint64_t left = blob_.size - offset;
     auto want = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer.size()));
     std::size_t got = blob_.file->read_at(blob_.offset + offset, buffer.data(), want);
-    if (got != want) throw Error(ExitCode::input, fmt::format("the blob is truncated at byte {}", offset + got));
+    if (got != want)
+      throw Error(ExitCode::input, fmt::format("the blob is truncated at byte {}", offset + got));
     if (!descriptor_.digest.empty()) blob_hash_.update(buffer.data(), got);
     offset += got;
     compressed_ = offset;
@@ -151,10 +155,12 @@ class LayerStream::Pipe {
   void count_plain(std::size_t size) {
     plain_ += size;
     if (plain_ > limits_.plain_bytes)
-      throw Error(ExitCode::input, fmt::format("the layer unfolds to more than {} bytes", limits_.plain_bytes));
+      throw Error(ExitCode::input,
+                  fmt::format("the layer unfolds to more than {} bytes", limits_.plain_bytes));
     if (plain_ > limits_.ratio_from && plain_ / limits_.ratio > compressed_)
-      throw Error(ExitCode::input, fmt::format("the layer unfolds {} bytes to {}, over {} times: a decompression bomb",
-                                               compressed_.load(), plain_, limits_.ratio));
+      throw Error(ExitCode::input,
+                  fmt::format("the layer unfolds {} bytes to {}, over {} times: a decompression bomb",
+                              compressed_.load(), plain_, limits_.ratio));
   }
 
   void hash_all() {
@@ -172,8 +178,11 @@ class LayerStream::Pipe {
       changed_.notify_all();
     }
     if (hasher.finish() != diff_id_)
-      throw Error(ExitCode::input, fmt::format("the layer's plain bytes do not have the DiffID {} that the image's configuration names",
-                                               diff_id_.text()));
+      throw Error(
+          ExitCode::input,
+          fmt::format(
+              "the layer's plain bytes do not have the DiffID {} that the image's configuration names",
+              diff_id_.text()));
     std::lock_guard lock(mutex_);
     hashed_all_ = true;
     changed_.notify_all();

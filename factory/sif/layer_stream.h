@@ -1,5 +1,5 @@
-// The plain bytes of one layer, decompressed ahead by a thread of its own and hashed by another; digest, DiffID and
-// the limits on what a layer may unfold to are enforced on the way.
+// The plain bytes of one layer, decompressed ahead by a thread of its own and hashed by another; digest,
+// DiffID and the limits on what a layer may unfold to are enforced on the way.
 //
 //     blob ──read, sha256──▶ inflate ──chunk──▶ next() ──▶ tar reader
 //                                        └────▶ sha256 ──▶ DiffID
@@ -23,8 +23,10 @@ struct LayerLimits {
 
 class LayerStream {
  public:
-  // Starts the threads. `diff_id`, and the descriptor's digest, are empty where nothing is known of the bytes.
-  LayerStream(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id, const LayerLimits& limits);
+  // Starts the threads. `diff_id`, and the descriptor's digest, are empty where nothing is known of the
+  // bytes.
+  LayerStream(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id,
+              const LayerLimits& limits);
   ~LayerStream();  // stops the threads, whatever was read
 
   // The next bytes, valid until the next call; empty at the end, after both digests were found right.

@@ -35,9 +35,11 @@ std::string build_date(std::int64_t seconds) {
   std::time_t time = seconds;
   std::tm utc{};
   ::gmtime_r(&time, &utc);
-  static constexpr const char* kDays[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
-  static constexpr const char* kMonths[] = {"January", "February", "March",     "April",   "May",      "June",
-                                            "July",    "August",   "September", "October", "November", "December"};
+  static constexpr const char* kDays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                          "Thursday", "Friday", "Saturday"};
+  static constexpr const char* kMonths[] = {"January",   "February", "March",    "April",
+                                            "May",       "June",     "July",     "August",
+                                            "September", "October",  "November", "December"};
   return fmt::format("{}_{}_{}_{}_{}:{}:{}_UTC", kDays[utc.tm_wday], utc.tm_mday, kMonths[utc.tm_mon],
                      utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
@@ -50,7 +52,10 @@ std::string without_last_newline(std::string text) {
 class Adder {
  public:
   Adder(ImageTree& tree, ContentSink& sink, std::uint16_t layer, std::int64_t time)
-      : tree_(tree), sink_(sink), layer_(layer), time_(static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 0, UINT32_MAX))) {}
+      : tree_(tree),
+        sink_(sink),
+        layer_(layer),
+        time_(static_cast<std::uint32_t>(std::clamp<std::int64_t>(time, 0, UINT32_MAX))) {}
 
   void folder(std::string_view path) {
     if (!tree_.lookup_followed(path)) add(path, EntryKind::folder, 0755, kNone);
@@ -77,7 +82,8 @@ class Adder {
     try {
       tree_.apply(tree_.add_inode(inode));
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("cannot add /{} to the image: it {}", std::string(path), error.message()));
+      throw Error(error.code(),
+                  fmt::format("cannot add /{} to the image: it {}", std::string(path), error.message()));
     }
   }
 
@@ -100,7 +106,8 @@ std::string environment_script(const ImageConfig& config) {
     if (name == "PATH")
       script += fmt::format("export PATH={}\n", shell_quoted(value));
     else
-      script += fmt::format("test -n \"${{{}:-}}\" || {}={}\nexport {}\n", name, name, shell_quoted(value), name);
+      script +=
+          fmt::format("test -n \"${{{}:-}}\" || {}={}\nexport {}\n", name, name, shell_quoted(value), name);
   }
   return script;
 }
@@ -140,11 +147,12 @@ std::string inspect_metadata(const ImageConfig& config, const RuntimeOptions& op
   return Json{{"data", {{"attributes", attributes}}}, {"type", "container"}}.dump();
 }
 
-void add_runtime_files(const ImageConfig& config, const RuntimeOptions& options, std::uint16_t layer, ImageTree& tree,
-                       ContentSink& sink) {
+void add_runtime_files(const ImageConfig& config, const RuntimeOptions& options, std::uint16_t layer,
+                       ImageTree& tree, ContentSink& sink) {
   Adder add(tree, sink, layer, options.build_time);
-  for (const char* path : {".singularity.d", ".singularity.d/libs", ".singularity.d/actions", ".singularity.d/env", "dev", "proc",
-                           "root", "var", "var/tmp", "tmp", "etc", "sys", "home"})
+  for (const char* path :
+       {".singularity.d", ".singularity.d/libs", ".singularity.d/actions", ".singularity.d/env", "dev",
+        "proc", "root", "var", "var/tmp", "tmp", "etc", "sys", "home"})
     add.folder(path);
   add.link("singularity", ".singularity.d/runscript");
   add.link("environment", ".singularity.d/env/90-environment.sh");

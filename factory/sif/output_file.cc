@@ -29,9 +29,11 @@ OutputFile::~OutputFile() {
 void OutputFile::fail(const char* verb) const {
   int number = errno;
   std::string hint;
-  if (number == ENOSPC || number == EDQUOT) hint = "free some space on that file system and run the command again";
+  if (number == ENOSPC || number == EDQUOT)
+    hint = "free some space on that file system and run the command again";
   if (number == EACCES || number == EPERM || number == EROFS) hint = "check the owner and the mode";
-  throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path_.string(), std::strerror(number)), hint);
+  throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path_.string(), std::strerror(number)),
+              hint);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::string_view bytes) {

@@ -1,4 +1,5 @@
-// A file that appears under its name whole or not at all: written under a temporary name beside it, synced, renamed.
+// A file that appears under its name whole or not at all: written under a temporary name beside it, synced,
+// renamed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ class OutputFile {
   std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
   void truncate(std::uint64_t size);
   std::uint64_t size() const { return size_; }
-  // fsync, rename over `path`, fsync of the folder. The mode is 0755 less the umask, as Apptainer's: a SIF can be run.
+  // fsync, rename over `path`, fsync of the folder. The mode is 0755 less the umask, as Apptainer's: a SIF
+  // can be run.
   void commit();
 
  private:

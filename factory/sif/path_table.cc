@@ -56,7 +56,9 @@ std::size_t PathTable::bucket_of(NodeId parent, std::string_view wanted) const {
   return bucket;
 }
 
-NodeId PathTable::find(NodeId parent, std::string_view name) const { return buckets_[bucket_of(parent, name)]; }
+NodeId PathTable::find(NodeId parent, std::string_view name) const {
+  return buckets_[bucket_of(parent, name)];
+}
 
 NodeId PathTable::insert(NodeId parent, std::string_view name) {
   std::size_t bucket = bucket_of(parent, name);
@@ -84,7 +86,8 @@ NodeId PathTable::insert_path(std::string_view path) {
 
 std::uint32_t PathTable::store_name(std::string_view name) {
   if (chunks_.empty() || chunk_used_ + name.size() + 1 > kChunkSize) {
-    if (chunks_.size() == 1u << (32 - kChunkBits)) throw Error(ExitCode::input, "the names fill more than 4 GiB");
+    if (chunks_.size() == 1u << (32 - kChunkBits))
+      throw Error(ExitCode::input, "the names fill more than 4 GiB");
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunkSize));
     chunk_used_ = 0;
   }

@@ -1,4 +1,5 @@
-// Names of all layers, each path stored once: millions of paths in little memory, looked up by (parent, name).
+// Names of all layers, each path stored once: millions of paths in little memory, looked up by (parent,
+// name).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ class PathTable {
     std::uint16_t depth = 0;
   };
   std::uint64_t hash(NodeId parent, std::string_view name) const;
-  std::size_t bucket_of(NodeId parent, std::string_view name) const;  // its node's, or the free one where it belongs
+  std::size_t bucket_of(NodeId parent,
+                        std::string_view name) const;  // its node's, or the free one where it belongs
   std::uint32_t store_name(std::string_view name);
   void grow();
 

@@ -118,8 +118,8 @@ echo "No test script found in container"
 exit 0
 )";
 
-// Apptainer lets the shell look at the arguments once more, unless SINGULARITY_NO_EVAL is set; the image's own
-// words follow as they are.
+// Apptainer lets the shell look at the arguments once more, unless SINGULARITY_NO_EVAL is set; the image's
+// own words follow as they are.
 inline constexpr std::string_view kRunscriptHead = R"(#!/bin/sh
 if [ -z "${SINGULARITY_NO_EVAL:-}" ]; then
     words=

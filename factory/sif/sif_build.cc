@@ -15,8 +15,9 @@ namespace {
 std::array<unsigned char, 16> make_uuid(const SourceImage& image, const SifOptions& options) {
   std::array<unsigned char, 16> uuid{};
   if (options.reproducible) {
-    Digest seed = Digest::of(fmt::format("{} {} {} {} {}", image.digest().text(), options.squashfs.compression,
-                                         options.squashfs.level, options.squashfs.block_size, options.now));
+    Digest seed =
+        Digest::of(fmt::format("{} {} {} {} {}", image.digest().text(), options.squashfs.compression,
+                               options.squashfs.level, options.squashfs.block_size, options.now));
     for (std::size_t i = 0; i < uuid.size(); ++i)
       uuid[i] = static_cast<unsigned char>(std::stoi(seed.hex().substr(2 * i, 2), nullptr, 16));
   } else {
@@ -42,7 +43,8 @@ RuntimeOptions runtime_options(const SourceImage& image, const SifOptions& optio
 }
 
 // The objects in front of the partition, in Apptainer's order.
-std::vector<std::pair<SifObject, std::string>> small_objects(const SourceImage& image, const RuntimeOptions& runtime) {
+std::vector<std::pair<SifObject, std::string>> small_objects(const SourceImage& image,
+                                                             const RuntimeOptions& runtime) {
   SifObject definition;
   definition.type = SifType::definition_file;
   SifObject inspect;
@@ -63,7 +65,8 @@ std::uint64_t aligned(std::uint64_t offset) {
 // Lays objects one behind the other and writes the tables at the end.
 class SifWriter {
  public:
-  SifWriter(OutputFile& file, std::string arch, std::int64_t time) : file_(file), arch_(std::move(arch)), time_(time) {}
+  SifWriter(OutputFile& file, std::string arch, std::int64_t time)
+      : file_(file), arch_(std::move(arch)), time_(time) {}
 
   void add(SifObject object, std::string_view bytes) {
     file_.write_at(end_, bytes);
@@ -146,7 +149,8 @@ SifResult build_sif(const SourceImage& image, const fs::path& output, const SifO
   std::uint64_t current_size = 0;
   WatchedSink sink(squashfs, [&] {
     if (options.progress && current != nullptr)
-      options.progress(std::min(done + current->compressed_bytes_read(), result.compressed), result.compressed);
+      options.progress(std::min(done + current->compressed_bytes_read(), result.compressed),
+                       result.compressed);
   });
   auto open = [&](std::size_t layer) {
     done += current_size;
@@ -159,10 +163,12 @@ SifResult build_sif(const SourceImage& image, const fs::path& output, const SifO
   merge.run();
   current = nullptr;
   result.merge = merge.report();
-  add_runtime_files(image.config(), runtime, static_cast<std::uint16_t>(image.layer_count()), merge.tree(), squashfs);
+  add_runtime_files(image.config(), runtime, static_cast<std::uint16_t>(image.layer_count()), merge.tree(),
+                    squashfs);
 
   auto now = static_cast<std::uint32_t>(std::clamp<std::int64_t>(options.now, 0, UINT32_MAX));
-  sif.add_partition(squashfs.finish(merge.tree(), merge.xattr_sets(), now, options.reproducible ? now : UINT32_MAX));
+  sif.add_partition(
+      squashfs.finish(merge.tree(), merge.xattr_sets(), now, options.reproducible ? now : UINT32_MAX));
   sif.finish(make_uuid(image, options));
   result.size = file.size();
   file.commit();

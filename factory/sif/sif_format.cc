@@ -13,8 +13,9 @@ constexpr std::size_t kExtra = 384;
 constexpr std::size_t kName = 128;
 
 constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
-    {"386", "01"},   {"amd64", "02"},  {"arm", "03"},      {"arm64", "04"}, {"ppc64", "05"},    {"ppc64le", "06"},
-    {"mips", "07"},  {"mipsle", "08"}, {"mips64", "09"},   {"mips64le", "10"}, {"s390x", "11"}, {"riscv64", "12"},
+    {"386", "01"},    {"amd64", "02"},    {"arm", "03"},   {"arm64", "04"},
+    {"ppc64", "05"},  {"ppc64le", "06"},  {"mips", "07"},  {"mipsle", "08"},
+    {"mips64", "09"}, {"mips64le", "10"}, {"s390x", "11"}, {"riscv64", "12"},
 };
 
 class Encoder {
@@ -113,7 +114,8 @@ std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
 }
 
 SifFileSystem SifObject::file_system() const {
-  return type == SifType::partition ? SifFileSystem(Decoder(extra).number<std::int32_t>()) : SifFileSystem::none;
+  return type == SifType::partition ? SifFileSystem(Decoder(extra).number<std::int32_t>())
+                                    : SifFileSystem::none;
 }
 
 SifPartition SifObject::partition() const {
@@ -167,13 +169,14 @@ SifHeader decode_sif_header(std::string_view bytes) {
   if (decoder.raw(10) != std::string_view("SIF_MAGIC\0", 10))
     throw Error(ExitCode::input, "not a SIF file: the magic 'SIF_MAGIC' is not at byte 32");
   if (std::string version = decoder.text(3); version != "01")
-    throw Error(ExitCode::input, fmt::format("SIF version '{}' is not known", version), "kiln reads version 01");
+    throw Error(ExitCode::input, fmt::format("SIF version '{}' is not known", version),
+                "kiln reads version 01");
   header.arch = decoder.text(3);
   for (unsigned char& byte : header.uuid) byte = decoder.number<unsigned char>();
   header.created = decoder.number<std::int64_t>();
   header.modified = decoder.number<std::int64_t>();
-  for (std::uint64_t* value : {&header.free, &header.total, &header.descriptor_offset, &header.descriptor_length,
-                               &header.data_offset, &header.data_length})
+  for (std::uint64_t* value : {&header.free, &header.total, &header.descriptor_offset,
+                               &header.descriptor_length, &header.data_offset, &header.data_length})
     *value = decoder.number<std::uint64_t>();
   return header;
 }
@@ -185,8 +188,10 @@ SifObject decode_sif_object(std::string_view bytes, bool& used) {
   auto in_use = decoder.number<std::uint8_t>();
   if (in_use > 1) throw Error(ExitCode::input, fmt::format("the 'used' byte is {}, neither 0 nor 1", in_use));
   used = in_use == 1;
-  for (std::uint32_t* value : {&object.id, &object.group, &object.link}) *value = decoder.number<std::uint32_t>();
-  for (std::uint64_t* value : {&object.offset, &object.size, &object.stored}) *value = decoder.number<std::uint64_t>();
+  for (std::uint32_t* value : {&object.id, &object.group, &object.link})
+    *value = decoder.number<std::uint32_t>();
+  for (std::uint64_t* value : {&object.offset, &object.size, &object.stored})
+    *value = decoder.number<std::uint64_t>();
   for (std::int64_t* value : {&object.created, &object.modified, &object.uid, &object.gid})
     *value = decoder.number<std::int64_t>();
   object.name = decoder.text(kName);

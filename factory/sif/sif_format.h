@@ -1,4 +1,5 @@
-// The Singularity Image Format, version 01, as Apptainer and Singularity read it. All numbers are little-endian.
+// The Singularity Image Format, version 01, as Apptainer and Singularity read it. All numbers are
+// little-endian.
 //
 //          0 ┌──────────────────────────────────────────────────────────┐
 //            │ launch     32 bytes  "#!/usr/bin/env run-singularity\n"   │
@@ -69,7 +70,14 @@ enum class SifType : std::int32_t {
   oci_root_index = 0x400a,
   oci_blob = 0x400b,
 };
-enum class SifFileSystem : std::int32_t { none = 0, squashfs = 1, ext3 = 2, archive = 3, raw = 4, encrypted_squashfs = 5 };
+enum class SifFileSystem : std::int32_t {
+  none = 0,
+  squashfs = 1,
+  ext3 = 2,
+  archive = 3,
+  raw = 4,
+  encrypted_squashfs = 5
+};
 enum class SifPartition : std::int32_t { none = 0, system = 1, primary_system = 2, data = 3, overlay = 4 };
 
 std::string sif_type_name(SifType type);  // as siftool prints them: "Def.FILE"
@@ -109,8 +117,9 @@ struct SifHeader {
   std::uint64_t data_length = 0;
 };
 
-std::string sif_arch_code(std::string_view oci_architecture);  // "amd64" → "02"; throws Error(input) for an unknown one
-std::string sif_arch_name(std::string_view code);              // "02" → "amd64", "unknown"
+std::string sif_arch_code(
+    std::string_view oci_architecture);            // "amd64" → "02"; throws Error(input) for an unknown one
+std::string sif_arch_name(std::string_view code);  // "02" → "amd64", "unknown"
 std::string uuid_text(const std::array<unsigned char, 16>& uuid);
 
 // The bytes of the header and of one descriptor, 128 and 585.

@@ -21,7 +21,8 @@ bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
 }
 
 void check_header(const ReadOnlyFile& file, const SifHeader& header) {
-  if (!header.launch.starts_with("#!") && !header.launch.empty()) bad(file, "header: the launch script does not start with '#!'");
+  if (!header.launch.starts_with("#!") && !header.launch.empty())
+    bad(file, "header: the launch script does not start with '#!'");
   if (header.arch != "00" && sif_arch_name(header.arch) == "unknown")
     bad(file, fmt::format("header: unknown architecture code '{}'", header.arch));
   if (header.created < 0 || header.modified < 0) bad(file, "header: a time before 1970");
@@ -29,10 +30,12 @@ void check_header(const ReadOnlyFile& file, const SifHeader& header) {
     bad(file, fmt::format("header: {} descriptors, expected 1 to {}", header.total, kMostSifDescriptors));
   if (header.free > header.total)
     bad(file, fmt::format("header: {} of {} descriptors free", header.free, header.total));
-  if (header.descriptor_offset < kSifHeaderSize || !inside(header.descriptor_offset, header.descriptor_length, file.size()))
+  if (header.descriptor_offset < kSifHeaderSize ||
+      !inside(header.descriptor_offset, header.descriptor_length, file.size()))
     bad(file, "header: the descriptors lie outside the file or over the header");
   if (header.descriptor_length != header.total * kSifDescriptorSize)
-    bad(file, fmt::format("header: {} descriptors do not fill {} bytes", header.total, header.descriptor_length));
+    bad(file,
+        fmt::format("header: {} descriptors do not fill {} bytes", header.total, header.descriptor_length));
   if (header.data_offset < header.descriptor_offset + header.descriptor_length ||
       !inside(header.data_offset, header.data_length, file.size()))
     bad(file, "header: the data lie outside the file or over the descriptors");
@@ -40,12 +43,16 @@ void check_header(const ReadOnlyFile& file, const SifHeader& header) {
 
 void check_type(const ReadOnlyFile& file, const SifObject& object) {
   if (object.type < SifType::definition_file || object.type > SifType::oci_blob)
-    bad(file, fmt::format("object {}: unknown type {:#x}", object.id, static_cast<std::int32_t>(object.type)));
+    bad(file,
+        fmt::format("object {}: unknown type {:#x}", object.id, static_cast<std::int32_t>(object.type)));
   if (object.type != SifType::partition) return;
-  if (object.file_system() < SifFileSystem::squashfs || object.file_system() > SifFileSystem::encrypted_squashfs)
-    bad(file, fmt::format("object {}: unknown file system {}", object.id, static_cast<std::int32_t>(object.file_system())));
+  if (object.file_system() < SifFileSystem::squashfs ||
+      object.file_system() > SifFileSystem::encrypted_squashfs)
+    bad(file, fmt::format("object {}: unknown file system {}", object.id,
+                          static_cast<std::int32_t>(object.file_system())));
   if (object.partition() < SifPartition::system || object.partition() > SifPartition::overlay)
-    bad(file, fmt::format("object {}: unknown kind of partition {}", object.id, static_cast<std::int32_t>(object.partition())));
+    bad(file, fmt::format("object {}: unknown kind of partition {}", object.id,
+                          static_cast<std::int32_t>(object.partition())));
   if (object.arch() != "00" && sif_arch_name(object.arch()) == "unknown")
     bad(file, fmt::format("object {}: unknown architecture code", object.id));
 }
@@ -56,12 +63,14 @@ void check_object(const ReadOnlyFile& file, const SifHeader& header, const SifOb
   check_type(file, object);
   if (object.offset < header.data_offset ||
       !inside(object.offset - header.data_offset, object.size, header.data_length))
-    bad(file, fmt::format("object {}: {} bytes at {} lie outside the data section", object.id, object.size, object.offset));
+    bad(file, fmt::format("object {}: {} bytes at {} lie outside the data section", object.id, object.size,
+                          object.offset));
   if (object.stored < object.size)
     bad(file, fmt::format("object {}: {} bytes stored for {}", object.id, object.stored, object.size));
   if ((object.group & kSifGroupBit) != kSifGroupBit)
     bad(file, fmt::format("object {}: group {:#x} is no group number", object.id, object.group));
-  if (object.created < 0 || object.modified < 0) bad(file, fmt::format("object {}: a time before 1970", object.id));
+  if (object.created < 0 || object.modified < 0)
+    bad(file, fmt::format("object {}: a time before 1970", object.id));
   for (char c : object.name)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       bad(file, fmt::format("object {}: control characters in its name", object.id));
@@ -98,7 +107,8 @@ void check_primary(const ReadOnlyFile& file, const SifFile& sif) {
     }
   if (count > 1) bad(file, fmt::format("{} primary partitions, expected one", count));
   if (arch != sif.header.arch)
-    bad(file, fmt::format("header: architecture '{}', but '{}' in the primary partition", sif.header.arch, arch));
+    bad(file,
+        fmt::format("header: architecture '{}', but '{}' in the primary partition", sif.header.arch, arch));
 }
 
 std::uint64_t little_endian(std::string_view bytes, std::size_t at, std::size_t size) {
@@ -122,7 +132,8 @@ const SifObject& SifFile::object(std::uint32_t id) const {
 }
 
 SifFile read_sif(const ReadOnlyFile& file) {
-  if (file.size() < kSifHeaderSize) bad(file, fmt::format("not a SIF file: {} bytes, the header alone has 128", file.size()));
+  if (file.size() < kSifHeaderSize)
+    bad(file, fmt::format("not a SIF file: {} bytes, the header alone has 128", file.size()));
   SifFile sif;
   try {
     sif.header = decode_sif_header(file.section(0, kSifHeaderSize, kSifHeaderSize));
@@ -136,7 +147,8 @@ SifFile read_sif(const ReadOnlyFile& file) {
     bool used = false;
     SifObject object;
     try {
-      object = decode_sif_object(std::string_view(table).substr(i * kSifDescriptorSize, kSifDescriptorSize), used);
+      object =
+          decode_sif_object(std::string_view(table).substr(i * kSifDescriptorSize, kSifDescriptorSize), used);
     } catch (const Error& error) {
       bad(file, fmt::format("descriptor {}: {}", i, error.message()));
     }
@@ -145,8 +157,8 @@ SifFile read_sif(const ReadOnlyFile& file) {
     sif.objects.push_back(std::move(object));
   }
   if (sif.objects.size() != sif.header.total - sif.header.free)
-    bad(file, fmt::format("header: {} of {} descriptors free, but {} are in use", sif.header.free, sif.header.total,
-                          sif.objects.size()));
+    bad(file, fmt::format("header: {} of {} descriptors free, but {} are in use", sif.header.free,
+                          sif.header.total, sif.objects.size()));
   check_links(file, sif.objects);
   check_overlaps(file, sif.objects);
   check_primary(file, sif);
@@ -166,7 +178,8 @@ void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
     bad(file, fmt::format("the primary partition's SquashFS has the block size {}", block));
   std::uint64_t used = little_endian(super, 40, 8);
   if (used > primary.size)
-    bad(file, fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used, primary.size));
+    bad(file, fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used,
+                          primary.size));
   for (std::size_t at : {48, 56, 64, 72, 80, 88}) {
     std::uint64_t table = little_endian(super, at, 8);
     bool optional = at == 56 || at == 80 || at == 88;

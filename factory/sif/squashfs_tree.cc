@@ -75,9 +75,14 @@ void check_squashfs(int status, const char* what) {
   throw Error(ExitCode::store, fmt::format("cannot write {}: {}", what, reason));
 }
 
-SquashfsTree::SquashfsTree(const ImageTree& tree, std::deque<sqfs_inode_generic_t*>& contents, const Tables& tables,
-                           std::uint32_t latest_time)
-    : tree_(tree), contents_(contents), tables_(tables), latest_time_(latest_time), written_(tree.inode_count()), folder_numbers_(tree.node_count()) {}
+SquashfsTree::SquashfsTree(const ImageTree& tree, std::deque<sqfs_inode_generic_t*>& contents,
+                           const Tables& tables, std::uint32_t latest_time)
+    : tree_(tree),
+      contents_(contents),
+      tables_(tables),
+      latest_time_(latest_time),
+      written_(tree.inode_count()),
+      folder_numbers_(tree.node_count()) {}
 
 void SquashfsTree::add_xattrs(const std::vector<Xattrs>& sets) {
   for (const Xattrs& set : sets) {
@@ -139,9 +144,11 @@ std::uint64_t SquashfsTree::write_folder(NodeId folder, std::uint32_t parent_num
   check_squashfs(sqfs_dir_writer_end(tables_.folders), "a folder");
   InodeId id = tree_.inode_at(folder);
   std::uint32_t xattrs = tree_.inode(id).xattrs;
-  OwnedInode inode(sqfs_dir_writer_create_inode(tables_.folders, links, xattrs == kNone ? kNone : xattr_ids_[xattrs],
-                                                parent_number));
+  OwnedInode inode(sqfs_dir_writer_create_inode(tables_.folders, 0,
+                                                xattrs == kNone ? kNone : xattr_ids_[xattrs], parent_number));
   if (!inode) throw std::bad_alloc();
+  // libsquashfs counts every entry as a link; file systems count "..", "." and the folders inside.
+  (inode->base.type == SQFS_INODE_EXT_DIR ? inode->data.dir_ext.nlink : inode->data.dir.nlink) = links;
   std::uint64_t reference = position();
   write_inode(inode.get(), id, folder_numbers_[folder]);
   return reference;
@@ -160,7 +167,8 @@ void SquashfsTree::write_leaf(InodeId id) {
   }
   set_links(inode, written(id).links);
   if (entry.xattrs != kNone)
-    check_squashfs(sqfs_inode_set_xattr_index(inode, xattr_ids_[entry.xattrs]), "an inode's extended attributes");
+    check_squashfs(sqfs_inode_set_xattr_index(inode, xattr_ids_[entry.xattrs]),
+                   "an inode's extended attributes");
   written(id).reference = position() + 1;  // 0 stands for "not written"
   write_inode(inode, id, written(id).number);
 }

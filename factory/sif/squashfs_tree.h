@@ -29,7 +29,8 @@ using SquashfsOwned = std::unique_ptr<Object, SquashfsDestroy>;
 // Throws Error(store) naming what failed; `status` is an SQFS_ERROR.
 void check_squashfs(int status, const char* what);
 
-// Serialises the tree: children before their folder, so that folders can refer to where their entries' inodes lie.
+// Serialises the tree: children before their folder, so that folders can refer to where their entries' inodes
+// lie.
 class SquashfsTree {
  public:
   struct Tables {
@@ -63,7 +64,7 @@ class SquashfsTree {
   Tables tables_;
   std::uint32_t latest_time_;
   std::vector<std::uint32_t> xattr_ids_;
-  std::vector<Written> written_;          // of all but folders, by inode
+  std::vector<Written> written_;               // of all but folders, by inode
   std::vector<std::uint32_t> folder_numbers_;  // by node
   std::uint32_t next_number_ = 1;
 };

@@ -35,12 +35,14 @@ struct Window {
   static int read_at(sqfs_file_t* base, sqfs_u64 offset, void* bytes, size_t size) {
     Window* self = of(base);
     if (offset > self->size || size > self->size - offset) return SQFS_ERROR_OUT_OF_BOUNDS;
-    return self->guarded([&] { self->file->read_at(self->offset + offset, static_cast<char*>(bytes), size); });
+    return self->guarded(
+        [&] { self->file->read_at(self->offset + offset, static_cast<char*>(bytes), size); });
   }
   static int write_at(sqfs_file_t* base, sqfs_u64 offset, const void* bytes, size_t size) {
     Window* self = of(base);
-    int status =
-        self->guarded([&] { self->file->write_at(self->offset + offset, {static_cast<const char*>(bytes), size}); });
+    int status = self->guarded([&] {
+      self->file->write_at(self->offset + offset, {static_cast<const char*>(bytes), size});
+    });
     if (status == 0) self->size = std::max(self->size, offset + size);
     return status;
   }
@@ -80,13 +82,15 @@ sqfs_compressor_config_t compressor_config(const SquashfsOptions& options) {
   const auto* found = std::find_if(std::begin(kCompressions), std::end(kCompressions),
                                    [&](const Compression& one) { return options.compression == one.name; });
   if (found == std::end(kCompressions))
-    throw Error(ExitCode::usage, fmt::format("unknown compression '{}'", options.compression), "zstd, gzip, lz4 or xz");
+    throw Error(ExitCode::usage, fmt::format("unknown compression '{}'", options.compression),
+                "zstd, gzip, lz4 or xz");
   unsigned level = options.level == 0 ? found->preset : options.level;
   if (level < found->least || level > found->most)
-    throw Error(ExitCode::usage,
-                fmt::format("{} has no level {}; it has {} to {}", found->name, level, found->least, found->most));
+    throw Error(ExitCode::usage, fmt::format("{} has no level {}; it has {} to {}", found->name, level,
+                                             found->least, found->most));
   sqfs_compressor_config_t config;
-  check_squashfs(sqfs_compressor_config_init(&config, found->id, options.block_size, 0), "the compressor's options");
+  check_squashfs(sqfs_compressor_config_init(&config, found->id, options.block_size, 0),
+                 "the compressor's options");
   if (found->most > 0) config.level = level;
   return config;
 }
@@ -100,7 +104,8 @@ class SquashfsWriter::State {
         (options.block_size & (options.block_size - 1)) != 0)
       throw Error(ExitCode::usage, fmt::format("the block size {} is no power of two from 4096 to 1048576",
                                                options.block_size));
-    window_.base = {{Window::destroy, nullptr}, Window::read_at, Window::write_at, Window::get_size, Window::truncate};
+    window_.base = {
+        {Window::destroy, nullptr}, Window::read_at, Window::write_at, Window::get_size, Window::truncate};
     window_.file = &file;
     window_.offset = offset;
     window_.size = 0;
@@ -120,6 +125,7 @@ class SquashfsWriter::State {
     return static_cast<std::uint32_t>(contents_.size() - 1);
   }
   void append(std::string_view bytes) {
+    if (bytes.empty()) return;  // libsquashfs would look at a block that is not there
     check(sqfs_block_processor_append(processor_.get(), bytes.data(), bytes.size()), "a file's content");
   }
   void end_file() { check(sqfs_block_processor_end_file(processor_.get()), "a file"); }
@@ -191,7 +197,8 @@ class SquashfsWriter::State {
     SquashfsOwned<sqfs_dir_writer_t> folders(sqfs_dir_writer_create(listings.get(), 0));
     if (!folders) throw std::bad_alloc();
 
-    SquashfsTree writer(tree, contents_, {inodes.get(), folders.get(), ids.get(), xattr_writer.get()}, latest_time);
+    SquashfsTree writer(tree, contents_, {inodes.get(), folders.get(), ids.get(), xattr_writer.get()},
+                        latest_time);
     writer.add_xattrs(xattrs);
     super_.inode_table_start = window_.size;
     super_.root_inode_ref = writer.write();
@@ -200,7 +207,8 @@ class SquashfsWriter::State {
     check(sqfs_meta_writer_flush(listings.get()), "the folders");
     super_.directory_table_start = window_.size;
     check(sqfs_meta_write_write_to_file(listings.get()), "the folders");
-    check(sqfs_frag_table_write(fragments_.get(), &window_.base, &super_, compressor_.get()), "the fragment table");
+    check(sqfs_frag_table_write(fragments_.get(), &window_.base, &super_, compressor_.get()),
+          "the fragment table");
     check(sqfs_id_table_write(ids.get(), &window_.base, &super_, compressor_.get()), "the id table");
     check(sqfs_xattr_writer_flush(xattr_writer.get(), &window_.base, &super_, compressor_.get()),
           "the extended attributes");

@@ -1,5 +1,6 @@
-// Writes a SquashFS 4.0 image with libsquashfs (visible in squashfs_writer.cc and squashfs_tree.cc only): contents first, as they stream in,
-// compressed by worker threads and stored once where they are equal; then the inodes and folders.
+// Writes a SquashFS 4.0 image with libsquashfs (visible in squashfs_writer.cc and squashfs_tree.cc only):
+// contents first, as they stream in, compressed by worker threads and stored once where they are equal; then
+// the inodes and folders.
 //
 //     ┌────────────┬──────────────────┬────────┬─────────┬───────────┬─────┬────────┐
 //     │ superblock │ data, fragments  │ inodes │ folders │ fragments │ ids │ xattrs │  + zeros to 4 KiB
@@ -25,7 +26,8 @@ struct SquashfsOptions {
 
 class SquashfsWriter final : public ContentSink {
  public:
-  // The image starts at `offset` of `file`, which outlives the writer. Throws Error(usage) for options out of range.
+  // The image starts at `offset` of `file`, which outlives the writer. Throws Error(usage) for options out of
+  // range.
   SquashfsWriter(OutputFile& file, std::uint64_t offset, const SquashfsOptions& options);
   ~SquashfsWriter() override;
 
@@ -33,9 +35,11 @@ class SquashfsWriter final : public ContentSink {
   void append(std::string_view bytes) override;
   void end_file() override;
 
-  // Writes the tree whose files have the contents begun here, and returns the image's size, a multiple of 4096.
-  // Times over `latest_time` are set to it; it is also the image's own. Throws Error(input) when the tree does not fit SquashFS.
-  std::uint64_t finish(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t image_time, std::uint32_t latest_time);
+  // Writes the tree whose files have the contents begun here, and returns the image's size, a multiple of
+  // 4096. Times over `latest_time` are set to it; it is also the image's own. Throws Error(input) when the
+  // tree does not fit SquashFS.
+  std::uint64_t finish(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t image_time,
+                       std::uint32_t latest_time);
 
  private:
   class State;
