@@ -96,8 +96,7 @@ struct Comparison {
   Preference by;
 };
 
-Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b,
-                   const Microarchitectures& cpus) {
+Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b) {
   const ImageRecord& left = a.candidate.entry->image;
   const ImageRecord& right = b.candidate.entry->image;
   if (auto order = a.host_group <=> b.host_group; order != 0) return {order, Preference::measured};
@@ -112,10 +111,9 @@ Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b,
   if (query.acc_type.empty() && left.accelerators.size() != right.accelerators.size()) {
     return {left.accelerators.size() <=> right.accelerators.size(), Preference::fewer_accelerators};
   }
-  if (auto order = specificity(right, cpus) <=> specificity(left, cpus); order != 0)
-    return {order, Preference::specific_target};
+  if (auto order = b.specificity <=> a.specificity; order != 0) return {order, Preference::specific_target};
   if (auto order = right.version <=> left.version; order != 0) return {order, Preference::version};
-  auto last = std::tuple(a.name, left.code, left.manifest) <=> std::tuple(b.name, right.code, right.manifest);
+  auto last = std::tie(a.name, left.code, left.manifest) <=> std::tie(b.name, right.code, right.manifest);
   return {last, Preference::name};
 }
 
@@ -128,19 +126,18 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
   if (workload) hosts = order_hosts(*workload, qualifying, host, cpus);
   std::vector<Ranked> ranked;
   for (auto& candidate : qualifying) {
-    Ranked item{std::move(candidate), "", kUnmeasured};
-    item.name = item.candidate.entry->image.name();
+    const ImageRecord& image = candidate.entry->image;
+    Ranked item{std::move(candidate), image.name(), specificity(image, cpus), kUnmeasured};
     if (workload) attach_measurement(item, *workload, hosts);
     ranked.push_back(std::move(item));
   }
   std::sort(ranked.begin(), ranked.end(),
-            [&](const Ranked& a, const Ranked& b) { return compare(query, a, b, cpus).order < 0; });
+            [&](const Ranked& a, const Ranked& b) { return compare(query, a, b).order < 0; });
   return ranked;
 }
 
-Preference first_difference(const ImageQuery& query, const Ranked& better, const Ranked& other,
-                            const Microarchitectures& cpus) {
-  return compare(query, better, other, cpus).by;
+Preference first_difference(const ImageQuery& query, const Ranked& better, const Ranked& other) {
+  return compare(query, better, other).by;
 }
 
 }  // namespace kiln

@@ -15,14 +15,14 @@ enum class Preference { measured, speed, optimised, fewer_accelerators, specific
 struct Ranked {
   Candidate candidate;
   std::string name;
-  int host_group = 0;  // 0: the nearest host that anything was measured on; unmeasured last
+  std::size_t specificity = 0;  // of the target: more is better
+  int host_group = 0;           // 0: the nearest host that anything was measured on; unmeasured last
 };
 
 // Best first. Sets Candidate::measured.
 std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualifying, const Host& host,
                          const Microarchitectures& cpus);
 
-Preference first_difference(const ImageQuery& query, const Ranked& better, const Ranked& other,
-                            const Microarchitectures& cpus);
+Preference first_difference(const ImageQuery& query, const Ranked& better, const Ranked& other);
 
 }  // namespace kiln

@@ -47,11 +47,10 @@ std::string target_text(const ImageRecord& image) {
   return text;
 }
 
-std::string preference_reason(const ImageQuery& query, const Ranked& winner, const Ranked& next,
-                              const Microarchitectures& cpus) {
+std::string preference_reason(const ImageQuery& query, const Ranked& winner, const Ranked& next) {
   const ImageRecord& image = winner.candidate.entry->image;
   const ImageRecord& other = next.candidate.entry->image;
-  switch (first_difference(query, winner, next, cpus)) {
+  switch (first_difference(query, winner, next)) {
     case Preference::measured:
       return next.candidate.measured == nullptr
                  ? fmt::format("{} is not measured", next.name)
@@ -90,14 +89,14 @@ std::string choices_reason(const ImageRecord& image) {
 }
 
 std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<Ranked>& ranked,
-                                     const Host& host, const Microarchitectures& cpus) {
+                                     const Host& host) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
   std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(entry.image)};
   if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
-  } else if (std::string reason = preference_reason(query, winner, ranked[1], cpus); !reason.empty()) {
+  } else if (std::string reason = preference_reason(query, winner, ranked[1]); !reason.empty()) {
     reasons.push_back(std::move(reason));
   }
   if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
@@ -138,8 +137,9 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   check_query(query, cpus);
   std::vector<Candidate> qualifying;
   std::vector<Candidate> failing;
+  Judge judge(query, host, cpus);
   for (const auto& entry : entries) {
-    Verdict verdict = judge(query, entry.image, host, cpus);
+    Verdict verdict = judge(entry.image);
     bool qualifies = verdict.failed.empty();
     (qualifies ? qualifying : failing).push_back({&entry, std::move(verdict.failed), verdict.met, nullptr});
   }
@@ -148,7 +148,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   std::vector<Miss> misses = sorted_misses(std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
-    selection.reasons = reasons_for(query, ranked, host, cpus);
+    selection.reasons = reasons_for(query, ranked, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
   }

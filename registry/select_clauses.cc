@@ -223,11 +223,25 @@ std::string asked_target_clause(const Case& c) {
                      list_or(c.image.accelerators, "no accelerator"));
 }
 
-constexpr std::array kClauses = {family_clause,   cpu_clause,         accelerator_clause, application_clause,
-                                 version_clause,  build_clause,       compiler_clause,    method_clause,
-                                 selector_clause, asked_target_clause};
+// These look at nothing of the image but its microarchitecture.
+constexpr std::array kCpuClauses = {family_clause, cpu_clause};
+constexpr std::array kOtherClauses = {accelerator_clause, application_clause, version_clause,
+                                      build_clause,       compiler_clause,    method_clause,
+                                      selector_clause,    asked_target_clause};
 
-// `sm_61` → 61; 0 for anything else, arch-specific targets such as sm_90a included: those run on that GPU only.
+template <typename Clauses>
+Verdict first_failure(const Clauses& clauses, const Case& c, int met) {
+  Verdict verdict{met, ""};
+  for (const auto& clause : clauses) {
+    verdict.failed = clause(c);
+    if (!verdict.failed.empty()) return verdict;
+    ++verdict.met;
+  }
+  return verdict;
+}
+
+// `sm_61` → 61; 0 for anything else, arch-specific targets such as sm_90a included: those run on that GPU
+// only.
 int compute_capability(const std::string& gpu) {
   if (!gpu.starts_with("sm_")) return 0;
   int number = 0;
@@ -245,16 +259,11 @@ bool gpu_runs(const std::string& gpu, const std::string& built, bool newest_buil
   return has / 10 == needs / 10 || newest_built;
 }
 
-Verdict judge(const ImageQuery& query, const ImageRecord& image, const Host& host,
-              const Microarchitectures& cpus) {
-  Case c{query, image, host, cpus};
-  Verdict verdict;
-  for (const auto& clause : kClauses) {
-    verdict.failed = clause(c);
-    if (!verdict.failed.empty()) return verdict;
-    ++verdict.met;
-  }
-  return verdict;
+Verdict Judge::operator()(const ImageRecord& image) {
+  Case c{*query_, image, *host_, *cpus_};
+  auto known = by_cpu_.find(image.cpu);
+  if (known == by_cpu_.end()) known = by_cpu_.emplace(image.cpu, first_failure(kCpuClauses, c, 0)).first;
+  return known->second.failed.empty() ? first_failure(kOtherClauses, c, known->second.met) : known->second;
 }
 
 }  // namespace kiln

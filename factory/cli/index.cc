@@ -98,10 +98,10 @@ void recover(Invocation& invocation) {
 void import(const Options& options, Invocation& invocation) {
   auto bytes = invocation.files.read(options.file);
   if (!bytes) throw Error(ExitCode::input, {options.file, 0, 0, ""}, "no such file");
-  auto mappings = read_mappings(JsonDocument::parse(*bytes, options.file));
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
-  std::int64_t number = invocation.index(Index::Mode::write)
-                            .import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
+  Index index = invocation.index(Index::Mode::write);
+  auto mappings = read_mappings(JsonDocument::parse(*bytes, options.file), known_compilers(index.entries()));
+  std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
   fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kiln {
 namespace {
@@ -104,6 +105,14 @@ std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<s
       throw Error(ExitCode::no_match, fmt::format("no cell of '{}' matches '{}'", plan.name, patterns[i]),
                   "`kiln plan` lists the cells; a pattern is a glob over the id, or axis=value");
   return ids;
+}
+
+std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries) {
+  std::set<std::string> names = {"xla", "glow", "ngraph", "inductor", "tvm", "openvino", "tensorrt"};
+  for (const IndexEntry& entry : entries)
+    for (const ComponentRecord& component : entry.image.components)
+      if (component.kind == "compiler") names.insert(component.name);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace kiln

@@ -68,6 +68,10 @@ class Invocation {
 // pattern matches nothing.
 std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<std::string>& patterns);
 
+// Graph compilers that a DSL document may name as a boolean: those of the DSL's own pattern and those in the
+// index.
+std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries);
+
 // Each subcommand in a file of its own.
 using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);
 CLI::App* add_plan(CLI::App& app, Invocation& invocation);

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/invocation.h"
 #include "registry/host.h"
@@ -49,14 +48,6 @@ std::string reference(const ImageRecord& image, const std::string& format, const
   auto folder = invocation.environment.find("SINGULARITY_DIR");
   std::string file = fmt::format("{}_{}.sif", image.repository, image.tag);
   return folder == invocation.environment.end() ? file : (fs::path(folder->second) / file).string();
-}
-
-std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries) {
-  std::set<std::string> names = {"xla", "glow", "ngraph", "inductor", "tvm", "openvino", "tensorrt"};
-  for (const IndexEntry& entry : entries)
-    for (const ComponentRecord& component : entry.image.components)
-      if (component.kind == "compiler") names.insert(component.name);
-  return {names.begin(), names.end()};
 }
 
 void run(const Options& options, Invocation& invocation) {

@@ -72,7 +72,7 @@ void run(const Options& options, Invocation& invocation) {
   if (step == plan.steps.end()) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(plan, site, state);
-  std::string title = (step->second.kind == StepKind::test ? "test " : "") + step->second.title;
+  std::string title = step->second.title;
   announce(state, {StepEvent::State::started, options.key, title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
   StepOutcome outcome = run_step(options.key, setup);

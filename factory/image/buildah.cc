@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 
 #include "image/mount_table.h"
 #include "image/oci_layout.h"
@@ -18,16 +18,43 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-// Variables that would change how buildah itself works: these are given to the container by value.
-bool is_read_by_engine(const std::string& name) {
-  constexpr std::array kPrefixes = {"LD_",      "BUILDAH_", "CONTAINERS_", "_CONTAINERS_",
-                                    "STORAGE_", "XDG_",     "GO",          "TMP"};
-  constexpr std::array kNames = {"PATH",          "HOME",        "USER", "REGISTRY_AUTH_FILE",
-                                 "SSL_CERT_FILE", "SSL_CERT_DIR"};
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](const char* prefix) { return name.starts_with(prefix); }) ||
-         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+bool is_shell_name(std::string_view name) {
+  auto is_fit = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(), is_fit);
 }
+
+std::string export_line(const std::string& name, const std::string& value) {
+  std::string quoted;
+  for (char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return fmt::format("export {}='{}'\n", name, quoted);
+}
+
+// The environment of a script as a file that only we can read. Command lines are open to every user of the
+// machine, and proxies and package sources have passwords in them.
+class EnvironmentFile {
+ public:
+  EnvironmentFile(const std::map<std::string, std::string>& environment, const fs::path& temporary,
+                  FileSystem& files)
+      : folder_(temporary / ("environment-" + EngineSession::unique_name())) {
+    files.make_directories(folder_);
+    fs::permissions(folder_, fs::perms::owner_all);
+    std::string text;
+    for (const auto& [name, value] : environment)
+      if (is_shell_name(name)) text += export_line(name, value);
+    files.write(file(), text);
+  }
+  EnvironmentFile(const EnvironmentFile&) = delete;
+  EnvironmentFile& operator=(const EnvironmentFile&) = delete;
+  ~EnvironmentFile() {
+    std::error_code ignored;  // tmp/ is swept
+    fs::remove_all(folder_, ignored);
+  }
+  fs::path file() const { return folder_ / "environment"; }
+
+ private:
+  fs::path folder_;
+};
 
 }  // namespace
 
@@ -47,21 +74,20 @@ class BuildahContainer final : public Container {
 
   CommandResult run(const ContainerRun& request) override {
     unmount();
+    EnvironmentFile environment(request.environment, engine_.setup_.environment.at("TMPDIR"),
+                                engine_.setup_.files);
     std::vector<std::string> arguments = {"run",    "--isolation", "chroot",       "--network",   "host",
                                           "--user", "0:0",         "--workingdir", request.folder};
+    auto add_mount = [&](const fs::path& source, const std::string& target) {
+      arguments.insert(arguments.end(), {"--volume", source.string() + ":" + target + ":ro"});
+    };
+    add_mount(environment.file(), "/run/kiln/environment");
+    for (const Mount& mount : request.mounts) add_mount(mount.source, mount.target);
+    arguments.insert(arguments.end(),
+                     {name_, "--", "/bin/sh", "-c", ". /run/kiln/environment; exec \"$@\"", "sh"});
+    arguments.insert(arguments.end(), request.argv.begin(), request.argv.end());
     Command command;
     command.environment = engine_.setup_.environment;
-    for (const Mount& mount : request.mounts)
-      arguments.insert(arguments.end(), {"--volume", mount.source.string() + ":" + mount.target + ":ro"});
-    for (const auto& [name, value] : request.environment) {
-      // By name alone where possible: command lines are open to every user of the machine, and proxies have
-      // passwords.
-      bool by_name = !is_read_by_engine(name);
-      arguments.insert(arguments.end(), {"--env", by_name ? name : name + "=" + value});
-      if (by_name) command.environment[name] = value;
-    }
-    arguments.insert(arguments.end(), {name_, "--"});
-    arguments.insert(arguments.end(), request.argv.begin(), request.argv.end());
     command.argv = engine_.words(arguments);
     if (!request.network) command.argv = without_network(command.argv);
     command.log = request.log;
@@ -149,13 +175,8 @@ class BuildahContainer final : public Container {
 };
 
 std::vector<std::string> BuildahEngine::words(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> argv = {"buildah",
-                                   "--root",
-                                   (setup_.store / "root").string(),
-                                   "--runroot",
-                                   (setup_.store / "run").string(),
-                                   "--storage-driver",
-                                   "overlay"};
+  std::vector<std::string> argv = {"buildah",           "--root",           root().string(), "--runroot",
+                                   run_root().string(), "--storage-driver", "overlay"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return argv;
 }
@@ -225,8 +246,18 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
   fs::path folder = setup_.store / ("import-" + EngineSession::unique_name());
   try {
     write_layout(folder, layout, BlobStore(setup_.blob_store), setup_.files);
-    std::string id = must({"pull", "--quiet", fmt::format("oci:{}:{}", folder.string(), step.key)});
-    must({"tag", last_line(id), image});
+    // skopeo, as `buildah pull` makes an image name of the folder's and refuses capital letters in it.
+    Command command;
+    command.argv = {
+        "skopeo", "copy", "--quiet", fmt::format("oci:{}:{}", folder.string(), step.key),
+        fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(), run_root().string(), image)};
+    command.environment = setup_.environment;
+    CommandResult result = setup_.runner.run(command);
+    if (result.end != CommandEnd::exited) session().distrust_store();
+    if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+    if (!result.ok())
+      throw Error(ExitCode::store,
+                  fmt::format("cannot give {} to buildah: {}", image, last_line(result.tail)));
   } catch (...) {
     setup_.files.remove_all(folder);
     throw;

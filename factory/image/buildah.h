@@ -22,12 +22,13 @@ class BuildahEngine final : public Engine {
 
  private:
   friend class BuildahContainer;
+  fs::path root() const { return setup_.store / "root"; }
+  fs::path run_root() const { return setup_.store / "run"; }
   // `buildah <storage flags> <arguments>`
   std::vector<std::string> words(const std::vector<std::string>& arguments) const;
   CommandResult attempt(const std::vector<std::string>& arguments);
   // As `attempt`; Error(store) when it fails. Returns stdout without the last newline.
   std::string must(const std::vector<std::string>& arguments);
-  CommandResult run(std::vector<std::string> argv, const ContainerRun& request);
   bool has_image(const std::string& image);
   void import(const StepRecord& step, const std::string& image);
   EngineSession& session();

@@ -63,7 +63,8 @@ bool is_kept_xattr(std::string_view name) {
 
 // Made by the engine as a place to mount the host's file on.
 bool is_mount_point(std::string_view path, const struct stat& status) {
-  return (path == "etc/hosts" || path == "etc/resolv.conf") && S_ISREG(status.st_mode) && status.st_size == 0;
+  return (path == "etc/hosts" || path == "etc/resolv.conf" || path == "etc/hostname") &&
+         S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
 // What one layer below says of a folder.

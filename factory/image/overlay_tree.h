@@ -34,9 +34,9 @@ struct TreeEntry {
 
 // Calls `visit` for everything that belongs in a layer: folders before what they hold, names in byte order,
 // an opaque mark right after its folder. Droppings, sockets, device nodes outside dev/ and the engine's empty
-// etc/hosts and etc/resolv.conf are left out. A folder counts as opaque only where it hides one below:
-// overlayfs marks every new folder. Throws Error(store) for what cannot be read, Error(images_failed) for
-// what no layer can hold.
+// etc/hosts, etc/hostname and etc/resolv.conf are left out. A folder counts as opaque only where it hides one
+// below: overlayfs marks every new folder. Throws Error(store) for what cannot be read, Error(images_failed)
+// for what no layer can hold.
 void walk_changes(const ChangedTree& tree, const std::function<void(const TreeEntry&)>& visit);
 
 // Deletes what walk_changes leaves out as a dropping, so that a kept container equals its layer. REQUIRES:

@@ -11,6 +11,8 @@
 //   built/<image key>.json ImageRecord of a packaged image, not yet published
 //   logs/<key>.log         log of the last attempt
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
+//   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock beside it
+//   tmp/                   private folders of running steps
 //   store/                 BlobStore
 //   index.db               registry index
 #pragma once

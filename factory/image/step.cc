@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "image/diff_id.h"
-#include "image/engine_session.h"
 #include "image/failure.h"
 #include "image/layer.h"
 #include "image/oci_layout.h"
+#include "image/private_folder.h"
 #include "image/script.h"
 
 namespace kiln {
@@ -24,34 +24,10 @@ std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
   return from_json(JsonDocument::parse(*bytes, file.string()).root());
 }
 
-// A folder below the state's tmp/, gone with this object.
-class PrivateFolder {
- public:
-  PrivateFolder(FileSystem& files, const StatePaths& state)
-      : files_(files), path_(state.temporary() / ("step-" + EngineSession::unique_name())) {
-    files_.make_directories(path_);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    std::error_code problem;  // what stays is swept with tmp/
-    fs::remove_all(path_, problem);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  FileSystem& files_;
-  fs::path path_;
-};
-
 class StepRun {
  public:
-  StepRun(const Step& step, const StepSetup& setup, Engine& engine)
-      : step_(step),
-        setup_(setup),
-        engine_(engine),
-        store_(setup.state.store()),
-        folder_(setup.files, setup.state) {}
+  StepRun(const Step& step, const StepSetup& setup, Engine& engine, const fs::path& folder)
+      : step_(step), setup_(setup), engine_(engine), store_(setup.state.store()), folder_(folder) {}
 
   bool is_done() const {
     if (step_.kind == StepKind::test) return setup_.files.exists(setup_.state.test(step_.key));
@@ -94,11 +70,11 @@ class StepRun {
   }
 
   StepRecord rootfs() {
-    fs::path tar = folder_.path() / "rootfs.tar";
+    fs::path tar = folder_ / "rootfs.tar";
     Command command;
-    command.folder = copy_recipe_files(step_, setup_, folder_.path());
+    command.folder = copy_recipe_files(step_, setup_, folder_);
     command.argv = {"/bin/sh", "-eu", step_.script};
-    command.environment = host_script_environment(step_, setup_, folder_.path());
+    command.environment = host_script_environment(step_, setup_, folder_);
     command.environment["KILN_OUTPUT"] = tar.string();
     command.log = log();
     command.limits = setup_.site.step_limits;
@@ -111,7 +87,7 @@ class StepRun {
   }
 
   StepRecord pull() {
-    fs::path layout = folder_.path() / "pulled";
+    fs::path layout = folder_ / "pulled";
     engine_.pull(step_.reference, layout, log());
     PulledImage image = read_layout(layout, setup_.files);
     StepRecord record;
@@ -132,8 +108,8 @@ class StepRun {
   StepRecord script() {
     StepRecord parent = record_of(step_.parent);
     auto container = engine_.start(&parent);
-    fs::path files = copy_recipe_files(step_, setup_, folder_.path());
-    ContainerRun request = container_script(step_, parent, files, setup_, folder_.path());
+    fs::path files = copy_recipe_files(step_, setup_, folder_);
+    ContainerRun request = container_script(step_, parent, files, setup_, folder_);
     request.log = log();
     check_script(container->run(request), request.limits);
     return finish(*container, std::move(parent));
@@ -151,8 +127,8 @@ class StepRun {
   std::string test() {
     StepRecord image = record_of(step_.parent);
     auto container = engine_.start(&image);
-    fs::path files = copy_recipe_files(step_, setup_, folder_.path());
-    ContainerRun request = container_script(step_, image, files, setup_, folder_.path());
+    fs::path files = copy_recipe_files(step_, setup_, folder_);
+    ContainerRun request = container_script(step_, image, files, setup_, folder_);
     request.log = log();
     request.network = false;
     std::string last;
@@ -190,7 +166,7 @@ class StepRun {
   const StepSetup& setup_;
   Engine& engine_;
   BlobStore store_;
-  PrivateFolder folder_;
+  const fs::path& folder_;  // private
 };
 
 void record_failure(const Step& step, const Error& error, double seconds, const StepSetup& setup) {
@@ -206,45 +182,55 @@ void record_failure(const Step& step, const Error& error, double seconds, const 
   setup.files.write(setup.state.failure(step.key), to_json(failure).dump(1));
 }
 
-EngineSetup engine_setup(const StepSetup& setup) {
-  return {setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
-          engine_environment(setup.environment, setup.state.temporary())};
+// The engine's temporary files are the step's: one folder to sweep after a kill.
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
+  EngineSetup engine{setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
+                     engine_environment(setup.environment, folder)};
+  return make_engine(setup.site.engine, engine);
 }
 
-}  // namespace
-
-StepOutcome run_step(const std::string& key, const StepSetup& setup) {
-  auto engine = make_engine(setup.site.engine, engine_setup(setup));
-  return run_step(key, setup, *engine);
-}
-
-StepOutcome run_step(const std::string& key, const StepSetup& setup, Engine& engine) {
+StepOutcome run_in(const fs::path& folder, const std::string& key, const StepSetup& setup, Engine& engine) {
   auto found = setup.plan.steps.find(key);
   if (found == setup.plan.steps.end())
     throw Error(ExitCode::usage, fmt::format("the plan has no step {}", key));
   double start = setup.clock.monotonic_seconds();
+  auto fail = [&](const Error& error) {
+    record_failure(found->second, error, setup.clock.monotonic_seconds() - start, setup);
+    return StepOutcome::failed;
+  };
   try {
-    StepRun run(found->second, setup, engine);
+    StepRun run(found->second, setup, engine, folder);
     if (run.is_done()) return StepOutcome::up_to_date;
     run.run();
     setup.files.remove_all(setup.state.failure(key));
     return StepOutcome::done;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
-    record_failure(found->second, error, setup.clock.monotonic_seconds() - start, setup);
+    return fail(error);
   } catch (const fs::filesystem_error& error) {
-    record_failure(found->second, Error(ExitCode::store, error.what()),
-                   setup.clock.monotonic_seconds() - start, setup);
+    return fail(Error(ExitCode::store, error.what()));
   }
-  return StepOutcome::failed;
+}
+
+}  // namespace
+
+StepOutcome run_step(const std::string& key, const StepSetup& setup) {
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  auto engine = engine_in(folder.path(), setup);
+  return run_in(folder.path(), key, setup, *engine);
+}
+
+StepOutcome run_step(const std::string& key, const StepSetup& setup, Engine& engine) {
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  return run_in(folder.path(), key, setup, engine);
 }
 
 CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
                            const fs::path& recipe_folder,
                            const std::map<std::string, std::string>& environment, const fs::path& log,
                            bool capture_stdout, const StepSetup& setup) {
-  auto engine = make_engine(setup.site.engine, engine_setup(setup));
-  setup.files.make_directories(setup.state.temporary());
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  auto engine = engine_in(folder.path(), setup);
   setup.files.write(log, fmt::format("# {}\n\n", fmt::join(argv, " ")));
   ContainerRun request;
   request.argv = argv;

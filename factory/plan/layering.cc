@@ -27,7 +27,7 @@ class Layering {
   Choice run() {
     std::vector<std::size_t> order(choice_->size());
     std::iota(order.begin(), order.end(), 0u);
-    sort(order, /*automatic_last=*/true);
+    sort(order);
     for (std::size_t index : order) visit(index);
     Choice layered;
     for (std::size_t index : done_) layered.push_back((*choice_)[index]);
@@ -37,10 +37,10 @@ class Layering {
  private:
   enum class State : char { fresh, open, done };
 
-  void sort(std::vector<std::size_t>& indices, bool automatic_last) const {
+  void sort(std::vector<std::size_t>& indices) const {
     auto rank = [&](std::size_t index) {
       const Chosen& one = (*choice_)[index];
-      bool late = automatic_last && one.automatic && one.component->kind != Kind::base;
+      bool late = one.automatic && one.component->kind != Kind::base;
       return std::tuple(late, one.component->kind, std::string_view(one.component->name));
     };
     std::sort(indices.begin(), indices.end(),
@@ -70,7 +70,7 @@ class Layering {
         if (meant && other != index && !needs_transitively(other, index)) below.push_back(other);
       }
     }
-    sort(below, /*automatic_last=*/false);
+    sort(below);
     return below;
   }
 

@@ -1,7 +1,9 @@
 // The steps of a tiny image through the real buildah and skopeo: a root file system of busybox, as root,
 // without network.
 #include <gtest/gtest.h>
-#include <sys/xattr.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -102,6 +104,8 @@ rm -rf /old /gone && mkdir /old && echo fresh >/old/fresh
 echo noise >/var/log/noise; echo noise >/tmp/noise
 test "$(cat run.sh | wc -l)" -gt 3
 if touch here 2>/dev/null; then echo "the recipe's folder is writable"; exit 1; fi
+test "$QUOTES" = "it's \$HOME \`x\` \"y\"
+second"
 test "$HOME" = /root && test "$KILN_VERSION" = 1.0 && test -n "$KILN_JOBS"
 )sh";
 
@@ -109,11 +113,13 @@ TEST_F(RealBuildah, AStepMakesALayerOfWhatChanged) {
   Step base = add_busybox();
   Step& step = add(StepKind::run, "framework/thing", base.key, kChanges);
   step.parameters["KILN_VERSION"] = "1.0";
+  step.parameters["QUOTES"] = "it's $HOME `x` \"y\"\nsecond";
   ASSERT_EQ(run(base), StepOutcome::done);
   ASSERT_EQ(run(step), StepOutcome::done);
   ASSERT_EQ(record(step).layers.size(), 2u);
   EXPECT_EQ(entries(record(step).layers[1]),
-            "etc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nrun/\ntmp/\nvar/\nvar/log/\n");
+            "dev/\netc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nproc/\nrun/\nsys/\ntmp/\nvar/"
+            "\nvar/log/\n");
   EXPECT_EQ(run(step), StepOutcome::up_to_date);
   // The engine's store is a cache.
   EXPECT_TRUE(files.list(fs::path(state.engine().string() + ".sessions")).empty());
@@ -133,6 +139,46 @@ TEST_F(RealBuildah, TheEngineStoreMayGoAtAnyTime) {
   files.remove_all(state.step(next.key));
   ASSERT_EQ(run(next), StepOutcome::done);
   EXPECT_EQ(record(next).layers.back().blob.digest, first);
+}
+
+TEST_F(RealBuildah, TwoStepsImportOneParentAtOnce) {
+  Step base = add_busybox();
+  std::vector<std::string> keys;
+  for (const char* name : {"library/one", "library/two", "library/three"})
+    keys.push_back(add(StepKind::run, name, base.key, "echo new >/new\n").key);
+  ASSERT_EQ(run(base), StepOutcome::done);
+  files.remove_all(state.engine());
+  std::vector<pid_t> children;
+  for (const std::string& key : keys) {
+    children.push_back(::fork());
+    if (children.back() == 0) ::_exit(run_step(key, setup()) == StepOutcome::done ? 0 : 1);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    int status = 1;
+    ::waitpid(children[i], &status, 0);
+    EXPECT_EQ(status, 0) << folder.read("state/logs/" + keys[i] + ".log");
+    EXPECT_EQ(record(plan.steps.at(keys[i])).layers.back().diff_id,
+              record(plan.steps.at(keys[0])).layers.back().diff_id);
+  }
+}
+
+TEST_F(RealBuildah, AKilledStepLeavesNothingThatHurts) {
+  Step base = add_busybox();
+  Step step =
+      add(StepKind::run, "framework/thing", base.key, "echo half >/half; sleep 3; echo whole >/whole\n");
+  ASSERT_EQ(run(base), StepOutcome::done);
+  pid_t child = ::fork();
+  if (child == 0) ::_exit(run_step(step.key, setup()) == StepOutcome::done ? 0 : 1);
+  ::sleep(1);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(files.exists(state.step(step.key)));
+  EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 1u);
+  ASSERT_EQ(run(step), StepOutcome::done);
+  EXPECT_NE(entries(record(step).layers.back()).find("whole\n"), std::string::npos);
+  EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 0u);
+  EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+  EXPECT_EQ(shell("grep -c " + (state.engine() / "").string() + " /proc/self/mountinfo || true"), "0\n");
 }
 
 TEST_F(RealBuildah, TheSameStepsGiveTheSameLayers) {

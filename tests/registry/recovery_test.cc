@@ -278,14 +278,14 @@ std::size_t kill_one(const fs::path& folder, int round, useconds_t microseconds)
 }
 
 TEST_F(RecoveryTest, AKillAtAnyMomentLosesNothingAcknowledged) {
-  constexpr int kFolders = 15;
+  constexpr int kFolders = 13;
   constexpr int kKillsEach = 8;
   std::mt19937 random(20261120);
   std::size_t acknowledged = 0;
   for (int batch = 0; batch < kFolders; ++batch) {
     TemporaryFolder state;
     for (int kill = 0; kill < kKillsEach; ++kill) {
-      acknowledged += kill_one(state.path(), kill, static_cast<useconds_t>(500 + random() % 30'000));
+      acknowledged += kill_one(state.path(), kill, static_cast<useconds_t>(300 + random() % 15'000));
     }
     std::string before = visible(Index::open(state.path(), Index::Mode::write));
     fs::remove(state.path() / "index.db");

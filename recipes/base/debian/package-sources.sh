@@ -15,7 +15,7 @@ targets() {
 targets >"$work/targets"
 if ! [ -s "$work/targets" ]; then
   mkdir -p "$work/lists/partial"
-  apt-get -qq -o Dir::State::Lists="$work/lists" update >&2
+  apt-get -qq -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root update >&2
   targets -o Dir::State::Lists="$work/lists" >"$work/targets"
 fi
 if ! [ -s "$work/targets" ]; then

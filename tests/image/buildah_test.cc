@@ -1,0 +1,262 @@
+#include "image/buildah.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "image/oci_layout.h"
+#include "support/fake_effects.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has_words(const Command& command, const Words& words) {
+  return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
+         command.argv.end();
+}
+
+// A real folder and store; the engine's programs are the fake runner's.
+class Buildah : public ::testing::Test {
+ protected:
+  Buildah() {
+    runner.respond = [this](const Command& command) { return answer(command); };
+    setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}};
+  }
+
+  CommandResult answer(const Command& command) {
+    for (const auto& [words, result] : answers)
+      if (has_words(command, words)) return result;
+    return {};
+  }
+  static CommandResult fails(const std::string& tail) { return {CommandEnd::exited, 125, "", tail, 0}; }
+
+  const Command& ran(const Words& words) const {
+    for (const Command& command : runner.commands)
+      if (has_words(command, words)) return command;
+    ADD_FAILURE() << "no command with " << words.front();
+    static const Command none;
+    return none;
+  }
+  std::size_t count(const Words& words) const {
+    return static_cast<std::size_t>(
+        std::count_if(runner.commands.begin(), runner.commands.end(),
+                      [&](const Command& command) { return has_words(command, words); }));
+  }
+
+  StepRecord parent() {
+    StepRecord record;
+    record.key = std::string(64, 'a');
+    record.layers = {{BlobStore(folder / "store").put("layer", std::string(media_type::kLayerZstd)),
+                      Digest::of("tar"), "", ""}};
+    return record;
+  }
+
+  testing::TemporaryFolder folder;
+  testing::FakeCommandRunner runner;
+  RealFileSystem files;
+  std::vector<std::pair<Words, CommandResult>> answers;
+  EngineSetup setup{runner, files, folder / "engine", folder / "store", {}};
+};
+
+TEST_F(Buildah, StartsFromAKeptStepWithoutAskingARegistry) {
+  BuildahEngine engine(setup);
+  StepRecord step = parent();
+  { auto container = engine.start(&step); }
+  const Command& from = ran({"from"});
+  EXPECT_TRUE(has_words(from, {"--root", folder / "engine/root", "--runroot", folder / "engine/run",
+                               "--storage-driver", "overlay"}));
+  EXPECT_TRUE(has_words(from, {"--pull-never"}));
+  EXPECT_EQ(from.argv.back(), "localhost/kiln:" + step.key);
+  EXPECT_EQ(from.environment, setup.environment) << "nothing of ours leaks in";
+  EXPECT_EQ(count({"skopeo"}), 0u);
+  EXPECT_EQ(count({"rm"}), 1u);
+}
+
+TEST_F(Buildah, ImportsAParentThatTheEngineDoesNotHold) {
+  answers = {{{"inspect"}, fails("no such image")}};
+  StepRecord step = parent();
+  bool is_whole = false;
+  runner.respond = [&](const Command& command) {
+    if (command.argv[0] == "skopeo") {
+      std::string layout = command.argv[3].substr(4, command.argv[3].rfind(':') - 4);
+      PulledImage image = read_layout(layout, files);
+      is_whole = image.config.diff_ids == std::vector<Digest>{Digest::of("tar")} &&
+                 files.read(blob_in_layout(layout, image.manifest.layers.at(0).digest)) == "layer";
+    }
+    return answer(command);
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(&step);
+  EXPECT_TRUE(is_whole);
+  EXPECT_EQ(ran({"skopeo", "copy"}).argv.back(),
+            "containers-storage:[overlay@" + (folder / "engine/root").string() + "+" +
+                (folder / "engine/run").string() + "]localhost/kiln:" + step.key);
+  for (const std::string& name : files.list(folder / "engine"))
+    EXPECT_FALSE(name.starts_with("import-")) << name;
+}
+
+TEST_F(Buildah, AnImportThatFailsSaysWhy) {
+  answers = {{{"inspect"}, fails("no such image")},
+             {{"skopeo"}, fails("time=x\nwriting blob: no space left on device\n")}};
+  StepRecord step = parent();
+  BuildahEngine engine(setup);
+  try {
+    engine.start(&step);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.message().find("writing blob: no space left on device"), std::string::npos);
+  }
+}
+
+TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
+  std::string environment;
+  Command run;
+  runner.respond = [&](const Command& command) {
+    if (has_words(command, {"run"})) {
+      run = command;
+      for (const std::string& word : command.argv)
+        if (word.ends_with(":/run/kiln/environment:ro"))
+          environment = files.read(word.substr(0, word.find(':'))).value_or("");
+    }
+    return CommandResult{};
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"/bin/sh", "-eu", "run.sh"};
+  request.folder = "/run/kiln/framework-x";
+  request.environment = {{"https_proxy", "http://user:secret@proxy"}, {"TEXT", "it's"}, {"not a name", "x"}};
+  request.mounts = {{"/host/files", "/run/kiln/framework-x"}};
+  request.limits.silence = std::chrono::seconds(7);
+  container->run(request);
+  EXPECT_TRUE(has_words(run, {"run", "--isolation", "chroot", "--network", "host", "--user", "0:0",
+                              "--workingdir", "/run/kiln/framework-x"}));
+  EXPECT_TRUE(has_words(run, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
+  EXPECT_EQ(Words(run.argv.end() - 3, run.argv.end()), request.argv);
+  EXPECT_EQ(run.limits.silence, request.limits.silence);
+  for (const std::string& word : run.argv)
+    EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
+  EXPECT_EQ(environment, "export TEXT='it'\\''s'\nexport https_proxy='http://user:secret@proxy'\n");
+  EXPECT_TRUE(files.list(folder / "tmp").empty());
+}
+
+TEST_F(Buildah, WithoutNetworkMeansAnEmptyNamespace) {
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"true"};
+  request.network = false;
+  container->run(request);
+  EXPECT_TRUE(has_words(runner.commands.back(), {"unshare", "--net", "--", "/bin/sh", "-c",
+                                                 "ip link set lo up; exec \"$@\"", "sh", "buildah"}));
+  runner.missing = {"ip"};
+  container->run(request);
+  EXPECT_TRUE(has_words(runner.commands.back(), {"unshare", "--net", "--", "buildah"}));
+}
+
+TEST_F(Buildah, ChangesNeedAnOverlay) {
+  answers = {{{"mount"}, {CommandEnd::exited, 0, (folder / "merged").string() + "\n", "", 0}}};
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  try {
+    container->changes();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.message().find((folder / "merged").string()), std::string::npos);
+    EXPECT_NE(error.hint().find("buildah unshare"), std::string::npos);
+  }
+}
+
+TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {
+  answers = {{{"rm"}, fails("container is in use")}};
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+  }
+  EXPECT_EQ(files.list(folder / "engine.sessions").size(), 1u);
+  answers.clear();
+  folder.write("engine/root/rotten", "");
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_FALSE(files.exists(folder / "engine/root/rotten"));
+}
+
+TEST_F(Buildah, ReadsItsVersion) {
+  answers = {{{"--version"},
+              {CommandEnd::exited, 0,
+               "buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)\n", "", 0}}};
+  EXPECT_EQ(BuildahEngine(setup).version(), "1.28.2");
+  EXPECT_FALSE(files.exists(folder / "engine")) << "asking touches nothing";
+}
+
+TEST_F(Buildah, PullsByTransportTagAndDigest) {
+  BuildahEngine engine(setup);
+  std::string digest = "@sha256:" + std::string(64, '0');
+  engine.pull("docker.io/library/debian:13", folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv,
+            (Words{"skopeo", "copy", "--quiet", "docker://docker.io/library/debian:13",
+                   "oci:" + (folder / "l").string() + ":base"}));
+  engine.pull("registry:5000/debian:13" + digest, folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[3], "docker://registry:5000/debian" + digest);
+  engine.pull("registry:5000/debian" + digest, folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[3], "docker://registry:5000/debian" + digest);
+  engine.pull("oci:/some/layout:13", folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[3], "oci:/some/layout:13");
+}
+
+TEST_F(Buildah, APullThatFailsSaysWhoseFaultItIs) {
+  auto code = [&](const std::string& tail) {
+    answers = {{{"skopeo"}, fails(tail)}};
+    try {
+      BuildahEngine(setup).pull("x/y:1", folder / "l", "");
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.message().starts_with("cannot pull x/y:1: ")) << error.message();
+      return error.code();
+    }
+    return ExitCode::ok;
+  };
+  EXPECT_EQ(code("reading manifest 1 in x/y: manifest unknown"), ExitCode::input);
+  EXPECT_EQ(code("pinging container registry x: dial tcp: i/o timeout"), ExitCode::network);
+  EXPECT_EQ(code("unauthorized: authentication required"), ExitCode::network);
+}
+
+TEST(MakeEngine, KnowsBuildah) {
+  testing::FakeCommandRunner runner;
+  testing::FakeFileSystem files;
+  EngineSetup setup{runner, files, "/e", "/s", {}};
+  EXPECT_EQ(make_engine("buildah", setup)->name(), "buildah");
+  try {
+    make_engine("buildha", setup);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.message(), "unknown engine 'buildha'");
+    EXPECT_EQ(error.hint(), "did you mean 'buildah'?");
+  }
+}
+
+TEST(ResolveInside, FollowsLinksInsideTheRootOnly) {
+  testing::TemporaryFolder root;
+  fs::create_directories(root / "usr/opt");
+  fs::create_symlink("/usr/opt", root / "opt");
+  fs::create_symlink("../../../../usr", root / "usr/up");
+  fs::create_symlink("/etc/passwd", root / "usr/opt/link");
+  fs::create_symlink("loop", root / "loop");
+  auto resolve = [&](const std::string& path) {
+    return resolve_inside(root.path(), path).lexically_relative(root.path()).string();
+  };
+  EXPECT_EQ(resolve("/opt/kiln/lib"), "usr/opt/kiln/lib");
+  EXPECT_EQ(resolve("/opt/kiln/"), "usr/opt/kiln");
+  EXPECT_EQ(resolve("/opt/link"), "usr/opt/link");
+  EXPECT_EQ(resolve("/usr/up/opt/x"), "usr/opt/x");
+  EXPECT_EQ(resolve("/../../etc"), "etc");
+  EXPECT_THROW(resolve("/loop/x"), Error);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,96 @@
+#include "image/records.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "image/state.h"
+
+namespace kiln {
+namespace {
+
+JsonNode node(const std::string& text) { return JsonDocument::parse(text, "record.json").root(); }
+
+StepRecord step_record() {
+  StepRecord record;
+  record.key = std::string(64, 'a');
+  Descriptor blob{std::string(media_type::kLayerZstd), Digest::of("blob"), 4, {}};
+  record.layers = {{blob, Digest::of("tar"), record.key, "pytorch 2.6.0 (distro)"}};
+  record.base = ImageConfig{};
+  record.base->env = {"PATH=/bin"};
+  record.base->labels = {{"a", "b"}};
+  record.seconds = 1.5;
+  return record;
+}
+
+TEST(Records, AStepSurvivesTheWayThroughJson) {
+  StepRecord record = step_record();
+  StepRecord back = step_record_from_json(node(to_json(record).dump()));
+  EXPECT_EQ(back.key, record.key);
+  ASSERT_EQ(back.layers.size(), 1u);
+  EXPECT_EQ(back.layers[0].blob, record.layers[0].blob);
+  EXPECT_EQ(back.layers[0].diff_id, record.layers[0].diff_id);
+  EXPECT_EQ(back.layers[0].step, record.key);
+  EXPECT_EQ(back.layers[0].created_by, "pytorch 2.6.0 (distro)");
+  EXPECT_EQ(back.base, record.base);
+  EXPECT_EQ(back.seconds, 1.5);
+  record.base.reset();
+  EXPECT_FALSE(step_record_from_json(node(to_json(record).dump())).base);
+}
+
+TEST(Records, ATestAndAFailureSurviveToo) {
+  TestRecord test = test_record_from_json(node(to_json(TestRecord{"k", 2, "proved"}).dump()));
+  EXPECT_EQ(test.last_line, "proved");
+  FailureRecord failure{"k", FailureClass::policy, "unauthorized", "log in", "/x.log", ExitCode::network, 3};
+  FailureRecord back = failure_record_from_json(node(to_json(failure).dump()));
+  EXPECT_EQ(back.failure, FailureClass::policy);
+  EXPECT_EQ(back.what, "unauthorized");
+  EXPECT_EQ(back.hint, "log in");
+  EXPECT_EQ(back.log, "/x.log");
+  EXPECT_EQ(back.exit_code, ExitCode::network);
+  EXPECT_EQ(back.seconds, 3);
+}
+
+std::string error_of(const std::string& text, void (*read)(const JsonNode&)) {
+  try {
+    read(node(text));
+  } catch (const Error& error) {
+    return error.format();
+  }
+  return "";
+}
+
+TEST(Records, DamageIsNamedWithItsPlace) {
+  auto step = [](const JsonNode& json) { step_record_from_json(json); };
+  auto failure = [](const JsonNode& json) { failure_record_from_json(json); };
+  EXPECT_TRUE(error_of(R"({"key": "k", "layers": []})", step).starts_with("record.json:1:1: error: "));
+  EXPECT_TRUE(
+      error_of(R"({"key": "k", "layer": [], "seconds": 1})", step).starts_with("record.json:1:14: error: "));
+  EXPECT_TRUE(error_of("{\"key\": \"k\",\n \"layers\": 1, \"seconds\": 1}", step)
+                  .starts_with("record.json:2:12: error: "));
+  EXPECT_NE(
+      error_of(R"({"key":"k","failure":"bad luck","what":"","hint":"","log":"","exit_code":1,"seconds":0})",
+               failure)
+          .find("expected input, build, infrastructure or policy, found 'bad luck' (at /failure)"),
+      std::string::npos);
+}
+
+TEST(State, EveryNameIsSafe) {
+  StatePaths state("/s");
+  EXPECT_EQ(state.step("k"), "/s/steps/k.json");
+  EXPECT_EQ(state.log("k"), "/s/logs/k.log");
+  EXPECT_EQ(state.layout("pytorch", "2.6-abc"), "/s/images/pytorch/2.6-abc");
+  std::string longest(250, 'k');
+  EXPECT_EQ(state.step(longest), "/s/steps/" + longest + ".json");
+  for (const std::string& bad : {std::string(), std::string("."), std::string(".."), std::string("a/b"),
+                                 std::string("-rf"), std::string("a\0b", 3), longest + "k"})
+    try {
+      state.step(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+    }
+}
+
+}  // namespace
+}  // namespace kiln

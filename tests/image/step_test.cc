@@ -1,0 +1,350 @@
+#include "image/step.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "image/layer.h"
+#include "image/oci_layout.h"
+#include "image/script.h"
+#include "support/fake_effects.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using testing::TemporaryFolder;
+
+// An engine whose containers are folders: a script's effect is what `script` writes there.
+struct FolderEngine final : Engine {
+  std::string name() const override { return "folder"; }
+  std::string version() override { return "1"; }
+  std::unique_ptr<Container> start(const StepRecord* parent) override;
+  void pull(const std::string& reference, const fs::path& layout, const fs::path&) override {
+    pulled = reference;
+    on_pull(layout);
+  }
+
+  TemporaryFolder folder;
+  int containers = 0;
+  std::vector<std::string> events;
+  std::vector<ContainerRun> runs;
+  std::function<CommandResult(const fs::path& root, const ContainerRun&)> script;
+  std::function<void(const fs::path& layout)> on_pull;
+  std::string pulled;
+};
+
+struct FolderContainer final : Container {
+  FolderContainer(FolderEngine& owner, fs::path tree) : engine(owner), root(std::move(tree)) {
+    fs::create_directories(root);
+  }
+  ~FolderContainer() override { engine.events.emplace_back("removed"); }
+  FolderContainer(const FolderContainer&) = delete;
+  FolderContainer& operator=(const FolderContainer&) = delete;
+  CommandResult run(const ContainerRun& request) override {
+    engine.runs.push_back(request);
+    return engine.script ? engine.script(root, request) : CommandResult{};
+  }
+  void add_archive(const fs::path& tar) override { fs::copy_file(tar, root / "unpacked"); }
+  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path&) override {
+    for (const std::string& path : paths)
+      fs::copy(dynamic_cast<FolderContainer&>(other).root / path.substr(1), root / path.substr(1));
+  }
+  ChangedTree changes() override { return {root, {}}; }
+  void keep(const std::string& key) override { engine.events.push_back("kept " + key); }
+  FolderEngine& engine;
+  fs::path root;
+};
+
+std::unique_ptr<Container> FolderEngine::start(const StepRecord* parent) {
+  events.push_back(parent != nullptr ? "started on " + parent->key : "started on nothing");
+  return std::make_unique<FolderContainer>(*this, folder / std::to_string(containers++));
+}
+
+class Steps : public ::testing::Test {
+ protected:
+  Steps() {  // nothing of the machine that the test runs on
+    site.ca_certificates = "";
+    site.pip_configuration = folder.write("pip.conf", "");
+  }
+
+  Step& add(StepKind kind, const std::string& parent, const std::string& script = "echo\n") {
+    Step step;
+    step.kind = kind;
+    step.parent = parent;
+    step.component = "framework/thing";
+    step.title = "thing 1.0 (distro)";
+    step.script = std::string(name_of(kind)) + ".sh";
+    step.files = {step.script, "data/list.txt"};
+    folder.write("recipe/" + step.script, script);
+    folder.write("recipe/data/list.txt", "list");
+    folder.write("recipe/unnamed.txt", "not for the step");
+    step.inputs = {{"script", {{"name", step.script}, {"digest", Digest::of(script).text()}}},
+                   {"files", {{"data/list.txt", Digest::of("list").text()}}},
+                   {"kind", name_of(kind)},
+                   {"parent", parent}};
+    step.key = Digest::of(step.inputs.dump()).hex();
+    return plan.steps[step.key] = step;
+  }
+
+  // A finished step to build on.
+  std::string add_base() {
+    StepRecord record;
+    record.key = std::string(64, 'b');
+    record.layers = {{BlobStore(state.store()).put("layer", std::string(media_type::kLayerZstd)),
+                      Digest::of("tar"), record.key, "base"}};
+    record.base = ImageConfig{};
+    record.base->env = {"PATH=/opt/bin:/bin"};
+    files.write(state.step(record.key), to_json(record).dump());
+    return record.key;
+  }
+
+  StepOutcome run(const std::string& key) {
+    StepSetup setup{plan,   site,  state,       files,
+                    runner, clock, environment, {{"framework/thing", folder / "recipe"}}};
+    return run_step(key, setup, engine);
+  }
+  StepRecord record(const std::string& key) {
+    return step_record_from_json(JsonDocument::parse(files.read(state.step(key)).value(), "record").root());
+  }
+  FailureRecord failure(const std::string& key) {
+    return failure_record_from_json(
+        JsonDocument::parse(files.read(state.failure(key)).value(), "failure").root());
+  }
+
+  TemporaryFolder folder;
+  BuildPlan plan;
+  Site site;
+  StatePaths state{folder / "state"};
+  RealFileSystem files;
+  testing::FakeCommandRunner runner;
+  testing::FakeClock clock;
+  FolderEngine engine;
+  std::map<std::string, std::string> environment = {
+      {"PATH", "/usr/bin:/bin"}, {"HOME", "/home/me"}, {"https_proxy", "p"}};
+};
+
+TEST_F(Steps, AScriptRunsWithItsFilesAndParameters) {
+  Step& step = add(StepKind::run, add_base());
+  step.parameters = {{"KILN_VERSION", "1.0"}, {"KILN_JOBS", "99"}};
+  std::map<std::string, std::string> seen;
+  engine.script = [&](const fs::path& root, const ContainerRun& request) {
+    for (const auto& item : fs::recursive_directory_iterator(request.mounts.at(0).source))
+      if (item.is_regular_file())
+        seen[item.path().lexically_relative(request.mounts[0].source)] = files.read(item).value_or("");
+    files.write(root / "opt/new", "new");
+    files.write(root / "tmp/noise", "noise");
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  const ContainerRun& request = engine.runs.at(0);
+  EXPECT_EQ(request.argv, (std::vector<std::string>{"/bin/sh", "-eu", "run.sh"}));
+  EXPECT_EQ(request.folder, "/run/kiln/framework-thing");
+  EXPECT_EQ(request.mounts[0].target, "/run/kiln/framework-thing");
+  EXPECT_TRUE(request.network);
+  EXPECT_EQ(request.limits.wall, site.step_limits.wall);
+  EXPECT_EQ(request.environment,
+            (std::map<std::string, std::string>{{"KILN_VERSION", "1.0"},
+                                                {"KILN_JOBS", "99"},
+                                                {"SOURCE_DATE_EPOCH", "315532800"},
+                                                {"DEBIAN_FRONTEND", "noninteractive"},
+                                                {"LC_ALL", "C.UTF-8"},
+                                                {"HOME", "/root"},
+                                                {"PIP_CONFIG_FILE", "/run/kiln/pip.conf"},
+                                                {"https_proxy", "p"}}))
+      << "PATH is the base's";
+  EXPECT_EQ(seen, (std::map<std::string, std::string>{{"run.sh", "echo\n"}, {"data/list.txt", "list"}}));
+  EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+}
+
+TEST_F(Steps, TheRecordHoldsTheWholeChain) {
+  std::string base = add_base();
+  Step step = add(StepKind::run, base);
+  engine.script = [&](const fs::path& root, const ContainerRun&) {
+    files.write(root / "new", "new");
+    files.write(root / "tmp/noise", "noise");
+    clock.now += 7;
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  StepRecord done = record(step.key);
+  ASSERT_EQ(done.layers.size(), 2u);
+  EXPECT_EQ(done.layers[0].created_by, "base");
+  EXPECT_EQ(done.layers[1].created_by, "thing 1.0 (distro)");
+  EXPECT_EQ(done.layers[1].step, step.key);
+  EXPECT_TRUE(BlobStore(state.store()).has(done.layers[1].blob.digest));
+  EXPECT_EQ(done.base->env, (std::vector<std::string>{"PATH=/opt/bin:/bin"}));
+  EXPECT_EQ(done.seconds, 7);
+  EXPECT_EQ(engine.events, (std::vector<std::string>{"started on " + base, "kept " + step.key, "removed"}));
+  EXPECT_FALSE(files.exists(engine.folder / "0/tmp/noise")) << "what is kept equals the layer";
+}
+
+TEST_F(Steps, WhatIsDoneIsNotDoneAgainUnlessABlobIsGone) {
+  Step step = add(StepKind::run, add_base());
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  EXPECT_EQ(run(step.key), StepOutcome::up_to_date);
+  EXPECT_EQ(engine.runs.size(), 1u);
+  fs::remove(BlobStore(state.store()).path(record(step.key).layers[1].blob.digest));
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  EXPECT_EQ(engine.runs.size(), 2u);
+}
+
+TEST_F(Steps, AFailureIsRecordedAndForgottenOnSuccess) {
+  Step step = add(StepKind::run, add_base());
+  engine.script = [](const fs::path&, const ContainerRun&) {
+    return CommandResult{CommandEnd::exited, 2, "", "make: error", 0};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  FailureRecord failed = failure(step.key);
+  EXPECT_EQ(failed.failure, FailureClass::build);
+  EXPECT_EQ(failed.what, "exit status 2");
+  EXPECT_EQ(failed.exit_code, ExitCode::images_failed);
+  EXPECT_EQ(failed.log, state.log(step.key));
+  std::string log = files.read(failed.log).value();
+  EXPECT_TRUE(log.starts_with("# thing 1.0 (distro)\n# run " + step.key + "\n# on " + step.parent +
+                              "\n# framework/thing run.sh\n\n"))
+      << log;
+  EXPECT_TRUE(log.ends_with("kiln: error: exit status 2\n")) << log;
+  EXPECT_FALSE(files.exists(state.step(step.key)));
+  EXPECT_EQ(engine.events.back(), "removed") << "and not kept";
+  engine.script = nullptr;
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  EXPECT_FALSE(files.exists(state.failure(step.key)));
+}
+
+TEST_F(Steps, AnInterruptIsNoFailure) {
+  Step step = add(StepKind::run, add_base());
+  engine.script = [](const fs::path&, const ContainerRun&) {
+    return CommandResult{CommandEnd::interrupted, 2, "", "", 0};
+  };
+  EXPECT_THROW(run(step.key), Error);
+  EXPECT_FALSE(files.exists(state.failure(step.key)));
+  EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+}
+
+TEST_F(Steps, ARecipeThatChangedSinceThePlanIsRefused) {
+  Step step = add(StepKind::run, add_base());
+  folder.write("recipe/data/list.txt", "another");
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(failure(step.key).failure, FailureClass::input);
+  EXPECT_EQ(failure(step.key).what, (folder / "recipe/data/list.txt").string() + " was changed");
+  fs::remove(folder / "recipe/data/list.txt");
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(failure(step.key).what, (folder / "recipe/data/list.txt").string() + " was removed");
+  EXPECT_TRUE(engine.runs.empty());
+}
+
+TEST_F(Steps, AParentThatIsNotDoneIsNamed) {
+  Step step = add(StepKind::run, std::string(64, 'c'));
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(failure(step.key).what,
+            "the step " + std::string(64, 'c') + " that this one builds on is not done");
+  EXPECT_THROW(run("unknown"), Error);
+}
+
+TEST_F(Steps, AnotherArchitectureIsRefused) {
+  Step& step = add(StepKind::rootfs, "");
+  step.inputs["architecture"] = own_architecture() == "amd64" ? "arm64/v8" : "amd64";
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_NE(failure(step.key).what.find("and this machine is " + own_architecture()), std::string::npos);
+  EXPECT_TRUE(runner.commands.empty());
+}
+
+TEST_F(Steps, ARootfsScriptRunsOnTheHost) {
+  files.write(folder / "ca.crt", "PEM");
+  site.ca_certificates = folder / "ca.crt";
+  Step& step = add(StepKind::rootfs, "");
+  step.parameters = {{"KILN_FACT_SUITE", "trixie"}};
+  runner.respond = [&](const Command& command) {
+    EXPECT_EQ(files.read(command.folder / "data/list.txt"), "list");
+    files.write(command.environment.at("KILN_OUTPUT"), "tar");
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  const Command& command = runner.commands.at(0);
+  EXPECT_EQ(command.argv, (std::vector<std::string>{"/bin/sh", "-eu", "rootfs.sh"}));
+  EXPECT_EQ(command.environment.at("PATH"), "/usr/bin:/bin");
+  EXPECT_EQ(command.environment.at("HOME"), "/home/me");
+  EXPECT_EQ(command.environment.at("KILN_FACT_SUITE"), "trixie");
+  EXPECT_EQ(command.environment.at("SSL_CERT_FILE"), (folder / "ca.crt").string())
+      << "where it is on the host";
+  EXPECT_EQ(command.log, state.log(step.key));
+  EXPECT_EQ(record(step.key).layers.size(), 1u);
+  EXPECT_EQ(engine.events.front(), "started on nothing");
+}
+
+TEST_F(Steps, ARootfsScriptMustWriteSomething) {
+  Step step = add(StepKind::rootfs, "");
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(failure(step.key).what, "rootfs.sh wrote nothing to $KILN_OUTPUT");
+}
+
+TEST_F(Steps, ATestHasNoNetworkAndLeavesItsLastLine) {
+  Step step = add(StepKind::test, add_base());
+  engine.script = [](const fs::path&, const ContainerRun& request) {
+    for (const char* line : {"first", "proved", ""}) request.on_line(line);
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  EXPECT_FALSE(engine.runs.at(0).network);
+  EXPECT_FALSE(engine.runs.at(0).environment.contains("https_proxy"));
+  auto bytes = files.read(state.test(step.key)).value();
+  EXPECT_EQ(test_record_from_json(JsonDocument::parse(bytes, "t").root()).last_line, "proved");
+  EXPECT_EQ(run(step.key), StepOutcome::up_to_date);
+}
+
+TEST_F(Steps, ACopyTakesFromTheBuildStage) {
+  std::string base = add_base();
+  Step build = add(StepKind::run, base);
+  engine.script = [&](const fs::path& root, const ContainerRun&) {
+    files.write(root / "tool", "tool");
+    return CommandResult{};
+  };
+  ASSERT_EQ(run(build.key), StepOutcome::done);
+  Step& copy = add(StepKind::copy, base);
+  copy.from = build.key;
+  EXPECT_EQ(run(copy.key), StepOutcome::done) << files.read(state.log(copy.key)).value_or("");
+  EXPECT_EQ(record(copy.key).layers.size(), 2u) << "the image's chain, not the stage's";
+}
+
+TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
+  BlobStore origin(folder / "origin");
+  LayoutImage image;
+  TemporaryFolder tree;
+  tree.write("file", "content");
+  LayerRecord layer = write_layer({tree.path(), {}}, origin, LayerOptions{});
+  image.layers = {layer.blob};
+  image.config.env = {"A=b"};
+  image.config.diff_ids = {layer.diff_id};
+  engine.on_pull = [&](const fs::path& layout) { write_layout(layout, image, origin, files); };
+  Step& step = add(StepKind::pull, "");
+  step.reference = "docker.io/library/debian:13";
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+  EXPECT_EQ(engine.pulled, "docker.io/library/debian:13");
+  EXPECT_EQ(record(step.key).layers.at(0).blob, layer.blob);
+  EXPECT_EQ(record(step.key).base->env, (std::vector<std::string>{"A=b"}));
+  EXPECT_TRUE(BlobStore(state.store()).has(layer.blob.digest));
+
+  image.config.diff_ids = {Digest::of("something else")};
+  fs::remove(state.step(step.key));
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_NE(failure(step.key).what.find("is not the one that its configuration names"), std::string::npos);
+}
+
+TEST(Epoch, IsTheEnvironmentsOrTheOldestOfZip) {
+  EXPECT_EQ(source_date_epoch({}), 315532800);
+  EXPECT_EQ(source_date_epoch({{"SOURCE_DATE_EPOCH", "1700000000"}}), 1700000000);
+  for (const char* bad : {"yesterday", "1.5", "-1", "12 "})
+    EXPECT_THROW(source_date_epoch({{"SOURCE_DATE_EPOCH", bad}}), Error) << bad;
+}
+
+TEST(EngineEnvironment, IsAnAllowList) {
+  EXPECT_EQ(engine_environment(
+                {{"PATH", "/bin"}, {"HOME", "/h"}, {"LD_PRELOAD", "x"}, {"TOKEN", "t"}, {"TMPDIR", "/tmp"}},
+                "/s/tmp"),
+            (std::map<std::string, std::string>{
+                {"PATH", "/bin"}, {"HOME", "/h"}, {"TMPDIR", "/s/tmp"}, {"LC_ALL", "C.UTF-8"}}));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,153 @@
+#include "registry/mappings.h"
+
+#include "registry/select.h"
+#include "samples.h"
+
+namespace kiln {
+namespace {
+
+using testing::archspec;
+using testing::error_of;
+
+std::vector<ImageRecord> read(const std::string& text) {
+  return read_mappings(JsonDocument::parse(text, "map.json"), {"openvino"});
+}
+
+std::string data(const std::string& name) {
+  return testing::read_bytes(std::string(KILN_TEST_DATA) + "/dsl/" + name);
+}
+
+std::vector<IndexEntry> modak_entries() {
+  std::vector<IndexEntry> entries;
+  for (auto& record : read(data("mappings/modak.json"))) entries.push_back({std::move(record), false, {}});
+  return entries;
+}
+
+std::string answer(const std::string& document, const std::vector<IndexEntry>& entries) {
+  DslReading reading = read_dsl(JsonDocument::parse(document, "job.json"), {});
+  EXPECT_TRUE(reading.unknown.empty());
+  Selection selection = select_image(reading.query, entries, {}, archspec());
+  return selection.winner ? selection.winner->entry->image.name() : "nothing: " + selection.nearest_miss;
+}
+
+TEST(Mappings, BecomeExternalImages) {
+  auto records =
+      read(R"({"opt_dsl_code": "tf-2.1", "app_name": "tensorflow", "version": 2.1, "enable_opt_build": "true",
+    "target": {"cpu_type": "Power", "acc_type": "nvidia"}, "selectors": {"XLA": true, "openvino": false, "cudnn": 7.6, "mpicc": true},
+    "container_name": "modakopt/modak:tf-2.1", "container_type": "docker"})");
+  ASSERT_EQ(records.size(), 1u);
+  const ImageRecord& record = records[0];
+  EXPECT_TRUE(record.external());
+  EXPECT_EQ(record.name(), "docker://modakopt/modak:tf-2.1");
+  EXPECT_EQ(record.code, "tf-2.1");
+  EXPECT_EQ(record.version.text(), "2.1");
+  EXPECT_TRUE(record.optimised);
+  EXPECT_EQ(record.cpu, "ppc64le");
+  EXPECT_EQ(record.accelerators, std::vector<std::string>{"nvidia"});
+  ASSERT_EQ(record.components.size(), 1u);
+  EXPECT_EQ(record.components[0].kind + " " + record.components[0].name, "compiler xla");
+  EXPECT_EQ(record.selectors, (std::map<std::string, std::string>{{"cudnn", "7.6"}, {"mpicc", "true"}}));
+}
+
+TEST(Mappings, TheReferenceIsHubAndImage) {
+  auto reference = [](const std::string& fields) {
+    return read(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t")" + fields + "}")
+        .at(0)
+        .reference;
+  };
+  EXPECT_EQ(reference(""), "docker://o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "shub")"), "shub://o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "docker", "container_registry": "docker.io")"),
+            "docker://o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "shub", "container_registry": "library")"), "library://o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "docker", "container_registry": "images.example.org:5000")"),
+            "docker://images.example.org:5000/o/i:t");
+}
+
+TEST(Mappings, TheLastOfACodeWins) {
+  auto records = read(R"([{"opt_dsl_code": "a", "app_name": "x", "container_name": "one"},
+    {"opt_dsl_code": "b", "app_name": "x", "container_name": "two"}, {"opt_dsl_code": "a", "app_name": "x", "container_name": "three"}])");
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].reference, "docker://two");
+  EXPECT_EQ(records[1].reference, "docker://three");
+}
+
+TEST(Mappings, ErrorsNameThePlace) {
+  auto message = [](const std::string& text) { return error_of([&] { read(text); }).format(); };
+  EXPECT_EQ(
+      message(
+          R"([{"opt_dsl_code": "a", "app_name": "x", "container_name": "i", "container_tpye": "docker"}])"),
+      "map.json:1:64: error: unknown key 'container_tpye' (at /0/container_tpye); did you mean "
+      "'container_type'?");
+  EXPECT_EQ(
+      message(
+          R"({"opt_dsl_code": "a", "app_name": "x", "container_name": "i", "target": {"acc_type": "nvdia"}})"),
+      "map.json:1:86: error: 'nvdia' is no acc_type: expected nvidia, amd, fpga, none (at /target/acc_type); "
+      "did you mean 'nvidia'?");
+  EXPECT_EQ(message(R"({"opt_dsl_code": "a", "app_name": "x", "container_name": "a b"})"),
+            "map.json:1:58: error: an image name is not empty and has no blanks (at /container_name)");
+  EXPECT_EQ(message(R"({"opt_dsl_code": "", "app_name": "x", "container_name": "a"})"),
+            "map.json:1:18: error: a code is not empty (at /opt_dsl_code)");
+  EXPECT_EQ(message(R"({"opt_dsl_code": "a", "app_name": "x", "version": "1 2", "container_name": "a"})")
+                .substr(0, 22),
+            "map.json:1:51: error: ");
+  EXPECT_NE(message(R"({"app_name": "x", "container_name": "a"})").find("opt_dsl_code"), std::string::npos);
+}
+
+TEST(ModaksAnswers, AreTheSame) {
+  auto entries = modak_entries();
+  EXPECT_EQ(answer(data("tf_snow.json"), entries), "docker://modakopt/modak:tensorflow-2.1-gpu-src");
+  EXPECT_EQ(answer(data("tf_resnet.json"), entries), "docker://modakopt/modak:tensorflow-2.1-gpu-src");
+  EXPECT_EQ(answer(data("mpi_solver.json"), entries),
+            "docker://ethcscs/mpich:ub1804_cuda101_mpi314_gnugprof");
+  EXPECT_EQ(answer(data("mpi_test.json"), entries), "docker://ethcscs/mpich:ub1804_cuda101_mpi314_gnugprof");
+  EXPECT_EQ(answer(data("mpi_test_egi.json"), entries), "docker://ethcscs/openmpi:3.1.3");
+  EXPECT_TRUE(answer(data("get_optimisation_non_existent.json"), entries).starts_with("nothing: "));
+}
+
+TEST(ModaksAnswers, AnUnoptimisedJobGetsTheMappingOfItsTag) {
+  auto entries = modak_entries();
+  auto mapped = read(
+      R"({"opt_dsl_code": "skyline", "app_name": "no-opt-skyline-extraction-training", "container_name": "o/skyline",
+    "target": {"cpu_type": "x86", "acc_type": "nvidia"}})");
+  entries.push_back({mapped.at(0), false, {}});
+  EXPECT_EQ(answer(data("get_optimisation_non_existent.json"), entries), "docker://o/skyline");
+}
+
+// test_app_tag_mapping and test_app_tag_mapping_missing of MODAK: the tag is the application, the library a
+// choice.
+TEST(ModaksAnswers, AnAppTagNeedsAMappingOfItsOwn) {
+  Json document = Json::parse(data("mpi_solver.json"));
+  document["job"]["application"]["app_tag"] = "code_aster";
+  document["job"]["optimisation"]["enable_opt_build"] = false;
+  auto entries = modak_entries();
+  EXPECT_TRUE(answer(document.dump(), entries).starts_with("nothing: "));
+  auto mapped =
+      read(R"({"opt_dsl_code": "nvidia-mpich-code_aster", "app_name": "code_aster", "version": "3.1.4",
+    "target": {"cpu_type": "x86", "acc_type": "nvidia"}, "selectors": {"library": "mpich"},
+    "container_name": "nvidia_mpich-code_aster_avx2", "container_type": "shub", "container_registry": "library"})");
+  entries.push_back({mapped.at(0), false, {}});
+  EXPECT_EQ(answer(document.dump(), entries), "library://nvidia_mpich-code_aster_avx2");
+}
+
+TEST(ModaksAnswers, TwoPointOneIsNotTwoPointTen) {
+  std::vector<IndexEntry> entries;
+  for (int minor = 999; minor >= 0; --minor) {
+    auto records = read(fmt::format(
+        R"({{"opt_dsl_code": "tf-{0}", "app_name": "tensorflow", "version": "2.{0}", "enable_opt_build": true,
+        "target": {{"cpu_type": "x86", "acc_type": "nvidia"}}, "selectors": {{"xla": true}}, "container_name": "tf:2.{0}"}})",
+        minor));
+    entries.push_back({records.at(0), false, {}});
+  }
+  EXPECT_EQ(answer(data("tf_snow.json"), entries), "docker://tf:2.1");
+}
+
+TEST(ModaksAnswers, PyTorchIsNotRefused) {
+  EXPECT_EQ(answer(R"({"optimisation": {"enable_opt_build": false, "app_type": "ai_training",
+    "app_type-ai_training": {"config": {"ai_framework": "pytorch"}, "ai_framework-pytorch": {"version": "latest"}}}})",
+                   modak_entries()),
+            "docker://pytorch/pytorch:latest");
+}
+
+}  // namespace
+}  // namespace kiln
