@@ -120,7 +120,9 @@ TEST(LayerStream, RefusesEveryFlippedByte) {
     std::string blob = good;
     blob[at] = static_cast<char>(blob[at] ^ 0x41);
     bool header_only = at >= 3 && at < 10;  // gzip's name, time and system fields do not change the content
-    if (!header_only) EXPECT_NE(refusal(blob, kGzip, Digest::of(plain)), "accepted") << at;
+    if (!header_only) {
+      EXPECT_NE(refusal(blob, kGzip, Digest::of(plain)), "accepted") << at;
+    }
   }
 }
 

@@ -90,8 +90,9 @@ TEST(SifReader, KnowsTheFormatsSizes) {
   EXPECT_EQ(encode(SifHeader{}).size(), kSifHeaderSize);
   EXPECT_EQ(encode(SifObject{}).size(), kSifDescriptorSize);
   EXPECT_EQ(kSifDataOffset, 32176u);
-  EXPECT_EQ(encode(good().header).substr(0, 48),
-            std::string(kSifLaunch) + '\0' + std::string("SIF_MAGIC\00001\00002\0", 16));
+  std::string start(kSifLaunch);
+  start.append("\0SIF_MAGIC\00001\00002\0", 17);
+  EXPECT_EQ(encode(good().header).substr(0, 48), start);
 }
 
 struct Mutation {

@@ -13,8 +13,8 @@ namespace kiln::sif::testing {
 struct TarEntry {
   std::string name;
   char type = '0';
-  std::string content;
-  std::string link;
+  std::string content = {};
+  std::string link = {};
   unsigned mode = 0644;
   std::uint64_t uid = 0;
   std::uint64_t gid = 0;
