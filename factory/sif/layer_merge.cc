@@ -20,7 +20,7 @@ std::uint32_t squashfs_time(std::int64_t seconds) {
 }
 
 bool kept_xattr(const std::string& name) {
-  return name.starts_with("user.") || name == "security.capability";
+  return (name.starts_with("user.") && name.size() > 5) || name == "security.capability";
 }
 
 }  // namespace
@@ -101,7 +101,10 @@ void LayerMerge::record(LayerReader& reader, const LayerEntry& entry, std::size_
 
 std::uint32_t LayerMerge::write_content(LayerReader& reader) {
   std::uint32_t content = sink_.begin_file();
-  reader.read_content([this](std::string_view bytes) { sink_.append(bytes); });
+  reader.read_content([this](std::string_view bytes) {
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    sink_.append(bytes);
+  });
   sink_.end_file();
   return content;
 }

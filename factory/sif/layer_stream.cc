@@ -29,7 +29,6 @@ class LayerStream::Pipe {
   Pipe(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id,
        const LayerLimits& limits)
       : blob_(blob), descriptor_(descriptor), diff_id_(diff_id), limits_(limits) {
-    for (auto& chunk : chunks_) chunk.bytes.resize(kChunk);
     // An uncompressed layer's DiffID is its digest: one hash is enough.
     hashing_ = !diff_id_.empty() && diff_id_ != descriptor_.digest;
     inflating_thread_ = std::thread([this] { guarded(&Pipe::inflate_all); });
@@ -60,14 +59,14 @@ class LayerStream::Pipe {
     if (read_ == written_) return {};
     holding_ = true;
     const Chunk& chunk = chunks_[read_ % kChunks];
-    return {chunk.bytes.data(), chunk.size};
+    return {chunk.bytes.get(), chunk.size};
   }
 
   std::uint64_t compressed_bytes_read() const { return compressed_; }
 
  private:
   struct Chunk {
-    std::vector<char> bytes;
+    std::unique_ptr<char[]> bytes;  // made on first use: small layers need one
     std::size_t size = 0;
   };
 
@@ -107,7 +106,7 @@ class LayerStream::Pipe {
   }
 
   void inflate_all() {
-    std::vector<char> buffer(kInput);
+    std::vector<char> buffer(std::clamp<std::uint64_t>(blob_.size, 1, kInput));
     std::uint64_t offset = 0;
     std::size_t have = read_blob(offset, buffer);
     auto inflater = Inflater::create(
@@ -117,9 +116,10 @@ class LayerStream::Pipe {
     while (more) {
       Chunk* chunk = free_chunk();
       if (chunk == nullptr) return;
+      if (!chunk->bytes) chunk->bytes = std::make_unique_for_overwrite<char[]>(kChunk);
       chunk->size = 0;
       while (chunk->size < kChunk) {
-        std::size_t count = inflater->inflate(input, chunk->bytes.data() + chunk->size, kChunk - chunk->size);
+        std::size_t count = inflater->inflate(input, chunk->bytes.get() + chunk->size, kChunk - chunk->size);
         chunk->size += count;
         if (chunk->size == kChunk) break;
         if (!input.empty() && count == 0) continue;  // a frame ended exactly here
@@ -172,7 +172,7 @@ class LayerStream::Pipe {
       if (hashed_ == written_) break;
       const Chunk& chunk = chunks_[hashed_ % kChunks];
       lock.unlock();
-      hasher.update(chunk.bytes.data(), chunk.size);
+      hasher.update(chunk.bytes.get(), chunk.size);
       lock.lock();
       ++hashed_;
       changed_.notify_all();

@@ -1,7 +1,7 @@
 // The Singularity Image Format, version 01, as Apptainer and Singularity read it. All numbers are
 // little-endian.
 //
-//          0 ┌──────────────────────────────────────────────────────────┐
+//          0 ┌───────────────────────────────────────────────────────────┐
 //            │ launch     32 bytes  "#!/usr/bin/env run-singularity\n"   │
 //            │ magic      10        "SIF_MAGIC\0"                        │
 //            │ version     3        "01\0"                               │

@@ -142,6 +142,9 @@ std::uint64_t SquashfsTree::write_folder(NodeId folder, std::uint32_t parent_num
                    "a folder's entry");
   }
   check_squashfs(sqfs_dir_writer_end(tables_.folders), "a folder");
+  if (sqfs_dir_writer_get_index_size(tables_.folders) > UINT16_MAX)
+    throw Error(ExitCode::input,
+                fmt::format("'{}' has more entries than a SquashFS folder can hold", tree_.path(folder)));
   InodeId id = tree_.inode_at(folder);
   std::uint32_t xattrs = tree_.inode(id).xattrs;
   OwnedInode inode(sqfs_dir_writer_create_inode(tables_.folders, 0,

@@ -10,22 +10,37 @@ import hashlib, io, json, os, random, re, shutil, stat, subprocess, sys, tarfile
 STRICTER = ("'..' in its path", "whiteout without a name", "lies below a whiteout", "hard link with content",
             "not a folder", "is a hard link", "symbolic links", "without a target", "damaged", "Damaged", "truncated",
             "Truncated", "checksum", "Unrecognized", "header", "names the root", "digest", "DiffID", "malformed", "id ")
+LENIENT = ("invalid tar header",)  # Go looks at the block behind the first zero block, libarchive ends there
 RUNTIME = {".singularity.d", ".run", ".exec", ".shell", ".test", "singularity", "environment", "dev", "proc", "root",
            "var", "tmp", "etc", "sys", "home"}
-NAMES = ["a", "b", "c", "d"]
+NAMES = ["a", "b", "c", "d", "e"]
 
 
-def path(rng):
-    return "/".join(rng.choice(NAMES) for _ in range(rng.choice([1, 1, 2, 2, 3])))
+def path(rng, files=()):
+    """Mostly one that does not go through a file."""
+    for _ in range(20):
+        name = "/".join(rng.choice(NAMES) for _ in range(rng.choice([1, 1, 2, 2, 3])))
+        if not any(name.startswith(file + "/") for file in files) or rng.random() < 0.02:
+            break
+    return name
 
 
-def layer(rng):
+def layer(rng, files):
+    """`files` holds, over all layers, the paths that were files when they were written."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=rng.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])) as tar:
         for _ in range(rng.randint(1, 9)):
-            name, kind, data = path(rng), rng.choice("ffffdddlhwwop"), b""
+            name, kind, data = path(rng, files), rng.choice("ffffdddlhwwop"), b""
             folder, _, last = name.rpartition("/")
+            if kind == "d":
+                files.discard(name)
+            target = rng.choice(sorted(files)) if files and rng.random() < 0.95 else path(rng)
+            if kind == "h" and target == name:
+                continue
+            if kind in "fhp":
+                files.add(name)
             if kind == "w":
+                files.difference_update([file for file in files if (file + "/").startswith(name + "/")])
                 name = f"{folder}/.wh.{last}" if folder else f".wh.{last}"
             elif kind == "o":
                 name += "/.wh..wh..opq"
@@ -42,13 +57,13 @@ def layer(rng):
                 entry.type = tarfile.SYMTYPE
                 entry.linkname = rng.choice([path(rng), "/" + path(rng), "../" + path(rng), "../../../" + path(rng), "."])
             elif kind == "h":
-                entry.type, entry.linkname = tarfile.LNKTYPE, path(rng)
+                entry.type, entry.linkname = tarfile.LNKTYPE, target
             elif kind == "p":
                 entry.type = tarfile.FIFOTYPE
             tar.addfile(entry, io.BytesIO(data))
     raw = bytearray(out.getvalue().rstrip(b"\0") + b"\0" * 2048)
     raw = raw[: len(raw) // 512 * 512]
-    if rng.random() < 0.15:  # one damaged byte
+    if rng.random() < 0.1:  # one damaged byte
         raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
     return bytes(raw)
 
@@ -128,11 +143,12 @@ def main():
     work, cases = sys.argv[1], int(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     os.makedirs(work, exist_ok=True)
-    counts = {"equal": 0, "refused by both": 0, "stricter": 0}
+    counts = {"equal": 0, "refused by both": 0, "stricter": 0, "lenient": 0}
     for case in range(seed, seed + cases):
         rng = random.Random(case)
         image = f"{work}/image"
-        write_image(image, [layer(rng) for _ in range(rng.randint(1, 4))])
+        files = set()
+        write_image(image, [layer(rng, files) for _ in range(rng.randint(1, 4))])
         ours, our_reason = kiln_tree(image, work)
         theirs, their_reason = umoci_tree(image, work)
         if ours is None and theirs is None:
@@ -142,7 +158,9 @@ def main():
                 sys.exit(f"seed {case}: only kiln refuses: {our_reason}")
             counts["stricter"] += 1
         elif theirs is None:
-            sys.exit(f"seed {case}: only umoci refuses: {their_reason}")
+            counts["lenient"] += 1
+            if not any(reason in their_reason for reason in LENIENT):
+                sys.exit(f"seed {case}: only umoci refuses: {their_reason}")
         elif ours != theirs:
             names = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
             sys.exit(f"seed {case}: " + "; ".join(f"{name}: kiln {ours.get(name)}, umoci {theirs.get(name)}" for name in names))

@@ -59,7 +59,7 @@ std::string refusal(const std::string& blob, const std::string& type, const Dige
 
 std::string sample() {
   std::string text;
-  for (int i = 0; text.size() < 5'000'000; ++i) text += std::to_string(i * 7919);
+  for (unsigned long i = 0; text.size() < 5'000'000; ++i) text += std::to_string(i * 7919);
   return text;
 }
 
