@@ -14,8 +14,8 @@ measure() { # name, output, command...
   local name=$1 output=$2
   shift 2
   rm -f "$output"
-  /usr/bin/time -o time -f '%e %U %S %M' "$@" >log 2>&1 || { cat log >&2; exit 1; }
-  read -r wall user system memory <time
+  /usr/bin/time -o figures -f '%e %U %S %M' "$@" >log 2>&1 || { cat log >&2; exit 1; }
+  read -r wall user system memory <figures
   printf '{"figure":"%s","seconds":%s,"cpu":%s,"peak_kb":%s,"bytes":%s}\n' "$name" "$wall" \
     "$(awk "BEGIN {print $user + $system}")" "$memory" "$(stat -c %s "$output")"
 }

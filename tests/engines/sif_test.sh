@@ -82,11 +82,13 @@ same exec IMAGE env
 same exec IMAGE pwd
 same exec IMAGE /bin/ls -l /data/
 same exec --pwd /data IMAGE /bin/cat a c old
+# shellcheck disable=SC2016  # meant for the container
 same shell IMAGE -c 'echo "$GREETING"; echo "$LD_LIBRARY_PATH"'
 apptainer test kiln.sif >/dev/null || fail 'apptainer test'
 same inspect IMAGE
 same inspect --deffile IMAGE
 same inspect --labels --json IMAGE
+# shellcheck disable=SC2016
 [ "$(apptainer exec kiln.sif /bin/sh -c 'echo "$QUOTED"')" = 'a "b" c' ] || fail 'a quoted value of the environment'
 
 # 5. The kernel reads it too, where it may.

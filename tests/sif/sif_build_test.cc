@@ -11,6 +11,10 @@
 #include "sif/sif_reader.h"
 #include "squashfs_contents.h"
 
+// libsquashfs does not free the blocks in flight of a writer that is given up.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libsquashfs.so"; }
+
 namespace kiln::sif {
 namespace {
 
