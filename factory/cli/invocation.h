@@ -83,6 +83,7 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation);
 CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
+CLI::App* add_sif(CLI::App& app, Invocation& invocation);
 CLI::App* add_schema(CLI::App& app, Invocation& invocation);
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation);
 CLI::App* add_completion(CLI::App& app, Invocation& invocation);

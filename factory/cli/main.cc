@@ -58,7 +58,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
   for (Subcommand add : {add_plan, add_show, add_generate, add_build, add_publish, add_bench, add_select,
-                         add_index, add_schema, add_doctor, add_completion, add_step}) {
+                         add_index, add_schema, add_doctor, add_completion, add_step, add_sif}) {
     CLI::App* subcommand = add(app, invocation);
     subcommand->fallthrough();
   }

@@ -1,0 +1,70 @@
+// Images as skopeo names them, read in place: oci:DIR[:TAG], oci-archive:FILE[:TAG],
+// docker-archive:FILE[:TAG].
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/oci.h"
+#include "sif/archive_index.h"
+#include "sif/blob.h"
+#include "sif/layer_stream.h"
+
+namespace kiln::sif {
+
+// "oci:dir:tag" in its parts. Throws Error(usage) for another transport.
+struct ImageName {
+  std::string transport;
+  std::string path;  // for docker: the reference, "//host/name:tag"
+  std::string tag;   // "" when not given
+};
+ImageName parse_image_name(std::string_view text);
+
+// An opened image whose manifest and configuration were checked against their digests.
+class SourceImage {
+ public:
+  // `architecture` (OCI's word) chooses from an image index. Throws Error(input).
+  static SourceImage open(const ImageName& name, const std::string& architecture);
+
+  const ImageName& name() const { return called_; }
+  void call(const ImageName& name) { called_ = name; }  // what it was fetched from, for the definition file
+  const ImageConfig& config() const { return config_; }
+  const std::string& runtime_config() const {
+    return runtime_config_;
+  }  // the configuration's "config", as JSON
+  const Digest& digest() const {
+    return digest_;
+  }  // of the manifest; of a Docker archive: of the configuration
+  std::size_t layer_count() const { return layers_.size(); }
+  std::uint64_t layer_size(std::size_t index) const { return layers_[index].blob.size; }  // compressed
+  std::uint64_t compressed_size() const;                                                  // of all layers
+  // A stream of the plain bytes that checks them. The image outlives it.
+  std::unique_ptr<LayerStream> open_layer(std::size_t index, const LayerLimits& limits) const;
+
+ private:
+  struct Layer {
+    Descriptor descriptor;
+    BlobSection blob;
+  };
+  BlobSection blob(const Descriptor& descriptor);
+  std::string document(const Descriptor& descriptor);
+  BlobSection named_file(const std::string& name);
+  void open_oci(const std::string& architecture);
+  void open_docker_archive();
+  void read_config(const std::string& text, const std::string& file);
+  Descriptor choose(const JsonNode& index, const std::string& tag, const std::string& architecture,
+                    unsigned depth);
+
+  ImageName name_;
+  ImageName called_;
+  std::vector<std::unique_ptr<ReadOnlyFile>> files_;
+  std::unique_ptr<ArchiveIndex> archive_;  // null for a folder
+  ImageConfig config_;
+  std::string runtime_config_;
+  Digest digest_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace kiln::sif

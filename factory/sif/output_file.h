@@ -1,0 +1,35 @@
+// A file that appears under its name whole or not at all: written under a temporary name beside it, synced,
+// renamed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/effects.h"
+
+namespace kiln::sif {
+
+class OutputFile {
+ public:
+  explicit OutputFile(const fs::path& path);  // throws Error(store)
+  ~OutputFile();                              // without commit() the temporary file is removed
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write_at(std::uint64_t offset, std::string_view bytes);
+  std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
+  void truncate(std::uint64_t size);
+  std::uint64_t size() const { return size_; }
+  // fsync, rename over `path`, fsync of the folder. The mode is 0755 less the umask, as Apptainer's: a SIF
+  // can be run.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* verb) const;
+  fs::path path_;
+  fs::path temporary_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace kiln::sif

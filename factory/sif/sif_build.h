@@ -1,0 +1,39 @@
+// OCI image in, SIF out, in one pass and one process: no root, no unpacking, no file of its own but the
+// result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sif/image_source.h"
+#include "sif/layer_merge.h"
+#include "sif/squashfs_writer.h"
+
+namespace kiln::sif {
+
+struct SifOptions {
+  SquashfsOptions squashfs;
+  std::string tool = "kiln";
+  std::int64_t now = 0;  // UTC seconds; SOURCE_DATE_EPOCH where that is set
+  // The same bits from the same image: no time later than `now` anywhere, an UUID made of the image's digest,
+  // and the image's file name without its folder.
+  bool reproducible = false;
+  EntryLimits entry_limits;
+  LayerLimits layer_limits;
+  std::function<void(std::uint64_t done, std::uint64_t all)>
+      progress;  // compressed bytes; from the calling thread
+};
+
+struct SifResult {
+  MergeReport merge;
+  std::uint64_t size = 0;        // of the file
+  std::uint64_t compressed = 0;  // of the layers
+};
+
+// Writes `output` whole or not at all. Throws Error(input) for what is wrong with the image, Error(store) for
+// the file.
+SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options);
+
+}  // namespace kiln::sif

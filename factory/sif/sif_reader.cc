@@ -1,0 +1,191 @@
+#include "sif/sif_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace kiln::sif {
+namespace {
+
+constexpr std::uint64_t kSuperblock = 96;
+constexpr std::uint64_t kNoTable = ~std::uint64_t{0};
+
+[[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what) {
+  throw Error(ExitCode::input, SourceLocation{file.path().string(), 0, 0, ""}, what);
+}
+
+// True when [offset, offset + size) lies inside [0, end), without overflow.
+bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
+  return offset <= end && size <= end - offset;
+}
+
+void check_header(const ReadOnlyFile& file, const SifHeader& header) {
+  if (!header.launch.starts_with("#!") && !header.launch.empty())
+    bad(file, "header: the launch script does not start with '#!'");
+  if (header.arch != "00" && sif_arch_name(header.arch) == "unknown")
+    bad(file, fmt::format("header: unknown architecture code '{}'", header.arch));
+  if (header.created < 0 || header.modified < 0) bad(file, "header: a time before 1970");
+  if (header.total == 0 || header.total > kMostSifDescriptors)
+    bad(file, fmt::format("header: {} descriptors, expected 1 to {}", header.total, kMostSifDescriptors));
+  if (header.free > header.total)
+    bad(file, fmt::format("header: {} of {} descriptors free", header.free, header.total));
+  if (header.descriptor_offset < kSifHeaderSize ||
+      !inside(header.descriptor_offset, header.descriptor_length, file.size()))
+    bad(file, "header: the descriptors lie outside the file or over the header");
+  if (header.descriptor_length != header.total * kSifDescriptorSize)
+    bad(file,
+        fmt::format("header: {} descriptors do not fill {} bytes", header.total, header.descriptor_length));
+  if (header.data_offset < header.descriptor_offset + header.descriptor_length ||
+      !inside(header.data_offset, header.data_length, file.size()))
+    bad(file, "header: the data lie outside the file or over the descriptors");
+}
+
+void check_type(const ReadOnlyFile& file, const SifObject& object) {
+  if (object.type < SifType::definition_file || object.type > SifType::oci_blob)
+    bad(file,
+        fmt::format("object {}: unknown type {:#x}", object.id, static_cast<std::int32_t>(object.type)));
+  if (object.type != SifType::partition) return;
+  if (object.file_system() < SifFileSystem::squashfs ||
+      object.file_system() > SifFileSystem::encrypted_squashfs)
+    bad(file, fmt::format("object {}: unknown file system {}", object.id,
+                          static_cast<std::int32_t>(object.file_system())));
+  if (object.partition() < SifPartition::system || object.partition() > SifPartition::overlay)
+    bad(file, fmt::format("object {}: unknown kind of partition {}", object.id,
+                          static_cast<std::int32_t>(object.partition())));
+  if (object.arch() != "00" && sif_arch_name(object.arch()) == "unknown")
+    bad(file, fmt::format("object {}: unknown architecture code", object.id));
+}
+
+void check_object(const ReadOnlyFile& file, const SifHeader& header, const SifObject& object) {
+  if (object.id == 0 || object.id > header.total)
+    bad(file, fmt::format("object with id {}, expected 1 to {}", object.id, header.total));
+  check_type(file, object);
+  if (object.offset < header.data_offset ||
+      !inside(object.offset - header.data_offset, object.size, header.data_length))
+    bad(file, fmt::format("object {}: {} bytes at {} lie outside the data section", object.id, object.size,
+                          object.offset));
+  if (object.stored < object.size)
+    bad(file, fmt::format("object {}: {} bytes stored for {}", object.id, object.stored, object.size));
+  if ((object.group & kSifGroupBit) != kSifGroupBit)
+    bad(file, fmt::format("object {}: group {:#x} is no group number", object.id, object.group));
+  if (object.created < 0 || object.modified < 0)
+    bad(file, fmt::format("object {}: a time before 1970", object.id));
+  for (char c : object.name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      bad(file, fmt::format("object {}: control characters in its name", object.id));
+}
+
+void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
+  std::set<std::uint32_t> known{0};
+  for (const SifObject& object : objects) known.insert({object.id, object.group});
+  for (const SifObject& object : objects)
+    if (!known.contains(object.link) || object.link == object.id)
+      bad(file, fmt::format("object {}: linked to {:#x}, which is not there", object.id, object.link));
+}
+
+void check_overlaps(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
+  std::vector<const SifObject*> sorted;
+  std::set<std::uint32_t> ids;
+  for (const SifObject& object : objects) {
+    if (!ids.insert(object.id).second) bad(file, fmt::format("two objects have the id {}", object.id));
+    if (object.size > 0) sorted.push_back(&object);
+  }
+  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->offset < b->offset; });
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i - 1]->offset + sorted[i - 1]->size > sorted[i]->offset)
+      bad(file, fmt::format("objects {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));
+}
+
+void check_primary(const ReadOnlyFile& file, const SifFile& sif) {
+  std::string arch = "00";
+  unsigned count = 0;
+  for (const SifObject& object : sif.objects)
+    if (object.partition() == SifPartition::primary_system) {
+      arch = object.arch();
+      ++count;
+    }
+  if (count > 1) bad(file, fmt::format("{} primary partitions, expected one", count));
+  if (arch != sif.header.arch)
+    bad(file,
+        fmt::format("header: architecture '{}', but '{}' in the primary partition", sif.header.arch, arch));
+}
+
+std::uint64_t little_endian(std::string_view bytes, std::size_t at, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = size; i-- > 0;) value = (value << 8) | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+}  // namespace
+
+const SifObject& SifFile::primary() const {
+  for (const SifObject& object : objects)
+    if (object.partition() == SifPartition::primary_system) return object;
+  throw Error(ExitCode::input, "the SIF has no primary system partition: there is nothing to run");
+}
+
+const SifObject& SifFile::object(std::uint32_t id) const {
+  for (const SifObject& one : objects)
+    if (one.id == id) return one;
+  throw Error(ExitCode::input, fmt::format("the SIF has no object {}", id), "`kiln sif list` shows them");
+}
+
+SifFile read_sif(const ReadOnlyFile& file) {
+  if (file.size() < kSifHeaderSize)
+    bad(file, fmt::format("not a SIF file: {} bytes, the header alone has 128", file.size()));
+  SifFile sif;
+  try {
+    sif.header = decode_sif_header(file.section(0, kSifHeaderSize, kSifHeaderSize));
+  } catch (const Error& error) {
+    throw Error(error.code(), SourceLocation{file.path().string(), 0, 0, ""}, error.message(), error.hint());
+  }
+  check_header(file, sif.header);
+  std::string table = file.section(sif.header.descriptor_offset, sif.header.descriptor_length,
+                                   kMostSifDescriptors * kSifDescriptorSize);
+  for (std::uint64_t i = 0; i < sif.header.total; ++i) {
+    bool used = false;
+    SifObject object;
+    try {
+      object =
+          decode_sif_object(std::string_view(table).substr(i * kSifDescriptorSize, kSifDescriptorSize), used);
+    } catch (const Error& error) {
+      bad(file, fmt::format("descriptor {}: {}", i, error.message()));
+    }
+    if (!used) continue;
+    check_object(file, sif.header, object);
+    sif.objects.push_back(std::move(object));
+  }
+  if (sif.objects.size() != sif.header.total - sif.header.free)
+    bad(file, fmt::format("header: {} of {} descriptors free, but {} are in use", sif.header.free,
+                          sif.header.total, sif.objects.size()));
+  check_links(file, sif.objects);
+  check_overlaps(file, sif.objects);
+  check_primary(file, sif);
+  return sif;
+}
+
+void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
+  const SifObject& primary = sif.primary();
+  if (primary.file_system() != SifFileSystem::squashfs) return;
+  if (primary.size < kSuperblock) bad(file, "the primary partition is too small for a SquashFS superblock");
+  std::string super = file.section(primary.offset, kSuperblock, kSuperblock);
+  if (!super.starts_with("hsqs")) bad(file, "the primary partition does not hold a SquashFS image");
+  if (little_endian(super, 28, 2) != 4 || little_endian(super, 30, 2) != 0)
+    bad(file, "the primary partition's SquashFS is not of version 4.0");
+  std::uint64_t block = little_endian(super, 12, 4);
+  if (block < 4096 || block > (1u << 20) || block != 1ull << little_endian(super, 22, 2))
+    bad(file, fmt::format("the primary partition's SquashFS has the block size {}", block));
+  std::uint64_t used = little_endian(super, 40, 8);
+  if (used > primary.size)
+    bad(file, fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used,
+                          primary.size));
+  for (std::size_t at : {48, 56, 64, 72, 80, 88}) {
+    std::uint64_t table = little_endian(super, at, 8);
+    bool optional = at == 56 || at == 80 || at == 88;
+    if (table >= used && !(optional && table == kNoTable))
+      bad(file, fmt::format("the primary partition's SquashFS has a table at {}, behind its end", table));
+  }
+}
+
+}  // namespace kiln::sif

@@ -1,0 +1,72 @@
+// Inodes and folders of a SquashFS image; only for squashfs_writer.cc.
+#pragma once
+
+#include <sqfs/dir_writer.h>
+#include <sqfs/error.h>
+#include <sqfs/id_table.h>
+#include <sqfs/inode.h>
+#include <sqfs/meta_writer.h>
+#include <sqfs/predef.h>
+#include <sqfs/xattr_writer.h>
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sif/layer_merge.h"
+
+namespace kiln::sif {
+
+struct SquashfsDestroy {
+  template <typename Object>
+  void operator()(Object* object) const {
+    sqfs_destroy(object);
+  }
+};
+template <typename Object>
+using SquashfsOwned = std::unique_ptr<Object, SquashfsDestroy>;
+
+// Throws Error(store) naming what failed; `status` is an SQFS_ERROR.
+void check_squashfs(int status, const char* what);
+
+// Serialises the tree: children before their folder, so that folders can refer to where their entries' inodes
+// lie.
+class SquashfsTree {
+ public:
+  struct Tables {
+    sqfs_meta_writer_t* inodes;
+    sqfs_dir_writer_t* folders;
+    sqfs_id_table_t* ids;
+    sqfs_xattr_writer_t* xattrs;
+  };
+  SquashfsTree(const ImageTree& tree, std::deque<sqfs_inode_generic_t*>& contents, const Tables& tables,
+               std::uint32_t latest_time);
+
+  void add_xattrs(const std::vector<Xattrs>& sets);
+  std::uint64_t write();  // the root's inode reference
+  std::uint32_t inode_count() const { return next_number_ - 1; }
+
+ private:
+  struct Written {
+    std::uint64_t reference = 0;
+    std::uint32_t number = 0;  // 0: no number yet
+    std::uint32_t links = 0;
+  };
+  void number_folder(NodeId folder);
+  Written& written(InodeId id) { return written_[id]; }
+  std::uint64_t write_folder(NodeId folder, std::uint32_t parent_number);
+  void write_leaf(InodeId id);
+  void write_inode(sqfs_inode_generic_t* inode, InodeId id, std::uint32_t number);
+  std::uint64_t position() const;
+
+  const ImageTree& tree_;
+  std::deque<sqfs_inode_generic_t*>& contents_;
+  Tables tables_;
+  std::uint32_t latest_time_;
+  std::vector<std::uint32_t> xattr_ids_;
+  std::vector<Written> written_;               // of all but folders, by inode
+  std::vector<std::uint32_t> folder_numbers_;  // by node
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace kiln::sif

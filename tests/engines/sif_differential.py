@@ -1,0 +1,172 @@
+"""Layers made at random and damaged at random, merged by kiln and by umoci: what kiln accepts must be equal.
+
+usage: sif_differential.py FOLDER CASES [SEED]       environment: KILN, the program
+
+kiln may refuse what umoci takes for the reasons in STRICTER; umoci may refuse only what kiln refuses too, but for
+the reasons in LENIENT.
+"""
+import hashlib, io, json, os, random, re, shutil, stat, subprocess, sys, tarfile
+
+STRICTER = ("'..' in its path", "whiteout without a name", "lies below a whiteout", "hard link with content",
+            "not a folder", "is a hard link", "symbolic links", "without a target", "damaged", "Damaged", "truncated",
+            "Truncated", "checksum", "Unrecognized", "header", "names the root", "digest", "DiffID", "malformed", "id ")
+LENIENT = ("invalid tar header",)  # Go looks at the block behind the first zero block, libarchive ends there
+RUNTIME = {".singularity.d", ".run", ".exec", ".shell", ".test", "singularity", "environment", "dev", "proc", "root",
+           "var", "tmp", "etc", "sys", "home"}
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+def path(rng, files=()):
+    """Mostly one that does not go through a file."""
+    for _ in range(20):
+        name = "/".join(rng.choice(NAMES) for _ in range(rng.choice([1, 1, 2, 2, 3])))
+        if not any(name.startswith(file + "/") for file in files) or rng.random() < 0.02:
+            break
+    return name
+
+
+def layer(rng, files):
+    """`files` holds, over all layers, the paths that were files when they were written."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=rng.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])) as tar:
+        for _ in range(rng.randint(1, 9)):
+            name, kind, data = path(rng, files), rng.choice("ffffdddlhwwop"), b""
+            folder, _, last = name.rpartition("/")
+            if kind == "d":
+                files.discard(name)
+            target = rng.choice(sorted(files)) if files and rng.random() < 0.95 else path(rng)
+            if kind == "h" and target == name:
+                continue
+            if kind in "fhp":
+                files.add(name)
+            if kind == "w":
+                files.difference_update([file for file in files if (file + "/").startswith(name + "/")])
+                name = f"{folder}/.wh.{last}" if folder else f".wh.{last}"
+            elif kind == "o":
+                name += "/.wh..wh..opq"
+            elif rng.random() < 0.1:
+                name = rng.choice(["./", "/", ".//"]) + name
+            entry = tarfile.TarInfo(name)
+            entry.mtime, entry.mode = rng.randint(0, 10**9), rng.choice([0o644, 0o755, 0o4755])
+            if kind == "f":
+                data = rng.randbytes(rng.choice([0, 1, 600])) or b""
+                entry.size = len(data)
+            elif kind == "d":
+                entry.type, entry.mode = tarfile.DIRTYPE, rng.choice([0o755, 0o711])
+            elif kind == "l":
+                entry.type = tarfile.SYMTYPE
+                entry.linkname = rng.choice([path(rng), "/" + path(rng), "../" + path(rng), "../../../" + path(rng), "."])
+            elif kind == "h":
+                entry.type, entry.linkname = tarfile.LNKTYPE, target
+            elif kind == "p":
+                entry.type = tarfile.FIFOTYPE
+            tar.addfile(entry, io.BytesIO(data))
+    raw = bytearray(out.getvalue().rstrip(b"\0") + b"\0" * 2048)
+    raw = raw[: len(raw) // 512 * 512]
+    if rng.random() < 0.1:  # one damaged byte
+        raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    return bytes(raw)
+
+
+def write_image(folder, layers):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(f"{folder}/blobs/sha256")
+
+    def blob(data, kind):
+        digest = hashlib.sha256(data).hexdigest()
+        with open(f"{folder}/blobs/sha256/{digest}", "wb") as file:
+            file.write(data)
+        return {"mediaType": f"application/vnd.oci.image.{kind}", "digest": "sha256:" + digest, "size": len(data)}
+
+    tars = [blob(data, "layer.v1.tar") for data in layers]
+    config = {"architecture": "amd64", "os": "linux", "config": {},
+              "rootfs": {"type": "layers", "diff_ids": [tar["digest"] for tar in tars]}}
+    manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+                "config": blob(json.dumps(config).encode(), "config.v1+json"), "layers": tars}
+    top = blob(json.dumps(manifest).encode(), "manifest.v1+json")
+    top["annotations"] = {"org.opencontainers.image.ref.name": "latest"}
+    for name, value in (("index.json", {"schemaVersion": 2, "manifests": [top]}), ("oci-layout", {"imageLayoutVersion": "1.0.0"})):
+        with open(f"{folder}/{name}", "w") as file:
+            json.dump(value, file)
+
+
+def tree(root, skip):
+    """path → kind, mode, content or target, and the first name of its hard link group."""
+    found, groups = {}, {}
+    for folder, folders, files in os.walk(root):
+        if folder == root:
+            folders[:] = [name for name in folders if name not in skip]
+            files = [name for name in files if name not in skip]
+        for name in sorted(folders + files):
+            full = os.path.join(folder, name)
+            status, relative = os.lstat(full), os.path.relpath(full, root)
+            kind, content = stat.S_IFMT(status.st_mode), None
+            if stat.S_ISLNK(status.st_mode):
+                content = os.readlink(full)
+            elif stat.S_ISREG(status.st_mode):
+                with open(full, "rb") as file:
+                    content = hashlib.sha256(file.read()).hexdigest()
+            mode = 0 if stat.S_ISLNK(status.st_mode) else stat.S_IMODE(status.st_mode)
+            if not stat.S_ISDIR(status.st_mode):
+                groups.setdefault(status.st_ino, []).append(relative)
+            found[relative] = (kind, mode, content, status.st_ino)
+    return {name: (kind, mode, content, min(groups[ino]) if ino in groups else None)
+            for name, (kind, mode, content, ino) in found.items()}
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace")
+
+
+def kiln_tree(image, work):
+    made = run(os.environ["KILN"], "sif", f"oci:{image}", "-o", f"{work}/x.sif")
+    if made.returncode != 0:
+        return None, made.stderr
+    listing = run(os.environ["KILN"], "sif", "list", f"{work}/x.sif").stdout
+    start = re.search(r"^4 .*", listing, re.M).group(0).split()[3]
+    shutil.rmtree(f"{work}/k", ignore_errors=True)
+    unpacked = run("unsquashfs", "-o", start, "-d", f"{work}/k", "-no-progress", f"{work}/x.sif")
+    if unpacked.returncode != 0:
+        return None, "unsquashfs: " + unpacked.stderr
+    return tree(f"{work}/k", RUNTIME), ""
+
+
+def umoci_tree(image, work):
+    shutil.rmtree(f"{work}/u", ignore_errors=True)
+    made = run("umoci", "unpack", "--rootless", "--image", f"{image}:latest", f"{work}/u")
+    if made.returncode != 0:
+        return None, made.stderr
+    return tree(f"{work}/u/rootfs", RUNTIME), ""
+
+
+def main():
+    work, cases = sys.argv[1], int(sys.argv[2])
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    os.makedirs(work, exist_ok=True)
+    counts = {"equal": 0, "refused by both": 0, "stricter": 0, "lenient": 0}
+    for case in range(seed, seed + cases):
+        rng = random.Random(case)
+        image = f"{work}/image"
+        files = set()
+        write_image(image, [layer(rng, files) for _ in range(rng.randint(1, 4))])
+        ours, our_reason = kiln_tree(image, work)
+        theirs, their_reason = umoci_tree(image, work)
+        if ours is None and theirs is None:
+            counts["refused by both"] += 1
+        elif ours is None:
+            if not any(reason in our_reason for reason in STRICTER):
+                sys.exit(f"seed {case}: only kiln refuses: {our_reason}")
+            counts["stricter"] += 1
+        elif theirs is None:
+            counts["lenient"] += 1
+            if not any(reason in their_reason for reason in LENIENT):
+                sys.exit(f"seed {case}: only umoci refuses: {their_reason}")
+        elif ours != theirs:
+            names = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+            sys.exit(f"seed {case}: " + "; ".join(f"{name}: kiln {ours.get(name)}, umoci {theirs.get(name)}" for name in names))
+        else:
+            counts["equal"] += 1
+    print(json.dumps({"figure": "layers as umoci merges them", "n": cases, "bad": 0, "seed": seed, **counts}))
+
+
+main()
