@@ -42,7 +42,7 @@ void list(const Options& options, Invocation& invocation) {
     fmt::print("{}\n", all.dump(2));
     return;
   }
-  Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED", "CREATED"});
+  Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
   for (const IndexEntry& entry : entries) {
     std::string speed;
     for (const Measurement& measurement : entry.measurements)
