@@ -80,10 +80,7 @@ void run(const Options& options, Invocation& invocation) {
       build(setup, {options.jobs > 0 ? options.jobs : default_jobs(site), !options.fail_fast, own_path()},
             progress);
   print_report(report, options);
-  if (report.interrupted)
-    invocation.exit_code = ExitCode::interrupted;
-  else if (report.count(Verdict::failed) + report.count(Verdict::not_reached) > 0)
-    invocation.exit_code = ExitCode::images_failed;
+  invocation.exit_code = report.exit_code();
 }
 
 }  // namespace

@@ -124,6 +124,7 @@ void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVe
       verdict.verdict = Verdict::failed;
       verdict.reason = fmt::format("{}: {} ({})", title, failure.what, name_of(failure.failure));
       verdict.log = failure.log;
+      verdict.cause = failure.exit_code;
       return true;
     }
     return false;
@@ -207,6 +208,15 @@ std::string_view name_of(Verdict verdict) {
 std::size_t BuildReport::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
                                                 [&](const auto& image) { return image.verdict == verdict; }));
+}
+
+ExitCode BuildReport::exit_code() const {
+  if (interrupted) return ExitCode::interrupted;
+  std::set<ExitCode> causes;
+  for (const ImageVerdict& image : images)
+    if (image.verdict == Verdict::failed) causes.insert(image.cause);
+  if (causes.size() == 1) return *causes.begin();
+  return count(Verdict::failed) + count(Verdict::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
 }
 
 bool is_built(const PlannedImage& image, const StatePaths& state, const FileSystem& files) {

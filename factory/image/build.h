@@ -24,6 +24,8 @@ struct ImageVerdict {
   Verdict verdict = Verdict::not_reached;
   std::string reason;  // failed: the step and its end
   fs::path log;        // failed only
+  ExitCode cause =
+      ExitCode::images_failed;  // failed only: what ended the step (network, store, tool_missing, …)
 };
 
 struct BuildReport {
@@ -32,6 +34,9 @@ struct BuildReport {
   double seconds = 0;
   bool interrupted = false;
   std::size_t count(Verdict verdict) const;
+  // What a program that runs us needs to know: ok, interrupted, the one cause that all failures share
+  // (network, store, tool_missing), else images_failed.
+  ExitCode exit_code() const;
 };
 
 struct BuildOptions {

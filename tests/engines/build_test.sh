@@ -124,15 +124,25 @@ for digest in $(digests other); do
   case $(digests .kiln) in *"$digest"*) ;; *) fail "the image $digest has other bits in another state folder" ;; esac
 done
 
-# 11. A full disk: one clear line, exit 1 with the reason in the verdict, nothing half-written.
+# 11. A full disk: exit 8, the reason in the verdict, nothing half-written.
 mkdir small
 mount -t tmpfs -o size=3m tmpfs small
-expect 1 "$KILN" build -f "$matrix" --state small/state --format json
+expect 8 "$KILN" build -f "$matrix" --state small/state --format json
 holds "$out" 'the disk is full'
 find small -name '*.part' | grep -q . && fail 'temporaries are left'
 umount small
 
-# 12. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
+# 12. No package source: exit 6, the reason in the verdict. No engine: exit 5.
+expect 6 unshare --net "$KILN" build -f "$KILN_SOURCE/matrix/demo.json" --state nonet framework=jax --format json
+holds "$out" 'a package source could not be reached'
+mkdir tools
+for tool in ninja sh env tar sort mktemp busybox chmod mkdir install ln rm cat; do
+  ln -s "$(command -v "$tool")" tools/
+done
+expect 5 env PATH="$work/tools" "$KILN" build -f "$matrix" --state noengine --format json
+holds "$out" "'buildah' is not installed"
+
+# 13. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
 line=$(ninja -C "$(dirname "$KILN")" -t commands catalogue | tail -n 1)
 line=${line//"$KILN_SOURCE/matrix/demo.json"/"$work/$matrix"}
 line=${line//"$KILN_SOURCE/.kiln"/"$work/.kiln"}

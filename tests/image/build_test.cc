@@ -1,0 +1,159 @@
+#include "image/build.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/fake_effects.h"
+
+namespace kiln {
+namespace {
+
+ImageVerdict failed(ExitCode cause) {
+  ImageVerdict verdict;
+  verdict.verdict = Verdict::failed;
+  verdict.cause = cause;
+  return verdict;
+}
+
+ImageVerdict ended(Verdict end) {
+  ImageVerdict verdict;
+  verdict.verdict = end;
+  return verdict;
+}
+
+TEST(BuildReport, TheExitCodeNamesTheOneCause) {
+  BuildReport report;
+  EXPECT_EQ(report.exit_code(), ExitCode::ok);
+  report.images = {ended(Verdict::built), ended(Verdict::up_to_date)};
+  EXPECT_EQ(report.exit_code(), ExitCode::ok);
+  report.images.push_back(failed(ExitCode::network));
+  EXPECT_EQ(report.exit_code(), ExitCode::network);
+  report.images.push_back(failed(ExitCode::network));
+  EXPECT_EQ(report.exit_code(), ExitCode::network);
+  report.images.push_back(failed(ExitCode::images_failed));
+  EXPECT_EQ(report.exit_code(), ExitCode::images_failed) << "two causes";
+  report.interrupted = true;
+  EXPECT_EQ(report.exit_code(), ExitCode::interrupted);
+}
+
+TEST(BuildReport, WhatWasNotReachedIsAFailure) {
+  BuildReport report;
+  report.images = {ended(Verdict::built), ended(Verdict::not_reached)};
+  EXPECT_EQ(report.exit_code(), ExitCode::images_failed);
+}
+
+TEST(BuildReport, JsonCountsVerdicts) {
+  BuildReport report;
+  report.images = {ended(Verdict::built), failed(ExitCode::store), ended(Verdict::up_to_date)};
+  report.images[1].reason = "busybox 1.35: the disk is full";
+  Json json = to_json(report);
+  EXPECT_EQ(json["built"], 1);
+  EXPECT_EQ(json["up_to_date"], 1);
+  EXPECT_EQ(json["failed"], 1);
+  EXPECT_EQ(json["images"][1]["reason"], "busybox 1.35: the disk is full");
+  EXPECT_EQ(json["images"][0]["verdict"], "built");
+}
+
+// A plan of one image in two steps and a test.
+struct OneImage {
+  BuildPlan plan;
+  testing::FakeFileSystem files;
+  testing::FakeCommandRunner runner;
+  testing::FakeClock clock;
+  StatePaths state{"/state"};
+  Site site;
+  RecipeBook recipes;
+
+  OneImage() {
+    plan.name = "one";
+    PlannedImage image;
+    image.spec.request.id = "cell";
+    image.spec.repository = "hello";
+    image.spec.tag = "2.1";
+    image.spec.key = std::string(64, 'f');
+    for (const char* title : {"base", "hello 2.1"}) {
+      Step step;
+      step.key = std::string(64, title[0] == 'b' ? 'a' : 'b');
+      step.title = title;
+      step.parent = image.steps.empty() ? "" : image.steps.back();
+      plan.steps[step.key] = step;
+      image.steps.push_back(step.key);
+      if (image.spec.stages.empty()) image.spec.stages.push_back({"image", {}});
+      image.spec.stages.back().steps.push_back(step);
+    }
+    plan.images.push_back(image);
+  }
+
+  BuildReport run() {
+    Progress progress(
+        ProgressStyle::none, clock, [](const std::string&) {}, false);
+    BuildSetup setup{plan, {"cell"}, recipes, site, state, files, runner, clock, {}};
+    return build(setup, {2, true, "/usr/bin/kiln"}, progress);
+  }
+
+  std::string built_file() const { return state.built(record_name(plan.images[0].spec)).string(); }
+};
+
+TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
+  OneImage one;
+  one.files.files[one.built_file()] = "{}";
+  BuildReport report = one.run();
+  EXPECT_TRUE(one.runner.commands.empty());
+  EXPECT_EQ(report.images.at(0).verdict, Verdict::up_to_date);
+}
+
+TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
+  OneImage one;
+  one.runner.respond = [&](const Command&) {
+    one.files.files[one.built_file()] = "{}";
+    return CommandResult{};
+  };
+  BuildReport report = one.run();
+  ASSERT_EQ(one.runner.commands.size(), 1u);
+  std::vector<std::string> argv = one.runner.commands[0].argv;
+  EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", "/state", "-f", "build.ninja", "-j", "2", "-k",
+                                            "0", "--", "cell"}));
+  EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
+  EXPECT_TRUE(one.files.files.contains("/state/plans/one.json"));
+}
+
+TEST(Build, AFailedStepIsTheReason) {
+  OneImage one;
+  FailureRecord failure;
+  failure.key = one.plan.images[0].steps[1];
+  failure.what = "exit status 3: boom";
+  failure.log = "/state/logs/x.log";
+  one.runner.respond = [&](const Command&) {
+    one.files.files[one.state.step(one.plan.images[0].steps[0]).string()] = "{}";
+    one.files.files[one.state.failure(failure.key).string()] = to_json(failure).dump();
+    return CommandResult{CommandEnd::exited, 1, "", "", 1};
+  };
+  BuildReport report = one.run();
+  EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
+  EXPECT_EQ(report.images.at(0).reason, "hello 2.1: exit status 3: boom (build)");
+  EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
+}
+
+TEST(Build, WithoutNinjaTheToolIsNamed) {
+  OneImage one;
+  one.runner.missing.insert("ninja");
+  EXPECT_THROW(one.run(), Error);
+}
+
+TEST(Build, NinjasOwnErrorIsNotTakenForAFailedImage) {
+  OneImage one;
+  one.runner.respond = [](const Command&) {
+    return CommandResult{CommandEnd::exited, 1, "", "ninja: error: build.ninja:3: lexing error", 0};
+  };
+  try {
+    one.run();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.message().find("lexing error"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
