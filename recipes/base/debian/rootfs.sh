@@ -29,7 +29,7 @@ done
 
 # `$1` is for mmdebstrap to fill in. CaInfo names a file of this machine; in the image the site's certificates are mounted at Debian's own place.
 # shellcheck disable=SC2016
-mmdebstrap --quiet --format=tar --variant=minbase --include=ca-certificates \
+mmdebstrap --format=tar --variant=minbase --include=ca-certificates \
   --aptopt="$work/acquire.conf" \
   --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \
