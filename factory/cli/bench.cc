@@ -65,6 +65,7 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
 }
 
 void run(const Options& options, Invocation& invocation) {
+  invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
   auto ids = choose_cells(catalogue.plan, options.cells);
   const Component& workload = find_workload(catalogue.recipes, options.workload);

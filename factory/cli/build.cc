@@ -68,6 +68,7 @@ void run(const Options& options, Invocation& invocation) {
   auto ids = choose_cells(catalogue.plan, options.cells);
   StatePaths state = invocation.state();
   if (options.dry_run) return print_dry_run(catalogue.plan, ids, state, invocation.files);
+  invocation.need_root_or_namespace();
   Site site = invocation.site();
   StateLock lock(state.lock(), invocation.clock, "kiln build of " + catalogue.plan.name);
   Progress progress = invocation.progress();

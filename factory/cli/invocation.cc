@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -86,6 +88,25 @@ StepSetup Invocation::step_setup(const BuildPlan& plan, const Site& site, const 
 
 void Invocation::note(const std::string& text) const {
   if (!options.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+void Invocation::need_root_or_namespace() const {
+  if (::geteuid() == 0) return;
+  auto buildah = runner.find_program("buildah");
+  if (!buildah)
+    throw Error(ExitCode::tool_missing, "the program 'buildah' is not installed or not in PATH",
+                "`kiln doctor` and `ci/setup` know what is needed");
+  std::string line = files.read("/proc/self/cmdline").value_or("");
+  std::vector<std::string> words = {"buildah", "unshare", "--", fs::read_symlink("/proc/self/exe").string()};
+  for (std::size_t start = line.find('\0') + 1, end; (end = line.find('\0', start)) != std::string::npos;
+       start = end + 1)
+    words.push_back(line.substr(start, end - start));
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  fs::current_path(started_in);
+  ::execv(buildah->c_str(), argv.data());
+  throw Error(ExitCode::tool_missing, std::string("cannot run buildah unshare: ") + std::strerror(errno));
 }
 
 std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<std::string>& patterns) {

@@ -52,6 +52,10 @@ class Invocation {
   std::map<std::string, std::string> child_environment() const;
   StepSetup step_setup(const BuildPlan& plan, const Site& site, const StatePaths& state);
   void note(const std::string& text) const;  // a line on stderr unless --quiet
+  // Starts this program anew inside `buildah unshare` when it does not run as root: layers need a user
+  // namespace in which files can belong to root and others. Returns only when there is nothing to do. Throws
+  // Error(tool_missing).
+  void need_root_or_namespace() const;
 
   GlobalOptions options;
   std::map<std::string, std::string> environment;
@@ -59,6 +63,7 @@ class Invocation {
   RealCommandRunner runner;
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
+  fs::path started_in = fs::current_path();  // before --directory
 
  private:
   std::optional<Microarchitectures> cpus_;

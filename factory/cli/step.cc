@@ -66,7 +66,8 @@ void package(const BuildPlan& plan, const std::string& cell, Invocation& invocat
 
 void run(const Options& options, Invocation& invocation) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // when ninja is killed, no step goes on behind the next run's back
-  ::umask(022);                        // the caller's must not show in the image's modes
+  invocation.need_root_or_namespace();
+  ::umask(022);  // the caller's must not show in the image's modes
   StatePaths state = invocation.state();
   BuildPlan plan = read_plan(state, options.plan, invocation.files);
   if (!options.image.empty()) return package(plan, options.image, invocation);

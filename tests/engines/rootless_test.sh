@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# A user without rights builds the tiny catalogue, in a user namespace that kiln enters by itself, and gets the bits that root gets.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+
+user=kiln-rootless
+id "$user" >/dev/null 2>&1 || useradd --create-home "$user" # with subordinate ids, as Debian's login.defs gives them
+home=$(getent passwd "$user" | cut -d: -f 6)
+trap 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true' EXIT
+archspec=$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')
+cp -r "$tiny" "$home/tiny"
+cp "$KILN" "$archspec" "$home"
+mkdir -m 700 "$home/runtime"
+chown -R "$user:" "$home"
+
+as_user() {
+  setpriv --reuid="$user" --regid="$user" --init-groups env -i PATH="$PATH" HOME="$home" XDG_RUNTIME_DIR="$home/runtime" \
+    KILN_ARCHSPEC="$home/microarchitectures.json" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$home/kiln" -C "$home" "$@"
+}
+expect 0 as_user build -f tiny/tiny.json --format json
+equals "$(json 'it["built"]')" 7
+expect 0 as_user publish -f tiny/tiny.json
+expect 0 as_user bench -f tiny/tiny.json version=2.1 library=none --workload count --format json
+expect 0 as_user index list --format json
+theirs=$(json '" ".join(sorted(image["manifest"] for image in it))')
+
+expect 0 "$KILN" build -f "$tiny/tiny.json" --format json
+expect 0 "$KILN" publish -f "$tiny/tiny.json"
+expect 0 "$KILN" index list --format json
+equals "$(json '" ".join(sorted(image["manifest"] for image in it))')" "$theirs"
+echo "rootless: the same bits"
