@@ -18,9 +18,9 @@ std::string_view strip(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::string field_or(const Fields& fields, const std::string& key, std::string otherwise) {
+std::string field_or(const Fields& fields, const std::string& key, const std::string& otherwise) {
   auto found = fields.find(key);
-  return found == fields.end() ? std::move(otherwise) : found->second;
+  return found == fields.end() ? otherwise : found->second;
 }
 
 std::set<std::string> words(std::string_view text) {
@@ -47,7 +47,7 @@ int power_generation(std::string_view cpu) {
 }
 
 std::string riscv_name(const Fields& fields) {
-  const std::string name = field_or(fields, "uarch", "riscv64");
+  std::string name = field_or(fields, "uarch", "riscv64");
   if (name == "sifive,u74-mc") return "u74mc";
   if (name == "spacemit,x60" || field_or(fields, "model name", "") == "Spacemit(R) X60") return "x60";
   return name;

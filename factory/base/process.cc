@@ -21,7 +21,7 @@ std::atomic<bool> g_interrupted{false};
 
 extern "C" void note_interrupt(int) { g_interrupted = true; }
 
-constexpr std::size_t kTailBytes = 16 * 1024;
+constexpr std::size_t kTailBytes = 16384;
 constexpr double kGraceSeconds = 10;  // between SIGTERM and SIGKILL; Slurm's KillWait is 30
 
 double now_seconds() { return RealClock().monotonic_seconds(); }
