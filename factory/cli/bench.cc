@@ -106,8 +106,9 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("bench", "Measure a workload in published images, one after the other");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells,
-                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option(
+      "cells", options->cells,
+      "cell patterns, one of which must match: a glob over the id, or axis=value (default: all)");
   command->add_option("--workload", options->workload, "workload component")->required()->type_name("NAME");
   command->add_flag("--again", options->again, "measure anew what was measured on this host before");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));

@@ -90,8 +90,9 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("build", "Build, test and package the images of a matrix");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells,
-                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option(
+      "cells", options->cells,
+      "cell patterns, one of which must match: a glob over the id, or axis=value (default: all)");
   command
       ->add_option("-j,--jobs", options->jobs,
                    "steps at a time (default: the site file's, else half the processors + 1)")

@@ -1,7 +1,10 @@
 // kiln doctor: what this machine has of what kiln needs.
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include <sstream>
 
 #include "base/version.h"
 #include "cli/invocation.h"
@@ -60,6 +63,18 @@ std::string free_space(const fs::path& folder) {
   return fmt::format("{} GB", space.f_bavail * space.f_frsize / 1'000'000'000);
 }
 
+// A line of /etc/subuid for us, by name or number (subuid(5)).
+bool has_subordinate_ids(const FileSystem& files) {
+  std::istringstream lines(files.read("/etc/subuid").value_or(""));
+  const passwd* user = ::getpwuid(::geteuid());
+  std::string name = user != nullptr ? user->pw_name : "";
+  for (std::string line; std::getline(lines, line);) {
+    std::string owner = line.substr(0, line.find(':'));
+    if (owner == name || owner == std::to_string(::geteuid())) return true;
+  }
+  return false;
+}
+
 void run(Invocation& invocation) {
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   bool missing = false;
@@ -72,13 +87,16 @@ void run(Invocation& invocation) {
   }
   table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
              fmt::format("{} microarchitectures", invocation.cpus().names().size())});
-  table.add(
-      {"user", ::geteuid() == 0 ? "root" : "not root", "", "", "buildah needs root, or subuids for a user"});
+  bool may_build = ::geteuid() == 0 || has_subordinate_ids(invocation.files);
+  missing |= !may_build;
+  table.add({"user", ::geteuid() == 0 ? "root" : "not root", "root, or subordinate ids",
+             may_build ? "ok" : "MISSING", "files of images belong to many users (/etc/subuid)"});
   table.add(
       {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
   fmt::print("{}", table.text());
   if (missing)
-    throw Error(ExitCode::tool_missing, "a required program is missing", "run ci/setup, or install it");
+    throw Error(ExitCode::tool_missing, "something that builds need is missing",
+                "run ci/setup, or install it");
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value");
+  command->add_option("cells", options->cells,
+                      "cell patterns, one of which must match: a glob over the id, or axis=value");
   command->add_option("-o,--output", options->output, "folder to write to: DIR/<repository>/<tag>/")
       ->type_name("DIR");
   command->add_option("--format", options->format, "print one file of one cell: dockerfile or singularity")

@@ -50,8 +50,7 @@ void list(const Options& options, Invocation& invocation) {
                            measurement.median, measurement.unit);
     table.add({entry.image.name() + (entry.stale ? " (stale)" : ""), entry.image.cpu,
                entry.image.manifest.hex().substr(0, 12),
-               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed,
-               entry.image.created});
+               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed});
   }
   fmt::print("{}", table.text());
 }

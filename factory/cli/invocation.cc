@@ -43,7 +43,11 @@ Catalogue Invocation::load(const std::string& matrix_file) {
   RecipeBook recipes = RecipeBook::read(files, recipe_roots(options, file, files));
   TargetBook targets = TargetBook::read(files, file.parent_path() / "targets", cpus());
   BuildPlan plan = plan_matrix(read_matrix(files, file), {recipes, targets, cpus()});
-  for (const std::string& warning : plan.warnings) note(warning);
+  for (const std::string& warning : plan.warnings) note("warning: " + warning);
+  if (plan.images.empty())
+    note(fmt::format("warning: '{}' asks for no image: {} cells are excluded", plan.name,
+                     plan.excluded.size()));
+  site();  // a mistake in the site file shows before anything is run
   return {std::move(recipes), std::move(targets), std::move(plan)};
 }
 

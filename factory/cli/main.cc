@@ -3,7 +3,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "cli/invocation.h"
 
@@ -70,6 +73,25 @@ int report(const Error& error) {
   return static_cast<int>(error.code());
 }
 
+// What the parser says, but for the word that is no command: the parser only says that one is missing.
+Error usage_error(const CLI::App& app, int argc, char** argv, const std::string& message) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  bool any = std::any_of(argv + 1, argv + argc, [&](const char* word) {
+    return std::find(commands.begin(), commands.end(), word) != commands.end();
+  });
+  for (int i = 1; i < argc && !any; ++i) {
+    std::string word = argv[i];
+    if (!word.empty() && word.front() != '-' && (i == 1 || argv[i - 1][0] != '-'))
+      return Error(ExitCode::usage, "unknown command '" + word + "'", did_you_mean(word, commands));
+    if (word.starts_with("--") && app.get_option_no_throw(word.substr(0, word.find('='))) == nullptr)
+      return Error(ExitCode::usage, "unknown option '" + word + "'", "`kiln --help` lists them");
+  }
+  std::string hint = argc > 1 && any ? "" : "`kiln --help` lists the commands";
+  return Error(ExitCode::usage, message, hint);
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"kiln: an image factory for AI and HPC sites", "kiln"};
   app.set_version_flag("--version", "kiln " KILN_VERSION " (archspec " KILN_ARCHSPEC_VERSION ")");
@@ -78,16 +100,21 @@ int run(int argc, char** argv) {
   add_global_options(app, invocation.options);
   // Folder first: subcommands run as callbacks while arguments are parsed.
   app.parse_complete_callback([&] {
-    if (!invocation.options.directory.empty()) fs::current_path(invocation.options.directory);
+    if (invocation.options.directory.empty()) return;
+    std::error_code problem;
+    fs::current_path(invocation.options.directory, problem);
+    if (problem)
+      throw Error(ExitCode::usage,
+                  fmt::format("cannot go to {}: {}", invocation.options.directory, problem.message()));
   });
   add_subcommands(app, invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    int status = app.exit(problem, std::cout, std::cerr);
-    return status == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (problem.get_exit_code() == 0) return app.exit(problem, std::cout, std::cerr);  // --help, --version
+    return report(usage_error(app, argc, argv, problem.what()));
   }
-  if (std::fflush(stdout) != 0) throw Error(ExitCode::store, "cannot write to stdout");
+  if (std::fflush(stdout) != 0 && errno != EPIPE) throw Error(ExitCode::store, "cannot write to stdout");
   return static_cast<int>(interrupted() ? ExitCode::interrupted : invocation.exit_code);
 }
 
@@ -103,6 +130,9 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("error: out of memory\n", stderr);
     return static_cast<int>(kiln::ExitCode::store);
+  } catch (const std::system_error& error) {
+    if (error.code().value() == EPIPE) return 0;  // the reader of our stdout has seen enough
+    return kiln::report(kiln::Error(kiln::ExitCode::store, error.what()));
   } catch (const std::exception& error) {
     return kiln::report(kiln::Error(kiln::ExitCode::store, error.what()));
   }

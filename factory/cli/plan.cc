@@ -132,7 +132,8 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value");
+  command->add_option("cells", options->cells,
+                      "cell patterns, one of which must match: a glob over the id, or axis=value");
   command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
   command->add_flag("--explain", options->explain, "every reason for each image, a line each");
   command->callback([options, &invocation] { run(*options, invocation); });

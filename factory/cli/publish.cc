@@ -40,7 +40,7 @@ void run(const Options& options, Invocation& invocation) {
   if (number == before)
     fmt::print("snapshot {}: nothing new\n", number);
   else
-    fmt::print("snapshot {}: {} images, {} kept from before\n", number, records.size(), failed.size());
+    fmt::print("snapshot {}: {} published, {} not built\n", number, records.size(), failed.size());
 }
 
 }  // namespace
@@ -49,8 +49,9 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells,
-                      "cell patterns: a glob over the id, or axis=value (default: all)");
+  command->add_option(
+      "cells", options->cells,
+      "cell patterns, one of which must match: a glob over the id, or axis=value (default: all)");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }

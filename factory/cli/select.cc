@@ -33,11 +33,18 @@ std::string read_document(const std::string& file, const FileSystem& files) {
 // machine.
 Host choose_host(const Options& options, const ImageQuery& query, Invocation& invocation) {
   if (options.host == "any") return {};
+  auto checked = [&](HostDescription host, const std::string& file) -> Host {
+    if (invocation.cpus().find(host.cpu) == nullptr)
+      throw Error(ExitCode::input, {file, 0, 0, "/cpu"},
+                  "archspec knows no microarchitecture '" + host.cpu + "'",
+                  did_you_mean(host.cpu, invocation.cpus().names()));
+    return {std::move(host), true};
+  };
   if (!options.host.empty()) {
     auto document = JsonDocument::parse(read_document(options.host, invocation.files), options.host);
-    return {host_from_json(document.root()), true};
+    return checked(host_from_json(document.root()), options.host);
   }
-  if (query.host) return {host_from_json(*query.host), true};
+  if (query.host) return checked(host_from_json(*query.host), query.host->where().file);
   return {detect_host(invocation.files, invocation.cpus()), true};
 }
 
@@ -84,7 +91,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"tag", "oci", "sif"}))
       ->capture_default_str();
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
   command->callback([options, &invocation] { run(*options, invocation); });

@@ -58,7 +58,8 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("show", "Print one stage of the way from matrix to text, as JSON");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells, "cell patterns: a glob over the id, or axis=value");
+  command->add_option("cells", options->cells,
+                      "cell patterns, one of which must match: a glob over the id, or axis=value");
   command->add_option("--stage", options->stage, "expand, resolve, plan or render")
       ->check(CLI::IsMember({"expand", "resolve", "plan", "render"}))
       ->capture_default_str();

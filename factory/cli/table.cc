@@ -15,6 +15,7 @@ std::size_t width(const std::string& text) {
 
 std::string Table::text() const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
+  for (const auto& row : rows_) widths.resize(std::max(widths.size(), row.size()));
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
   std::string out;

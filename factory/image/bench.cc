@@ -78,6 +78,7 @@ Measurement measure(const BenchRequest& request, const StepSetup& setup) {
   fs::path log = setup.state.log("bench-" + request.image.spec.key);
   CommandResult run = run_in_image(record, {"/bin/sh", "-eu", method->script}, request.workload.folder,
                                    workload_environment(request), log, true, setup);
+  if (run.end == CommandEnd::interrupted || interrupted()) throw Error(ExitCode::interrupted, "interrupted");
   if (!run.ok())
     throw Error(ExitCode::images_failed,
                 fmt::format("the workload '{}' failed in {}:{}: {}", request.workload.name,

@@ -157,11 +157,18 @@ void forget_failures(const std::vector<const PlannedImage*>& images, const Build
     for (const std::string& key : image->steps) forget(key);
     for (const std::string& key : image->tests) forget(key);
     forget(image->spec.key);
+    // A record without its layout promises what is not there; ninja would believe it.
+    if (!is_built(*image, setup.state, setup.files))
+      setup.files.remove_all(setup.state.built(record_name(image->spec)));
   }
 }
 
 std::size_t run_ninja(const BuildSetup& setup, const BuildOptions& options, Progress& progress,
                       bool& was_interrupted) {
+  if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
+    throw Error(
+        ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
+        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
   NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
   Command command = ninja_command(setup, options);
@@ -220,7 +227,8 @@ ExitCode BuildReport::exit_code() const {
 }
 
 bool is_built(const PlannedImage& image, const StatePaths& state, const FileSystem& files) {
-  return files.exists(state.built(record_name(image.spec)));
+  return files.exists(state.built(record_name(image.spec))) &&
+         files.exists(state.layout(image.spec.repository, image.spec.immutable_tag));
 }
 
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {

@@ -15,7 +15,7 @@ std::string EngineSession::unique_name() {
 }
 
 EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
-                             std::map<std::string, std::string> environment)
+                             const std::map<std::string, std::string>& environment)
     : runner_(runner), files_(files), store_(std::move(store)) {
   fs::path sessions = store_.string() + ".sessions";
   FileLock beginning = FileLock::acquire(store_.string() + ".lock");

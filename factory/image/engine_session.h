@@ -18,7 +18,7 @@ namespace kiln {
 class EngineSession {
  public:
   EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
-                std::map<std::string, std::string> environment);
+                const std::map<std::string, std::string>& environment);
   EngineSession(const EngineSession&) = delete;
   EngineSession& operator=(const EngineSession&) = delete;
   ~EngineSession();

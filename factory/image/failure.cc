@@ -84,6 +84,8 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
   if (result.ok()) return;
   std::string what = describe_end(result, limits);
   if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, what);
+  if (result.end == CommandEnd::wall_limit || result.end == CommandEnd::silence_limit)
+    throw Error(ExitCode::timeout, what, "the limits are in the site file");
   if (result.end != CommandEnd::exited) throw Error(ExitCode::images_failed, what);
   std::string tail = lower(result.tail);
   if (contains_any(tail, kDiskFull)) throw Error(ExitCode::store, what + ": the disk is full");

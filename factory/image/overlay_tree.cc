@@ -39,7 +39,7 @@ std::optional<std::string> xattr(const fs::path& path, const char* name) {
 }
 
 std::vector<std::string> xattr_names(const fs::path& path) {
-  std::string list(64 * 1024, '\0');  // the kernel's limit
+  std::string list(65536, '\0');  // the kernel's limit
   ssize_t size = ::llistxattr(path.c_str(), list.data(), list.size());
   if (size < 0 && errno == ENOTSUP) return {};
   if (size < 0) fail("list the attributes of", path);

@@ -114,11 +114,11 @@ void GroupCells::make_product(std::uint64_t limit) {
   const SourceLocation* where =
       nullptr;  // cells of the product are "written" at the framework axis, or the first one
   for (const Axis& axis : group_->axes) {
-    choices.push_back(choices_of(axis));
-    if (choices.back().empty()) return;
+    choices.push_back(choices_of(axis));  // for every axis: includes look up their columns
     if (where == nullptr || axis.name == "framework") where = &axis.where;
   }
-  if (choices.empty()) return;
+  auto is_empty = [](const std::vector<Choice>& of_axis) { return of_axis.empty(); };
+  if (choices.empty() || std::any_of(choices.begin(), choices.end(), is_empty)) return;
   std::size_t version_column = table_.find_column("version");
   std::vector<std::size_t> at(choices.size(), 0);
   for (bool more = true; more;) {

@@ -25,7 +25,7 @@ equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'built'}"
 
 # 3. Publish, bench, select.
 expect 0 "$KILN" publish -f "$matrix"
-equals "$out" 'snapshot 1: 7 images, 0 kept from before'
+equals "$out" 'snapshot 1: 7 published, 0 not built'
 expect 0 "$KILN" publish -f "$matrix"
 equals "$out" 'snapshot 1: nothing new'
 expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --format json
@@ -115,6 +115,13 @@ expect 0 "$KILN" index recover
 expect 0 "$KILN" index list
 equals "$out" "$before"
 
+# 9b. An image layout that is gone is made again from the store, without a build.
+rm -rf .kiln/images/hello
+expect 0 "$KILN" build -f "$matrix" --format json
+equals "$(json '(it["built"], it["failed"])')" '(7, 0)'
+lacks "$err" 'start'
+[ "$(ls .kiln/images/hello | wc -l)" -ge 7 ] || fail 'layouts are missing'
+
 # 10. The same bits again: another state folder, time zone, locale and umask.
 (umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$KILN" build -f "$matrix" --state other -j 1 >/dev/null 2>&1) || fail 'the second state folder'
 digests() { # of the manifests
@@ -142,7 +149,17 @@ done
 expect 5 env PATH="$work/tools" "$KILN" build -f "$matrix" --state noengine --format json
 holds "$out" "'buildah' is not installed"
 
-# 13. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
+# 13. A launcher that is not there is named: 5. A step that takes too long: 124.
+echo '{"launcher": ["kiln-no-such-launcher"]}' >launcher.json
+expect 5 "$KILN" build -f "$matrix" --site launcher.json --state launched
+holds "$err" "'kiln-no-such-launcher' is not installed"
+echo '{"limits": {"wall": "1s"}}' >short.json
+cp -r "$tiny" slow
+echo 'sleep 60' >>slow/recipes/framework/hello/distro.sh
+expect 124 "$KILN" build -f slow/tiny.json --site short.json --state slowly version=2.1 library=none --format json
+holds "$out" 'killed after 1 s'
+
+# 14. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
 line=$(ninja -C "$(dirname "$KILN")" -t commands catalogue | tail -n 1)
 line=${line//"$KILN_SOURCE/matrix/demo.json"/"$work/$matrix"}
 line=${line//"$KILN_SOURCE/.kiln"/"$work/.kiln"}

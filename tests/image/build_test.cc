@@ -71,6 +71,7 @@ struct OneImage {
     image.spec.request.id = "cell";
     image.spec.repository = "hello";
     image.spec.tag = "2.1";
+    image.spec.immutable_tag = "2.1-ffffffffffff";
     image.spec.key = std::string(64, 'f');
     for (const char* title : {"base", "hello 2.1"}) {
       Step step;
@@ -93,11 +94,16 @@ struct OneImage {
   }
 
   std::string built_file() const { return state.built(record_name(plan.images[0].spec)).string(); }
+
+  void make_built() {
+    files.files[built_file()] = "{}";
+    files.files["/state/images/hello/2.1-ffffffffffff/index.json"] = "{}";
+  }
 };
 
 TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
   OneImage one;
-  one.files.files[one.built_file()] = "{}";
+  one.make_built();
   BuildReport report = one.run();
   EXPECT_TRUE(one.runner.commands.empty());
   EXPECT_EQ(report.images.at(0).verdict, Verdict::up_to_date);
@@ -106,7 +112,7 @@ TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
 TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   OneImage one;
   one.runner.respond = [&](const Command&) {
-    one.files.files[one.built_file()] = "{}";
+    one.make_built();
     return CommandResult{};
   };
   BuildReport report = one.run();
@@ -133,6 +139,30 @@ TEST(Build, AFailedStepIsTheReason) {
   EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
   EXPECT_EQ(report.images.at(0).reason, "hello 2.1: exit status 3: boom (build)");
   EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
+}
+
+TEST(Build, ALayoutThatIsGoneIsPackagedAgain) {
+  OneImage one;
+  one.files.files[one.built_file()] = "{}";
+  one.runner.respond = [&](const Command&) {
+    EXPECT_FALSE(one.files.files.contains(one.built_file())) << "ninja would believe the record";
+    one.make_built();
+    return CommandResult{};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+}
+
+TEST(Build, ALauncherThatIsNotThereIsNamed) {
+  OneImage one;
+  one.site.launcher = {"srum", "-n1"};
+  one.runner.missing.insert("srum");
+  try {
+    one.run();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::tool_missing);
+    EXPECT_NE(error.message().find("'srum'"), std::string::npos);
+  }
 }
 
 TEST(Build, WithoutNinjaTheToolIsNamed) {
