@@ -15,9 +15,9 @@ namespace kiln {
 namespace {
 
 using testing::error_of;
+using testing::MemoryFolder;
 using testing::names_in;
 using testing::read_bytes;
-using testing::MemoryFolder;
 using testing::write_bytes;
 
 constexpr const char* kHelloHex = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";

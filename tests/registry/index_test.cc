@@ -9,9 +9,9 @@ namespace {
 
 using testing::error_of;
 using testing::measurement_of;
+using testing::MemoryFolder;
 using testing::read_bytes;
 using testing::stored_image;
-using testing::MemoryFolder;
 using testing::visible;
 
 constexpr const char* kNow = "2026-11-20T10:00:00Z";

@@ -12,10 +12,10 @@ namespace {
 
 using testing::error_of;
 using testing::measurement_of;
+using testing::MemoryFolder;
 using testing::names_in;
 using testing::read_bytes;
 using testing::stored_image;
-using testing::MemoryFolder;
 using testing::visible;
 using testing::write_bytes;
 
