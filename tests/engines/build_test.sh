@@ -120,7 +120,7 @@ rm -rf .kiln/images/hello
 expect 0 "$KILN" build -f "$matrix" --format json
 equals "$(json '(it["built"], it["failed"])')" '(7, 0)'
 lacks "$err" 'start'
-[ "$(ls .kiln/images/hello | wc -l)" -ge 7 ] || fail 'layouts are missing'
+[ "$(find .kiln/images/hello -mindepth 1 -maxdepth 1 | wc -l)" -ge 7 ] || fail 'layouts are missing'
 
 # 10. The same bits again: another state folder, time zone, locale and umask.
 (umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$KILN" build -f "$matrix" --state other -j 1 >/dev/null 2>&1) || fail 'the second state folder'

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # variables are for the scripts that source this
 # For the script tests: sourced with the private folder as $1. KILN is the program, KILN_SOURCE the source tree.
 set -euo pipefail
 work=$1
