@@ -43,4 +43,7 @@ bazel //tensorflow/tools/pip_package:build_pip_package
 mkdir -p /opt/kiln/wheels/tensorflow
 bazel-bin/tensorflow/tools/pip_package/build_pip_package /opt/kiln/wheels/tensorflow
 set -- /opt/kiln/wheels/tensorflow/*.whl
-[ $# -eq 1 ] && [ -f "$1" ] || { echo "build.sh: not one wheel but: $*" >&2; exit 3; }
+if [ $# -ne 1 ] || ! [ -f "$1" ]; then
+  echo "build.sh: not one wheel but: $*" >&2
+  exit 3
+fi
