@@ -1,0 +1,23 @@
+"""MXNet is the version asked for, and a matrix product and a gradient are right."""
+import os
+import sys
+
+import mxnet as mx
+import numpy as np
+
+wanted = os.environ["KILN_VERSION"]
+if mx.__version__ != wanted:
+    sys.exit("mxnet is %s, not %s" % (mx.__version__, wanted))
+features = mx.runtime.Features()
+if os.path.isdir("/usr/local/cuda") and not features.is_enabled("CUDA"):
+    sys.exit("the image has CUDA, but this mxnet is built without it")
+
+a = mx.nd.array(np.arange(6.0).reshape(2, 3))
+b = mx.nd.array(np.ones((3, 4)))
+a.attach_grad()
+with mx.autograd.record():
+    total = mx.nd.dot(a, b).sum()
+total.backward()
+if total.asscalar() != 60.0 or not (a.grad.asnumpy() == 4.0).all():
+    sys.exit("a product or its gradient is wrong")
+print("mxnet %s, CUDA %s" % (mx.__version__, "inside" if features.is_enabled("CUDA") else "none"))
