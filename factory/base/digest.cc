@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <array>
-
 #include "base/error.h"
 
 namespace kiln {
@@ -27,14 +25,54 @@ Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 void Hasher::update(const void* bytes, std::size_t size) { EVP_DigestUpdate(state_->md, bytes, size); }
 
 Digest Hasher::finish() {
-  std::array<unsigned char, 32> raw{};
+  Sha256 raw{};
   EVP_DigestFinal_ex(state_->md, raw.data(), nullptr);
-  std::string hex;
-  for (unsigned char byte : raw) {
-    hex += "0123456789abcdef"[byte >> 4];
-    hex += "0123456789abcdef"[byte & 15];
+  return Digest::from_hex(hex_of(raw));
+}
+
+void append_hex(std::string& out, const Sha256& sum) {
+  std::array<char, 64> digits{};
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    digits[2 * i] = "0123456789abcdef"[sum[i] >> 4];
+    digits[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
   }
-  return Digest::from_hex(hex);
+  out.append(digits.data(), digits.size());
+}
+
+std::string hex_of(const Sha256& sum) {
+  std::string hex;
+  hex.reserve(2 * sum.size());
+  append_hex(hex, sum);
+  return hex;
+}
+
+struct TextHasher::State {
+  EVP_MD* algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  EVP_MD_CTX* md = EVP_MD_CTX_new();
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    EVP_MD_CTX_free(md);
+    EVP_MD_free(algorithm);
+  }
+};
+
+TextHasher::TextHasher() : state_(std::make_unique<State>()) {
+  if (state_->md == nullptr || state_->algorithm == nullptr)
+    throw Error(ExitCode::store, "libcrypto cannot make a SHA-256");
+}
+TextHasher::~TextHasher() = default;
+TextHasher::TextHasher(TextHasher&&) noexcept = default;
+TextHasher& TextHasher::operator=(TextHasher&&) noexcept = default;
+
+Sha256 TextHasher::of(std::string_view text) {
+  Sha256 sum{};
+  bool done = EVP_DigestInit_ex(state_->md, state_->algorithm, nullptr) == 1 &&
+              EVP_DigestUpdate(state_->md, text.data(), text.size()) == 1 &&
+              EVP_DigestFinal_ex(state_->md, sum.data(), nullptr) == 1;
+  if (!done) throw Error(ExitCode::store, "libcrypto cannot make a SHA-256");
+  return sum;
 }
 
 Digest Digest::from_hex(std::string_view hex) {

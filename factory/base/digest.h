@@ -1,6 +1,7 @@
 // Content digests (OCI image-spec, "Digests"): only sha256 is made here; others are refused by name.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -23,6 +24,25 @@ class Digest {
 
  private:
   std::string hex_;
+};
+
+// The bytes of a SHA-256, for those who keep many.
+using Sha256 = std::array<unsigned char, 32>;
+void append_hex(std::string& out, const Sha256& sum);  // 64 lower-case hex digits
+std::string hex_of(const Sha256& sum);
+
+// SHA-256 of many short texts, one after the other: the algorithm is looked up once.
+class TextHasher {
+ public:
+  TextHasher();
+  ~TextHasher();
+  TextHasher(TextHasher&&) noexcept;
+  TextHasher& operator=(TextHasher&&) noexcept;
+  Sha256 of(std::string_view text);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 // Incremental SHA-256. Movable, not copyable.

@@ -62,6 +62,30 @@ fs::path temporary_beside(const fs::path& path) {
   return path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
 }
 
+int create(const fs::path& path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+}
+
+// Folders are made only where they are missing, which is seldom.
+void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
+  fs::path temporary = temporary_beside(path);
+  int file = create(temporary);
+  if (file < 0 && errno == ENOENT && path.has_parent_path()) {
+    RealFileSystem().make_directories(path.parent_path());
+    file = create(temporary);
+  }
+  Descriptor fd(file);
+  if (fd.get() < 0) fail("create", temporary, errno);
+  try {
+    write_all(fd.get(), bytes, path);
+    if ((sync && ::fsync(fd.get()) != 0) || fd.close_now() != 0) fail("write", path, errno);
+    RealFileSystem().rename(temporary, path);
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> RealFileSystem::read(const fs::path& path) const {
@@ -80,19 +104,12 @@ std::optional<std::string> RealFileSystem::read(const fs::path& path) const {
 }
 
 void RealFileSystem::write(const fs::path& path, std::string_view bytes) {
-  if (path.has_parent_path()) make_directories(path.parent_path());
-  fs::path temporary = temporary_beside(path);
-  try {
-    Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (fd.get() < 0) fail("create", temporary, errno);
-    write_all(fd.get(), bytes, path);
-    if (::fsync(fd.get()) != 0 || fd.close_now() != 0) fail("write", path, errno);
-    rename(temporary, path);
-  } catch (const Error&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  replace_file(path, bytes, true);
   sync_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
+}
+
+void RealFileSystem::write_output(const fs::path& path, std::string_view bytes) {
+  replace_file(path, bytes, false);
 }
 
 bool RealFileSystem::exists(const fs::path& path) const {

@@ -26,6 +26,8 @@ class FileSystem {
   // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent
   // folders.
   virtual void write(const fs::path& path, std::string_view bytes) = 0;
+  // The same without waiting for the disk: for output that can be made again at any time.
+  virtual void write_output(const fs::path& path, std::string_view bytes) { write(path, bytes); }
   virtual bool exists(const fs::path& path) const = 0;
   virtual bool is_directory(const fs::path& path) const = 0;
   virtual std::vector<std::string> list(
@@ -84,6 +86,7 @@ class RealFileSystem final : public FileSystem {
  public:
   std::optional<std::string> read(const fs::path& path) const override;
   void write(const fs::path& path, std::string_view bytes) override;
+  void write_output(const fs::path& path, std::string_view bytes) override;
   bool exists(const fs::path& path) const override;
   bool is_directory(const fs::path& path) const override;
   std::vector<std::string> list(const fs::path& folder) const override;

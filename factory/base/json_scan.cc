@@ -28,6 +28,11 @@ class TokenWalk {
     return start;
   }
 
+  // The end of the last token: where a comma is missing, it is missing here.
+  Cursor here() const { return cursor_; }
+  // True when a comma stands before the last token.
+  bool after_comma() const { return after_comma_; }
+
  private:
   bool at_end() const { return position_ >= text_.size(); }
   char peek() const { return text_[position_]; }
@@ -43,8 +48,10 @@ class TokenWalk {
   }
 
   void skip_filler() {
+    after_comma_ = false;
     while (!at_end()) {
       char c = peek();
+      after_comma_ = after_comma_ || c == ',';
       if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':')
         advance();
       else if (c == '/')
@@ -88,6 +95,7 @@ class TokenWalk {
   std::string_view text_;
   std::size_t position_ = 0;
   Cursor cursor_;
+  bool after_comma_ = false;
 };
 
 class Scanner {
@@ -141,7 +149,15 @@ class Scanner {
     if (dash != std::string::npos)
       found = what.substr(dash + 3,
                           tail == std::string::npos || tail < dash ? std::string::npos : tail - dash - 3);
-    Cursor at = walk_.next();  // everything before the offending token was accepted
+    const Cursor end = walk_.here();
+    const Cursor at = walk_.next();  // everything before the offending token was accepted
+    if (found.starts_with("unexpected end of input")) fail(at, "not valid JSON: " + found, after_value(hint));
+    // After a value the parser only ever misses the bracket; after a comma it misses what the comma promises.
+    if (hint == "expected '}'" || hint == "expected ']'")
+      fail(end, fmt::format("not valid JSON: {} after this value", after_value(hint)),
+           fmt::format("found {} at {}:{}", unexpected(found), at.line, at.column));
+    if (walk_.after_comma() && (found == "unexpected '}'" || found == "unexpected ']'"))
+      fail(at, "not valid JSON: a comma before " + unexpected(found), "leave it out after the last value");
     fail(at, "not valid JSON: " + printable(found), hint);
   }
 
@@ -150,6 +166,18 @@ class Scanner {
     Json* value;
     std::string pointer;
   };
+
+  // After a value a comma would do as well, which the parser does not say.
+  static std::string after_value(const std::string& hint) {
+    return hint == "expected '}'" || hint == "expected ']'" ? "expected ',' or " + hint.substr(9) : hint;
+  }
+
+  // "unexpected string literal" → "a string literal"; "unexpected '['" → "'['".
+  static std::string unexpected(const std::string& found) {
+    constexpr std::string_view kWord = "unexpected ";
+    std::string what = printable(found.starts_with(kWord) ? found.substr(kWord.size()) : found);
+    return what.starts_with('\'') || what.starts_with("end") ? what : "a " + what;
+  }
 
   static std::string printable(const std::string& message) {
     std::string out;

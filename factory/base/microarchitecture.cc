@@ -150,7 +150,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
     const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
     const bool exact = entry != nullptr;
     if (!exact) entry = admitting(*entries, *parts, UpperBound::with_patch_releases);
-    if (entry == nullptr) continue;
+    if (entry == nullptr || entry->flags.find("=native") != std::string::npos) continue;
     std::vector<std::string> notes;
     if (cpu.name != asked.name) {
       notes.push_back(no_entry_note(asked, compiler, version));
@@ -161,7 +161,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
                                   version, entry->versions, cpu.name));
     }
     if (!entry->warning.empty()) notes.push_back(entry->warning);
-    return BestFlags{cpu.name, entry->flags, joined_notes(notes)};
+    return BestFlags{cpu.name, entry->flags, joined_notes(notes), entry->versions};
   }
   return std::nullopt;
 }

@@ -60,14 +60,16 @@ class Microarchitectures {
 
   // As `flags`, but never gives up early: a version that no entry admits is tried as a patch release of the
   // upper bounds ("10.3:12.2" then admits 12.2.0), and after that the nearest ancestor that the compiler
-  // knows is asked. `target` names the microarchitecture that answered; `note` says what was done and
-  // archspec's warning, "" when there is nothing to say. nullopt: archspec has no flags for this compiler and
-  // version in the whole family. Throws Error(input) for an unknown `name` and for a version that is not dot
-  // separated digits.
+  // knows is asked. `target` names the microarchitecture that answered, `versions` the range of archspec's
+  // entry; `note` says what was done and archspec's warning, "" when there is nothing to say. An entry that
+  // asks for the build machine's own processor ("native") is passed over. nullopt: archspec has no flags for
+  // this compiler and version in the whole family. Throws Error(input) for an unknown `name` and for a
+  // version that is not dot separated digits.
   struct BestFlags {
     std::string target;
     std::string flags;
     std::string note;
+    std::string versions;
   };
   std::optional<BestFlags> best_flags(std::string_view name, std::string_view compiler,
                                       std::string_view version) const;

@@ -1,0 +1,120 @@
+#include "base/json_text.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace kiln {
+namespace {
+
+bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+constexpr std::uint64_t kOnes = 0x0101010101010101u;
+constexpr std::uint64_t kHighs = 0x8080808080808080u;
+
+// The high bit of each byte that is below `limit`, and perhaps of others above the first of these ("Determine
+// if a word has a byte less than n", Anderson's Bit Twiddling Hacks). REQUIRES: 1 <= limit <= 128.
+constexpr std::uint64_t bytes_below(std::uint64_t word, std::uint64_t limit) {
+  return (word - kOnes * limit) & ~word & kHighs;
+}
+
+// Eight characters at a time.
+bool is_all_plain(std::string_view text) {
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((bytes_below(word, 0x20) | bytes_below(word ^ (kOnes * '"'), 1) |
+         bytes_below(word ^ (kOnes * '\\'), 1)) != 0)
+      return false;
+  }
+  for (; at < text.size(); ++at)
+    if (!is_plain(text[at])) return false;
+  return true;
+}
+
+void append_escape(std::string& out, char c) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      out += "\\u00";
+      out += "0123456789abcdef"[(c >> 4) & 15];
+      out += "0123456789abcdef"[c & 15];
+  }
+}
+
+}  // namespace
+
+void append_json(std::string& out, std::string_view text) {
+  out += '"';
+  if (is_all_plain(text)) {
+    out += text;
+    out += '"';
+    return;
+  }
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && is_plain(text[end])) ++end;
+    out += text.substr(begin, end - begin);
+    if (end < text.size()) append_escape(out, text[end++]);
+    begin = end;
+  }
+  out += '"';
+}
+
+void append_json(std::string& out, const std::map<std::string, std::string>& members) {
+  append_merged_json(out, {}, members);
+}
+
+void append_merged_json(std::string& out, const std::map<std::string, std::string>& lower,
+                        const std::map<std::string, std::string>& upper) {
+  out += '{';
+  const char* between = "";
+  auto put = [&](const std::pair<const std::string, std::string>& member) {
+    out += between;
+    append_json(out, member.first);
+    out += ':';
+    append_json(out, member.second);
+    between = ",";
+  };
+  auto low = lower.begin();
+  for (const auto& member : upper) {
+    for (; low != lower.end() && low->first < member.first; ++low) put(*low);
+    if (low != lower.end() && low->first == member.first) ++low;
+    put(member);
+  }
+  for (; low != lower.end(); ++low) put(*low);
+  out += '}';
+}
+
+void append_json(std::string& out, const std::vector<std::string>& items) {
+  out += '[';
+  const char* between = "";
+  for (const std::string& item : items) {
+    out += between;
+    append_json(out, item);
+    between = ",";
+  }
+  out += ']';
+}
+
+}  // namespace kiln
