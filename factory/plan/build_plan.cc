@@ -2,34 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
 
 #include "plan/group_cells.h"
+#include "plan/planner.h"
 
 namespace kiln {
 namespace {
-
-// Target names are checked where they are written, before the first cell is resolved.
-void check_targets(const Matrix& matrix, const TargetBook& targets) {
-  auto check = [&](const std::string& value, SourceLocation where, const std::string& key) {
-    where.pointer += "/" + key;
-    if (value != "none") targets.get(value, where);
-  };
-  for (const MatrixGroup& group : matrix.groups) {
-    for (const Axis& axis : group.axes) {
-      if (axis.name != "target") continue;
-      for (std::size_t index = 0; index < axis.values.size(); ++index)
-        check(axis.values[index], axis.where, std::to_string(index));
-    }
-    for (const Partial& include : group.include) {
-      auto found = include.values.find("target");
-      if (found != include.values.end()) check(found->second, include.where, "target");
-    }
-  }
-}
 
 void refuse_same_tag(const ImageSpec& one, const ImageSpec& other) {
   throw Error(
@@ -39,28 +19,18 @@ void refuse_same_tag(const ImageSpec& one, const ImageSpec& other) {
       "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
 }
 
-// Adds the image's steps to the plan's, where equal ones become one.
-PlannedImage planned(ImageSpec spec, BuildPlan& plan) {
+}  // namespace
+
+PlannedImage planned(ImageSpec spec) {
   PlannedImage image;
-  std::set<std::string> seen;
-  for (const Stage& stage : spec.stages) {
-    for (const Step& step : stage.steps) {
-      if (!seen.insert(step.key).second) continue;
-      ++plan.steps_before_sharing;
-      image.steps.push_back(step.key);
-      plan.steps.try_emplace(step.key, step);
-    }
-  }
-  for (const Step& test : spec.tests) {
-    ++plan.steps_before_sharing;
-    image.tests.push_back(test.key);
-    plan.steps.try_emplace(test.key, test);
-  }
+  std::set<std::string_view> seen;  // build stages begin alike
+  for (const Stage& stage : spec.stages)
+    for (const Step& step : stage.steps)
+      if (seen.insert(step.key).second) image.steps.push_back(step.key);
+  for (const Step& test : spec.tests) image.tests.push_back(test.key);
   image.spec = std::move(spec);
   return image;
 }
-
-}  // namespace
 
 BuildPlan make_plan(const std::string& name, std::vector<ImageSpec> specs, std::vector<ExcludedCell> excluded,
                     std::vector<std::string> warnings) {
@@ -72,25 +42,32 @@ BuildPlan make_plan(const std::string& name, std::vector<ImageSpec> specs, std::
   for (ImageSpec& spec : specs) {
     auto [found, added] = by_tag.try_emplace(spec.repository + ":" + spec.tag, plan.images.size());
     if (!added) refuse_same_tag(plan.images[found->second].spec, spec);
-    plan.images.push_back(planned(std::move(spec), plan));
+    PlannedImage image = planned(std::move(spec));
+    plan.steps_before_sharing += image.steps.size() + image.tests.size();
+    for (const Stage& stage : image.spec.stages)
+      for (const Step& step : stage.steps) plan.steps.try_emplace(step.key, step);
+    for (const Step& test : image.spec.tests) plan.steps.try_emplace(test.key, test);
+    plan.images.push_back(std::move(image));
   }
   return plan;
 }
 
 BuildPlan plan_matrix(const Matrix& matrix, const ResolveInput& input) {
-  check_targets(matrix, input.targets);
-  Expansion expansion = expand(matrix, input.recipes);
-  std::vector<ImageSpec> specs;
-  for (const ImageRequest& request : expansion.requests) {
-    auto resolved = resolve(request, input);
-    if (auto* spec = std::get_if<ImageSpec>(&resolved)) {
-      specs.push_back(std::move(*spec));
-    } else {
-      expansion.excluded.push_back(std::move(std::get<ExcludedCell>(resolved)));
+  BuildPlan plan;
+  plan.name = matrix.name;
+  Planner planner(matrix, input);
+  while (planner.next()) {
+    for (Step& step : planner.new_steps()) {
+      std::string key = step.key;
+      plan.steps.emplace(std::move(key), std::move(step));
     }
+    plan.images.push_back(planner.image());
   }
-  return make_plan(matrix.name, std::move(specs), std::move(expansion.excluded),
-                   std::move(expansion.warnings));
+  plan.steps_before_sharing = planner.steps_before_sharing();
+  for (std::size_t index = 0; index < planner.excluded(); ++index)
+    plan.excluded.push_back(planner.excluded(index));
+  plan.warnings = planner.warnings();
+  return plan;
 }
 
 }  // namespace kiln

@@ -10,7 +10,8 @@ namespace kiln {
 namespace {
 
 bool is_known_axis(const std::string& axis) {
-  return axis == "version" || axis == "method" || axis == "target" || kind_from(axis).has_value();
+  return axis == "version" || axis == "method" || axis == "target" || axis == "optimise" ||
+         kind_from(axis).has_value();
 }
 
 // True when `pattern` speaks of this component value: all of it, one of its parts, or a part's name alone.
@@ -47,7 +48,9 @@ Test fact_test(Kind kind, const std::string& fact, const std::string& pattern, c
     for (const NamedVersion& found : components_of(kind, value, version, recipes)) {
       auto known = found.version->facts.find(fact);
       if (known == found.version->facts.end()) continue;
-      if (by_version ? range.contains(version_at(known->second, found.version->where))
+      // "none" is in no range, though as a version it would sort after every number.
+      bool is_number = !known->second.empty() && std::isdigit(static_cast<unsigned char>(known->second[0]));
+      if (by_version ? is_number && range.contains(version_at(known->second, found.version->where))
                      : glob_matches(pattern, known->second))
         return true;
     }

@@ -32,6 +32,7 @@ class CellTable {
   std::size_t add_column(const std::string& axis);       // the same one when it is there already
   std::size_t find_column(std::string_view axis) const;  // kNoColumn when absent
   std::size_t columns() const { return columns_.size(); }
+  const std::string& axis(std::size_t column) const { return columns_[column].axis; }
   Id intern(std::size_t column, const std::string& value);
   std::size_t count(std::size_t column) const;               // ids are 0 … count-1; 1 for kNoColumn
   const std::string& text(std::size_t column, Id id) const;  // "" for kAbsent

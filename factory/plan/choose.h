@@ -7,6 +7,8 @@
 
 #include "plan/expand.h"
 #include "plan/recipe.h"
+#include "plan/recipe_needs.h"
+#include "plan/target.h"
 
 namespace kiln {
 
@@ -31,24 +33,37 @@ Choice choose_named(const ImageRequest& request, const RecipeBook& recipes);
 
 // A need with the one who has it, for messages.
 struct Requirement {
-  const Need* need;
+  OpenNeed open;
   std::string needer;  // "inductor"
 };
 
+// What is needed by the method itself, and by its build stage.
+std::vector<Requirement> requirements_of(const Chosen& chosen, const Target& target);
+std::vector<Requirement> build_requirements_of(const Chosen& chosen, const Target& target);
+
+// The component of `choice` that meets the need: of those that the cell names the one that comes first among
+// the options, else of all. nullptr: none does.
+const Chosen* met_by(const OpenNeed& need, const Choice& choice);
+
 // Adds what is needed, recursively, in the newest versions that fit everyone. `preferred` are taken where
 // they fit (a build stage takes what the image has); bases and frameworks come from there or from `fixed`,
-// never from the recipes. Throws Error(input) for a need that no recipe can meet, Unsolvable.
+// never from the recipes. Of alternatives, one that is there anyway is taken, else the first that can be met.
+// Throws Error(input) for a need that no recipe can meet, Unsolvable.
 class NeedSolver {
  public:
-  NeedSolver(const RecipeBook& recipes, std::string cell_method, Choice preferred = {})
-      : recipes_(&recipes), cell_method_(std::move(cell_method)), preferred_(std::move(preferred)) {}
+  NeedSolver(const RecipeBook& recipes, const Target& target, std::string cell_method, Choice preferred = {})
+      : recipes_(&recipes),
+        target_(&target),
+        cell_method_(std::move(cell_method)),
+        preferred_(std::move(preferred)) {}
   Choice complete(const Choice& fixed, const std::vector<Requirement>& requirements) const;
 
  private:
   class Attempt;
-  Chosen pick(const Requirement& newest, const std::vector<Requirement>& all) const;
+  class Search;
 
   const RecipeBook* recipes_;
+  const Target* target_;
   std::string cell_method_;
   Choice preferred_;
 };
@@ -56,7 +71,7 @@ class NeedSolver {
 // Layering order: the base, then each component after what it needs and what it is `after`; the cell's own
 // components by kind and name, automatic ones as late as their first needer allows, so that images share long
 // beginnings. Throws Error(input) for a circle.
-Choice layered(const Choice& choice);
+Choice layered(const Choice& choice, const Target& target);
 
 // The method of the cell where this version offers it, else the first that it offers; null when there is
 // none.

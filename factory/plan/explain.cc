@@ -54,15 +54,42 @@ void compare_scripts(const std::string& who, const Json& before, const Json& now
   }
 }
 
+// The digest that the lockfile pins a base to. What is said here is taken out of both.
+void compare_digests(const std::string& who, Json& before, Json& now, Lines& lines) {
+  std::string old_digest = before.value("digest", "");
+  std::string digest = now.value("digest", "");
+  if (old_digest == digest) return;
+  if (old_digest.empty()) {
+    lines.push_back(fmt::format("{}: base digest pinned to {} (was {})", who, shown(digest),
+                                shown(before.value("reference", ""))));
+  } else if (digest.empty()) {
+    lines.push_back(fmt::format("{}: base digest {} no longer pinned (now {})", who, shown(old_digest),
+                                shown(now.value("reference", ""))));
+  } else {
+    lines.push_back(fmt::format("{}: base digest {} → {}", who, shown(old_digest), shown(digest)));
+  }
+  bool was_pinned_elsewhere = !old_digest.empty() && !digest.empty();
+  for (Json* inputs : {&before, &now}) {
+    inputs->erase("digest");
+    if (!was_pinned_elsewhere) inputs->erase("reference");
+  }
+}
+
 // What differs between two steps themselves; not what they stand on.
 Lines compare_steps(const std::string& who, const Step& before, const Step& now) {
   Lines lines;
-  auto part = [](const Step& step, const char* name) { return step.inputs.value(name, Json::object()); };
-  compare_scripts(who, part(before, "script"), part(now, "script"), lines);
-  compare_maps(who, "", part(before, "files"), part(now, "files"), lines);
-  compare_maps(who, "parameter ", part(before, "parameters"), part(now, "parameters"), lines);
-  Json old_rest = before.inputs;
-  Json rest = now.inputs;
+  // Plans of earlier programs do not say versions.
+  if (before.version != now.version && !before.version.empty())
+    lines.push_back(fmt::format("{}: version {} → {}", who, before.version, now.version));
+  if (before.method != now.method && !before.method.empty())
+    lines.push_back(fmt::format("{}: method {} → {}", who, before.method, now.method));
+  Json old_rest = inputs_of(before);
+  Json rest = inputs_of(now);
+  auto part = [](const Json& inputs, const char* name) { return inputs.value(name, Json::object()); };
+  compare_scripts(who, part(old_rest, "script"), part(rest, "script"), lines);
+  compare_maps(who, "", part(old_rest, "files"), part(rest, "files"), lines);
+  compare_maps(who, "parameter ", part(old_rest, "parameters"), part(rest, "parameters"), lines);
+  compare_digests(who, old_rest, rest, lines);
   for (const char* name : {"parent", "from", "script", "files", "parameters"}) {
     old_rest.erase(name);
     rest.erase(name);
@@ -165,12 +192,12 @@ class Comparison {
 
 }  // namespace
 
-std::vector<std::string> explain_image(const PlannedImage& image, const BuildPlan&,
-                                       const BuildPlan* previous) {
-  if (previous == nullptr) return {"new image: there is no last plan"};
-  for (const PlannedImage& other : previous->images)
-    if (other.spec.request.id == image.spec.request.id) return Comparison(other.spec, image.spec).run();
-  return {"new image: was not in the last plan"};
+std::vector<std::string> explain_image(const ImageSpec& now, const ImageSpec& before) {
+  return Comparison(before, now).run();
+}
+
+std::vector<std::string> explain_new_image(bool last_plan) {
+  return {last_plan ? "new image: was not in the last plan" : "new image: there is no last plan"};
 }
 
 }  // namespace kiln

@@ -135,25 +135,37 @@ void GroupCells::make_product(std::uint64_t limit) {
   }
 }
 
-GroupCells::Fit GroupCells::fit_of(const CellTable::Cell& cell, bool optional) const {
+// True when the version is one of the framework's, or there is nothing to compare.
+bool GroupCells::versions_agree(const std::string& framework, const std::string& version,
+                                const SourceLocation& where) const {
+  if (version.empty() || version == "none" || framework.empty()) return true;
+  for (const ComponentValue& part : parse_component_values(Kind::framework, framework, where)) {
+    Version wanted(version);
+    bool known = recipes_->find(Kind::framework, part.name)->find_version(wanted) != nullptr;
+    if (known && (part.version.empty() || Version(part.version) == wanted)) return true;
+  }
+  return false;
+}
+
+GroupCells::Fit GroupCells::fit_of(const CellTable::Cell& cell, bool optional) {
   std::size_t version_column = table_.find_column("version");
   std::size_t framework_column = table_.find_column("framework");
   if (version_column == CellTable::kNoColumn || framework_column == CellTable::kNoColumn) return Fit::yes;
-  const std::string& version = table_.text(version_column, cell.at(version_column));
-  const std::string& framework = table_.text(framework_column, cell.at(framework_column));
-  if (version.empty() || version == "none" || framework.empty()) return Fit::yes;
-  for (const ComponentValue& part : parse_component_values(Kind::framework, framework, *cell.where)) {
-    Version wanted(version);
-    bool known = recipes_->find(Kind::framework, part.name)->find_version(wanted) != nullptr;
-    if (known && (part.version.empty() || Version(part.version) == wanted)) return Fit::yes;
+  std::pair ids(cell.at(framework_column), cell.at(version_column));
+  auto known = agreeing_.find(ids);
+  if (known == agreeing_.end()) {
+    bool agree = versions_agree(table_.text(framework_column, ids.first),
+                                table_.text(version_column, ids.second), *cell.where);
+    known = agreeing_.emplace(ids, agree).first;
   }
+  if (known->second) return Fit::yes;
   return optional ? Fit::skip : Fit::refuse;
 }
 
 void GroupCells::keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64_t limit) {
   Fit fit = fit_of(cell, optional);
   if (fit == Fit::skip) return;
-  check_limit(table_.cells.size() + excluded_.size(), limit, *cell.where);
+  check_limit(table_.cells.size() + dropped_.size(), limit, *cell.where);
   if (fit == Fit::yes) {
     table_.cells.push_back(std::move(cell));
     return;
@@ -162,13 +174,18 @@ void GroupCells::keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64
   std::string reason = axes.at("framework") == "none"
                            ? fmt::format("version {} without a framework", axes.at("version"))
                            : fmt::format("{} has no version {}", axes.at("framework"), axes.at("version"));
-  excluded_.push_back({std::move(axes), std::move(reason), *cell.where});
+  const SourceLocation* where = cell.where;
+  dropped_.push_back({std::move(cell), &*reasons_.insert(std::move(reason)).first, where});
 }
 
 void GroupCells::apply_excludes() {
   std::vector<CellPattern> patterns;
   for (const Partial& exclude : group_->exclude)
     patterns.emplace_back(exclude.values, exclude.where, table_, *recipes_);
+  std::vector<const std::string*> reasons;
+  for (const Partial& exclude : group_->exclude)
+    reasons.push_back(exclude.reason.empty() ? &*reasons_.insert("exclude at " + place(exclude.where)).first
+                                             : &exclude.reason);
   std::vector<char> used(patterns.size(), 0);
   std::vector<CellTable::Cell> kept;
   kept.reserve(table_.cells.size());
@@ -183,14 +200,15 @@ void GroupCells::apply_excludes() {
       kept.push_back(std::move(cell));
       continue;
     }
-    const SourceLocation& where = group_->exclude[first].where;
-    excluded_.push_back({table_.axes(cell), fmt::format("exclude at {}", place(where)), where});
+    dropped_.push_back({std::move(cell), reasons[first], &group_->exclude[first].where});
   }
   table_.cells = std::move(kept);
   for (std::size_t index = 0; index < patterns.size(); ++index) {
-    if (used[index] == 0)
-      warnings_.push_back(
-          fmt::format("{}: this exclude matches no cell", place(group_->exclude[index].where)));
+    if (used[index] != 0) continue;
+    const Partial& exclude = group_->exclude[index];
+    std::string why = misspelling_in(exclude.values, table_);
+    warnings_.push_back(fmt::format("{}: this exclude matches no cell{}{}", place(exclude.where),
+                                    why.empty() ? "" : ": ", why));
   }
 }
 
@@ -263,7 +281,7 @@ void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
           fmt::format("{}: no framework has a version in '{}'", place(include.where), written->second));
   }
   for (const std::string& version : versions) {
-    check_limit(table_.cells.size() + excluded_.size(), limit, include.where);
+    check_limit(table_.cells.size() + dropped_.size(), limit, include.where);
     CellTable::Cell cell{{}, &include.where};
     for (const auto& [axis, value] : include.values) {
       std::size_t column = table_.add_column(axis);

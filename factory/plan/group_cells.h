@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,20 @@ namespace kiln {
 // nearest.
 void check_axis_values(const MatrixGroup& group, const RecipeBook& recipes);
 
+// Throws Error(input) at the constraint that names a fact which no recipe of its kind has, with the nearest.
+void check_facts(const std::vector<Constraint>& constraints, const RecipeBook& recipes);
+
+// Why an exclude or a condition matches no cell, as far as it is a misspelling: "no value of library is
+// 'opnblas'; did you mean 'openblas'?". "" when no value is to blame.
+std::string misspelling_in(const AxisValues& values, const CellTable& table);
+
+// A combination that is not wanted; what it points to belongs to the matrix or to the group's cells.
+struct DroppedCell {
+  CellTable::Cell cell;
+  const std::string* reason;
+  const SourceLocation* where;
+};
+
 class GroupCells {
  public:
   // REQUIRES: `group` and `recipes` outlive this. Throws Error(input), also when there are more than `limit`
@@ -24,8 +40,9 @@ class GroupCells {
   GroupCells(const MatrixGroup& group, const RecipeBook& recipes, std::uint64_t limit);
 
   const CellTable& table() const { return table_; }
-  std::vector<ExcludedCell>& excluded() { return excluded_; }
-  std::vector<std::string>& warnings() { return warnings_; }
+  const std::vector<DroppedCell>& dropped() const { return dropped_; }
+  void forget_dropped() { dropped_ = {}; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   // A value of an axis; a version range has become one of these for each version.
@@ -40,7 +57,9 @@ class GroupCells {
   std::vector<const Component*> frameworks() const;
   void make_product(std::uint64_t limit);
   void keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64_t limit);
-  Fit fit_of(const CellTable::Cell& cell, bool optional) const;
+  Fit fit_of(const CellTable::Cell& cell, bool optional);
+  bool versions_agree(const std::string& framework, const std::string& version,
+                      const SourceLocation& where) const;
   void apply_excludes();
   void apply_includes(std::uint64_t limit);
   void extend_or_add(const Partial& include, std::size_t originals, std::uint64_t limit);
@@ -50,7 +69,9 @@ class GroupCells {
   const MatrixGroup* group_;
   const RecipeBook* recipes_;
   CellTable table_;
-  std::vector<ExcludedCell> excluded_;
+  std::map<std::pair<CellTable::Id, CellTable::Id>, bool> agreeing_;  // of framework and version
+  std::vector<DroppedCell> dropped_;
+  std::set<std::string> reasons_;  // those that are not the matrix's own
   std::vector<std::string> warnings_;
 };
 

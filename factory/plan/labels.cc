@@ -1,10 +1,11 @@
 // Labels: what people and tools read off an image. Not in any key: new labels re-tag, they do not rebuild.
+#include "plan/labels.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "plan/parameter_values.h"
-#include "plan/resolve.h"
+#include "plan/gpu_flags.h"
 
 namespace kiln {
 namespace {
@@ -18,17 +19,19 @@ std::string describe(const ComponentUse& use) {
   return fmt::format("{} {} ({})", use.name, use.version.text(), use.method);
 }
 
-std::vector<std::string> names_of(const ImageSpec& spec, Kind kind) {
+using Components = std::vector<ComponentUse>;
+
+std::vector<std::string> names_of(const Components& components, Kind kind) {
   std::vector<std::string> names;
-  for (const ComponentUse& use : spec.components)
+  for (const ComponentUse& use : components)
     if (use.kind == kind) names.push_back(fmt::format("{}@{}", use.name, use.version.text()));
   return names;
 }
 
 // One SPDX expression that covers everything in the image.
-std::string licenses_of(const ImageSpec& spec, const RecipeBook& recipes) {
+std::string licenses_of(const Components& components, const RecipeBook& recipes) {
   std::vector<std::string> terms;
-  for (const ComponentUse& use : spec.components) {
+  for (const ComponentUse& use : components) {
     const Component* component = recipes.find(use.kind, use.name);
     if (component == nullptr || component->licenses.empty()) continue;
     std::string term = component->licenses;
@@ -39,62 +42,75 @@ std::string licenses_of(const ImageSpec& spec, const RecipeBook& recipes) {
 }
 
 // "pytorch 2.6.0 (distro) with openblas, inductor".
-std::string title_of(const ImageSpec& spec, const ComponentUse& main) {
+std::string title_of(const Components& components, const ComponentUse& main) {
   std::vector<std::string> others;
-  for (const ComponentUse& use : spec.components)
+  for (const ComponentUse& use : components)
     if (&use != &main && !use.automatic && use.kind != Kind::base) others.push_back(use.name);
   return describe(main) + (others.empty() ? "" : " with " + joined(others, ", "));
 }
 
-void add_oci(std::map<std::string, std::string>& labels, const ImageSpec& spec, const RecipeBook& recipes) {
-  const ComponentUse& main = main_component(spec.components);
-  auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) labels[fmt::format("org.opencontainers.image.{}", name)] = value;
-  };
-  add("title", title_of(spec, main));
-  add("version", main.version.text());
-  add("licenses", licenses_of(spec, recipes));
-  const Component* component = recipes.find(main.kind, main.name);
-  if (component == nullptr) return;
-  add("description", component->description);
-  add("url", component->homepage);
-  if (const ComponentVersion* version = component->find_version(main.version))
-    add("source", version->source_url);
+void add(Labels& labels, const char* name, std::string value) {
+  if (!value.empty()) labels[name] = std::move(value);
 }
 
-void add_kiln(std::map<std::string, std::string>& labels, const ImageSpec& spec) {
-  auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) labels[fmt::format("io.kiln.{}", name)] = value;
-  };
-  std::vector<std::string> all;
-  for (const ComponentUse& use : spec.components)
-    all.push_back(fmt::format("{}/{}@{}:{}", name_of(use.kind), use.name, use.version.text(), use.method));
-  const ComponentUse& main = main_component(spec.components);
-  if (main.kind == Kind::framework) {
-    add("framework", main.name);
-    add("framework.version", main.version.text());
-  }
-  add("method", main.method);
-  add("cpu.target", spec.target.cpu);
-  add("gpu.targets", gpu_targets(spec.target));
-  add("compilers", joined(names_of(spec, Kind::compiler), " "));
-  add("libraries", joined(names_of(spec, Kind::library), " "));
-  add("components", joined(all, " "));
-  add("key", spec.key);
-  add("cell", spec.request.id);
-  std::vector<std::string> flags;
-  for (const FlagOrigin& origin : spec.flags)
-    flags.push_back(fmt::format("{}={}", origin.variable, origin.value));
-  add("flags", joined(flags, "; "));
-  add("optimised", spec.optimised ? "true" : "false");
+void add_oci(Labels& labels, const Components& components, const RecipeBook& recipes) {
+  const ComponentUse& main = main_component(components);
+  add(labels, "org.opencontainers.image.title", title_of(components, main));
+  add(labels, "org.opencontainers.image.version", main.version.text());
+  add(labels, "org.opencontainers.image.licenses", licenses_of(components, recipes));
+  const Component* component = recipes.find(main.kind, main.name);
+  if (component == nullptr) return;
+  add(labels, "org.opencontainers.image.description", component->description);
+  add(labels, "org.opencontainers.image.url", component->homepage);
+  if (const ComponentVersion* version = component->find_version(main.version))
+    add(labels, "org.opencontainers.image.source", version->source_url);
 }
 
 }  // namespace
 
-std::map<std::string, std::string> make_labels(const ImageSpec& spec, const RecipeBook& recipes) {
-  std::map<std::string, std::string> labels;
-  add_oci(labels, spec, recipes);
-  add_kiln(labels, spec);
+Labels component_labels(const Components& components, bool optimised, const std::string& optimise,
+                        const RecipeBook& recipes) {
+  Labels labels;
+  add_oci(labels, components, recipes);
+  std::vector<std::string> all;
+  for (const ComponentUse& use : components)
+    all.push_back(fmt::format("{}/{}@{}:{}", name_of(use.kind), use.name, use.version.text(), use.method));
+  const ComponentUse& main = main_component(components);
+  if (main.kind == Kind::framework) {
+    add(labels, "io.kiln.framework", main.name);
+    add(labels, "io.kiln.framework.version", main.version.text());
+  }
+  add(labels, "io.kiln.method", main.method);
+  add(labels, "io.kiln.compilers", joined(names_of(components, Kind::compiler), " "));
+  add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
+  add(labels, "io.kiln.components", joined(all, " "));
+  add(labels, "io.kiln.optimise", optimise);
+  add(labels, "io.kiln.optimised", optimised ? "true" : "false");
+  return labels;
+}
+
+void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
+                     const std::vector<const FlagOrigin*>& flags) {
+  add(labels, "io.kiln.cpu.target", target.cpu);
+  add(labels, "io.kiln.gpu.targets", gpu_targets(target));
+  add(labels, "io.kiln.key", std::move(key));
+  add(labels, "io.kiln.cell", std::move(cell));
+  std::vector<std::string> each;
+  for (const FlagOrigin* origin : flags) {
+    std::string flag = origin->variable + "=" + origin->value;
+    if (!origin->compiler.empty() && std::find(each.begin(), each.end(), flag) == each.end())
+      each.push_back(std::move(flag));
+  }
+  add(labels, "io.kiln.flags", joined(each, "; "));
+}
+
+Labels make_labels(const ImageSpec& spec, const RecipeBook& recipes) {
+  auto axis = spec.request.axes.find("optimise");
+  std::string optimise = axis == spec.request.axes.end() || axis->second == "none" ? "" : axis->second;
+  Labels labels = component_labels(spec.components, spec.optimised, optimise, recipes);
+  std::vector<const FlagOrigin*> flags;
+  for (const FlagOrigin& origin : spec.flags) flags.push_back(&origin);
+  add_cell_labels(labels, spec.target, spec.key, spec.request.id, flags);
   return labels;
 }
 

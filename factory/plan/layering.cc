@@ -14,14 +14,12 @@ namespace {
 
 class Layering {
  public:
-  explicit Layering(const Choice& choice) : choice_(&choice), needs_(choice.size()), state_(choice.size()) {
+  Layering(const Choice& choice, const Target& target)
+      : choice_(&choice), needs_(choice.size()), state_(choice.size()) {
     for (std::size_t index = 0; index < choice.size(); ++index)
-      for (const Need& need : choice[index].method->needs) {
-        auto found = std::find_if(choice.begin(), choice.end(), [&](const Chosen& other) {
-          return other.component->kind == need.kind && other.component->name == need.name;
-        });
-        if (found != choice.end()) needs_[index].push_back(static_cast<std::size_t>(found - choice.begin()));
-      }
+      for (const Requirement& required : requirements_of(choice[index], target))
+        if (const Chosen* other = met_by(required.open, choice))
+          needs_[index].push_back(static_cast<std::size_t>(other - choice.data()));
   }
 
   Choice run() {
@@ -104,6 +102,6 @@ class Layering {
 
 }  // namespace
 
-Choice layered(const Choice& choice) { return Layering(choice).run(); }
+Choice layered(const Choice& choice, const Target& target) { return Layering(choice, target).run(); }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/expand.h"
 #include "plan/keys.h"
 #include "plan/matrix_values.h"
 #include "plan/reading.h"
@@ -13,6 +14,47 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kMaxIncludeDepth = 32;
+
+struct AxisSize {
+  std::string name;
+  std::size_t values;
+};
+
+// "axis0 (20 values), axis1 (20 values), axis2 (20 values)".
+std::string largest(std::vector<AxisSize> axes) {
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const AxisSize& a, const AxisSize& b) { return a.values > b.values; });
+  if (axes.size() > 3) axes.resize(3);
+  std::vector<std::string> texts;
+  for (const AxisSize& axis : axes) texts.push_back(fmt::format("{} ({} values)", axis.name, axis.values));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::uint64_t checked_product(const std::string& group, std::vector<AxisSize> axes, std::uint64_t limit,
+                              const SourceLocation& where) {
+  std::uint64_t size = 1;
+  bool overflow = false;
+  double power = 0;
+  for (const AxisSize& axis : axes) {
+    if (axis.values == 0) return 0;
+    overflow = __builtin_mul_overflow(size, std::uint64_t{axis.values}, &size) || overflow;
+    power += std::log2(static_cast<double>(axis.values));
+  }
+  if (!overflow && size <= limit) return size;
+  std::string count = overflow ? fmt::format("about 2^{:.0f}", std::floor(power)) : fmt::format("{}", size);
+  throw Error(ExitCode::input, where,
+              fmt::format("the group '{}' has {} cells, limit {}; largest axes: {}", group, count, limit,
+                          largest(std::move(axes))),
+              "split it into groups, or leave values out");
+}
+
+// Said before anything else of the axes: what is too large is not looked into.
+void check_size(const std::string& group, const JsonNode& node) {
+  std::vector<AxisSize> axes;
+  for (const auto& [name, body] : node.members())
+    axes.push_back({name, body.is_array() ? body.value().size() : 1});
+  if (!axes.empty()) checked_product(group, std::move(axes), kMaxCells, node.where());
+}
 
 std::vector<Axis> read_axes(const JsonNode& node) {
   node.allow_only(keys_of("matrix/axes"));
@@ -33,14 +75,20 @@ std::vector<Axis> read_axes(const JsonNode& node) {
 
 std::vector<Partial> read_partials(const JsonNode& node, PartialUse use) {
   std::vector<Partial> partials;
-  for (const JsonNode& item : node.items()) partials.push_back({read_partial(item, use), item.where()});
+  for (const JsonNode& item : node.items()) {
+    partials.push_back({read_partial(item, use), item.where()});
+    if (use != PartialUse::exclude) continue;
+    if (auto reason = item.find("reason")) partials.back().reason = read_text(*reason);
+  }
   return partials;
 }
 
 MatrixGroup read_group(const JsonNode& node, std::string name) {
   MatrixGroup group;
   group.name = std::move(name);
-  group.axes = read_axes(node.at("axes"));
+  const JsonNode axes = node.at("axes");
+  check_size(group.name, axes);
+  group.axes = read_axes(axes);
   if (auto exclude = node.find("exclude")) group.exclude = read_partials(*exclude, PartialUse::exclude);
   if (auto include = node.find("include")) group.include = read_partials(*include, PartialUse::include);
   return group;
@@ -59,6 +107,14 @@ std::vector<MatrixGroup> read_groups(const JsonNode& node) {
   return groups;
 }
 
+void note_facts(const JsonNode& node, const std::string& part, Constraint& constraint) {
+  auto condition = node.find(part);
+  if (!condition) return;
+  for (const auto& [key, value] : condition->members())
+    if (key.find('.') != std::string::npos)
+      constraint.fact_keys[fmt::format("{}/{}", part, key)] = condition->where_key(key);
+}
+
 Constraint read_constraint(const JsonNode& node) {
   node.allow_only(keys_of("matrix/constraint"));
   Constraint constraint;
@@ -73,6 +129,7 @@ Constraint read_constraint(const JsonNode& node) {
   if (require) constraint.require = read_partial(*require, PartialUse::condition);
   if (forbid) constraint.forbid = read_partial(*forbid, PartialUse::condition);
   constraint.reason = read_text(node.at("reason"));
+  for (const char* part : {"if", "require", "forbid"}) note_facts(node, part, constraint);
   return constraint;
 }
 
@@ -165,36 +222,14 @@ void MatrixReader::check_chain(const fs::path& file, const JsonNode& entry) cons
   entry.fail("catalogues include each other in a circle: " + chain + file.string());
 }
 
-std::string largest_axes(const MatrixGroup& group) {
-  std::vector<const Axis*> axes;
-  for (const Axis& axis : group.axes) axes.push_back(&axis);
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis* a, const Axis* b) { return a->values.size() > b->values.size(); });
-  if (axes.size() > 3) axes.resize(3);
-  std::vector<std::string> texts;
-  for (const Axis* axis : axes)
-    texts.push_back(fmt::format("{} ({} values)", axis->name, axis->values.size()));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
 }  // namespace
 
 Matrix read_matrix(const FileSystem& files, const fs::path& file) { return MatrixReader(files).read(file); }
 
 std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit) {
-  std::uint64_t size = 1;
-  bool overflow = false;
-  double power = 0;
-  for (const Axis& axis : group.axes) {
-    overflow =
-        __builtin_mul_overflow(size, static_cast<std::uint64_t>(axis.values.size()), &size) || overflow;
-    power += std::log2(static_cast<double>(axis.values.size()));
-  }
-  if (!overflow && size <= limit) return size;
-  throw Error(ExitCode::input, group.axes.front().where,
-              fmt::format("the group '{}' has about 2^{:.0f} cells, limit {}; largest axes: {}", group.name,
-                          std::floor(power), limit, largest_axes(group)),
-              "split it into groups, or leave values out");
+  std::vector<AxisSize> axes;
+  for (const Axis& axis : group.axes) axes.push_back({axis.name, axis.values.size()});
+  return checked_product(group.name, std::move(axes), limit, group.axes.front().where);
 }
 
 }  // namespace kiln

@@ -16,8 +16,8 @@
 namespace kiln {
 
 // Axis name → value. Axes that kiln knows: framework, version, method, base, toolchain, library, compiler,
-// distributed, workload, target. The value of a component axis is `none` or `name[@version][:method]`,
-// several joined by `+`.
+// distributed, workload, target, optimise. The value of a component axis is `none` or
+// `name[@version][:method]`, several joined by `+`.
 using AxisValues = std::map<std::string, std::string>;
 
 struct Axis {
@@ -30,6 +30,7 @@ struct Axis {
 struct Partial {
   AxisValues values;  // values are version ranges on version axes, globs elsewhere
   SourceLocation where;
+  std::string reason{};  // of an exclude, mostly ""
 };
 
 struct Constraint {
@@ -38,6 +39,7 @@ struct Constraint {
   AxisValues forbid;
   std::string reason;
   SourceLocation where;
+  std::map<std::string, SourceLocation> fact_keys{};  // where a fact is named, by "if/framework.python"
 };
 
 // One `axes` block with what belongs to it; a matrix file holds one block or several ("groups").
@@ -59,8 +61,9 @@ struct Matrix {
 // 32, cycles are an error that prints the chain).
 Matrix read_matrix(const FileSystem& files, const fs::path& file);
 
-// The number of cells before exclude and include. Throws Error(input) naming the size as a power of two and
-// the largest axes when it exceeds `limit`; never expands anything.
+// The number of cells before exclude and include. Throws Error(input) naming the size (as a power of two
+// where 64 bits do not hold it) and the largest axes when it exceeds `limit`; never expands anything.
+// read_matrix asks it for kMaxCells before it looks at the axes' names and values.
 std::uint64_t checked_size(const MatrixGroup& group, std::uint64_t limit);
 
 }  // namespace kiln

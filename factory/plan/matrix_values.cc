@@ -6,6 +6,7 @@
 
 #include "plan/component_value.h"
 #include "plan/keys.h"
+#include "plan/optimise.h"
 #include "plan/reading.h"
 #include "plan/recipe.h"
 
@@ -79,6 +80,8 @@ std::string read_axis_value(const std::string& name, const JsonNode& node) {
     read_word_of(node, method_names(), "a method");
   else if (name == "target")
     check_target(node, text);
+  else if (name == "optimise")
+    parse_optimise(text, node.where());
   else
     check_components(*kind_from(name), node, text);
   return text;
@@ -88,6 +91,7 @@ AxisValues read_partial(const JsonNode& node, PartialUse use) {
   AxisValues values;
   const auto& axes = keys_of("matrix/cell");
   for (const auto& [key, value] : node.members()) {
+    if (use == PartialUse::exclude && key == "reason") continue;
     const bool axis = std::find(axes.begin(), axes.end(), key) != axes.end();
     const bool fact = !axis && use == PartialUse::condition && is_fact_key(key);
     if (!axis && !fact) fail_key(node, key, use);

@@ -13,8 +13,8 @@ std::string read_axis_value(const std::string& name, const JsonNode& node);
 
 enum class PartialUse {
   include,    // axis values
-  exclude,    // version ranges and globs
-  condition,  // the same; keys may also be facts, such as framework.python
+  exclude,    // version ranges and globs; `reason` beside them is passed over
+  condition,  // version ranges and globs; keys may also be facts, such as framework.python
 };
 
 // A map of axis names to values, not empty.

@@ -3,26 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <sstream>
 
+#include "base/json_text.h"
 #include "plan/component_value.h"
+#include "plan/gpu_flags.h"
 #include "plan/parameters.h"
 
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 5> kFlagVariables = {"KILN_CPU_FLAGS", "CFLAGS", "CXXFLAGS", "FFLAGS",
-                                                            "KILN_BAZEL_COPTS"};
-
-bool is_flag_variable(std::string_view name) {
-  return std::find(kFlagVariables.begin(), kFlagVariables.end(), name) != kFlagVariables.end();
-}
-
 std::string fact(const ComponentVersion& version, const std::string& name) {
   auto found = version.facts.find(name);
   return found == version.facts.end() ? "" : found->second;
+}
+
+// What the lockfile says of the package archives; "" without one.
+std::string pinned_archive(const Chosen& chosen, const std::string& architecture) {
+  auto pin = chosen.version->pins.find(chosen.method->name);
+  if (pin == chosen.version->pins.end()) return "";
+  auto archive = pin->second.archives.find(architecture);
+  return archive == pin->second.archives.end() ? "" : archive->second;
 }
 
 bool is_compiler(const Chosen& chosen) {
@@ -31,14 +32,17 @@ bool is_compiler(const Chosen& chosen) {
 }
 
 // The compiler of the stage: one that the method itself asks for, else the one laid last.
-const Chosen* compiler_of(const ScriptPlace& place) {
+const Chosen* compiler_of(const ScriptPlace& place, const Target& target) {
+  std::vector<Requirement> asked = requirements_of(*place.self, target);
+  if (place.self->method->build)
+    for (Requirement& one : build_requirements_of(*place.self, target)) asked.push_back(std::move(one));
   auto asked_for = [&](const Chosen& chosen) {
-    auto names = [&](const Need& need) {
-      return need.kind == Kind::toolchain && need.name == chosen.component->name;
+    auto names = [&](const Need* need) {
+      return need->kind == Kind::toolchain && need->name == chosen.component->name;
     };
-    const Method& method = *place.self->method;
-    return std::any_of(method.needs.begin(), method.needs.end(), names) ||
-           (method.build && std::any_of(method.build->needs.begin(), method.build->needs.end(), names));
+    return std::any_of(asked.begin(), asked.end(), [&](const Requirement& one) {
+      return std::any_of(one.open.options.begin(), one.open.options.end(), names);
+    });
   };
   const Chosen* last = nullptr;
   for (const Chosen* chosen : place.laid) {
@@ -49,79 +53,66 @@ const Chosen* compiler_of(const ScriptPlace& place) {
   return last;
 }
 
-// KILN_<KIND>_NAME and _VERSION: all components of the kind, joined by blanks.
-std::string other_component(const std::string& name, const Choice& image) {
-  for (const std::string& kind_name : kind_names()) {
-    std::string prefix = "KILN_" + kind_name + "_";
-    std::transform(prefix.begin(), prefix.end(), prefix.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    if (!name.starts_with(prefix)) continue;
-    bool version = name == prefix + "VERSION";
-    std::string words;
-    for (const Chosen& chosen : image) {
-      if (name_of(chosen.component->kind) != kind_name) continue;
-      if (!words.empty()) words += ' ';
-      words += version ? chosen.version->version.text() : chosen.component->name;
-    }
-    return words;
+// All components of the kind, joined by blanks: their names or their versions.
+std::string components_of_kind(Kind kind, bool versions, const Choice& image) {
+  std::string words;
+  for (const Chosen& chosen : image) {
+    if (chosen.component->kind != kind) continue;
+    if (!words.empty()) words += ' ';
+    words += versions ? chosen.version->version.text() : chosen.component->name;
   }
-  return "";
+  return words;
 }
 
-std::string as_copts(const std::string& flags) {
-  std::istringstream words(flags);
-  std::string copts;
-  for (std::string word; words >> word;) copts += fmt::format("{}--copt={}", copts.empty() ? "" : " ", word);
-  return copts;
+// Parameters that are the same wherever the method is used.
+bool is_own(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kOwn = {
+      "KILN_VERSION", "KILN_METHOD", "KILN_NAME", "KILN_PREFIX", "KILN_SOURCE_URL", "KILN_SOURCE_CHECKSUM"};
+  return std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() || !fact_of_parameter(name).empty();
 }
 
-// A compute capability: 90 and "a" of sm_90a.
-struct Capability {
-  int number;
-  std::string suffix;
-  auto operator<=>(const Capability&) const = default;
-};
+constexpr std::array<const char*, 3> kOfTarget = {"KILN_CPU_TARGET", "KILN_CPU_FAMILY", "KILN_GPU_TARGETS"};
 
-std::vector<Capability> capabilities(const Target& target) {
-  constexpr std::string_view kPrefix = "nvidia:sm_";
-  std::vector<Capability> found;
-  for (const std::string& accelerator : target.accelerators) {
-    if (!accelerator.starts_with(kPrefix)) continue;
-    std::string text = accelerator.substr(kPrefix.size());
-    std::size_t digits = 0;
-    while (digits < text.size() && digits < 4 && std::isdigit(static_cast<unsigned char>(text[digits])) != 0)
-      ++digits;
-    if (digits < 2) throw Error(ExitCode::input, fmt::format("'{}' is no compute capability", accelerator));
-    found.push_back({std::stoi(text.substr(0, digits)), text.substr(digits)});
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+bool is_of_target(std::string_view name) {
+  return std::find(kOfTarget.begin(), kOfTarget.end(), name) != kOfTarget.end() || is_gpu_variable(name);
+}
+
+// What it takes for `compiler_of` to find a compiler in the stage.
+CompilerVersion compiler_version_of(const Chosen& chosen) {
+  return {fact(*chosen.version, "compiler"), fact(*chosen.version, "compiler_version")};
+}
+
+// For Fortran, where the compiler of the stage has none: the GCC that was laid last.
+CompilerVersion gcc_of(const ScriptPlace& place) {
+  CompilerVersion found;
+  for (const Chosen* chosen : place.laid)
+    if (is_compiler(*chosen) && fact(*chosen->version, "compiler") == "gcc")
+      found = compiler_version_of(*chosen);
   return found;
 }
 
 }  // namespace
 
-std::string gpu_targets(const Target& target) {
-  std::string words;
-  for (const std::string& accelerator : target.accelerators)
-    words += (words.empty() ? "" : " ") + accelerator.substr(accelerator.find(':') + 1);
-  return words;
-}
-
-std::string cuda_archs(const Target& target) {
-  std::string list;
-  for (const Capability& one : capabilities(target))
-    list += fmt::format("{}{}.{}{}", list.empty() ? "" : ";", one.number / 10, one.number % 10, one.suffix);
-  return list.empty() ? "" : list + "+PTX";
-}
-
 std::map<std::string, std::string> ParameterValues::of(const ScriptPlace& place) {
   std::map<std::string, std::string> values;
+  std::optional<CompilerFlags> flags;  // found at the first variable that needs them
   for (const std::string& name : place.self->method->parameters) {
-    bool wanted = place.flags != FlagPolicy::none || !is_flag_variable(name);
-    if (wanted && !is_given_to_every_script(name)) values[name] = value_of(name, place);
+    if (is_given_to_every_script(name)) continue;
+    if (!is_compiler_variable(name))
+      values[name] = value_of(name, place);
+    else if (place.flags != FlagPolicy::none)
+      values[name] = flag_value(name, place, flags);
   }
   return values;
+}
+
+std::map<std::string, std::string> ParameterValues::of_test(const ScriptPlace& place) {
+  std::map<std::string, std::string> parameters = of(place);
+  parameters["KILN_NAME"] = place.self->component->name;
+  parameters["KILN_VERSION"] = place.self->version->version.text();
+  parameters["KILN_METHOD"] = place.self->method->name;
+  for (const char* name : kOfTarget) parameters[name] = value_of(name, place);
+  return parameters;
 }
 
 std::string ParameterValues::value_of(const std::string& name, const ScriptPlace& place) {
@@ -132,20 +123,48 @@ std::string ParameterValues::value_of(const std::string& name, const ScriptPlace
   if (name == "KILN_PREFIX") return "/opt/kiln/" + self.component->name;
   if (name == "KILN_SOURCE_URL") return self.version->source_url;
   if (name == "KILN_SOURCE_CHECKSUM") return self.version->source_checksum;
+  if (name == "KILN_ARCHIVE") return pinned_archive(self, target_->platform_architecture(*cpus_));
   if (name == "KILN_CPU_TARGET") return target_->cpu;
   if (name == "KILN_CPU_FAMILY") return cpus_->family(target_->cpu);
   if (name == "KILN_GPU_TARGETS") return gpu_targets(*target_);
-  if (name == "KILN_CUDA_ARCHS") return cuda_archs(*target_);
-  if (is_flag_variable(name)) return flag_value(name, place);
+  if (name == "KILN_OPTIMISE" || name == "KILN_PROFILE") return optimise_value(name, place);
+  if (is_gpu_variable(name)) return noted(gpu_flags(name, *target_), self);
   if (std::string wanted = fact_of_parameter(name); !wanted.empty()) return fact(*self.version, wanted);
-  if (is_known_parameter(name)) return other_component(name, *place.image);
+  if (auto kind = kind_of_parameter(name))
+    return components_of_kind(*kind, name.ends_with("_VERSION"), *place.image);
   throw Error(ExitCode::input, self.method->where, fmt::format("unknown parameter '{}'", name),
               did_you_mean(name, known_parameters()));
 }
 
-std::string ParameterValues::flag_value(const std::string& name, const ScriptPlace& place) {
+std::string ParameterValues::optimise_value(const std::string& name, const ScriptPlace& place) {
+  const Optimise optimise = optimise_of(*place.self);
+  if (place.flags != FlagPolicy::none)
+    cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(*place.self);
+  if (name == "KILN_OPTIMISE") return optimise.text();
+  return optimise.pgo.word.empty() || optimise.pgo.word == "off" ? "" : optimise.profile;
+}
+
+Optimise ParameterValues::optimise_of(const Chosen& chosen) const {
+  Optimise optimise = chosen.method->optimise;
+  if (takes_cell_optimise(chosen)) optimise = optimise.overridden_by(*cell_optimise_);
+  if (optimise.profile.empty()) optimise.profile = "/opt/kiln/profile/" + chosen.component->name;
+  return optimise;
+}
+
+bool ParameterValues::takes_cell_optimise(const Chosen& chosen) {
+  return chosen.component->kind != Kind::toolchain && chosen.component->kind != Kind::base;
+}
+
+std::string ParameterValues::noted(FlagOrigin origin, const Chosen& reader) {
+  origin.component = path_of(*reader.component);
+  if (std::find(flags_.begin(), flags_.end(), origin) == flags_.end()) flags_.push_back(origin);
+  return origin.value;
+}
+
+std::string ParameterValues::flag_value(const std::string& name, const ScriptPlace& place,
+                                        std::optional<CompilerFlags>& flags) {
   const Chosen& self = *place.self;
-  const Chosen* compiler = compiler_of(place);
+  const Chosen* compiler = compiler_of(place, *target_);
   if (compiler == nullptr) {
     if (place.flags == FlagPolicy::optional) return "";
     throw Error(ExitCode::input, self.method->where,
@@ -153,23 +172,91 @@ std::string ParameterValues::flag_value(const std::string& name, const ScriptPla
                             path_of(*self.component), self.method->name, name),
                 "add a toolchain with the facts 'compiler' and 'compiler_version' to its needs, such as gcc");
   }
-  std::string compiler_name = fact(*compiler->version, "compiler");
-  std::string compiler_version = fact(*compiler->version, "compiler_version");
-  auto best = cpus_->best_flags(target_->cpu, compiler_name, compiler_version);
-  if (!best)
-    throw Error(ExitCode::input, compiler->version->where,
-                fmt::format("archspec knows no compiler '{}' for {}", compiler_name, target_->cpu),
+  if (!flags) flags = find_flags(place, *compiler);
+  if (depends_on_optimise(name)) cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(self);
+  return noted(flags->of(name), self);
+}
+
+CompilerFlags ParameterValues::find_flags(const ScriptPlace& place, const Chosen& compiler) const {
+  const Chosen& self = *place.self;
+  auto found =
+      CompilerFlags::find({target_, cpus_, compiler_version_of(compiler), gcc_of(place), optimise_of(self)});
+  if (auto* flags = std::get_if<CompilerFlags>(&found)) return *flags;
+  const NoFlags& none = std::get<NoFlags>(found);
+  if (none.cause == NoFlags::Cause::unknown_compiler)
+    throw Error(ExitCode::input, compiler.version->where, none.reason,
                 "the fact 'compiler' is archspec's name, such as gcc or clang");
-  std::string value = best->flags;
-  if (name == "KILN_BAZEL_COPTS") {
-    value = as_copts(best->flags);
-  } else if (name != "KILN_CPU_FLAGS") {
-    value = best->flags.empty() ? "-O2" : "-O2 " + best->flags;
+  // What the cell asks for may be impossible; what the recipe says must not be.
+  if (takes_cell_optimise(self) && !cell_optimise_->says_nothing())
+    throw Unsolvable{fmt::format("{}: {}", self.component->name, none.reason)};
+  throw Error(ExitCode::input, self.method->where, none.reason, "see \"optimise\" of this method");
+}
+
+ScriptValueBook::Reads ScriptValueBook::reads_of(const Method& method, FlagPolicy flags) {
+  Reads reads;
+  reads.target = flags == FlagPolicy::none;  // a test sees what the image is for
+  for (const std::string& name : method.parameters) {
+    if (is_given_to_every_script(name) || is_own(name)) continue;
+    if (is_of_target(name)) {
+      reads.target = true;
+    } else if (name == "KILN_OPTIMISE" || name == "KILN_PROFILE") {
+      reads.optimise = true;
+    } else if (is_compiler_variable(name)) {
+      if (flags != FlagPolicy::none) reads.target = reads.toolchains = reads.optimise = true;
+    } else if (auto kind = kind_of_parameter(name)) {
+      reads.kinds.push_back(*kind);
+    } else {
+      reads.everything = true;
+    }
   }
-  FlagOrigin origin{name, value, compiler_name + " " + compiler_version, best->target, best->note};
-  auto same = [&](const FlagOrigin& other) { return other == origin; };
-  if (std::none_of(flags_.begin(), flags_.end(), same)) flags_.push_back(origin);
-  return value;
+  return reads;
+}
+
+// Writes what the script's values depend on: two scripts that see the same have the same values.
+void ScriptValueBook::see(const ScriptPlace& place, const Target& target, const Optimise& cell_optimise) {
+  const Chosen& self = *place.self;
+  auto policy = static_cast<std::size_t>(place.flags);
+  std::optional<Reads>& reads = reads_[self.method][policy];
+  if (!reads) reads = reads_of(*self.method, place.flags);
+  auto note = [&](const void* what) { seen_.push_back(reinterpret_cast<std::uintptr_t>(what)); };
+  auto note_chosen = [&](const Chosen& chosen) {
+    note(chosen.version);
+    note(chosen.method);
+  };
+  seen_.assign({policy});
+  note_chosen(self);
+  note(reads->target || reads->everything ? &target : nullptr);
+  note(reads->optimise || reads->everything ? &cell_optimise : nullptr);
+  for (const Chosen& other : *place.image) {
+    auto is_read = [&](Kind kind) { return kind == other.component->kind; };
+    if (reads->everything || std::any_of(reads->kinds.begin(), reads->kinds.end(), is_read))
+      note_chosen(other);
+  }
+  note(nullptr);
+  for (const Chosen* other : place.laid) {
+    if (reads->everything || (reads->toolchains && other->component->kind == Kind::toolchain))
+      note_chosen(*other);
+  }
+}
+
+std::size_t ScriptValueBook::SeenHash::operator()(const Seen& seen) const {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;  // Fibonacci hashing: addresses differ in their middle bits
+  for (std::uintptr_t one : seen) hash = (hash ^ one ^ (hash >> 29)) * 0xbf58476d1ce4e5b9u;
+  return hash ^ (hash >> 32);
+}
+
+const ScriptValues* ScriptValueBook::of(const ScriptPlace& place, const Target& target,
+                                        const Optimise& cell_optimise) {
+  see(place, target, cell_optimise);
+  auto found = values_.find(seen_);
+  if (found != values_.end()) return &found->second;
+  ParameterValues values(target, *cpus_, cell_optimise);
+  ScriptValues made;
+  made.parameters = place.flags == FlagPolicy::none ? values.of_test(place) : values.of(place);
+  append_json(made.json, made.parameters);
+  made.flags = values.flags();
+  made.cell_optimise_used = values.cell_optimise_used();
+  return &values_.emplace(seen_, std::move(made)).first->second;
 }
 
 }  // namespace kiln

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <cctype>
 
-#include "plan/recipe.h"
+#include "plan/flags.h"
 
 namespace kiln {
 namespace {
 
-// The table of docs/formats.md. <KIND> stands for each kind in capitals, <NAME> for any fact.
+// The table of docs/formats.md, less the flags (plan/flags.h). <KIND> stands for each kind in capitals,
+// <NAME> for any fact.
 constexpr std::string_view kParameters[] = {
-    "KILN_VERSION",     "KILN_METHOD",      "KILN_NAME",
-    "KILN_PREFIX",      "KILN_SOURCE_URL",  "KILN_SOURCE_CHECKSUM",
-    "KILN_FACT_<NAME>", "KILN_<KIND>_NAME", "KILN_<KIND>_VERSION",
-    "KILN_CPU_TARGET",  "KILN_CPU_FAMILY",  "KILN_GPU_TARGETS",
-    "KILN_CUDA_ARCHS",  "KILN_CPU_FLAGS",   "CFLAGS",
-    "CXXFLAGS",         "FFLAGS",           "KILN_BAZEL_COPTS",
+    "KILN_VERSION",         "KILN_METHOD",     "KILN_NAME",        "KILN_PREFIX",      "KILN_SOURCE_URL",
+    "KILN_SOURCE_CHECKSUM", "KILN_ARCHIVE",    "KILN_FACT_<NAME>", "KILN_<KIND>_NAME", "KILN_<KIND>_VERSION",
+    "KILN_CPU_TARGET",      "KILN_CPU_FAMILY", "KILN_GPU_TARGETS", "KILN_OPTIMISE",    "KILN_PROFILE",
 };
 
 constexpr std::string_view kGivenToAll[] = {
@@ -46,6 +44,8 @@ std::vector<std::string> known_parameters() {
       names.emplace_back(parameter);
     }
   }
+  for (const auto* variables : {&compiler_variables(), &gpu_variables()})
+    names.insert(names.end(), variables->begin(), variables->end());
   return names;
 }
 
@@ -64,6 +64,19 @@ bool is_known_parameter(std::string_view name) {
   if (!fact_of_parameter(name).empty()) return true;
   const std::vector<std::string> known = known_parameters();
   return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+std::optional<Kind> kind_of_parameter(std::string_view name) {
+  constexpr std::string_view kPrefix = "KILN_";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  for (std::string_view ending : {"_NAME", "_VERSION"}) {
+    if (!name.ends_with(ending)) continue;
+    std::string_view capitals = name.substr(0, name.size() - ending.size());
+    for (const std::string& kind : kind_names())
+      if (in_capitals(kind) == capitals) return kind_from(kind);
+  }
+  return std::nullopt;
 }
 
 bool is_given_to_every_script(std::string_view name) {

@@ -1,9 +1,12 @@
 // The environment variables that scripts may list under "parameters" (docs/formats.md has their meanings).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "plan/recipe.h"
 
 namespace kiln {
 
@@ -18,5 +21,8 @@ std::vector<std::string> known_parameters();
 
 // The fact that KILN_FACT_<NAME> reads ("python" for KILN_FACT_PYTHON), "" for other names.
 std::string fact_of_parameter(std::string_view name);
+
+// The kind that KILN_<KIND>_NAME and KILN_<KIND>_VERSION speak of, nothing for other names.
+std::optional<Kind> kind_of_parameter(std::string_view name);
 
 }  // namespace kiln

@@ -1,126 +1,204 @@
-// JSON of the stages. plan.json:
+// JSON of the stages, written straight as text: plans are long. Keys are sorted, as Json sorts them.
 //
-//   {"schema": 1, "name": "demo", "warnings": […], "steps_before_sharing": 25,
-//    "steps": {KEY: {"kind": "run", "parent": KEY, "inputs": {…}, "title": …, …}, …},
-//    "cells": [{"id": …, "axes": {…}, "tag": …, "key": …, "stages": [{"name": …, "steps": [KEY, …]}, …],
-//               "steps": [KEY, …], "tests": [KEY, …], …}, …],
-//    "excluded": [{"axes": {…}, "reason": …, "where": {…}}, …]}
+// plan.json, with each cell and each step on a line of its own (PlanFile, image/plan_file.h, counts on it):
+//
+//   {"cells":[
+//   {"axes": {…}, …, "id": …, "tag": …, "key": …, "stages": [{"name": …, "steps": [KEY, …]}, …],
+//    "steps": [KEY, …], "tests": [KEY, …], …},
+//   …
+//   ],"excluded":[{"axes": {…}, "reason": …, "where": {…}}, …],"name": "demo","schema": 1,"steps":{
+//   KEY: {"kind": "run", "parent": KEY, "inputs": {…}, "title": …, …},
+//   …
+//   },"steps_before_sharing": 25,"warnings": […]}
 //
 // Whoever prints a plan may add "state" and "why" to its cells; they are passed over when it is read.
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
+#include "base/json_text.h"
 #include "plan/build_plan.h"
 
 namespace kiln {
 namespace {
 
-Json to_json(const SourceLocation& where) {
-  return {{"file", where.file}, {"line", where.line}, {"column", where.column}, {"pointer", where.pointer}};
+void append_json(std::string& out, bool value) { out += value ? "true" : "false"; }
+
+void append_json(std::string& out, const SourceLocation& where) {
+  JsonObjectText object(out);
+  object.key("column") += std::to_string(where.column);
+  object.member("file", where.file);
+  object.key("line") += std::to_string(where.line);
+  object.member("pointer", where.pointer);
+  object.end();
 }
 
-Json to_json(const Target& target) {
-  return {{"name", target.name},
-          {"cpu", target.cpu},
-          {"accelerators", target.accelerators},
-          {"description", target.description}};
+void append_json(std::string& out, const Target& target) {
+  JsonObjectText object(out);
+  object.member("accelerators", target.accelerators);
+  object.member("cpu", target.cpu);
+  object.member("description", target.description);
+  object.member("name", target.name);
+  object.end();
 }
 
-Json to_json(const ComponentUse& use) {
-  return {{"kind", name_of(use.kind)}, {"name", use.name},           {"version", use.version.text()},
-          {"method", use.method},      {"optimised", use.optimised}, {"automatic", use.automatic},
-          {"written", use.written}};
+void append_json(std::string& out, const ComponentUse& use) {
+  JsonObjectText object(out);
+  append_json(object.key("automatic"), use.automatic);
+  object.member("kind", name_of(use.kind));
+  object.member("method", use.method);
+  object.member("name", use.name);
+  append_json(object.key("optimised"), use.optimised);
+  object.member("version", use.version.text());
+  object.member("written", use.written);
+  object.end();
 }
 
-Json to_json(const FlagOrigin& flag) {
-  return {{"variable", flag.variable},
-          {"value", flag.value},
-          {"compiler", flag.compiler},
-          {"target", flag.target},
-          {"note", flag.note}};
+void append_json(std::string& out, const FlagOrigin& flag) {
+  JsonObjectText object(out);
+  object.member("compiler", flag.compiler);
+  object.member("component", flag.component);
+  object.member("from", flag.from);
+  object.member("note", flag.note);
+  object.member("target", flag.target);
+  object.member("value", flag.value);
+  object.member("variable", flag.variable);
+  object.end();
+}
+
+template <typename Items, typename Append>
+void append_array(std::string& out, const Items& items, Append append) {
+  out += '[';
+  const char* between = "";
+  for (const auto& item : items) {
+    out += between;
+    append(item);
+    between = ",";
+  }
+  out += ']';
 }
 
 template <typename Value>
-Json array_of(const std::vector<Value>& values) {
-  Json array = Json::array();
-  for (const Value& value : values) array.push_back(to_json(value));
-  return array;
+void append_all(std::string& out, const std::vector<Value>& values) {
+  append_array(out, values, [&](const Value& value) { append_json(out, value); });
 }
 
-Json keys_of_steps(const std::vector<Step>& steps) {
-  Json keys = Json::array();
-  for (const Step& step : steps) keys.push_back(step.key);
-  return keys;
+void append_cell(std::string& out, const ExcludedCell& cell) {
+  JsonObjectText object(out);
+  object.member("axes", cell.axes);
+  object.member("reason", cell.reason);
+  append_json(object.key("where"), cell.where);
+  object.end();
 }
 
-// `steps_json` writes the steps of a stage: whole, or as keys of the plan's table.
-template <typename StepsJson>
-Json spec_json(const ImageSpec& spec, StepsJson steps_json) {
-  Json stages = Json::array();
-  for (const Stage& stage : spec.stages)
-    stages.push_back({{"name", stage.name}, {"steps", steps_json(stage.steps)}});
-  Json json = to_json(spec.request);
-  json.update({{"repository", spec.repository},
-               {"tag", spec.tag},
-               {"immutable_tag", spec.immutable_tag},
-               {"key", spec.key},
-               {"target", to_json(spec.target)},
-               {"components", array_of(spec.components)},
-               {"stages", std::move(stages)},
-               {"tests", steps_json(spec.tests)},
-               {"environment", spec.environment},
-               {"command", spec.command},
-               {"labels", spec.labels},
-               {"flags", array_of(spec.flags)},
-               {"optimised", spec.optimised}});
-  return json;
+// `append_step` writes a step of a stage: whole, or its key. `steps` is null in what is no plan.
+template <typename AppendStep>
+void append_spec(std::string& out, const ImageSpec& spec, const std::vector<std::string>* steps,
+                 AppendStep append_step) {
+  JsonObjectText object(out);
+  object.member("axes", spec.request.axes);
+  object.member("command", spec.command);
+  append_all(object.key("components"), spec.components);
+  object.member("environment", spec.environment);
+  append_all(object.key("flags"), spec.flags);
+  object.member("id", spec.request.id);
+  object.member("immutable_tag", spec.immutable_tag);
+  object.member("key", spec.key);
+  object.member("labels", spec.labels);
+  append_json(object.key("optimised"), spec.optimised);
+  object.member("repository", spec.repository);
+  append_array(object.key("stages"), spec.stages, [&](const Stage& stage) {
+    JsonObjectText staged(out);
+    staged.member("name", stage.name);
+    append_array(staged.key("steps"), stage.steps, append_step);
+    staged.end();
+  });
+  if (steps != nullptr) object.member("steps", *steps);
+  object.member("tag", spec.tag);
+  append_json(object.key("target"), spec.target);
+  append_array(object.key("tests"), spec.tests, append_step);
+  append_json(object.key("where"), spec.request.where);
+  object.end();
 }
 
 }  // namespace
 
+void append_json(std::string& out, const Step& step) {
+  JsonObjectText object(out);
+  object.member("component", step.component);
+  object.member("copy", step.copy);
+  object.member("files", step.files);
+  object.member("from", step.from);
+  object.key("inputs") += step.inputs;
+  object.member("key", step.key);
+  object.member("kind", name_of(step.kind));
+  object.member("method", step.method);
+  object.member("parameters", step.parameters);
+  object.member("parent", step.parent);
+  object.member("reference", step.reference);
+  object.member("script", step.script);
+  object.member("tagged", step.tagged);
+  object.member("title", step.title);
+  object.member("version", step.version);
+  object.end();
+}
+
+void append_json(std::string& out, const PlannedImage& image) {
+  append_spec(out, image.spec, &image.steps, [&](const Step& step) { append_json(out, step.key); });
+}
+
+std::string plan_text(const BuildPlan& plan) {
+  std::string out = "{\"cells\":[\n";
+  const char* between = "";
+  for (const PlannedImage& image : plan.images) {
+    out += between;
+    append_json(out, image);
+    between = ",\n";
+  }
+  out += "\n],\"excluded\":";
+  append_array(out, plan.excluded, [&](const ExcludedCell& cell) { append_cell(out, cell); });
+  out += ",\"name\":";
+  append_json(out, plan.name);
+  out += ",\"schema\":1,\"steps\":{\n";
+  between = "";
+  for (const auto& [key, step] : plan.steps) {
+    out += between;
+    append_json(out, key);
+    out += ':';
+    append_json(out, step);
+    between = ",\n";
+  }
+  out += "\n},\"steps_before_sharing\":" + std::to_string(plan.steps_before_sharing) + ",\"warnings\":";
+  append_json(out, plan.warnings);
+  return out += "}\n";
+}
+
 Json to_json(const ImageRequest& request) {
-  return {{"id", request.id}, {"axes", request.axes}, {"where", to_json(request.where)}};
+  std::string out;
+  JsonObjectText object(out);
+  object.member("axes", request.axes);
+  object.member("id", request.id);
+  append_json(object.key("where"), request.where);
+  object.end();
+  return Json::parse(out);
 }
 
 Json to_json(const ExcludedCell& cell) {
-  return {{"axes", cell.axes}, {"reason", cell.reason}, {"where", to_json(cell.where)}};
+  std::string out;
+  append_cell(out, cell);
+  return Json::parse(out);
 }
 
 Json to_json(const Step& step) {
-  return {{"key", step.key},
-          {"kind", name_of(step.kind)},
-          {"parent", step.parent},
-          {"from", step.from},
-          {"inputs", step.inputs},
-          {"title", step.title},
-          {"component", step.component},
-          {"reference", step.reference},
-          {"script", step.script},
-          {"parameters", step.parameters},
-          {"files", step.files},
-          {"copy", step.copy}};
+  std::string out;
+  append_json(out, step);
+  return Json::parse(out);
 }
 
 Json to_json(const ImageSpec& spec) {
-  return spec_json(spec, [](const std::vector<Step>& steps) { return array_of(steps); });
+  std::string out;
+  append_spec(out, spec, nullptr, [&](const Step& step) { append_json(out, step); });
+  return Json::parse(out);
 }
 
-Json to_json(const BuildPlan& plan) {
-  Json steps = Json::object();
-  for (const auto& [key, step] : plan.steps) steps[key] = to_json(step);
-  Json cells = Json::array();
-  for (const PlannedImage& image : plan.images) {
-    Json cell = spec_json(image.spec, keys_of_steps);
-    cell["steps"] = image.steps;
-    cells.push_back(std::move(cell));
-  }
-  return {{"schema", 1},
-          {"name", plan.name},
-          {"warnings", plan.warnings},
-          {"steps_before_sharing", plan.steps_before_sharing},
-          {"steps", std::move(steps)},
-          {"cells", std::move(cells)},
-          {"excluded", array_of(plan.excluded)}};
-}
+Json to_json(const BuildPlan& plan) { return Json::parse(plan_text(plan)); }
 
 }  // namespace kiln

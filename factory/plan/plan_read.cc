@@ -44,9 +44,18 @@ ComponentUse component_from(const JsonNode& node) {
 }
 
 FlagOrigin flag_from(const JsonNode& node) {
-  node.allow_only({"variable", "value", "compiler", "target", "note"});
-  return {node.at("variable").string(), node.at("value").string(), node.at("compiler").string(),
-          node.at("target").string(), node.at("note").string()};
+  node.allow_only({"variable", "value", "compiler", "target", "note", "from", "component"});
+  auto text = [&](const char* key) {  // plans of earlier versions lack the last two
+    auto found = node.find(key);
+    return found ? found->string() : std::string();
+  };
+  return {node.at("variable").string(),
+          node.at("value").string(),
+          node.at("compiler").string(),
+          node.at("target").string(),
+          node.at("note").string(),
+          text("from"),
+          text("component")};
 }
 
 StepKind step_kind_at(const JsonNode& node) {
@@ -58,22 +67,26 @@ StepKind step_kind_at(const JsonNode& node) {
 }
 
 Step step_from(const JsonNode& node) {
-  node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "reference", "script",
-                   "parameters", "files", "copy"});
+  node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "version", "method",
+                   "tagged", "reference", "script", "parameters", "files", "copy"});
   Step step;
   step.key = node.at("key").string();
   step.kind = step_kind_at(node.at("kind"));
   step.parent = node.at("parent").string();
   step.from = node.at("from").string();
-  step.inputs = node.at("inputs").value();
+  step.inputs = node.at("inputs").value().dump();
   step.title = node.at("title").string();
   step.component = node.at("component").string();
+  // Plans of earlier programs lie in state folders without these.
+  if (auto version = node.find("version")) step.version = version->string();
+  if (auto method = node.find("method")) step.method = method->string();
+  if (auto tagged = node.find("tagged")) step.tagged = tagged->string();
   step.reference = node.at("reference").string();
   step.script = node.at("script").string();
   step.parameters = map_from(node.at("parameters"));
   step.files = node.at("files").strings();
   step.copy = node.at("copy").strings();
-  if (Digest::of(step.inputs.dump()).hex() != step.key)
+  if (Digest::of(step.inputs).hex() != step.key)
     node.at("key").fail(fmt::format("the key '{}' does not belong to the step's inputs", step.key),
                         "the plan was changed by hand; run 'kiln plan' again");
   return step;

@@ -2,10 +2,19 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "plan/render.h"
 
 namespace kiln {
 namespace {
+
+// BuildKit reads characters, not bytes: what is no UTF-8 comes out as U+FFFD.
+void refuse_other_encodings(std::string_view value) {
+  std::size_t at = first_not_utf8(value);
+  if (at != std::string_view::npos)
+    throw Error(ExitCode::input, fmt::format("a value is not UTF-8 at its byte {}", at + 1),
+                "values of recipes and matrices are UTF-8");
+}
 
 // Line ends would start a new instruction, section or rule, and none of the formats can quote them all.
 void refuse_line_ends(std::string_view value) {
@@ -22,7 +31,13 @@ void refuse_line_ends(std::string_view value) {
 
 std::string quote_shell(std::string_view value) {
   refuse_line_ends(value);
+  refuse_other_encodings(value);
   std::string quoted = "'";
+  quoted.reserve(value.size() + 2);
+  if (value.find_first_of("'{") == std::string_view::npos) {
+    quoted += value;
+    return quoted += '\'';
+  }
   char before = 0;
   for (char c : value) {
     if (c == '\'') {
@@ -39,7 +54,9 @@ std::string quote_shell(std::string_view value) {
 
 std::string quote_docker_env(std::string_view value) {
   refuse_line_ends(value);
+  refuse_other_encodings(value);
   std::string quoted = "\"";
+  quoted.reserve(value.size() + 2);
   for (char c : value) {
     if (c == '"' || c == '\\' || c == '$') quoted += '\\';
     quoted += c;

@@ -12,6 +12,7 @@
 #include "base/effects.h"
 #include "base/error.h"
 #include "base/version.h"
+#include "plan/optimise.h"
 
 namespace kiln {
 
@@ -29,14 +30,26 @@ struct RecipeFile {
   std::string bytes;
 };
 
-// "This component must be in the image too": {"library": "python", "version": ">=3.11"}. Missing ones are
-// added by `resolve` in their newest fitting version, except frameworks and bases, which the cell itself must
-// choose.
+// Where a need or a test holds: all that is said must match.
+struct When {
+  VersionRange version;  // of the component that has the need or test
+  std::string target;    // a glob over the target (Target::matches); "" = every target
+  bool always() const { return version.is_any() && target.empty(); }
+  bool operator==(const When& other) const {
+    return version.text() == other.version.text() && target == other.target;
+  }
+};
+
+// "This component must be in the image too": {"kind": "toolchain", "name": "python", "version": ">=3.11"}.
+// Missing ones are added by `resolve` in their newest fitting version, except frameworks and bases, which the
+// cell itself must choose. With `any`, one of those must be, and kind, name and range say nothing.
 struct Need {
   Kind kind = Kind::library;
   std::string name;
   VersionRange range;
   SourceLocation where;
+  When when{};
+  std::vector<Need> any{};  // in order of preference; none of these has an `any`
 };
 
 // The stage that is thrown away: its tools and sources never reach the image; `copy` paths do.
@@ -53,8 +66,9 @@ struct Method {
   std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
   std::string
       rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
-  std::string script;              // run inside the image; "" when there is nothing to install (built in)
-  std::vector<std::string> files;  // further files that the scripts read
+  std::string archive;  // with rootfs: script that prints the state of the package archives that it reads
+  std::string script;   // run inside the image; "" when there is nothing to install (built in)
+  std::vector<std::string> files;       // further files that the scripts read
   std::vector<std::string> parameters;  // environment variables that the scripts read (plan/parameters.h)
   std::vector<Need> needs;              // in the image, at run time
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
@@ -62,7 +76,15 @@ struct Method {
   std::optional<BuildStage> build;
   std::map<std::string, std::string> environment;  // of the final image
   VersionRange versions;                           // versions this method offers, default all
+  Optimise optimise;                               // of its scripts, where the cell says nothing else
   SourceLocation where;
+};
+
+// What the lockfile fixes of one version and method of a base (plan/lockfile.h). By architecture, in OCI's
+// words.
+struct Pin {
+  std::map<std::string, Digest> digests;        // of the manifest of the image to pull
+  std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
 };
 
 struct ComponentVersion {
@@ -72,6 +94,7 @@ struct ComponentVersion {
   std::string source_url;       // "" when the method needs no download
   std::string source_checksum;  // sha256:… or git:<40 hex>
   SourceLocation where;
+  std::map<std::string, Pin> pins{};  // by method; empty without a lockfile
 };
 
 // A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's
@@ -79,6 +102,7 @@ struct ComponentVersion {
 struct SmokeTest {
   std::string script;
   std::vector<std::string> files;
+  When when{};
 };
 
 struct Component {
@@ -87,14 +111,12 @@ struct Component {
   std::string description;
   std::string licenses;  // SPDX expression
   std::string homepage;
-  std::vector<ComponentVersion> versions;  // newest first
-  std::vector<Method> methods;             // in the file's order; the first is the default
-  std::optional<SmokeTest> test;
+  std::vector<ComponentVersion> versions;   // newest first
+  std::vector<Method> methods;              // in the file's order; the first is the default
+  std::vector<SmokeTest> tests;             // all that hold are run
   std::map<std::string, RecipeFile> files;  // every file named above, by path
-  // Toolchains only: the archspec compiler name ("gcc", "clang") and version range source, from facts
-  // "compiler", "compiler_version".
-  fs::path folder;   // where it was read from; never in a key
-  std::string file;  // path of recipe.json, for messages
+  fs::path folder;                          // where it was read from; never in a key
+  std::string file;                         // path of recipe.json, for messages
 
   const ComponentVersion* find_version(const Version& version) const;
   const Method* find_method(std::string_view name) const;

@@ -8,6 +8,8 @@
 #include "plan/parameters.h"
 #include "plan/reading.h"
 #include "plan/recipe.h"
+#include "plan/recipe_needs.h"
+#include "plan/recipe_parts.h"
 
 namespace kiln {
 namespace {
@@ -26,14 +28,14 @@ class RecipeReader {
  private:
   void take_kind_and_name();
   void read_versions(const JsonNode& node);
-  ComponentVersion read_one_version(const std::string& version, const JsonNode& node) const;
   void read_methods(const JsonNode& node);
+  void read_tests(const JsonNode& node);
   Method read_method(const std::string& name, const JsonNode& node);
   void read_base(const JsonNode& node, Method& method);
+  void read_archive(const JsonNode& node, Method& method);
   void read_script_parts(const JsonNode& node, Method& method);
   std::vector<std::string> read_parameters(const JsonNode& node) const;
   void check_fact(const JsonNode& parameter, const std::string& fact) const;
-  VersionRange read_method_range(const JsonNode& node) const;
   BuildStage read_build(const JsonNode& node);
   std::string take_file(const JsonNode& node, FileUse use);
   std::vector<std::string> take_files(const JsonNode& node);
@@ -76,14 +78,21 @@ Component RecipeReader::read(std::string_view json) {
   if (auto node = root.find("homepage")) component_.homepage = read_text(*node);
   read_versions(root.at("versions"));
   read_methods(root.at("methods"));
-  if (auto node = root.find("test")) {
-    node->allow_only(keys_of("recipe/test"));
-    SmokeTest test;
-    test.script = take_file(node->at("script"), FileUse::script);
-    if (auto list = node->find("files")) test.files = take_files(*list);
-    component_.test = std::move(test);
-  }
+  if (auto node = root.find("test")) read_tests(*node);
   return std::move(component_);
+}
+
+void RecipeReader::read_tests(const JsonNode& node) {
+  auto read_one = [this](const JsonNode& item) {
+    item.allow_only(keys_of("recipe/test"));
+    SmokeTest test;
+    test.script = take_file(item.at("script"), FileUse::script);
+    if (auto list = item.find("files")) test.files = take_files(*list);
+    if (auto when = item.find("when")) test.when = read_when(*when, component_.versions);
+    component_.tests.push_back(std::move(test));
+  };
+  if (!node.is_array()) return read_one(node);
+  for (const JsonNode& item : read_at_least_one(node, "test")) read_one(item);
 }
 
 void RecipeReader::read_versions(const JsonNode& node) {
@@ -91,7 +100,7 @@ void RecipeReader::read_versions(const JsonNode& node) {
     if (!is_name(version))
       throw Error(ExitCode::input, node.where_key(version), fmt::format("'{}' is not a version", version),
                   "a version starts with a letter or digit and holds letters, digits and . + - _");
-    component_.versions.push_back(read_one_version(version, body));
+    component_.versions.push_back(read_version_facts(version, body));
   }
   auto& versions = component_.versions;
   if (versions.empty()) node.fail("expected at least one version, found an empty object");
@@ -102,45 +111,6 @@ void RecipeReader::read_versions(const JsonNode& node) {
       throw Error(ExitCode::input, versions[i].where,
                   fmt::format("'{}' and '{}' are the same version", versions[i - 1].version.text(),
                               versions[i].version.text()));
-}
-
-ComponentVersion read_source(const JsonNode& node, ComponentVersion version) {
-  node.allow_only(keys_of("recipe/source"));
-  const JsonNode url = node.at("url");
-  version.source_url = read_text(url);
-  if (version.source_url.find("://") == std::string::npos ||
-      version.source_url.find(' ') != std::string::npos)
-    url.fail(fmt::format("expected a URL, found '{}'", version.source_url), "such as https://…");
-  const JsonNode checksum = node.at("checksum");
-  version.source_checksum = checksum.string();
-  auto is_hex = [](std::string_view text) {
-    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  };
-  std::string_view text = version.source_checksum;
-  bool sha256 = text.starts_with("sha256:") && text.size() == 7 + 64 && is_hex(text.substr(7));
-  bool commit = text.starts_with("git:") && text.size() == 4 + 40 && is_hex(text.substr(4));
-  if (!sha256 && !commit)
-    checksum.fail(fmt::format("expected a checksum, found '{}'", text),
-                  "sha256: and 64 lower-case hex digits, or git: and the 40 of a commit");
-  return version;
-}
-
-ComponentVersion RecipeReader::read_one_version(const std::string& version, const JsonNode& node) const {
-  node.allow_only(keys_of("recipe/version"));
-  ComponentVersion one{Version(version), {}, "", "", node.where()};
-  if (auto facts = node.find("facts")) {
-    for (const auto& [fact, value] : facts->members()) {
-      if (!is_fact_name(fact))
-        throw Error(ExitCode::input, facts->where_key(fact), fmt::format("'{}' is not a fact's name", fact),
-                    "small letters, digits and _, and no digit first: scripts see KILN_FACT_<NAME>");
-      one.facts[fact] = read_text(value);
-    }
-    if (one.facts.contains("compiler") != one.facts.contains("compiler_version"))
-      facts->fail("the facts 'compiler' and 'compiler_version' go together",
-                  "flags depend on both: {\"compiler\": \"gcc\", \"compiler_version\": \"14.2\"}");
-  }
-  if (auto source = node.find("source")) return read_source(*source, std::move(one));
-  return one;
 }
 
 void RecipeReader::read_methods(const JsonNode& node) {
@@ -155,36 +125,6 @@ void RecipeReader::read_methods(const JsonNode& node) {
   if (component_.methods.empty()) node.fail("expected at least one method, found an empty object");
 }
 
-std::map<std::string, std::string> read_environment(const JsonNode& node) {
-  std::map<std::string, std::string> environment;
-  for (const auto& [name, value] : node.members()) {
-    if (!is_variable_name(name))
-      throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a variable's name", name),
-                  "letters, digits and _, and no digit first");
-    environment[name] = value.line_of_text();
-  }
-  return environment;
-}
-
-std::vector<Need> read_needs(const JsonNode& node) {
-  std::vector<Need> needs;
-  for (const JsonNode& item : node.items()) {
-    item.allow_only(keys_of("recipe/need"));
-    Need need;
-    need.kind = *kind_from(read_word_of(item.at("kind"), kind_names(), "a kind"));
-    const JsonNode name = item.at("name");
-    need.name = name.name();
-    need.where = name.where();
-    if (auto range = item.find("version")) need.range = read_range(*range);
-    for (const Need& other : needs)
-      if (other.kind == need.kind && other.name == need.name)
-        item.fail(fmt::format("{}/{} is needed twice", name_of(need.kind), need.name),
-                  "first at " + other.where.pointer);
-    needs.push_back(std::move(need));
-  }
-  return needs;
-}
-
 Method RecipeReader::read_method(const std::string& name, const JsonNode& node) {
   const bool base = component_.kind == Kind::base;
   node.allow_only(keys_of(base ? "recipe/base_method" : "recipe/method"));
@@ -192,11 +132,12 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   method.name = name;
   method.where = node.where();
   if (auto optimised = node.find("optimised")) method.optimised = optimised->boolean();
-  if (auto range = node.find("versions")) method.versions = read_method_range(*range);
+  if (auto range = node.find("versions")) method.versions = read_own_range(*range, component_.versions);
+  if (auto optimise = node.find("optimise")) method.optimise = read_optimise(*optimise);
   if (auto environment = node.find("environment")) method.environment = read_environment(*environment);
   read_script_parts(node, method);
   if (base) read_base(node, method);
-  if (auto needs = node.find("needs")) method.needs = read_needs(*needs);
+  if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
   if (auto build = node.find("build")) method.build = read_build(*build);
   if (auto after = node.find("after")) {
     for (const JsonNode& item : read_distinct(*after, "name")) {
@@ -221,6 +162,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
         image ? "a base has an 'image' or a 'rootfs', not both" : "a base needs an 'image' or a 'rootfs'",
         "'image' is pulled, 'rootfs' is a script that writes a tar to $KILN_OUTPUT");
   if (rootfs) method.rootfs = take_file(*rootfs, FileUse::script);
+  if (auto archive = node.find("archive")) read_archive(*archive, method);
   if (!image) return;
   method.image = read_text(*image);
   std::string plain = method.image;
@@ -233,14 +175,13 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
                 "such as docker.io/library/debian:{version}; {version} is the only placeholder");
 }
 
-VersionRange RecipeReader::read_method_range(const JsonNode& node) const {
-  VersionRange range = read_range(node);
-  const auto& versions = component_.versions;
-  if (std::none_of(versions.begin(), versions.end(),
-                   [&](const auto& one) { return range.contains(one.version); }))
-    node.fail(fmt::format("no version of this recipe is in '{}'", range.text()),
-              fmt::format("the newest is {}", versions.front().version.text()));
-  return range;
+void RecipeReader::read_archive(const JsonNode& node, Method& method) {
+  if (method.rootfs.empty())
+    node.fail("only a rootfs reads package archives", "an image is pinned by its digest");
+  if (std::find(method.parameters.begin(), method.parameters.end(), "KILN_ARCHIVE") ==
+      method.parameters.end())
+    node.fail("no script of this method reads what is pinned", "add KILN_ARCHIVE to its parameters");
+  method.archive = take_file(node, FileUse::script);
 }
 
 std::vector<std::string> RecipeReader::read_parameters(const JsonNode& node) const {
@@ -272,7 +213,7 @@ void RecipeReader::check_fact(const JsonNode& parameter, const std::string& fact
 BuildStage RecipeReader::read_build(const JsonNode& node) {
   node.allow_only(keys_of("recipe/build"));
   BuildStage build;
-  if (auto needs = node.find("needs")) build.needs = read_needs(*needs);
+  if (auto needs = node.find("needs")) build.needs = read_needs(*needs, component_.versions);
   build.script = take_file(node.at("script"), FileUse::script);
   for (const JsonNode& item : read_at_least_one(node.at("copy"), "path"))
     build.copy.push_back(read_absolute_path(item));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "plan/recipe.h"
@@ -14,7 +15,7 @@ using ComponentKey = std::pair<Kind, std::string>;
 
 std::string text_of(const ComponentKey& key) { return fmt::format("{}/{}", name_of(key.first), key.second); }
 
-std::vector<const Need*> needs_of(const Component& component) {
+std::vector<const Need*> written_needs(const Component& component) {
   std::vector<const Need*> needs;
   for (const Method& method : component.methods) {
     for (const Need& need : method.needs) needs.push_back(&need);
@@ -42,42 +43,83 @@ void check_need(const Need& need, const RecipeBook& recipes) {
         fmt::format("the newest is {} ({})", versions.front().version.text(), component->file));
 }
 
-void check_after(const Method& method, const RecipeBook& recipes) {
-  std::vector<std::string> known = kind_names();
-  for (const auto& [key, component] : recipes.all()) known.push_back(key.second);
-  for (std::size_t i = 0; i < method.after.size(); ++i) {
-    const std::string& name = method.after[i];
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(ExitCode::input, method.after_where.at(i),
-                  fmt::format("'{}' is neither a kind nor a component", name), did_you_mean(name, known));
+void check_needs(const Component& component, const RecipeBook& recipes) {
+  for (const Need* need : written_needs(component)) {
+    if (need->any.empty()) check_need(*need, recipes);
+    for (const Need& option : need->any) check_need(option, recipes);
   }
 }
 
-// Depth-first search that keeps its path, so that the circle can be told need by need.
+// `known`: kinds and names of components.
+void check_after(const Method& method, const std::set<std::string>& known) {
+  for (std::size_t i = 0; i < method.after.size(); ++i) {
+    const std::string& name = method.after[i];
+    if (!known.contains(name))
+      throw Error(ExitCode::input, method.after_where.at(i),
+                  fmt::format("'{}' is neither a kind nor a component", name),
+                  did_you_mean(name, {known.begin(), known.end()}));
+  }
+}
+
+// Depth-first search that keeps its path, so that the circle can be told need by need, and is no recursion:
+// strangers' recipes may need each other ten thousand deep. A circle that needs a choice or a condition to
+// close may be one in no image at all: where it is one, resolve says so.
 class CycleSearch {
+  static constexpr std::size_t kMostLinks = 20;  // that are told
+
  public:
   explicit CycleSearch(const RecipeBook& recipes) : recipes_(recipes) {}
 
   void visit(const ComponentKey& key) {
-    if (done_.contains(key)) return;
-    open_.push_back(key);
-    for (const Need* need : needs_of(recipes_.all().at(key))) {
+    open(key);
+    while (!open_.empty()) {
+      Visit& top = open_.back();
+      if (top.next == top.needs.size()) {
+        close();
+        continue;
+      }
+      const Need* need = top.needs[top.next++];
+      if (!need->any.empty() || !need->when.always()) continue;
       ComponentKey next{need->kind, need->name};
       path_.push_back(need);
-      auto start = std::find(open_.begin(), open_.end(), next);
-      if (start != open_.end()) fail(static_cast<std::size_t>(start - open_.begin()));
-      visit(next);
-      path_.pop_back();
+      if (auto start = place_.find(next); start != place_.end()) fail(start->second);
+      open(next);
     }
-    open_.pop_back();
-    done_.insert(key);
   }
 
  private:
+  struct Visit {
+    ComponentKey key;
+    std::vector<const Need*> needs;
+    std::size_t next = 0;
+  };
+
+  // Leaves out what was looked at before, and the need that led to it.
+  void open(const ComponentKey& key) {
+    if (done_.contains(key)) {
+      if (!path_.empty()) path_.pop_back();
+      return;
+    }
+    place_.emplace(key, open_.size());
+    open_.push_back({key, written_needs(recipes_.all().at(key))});
+  }
+
+  void close() {
+    done_.insert(open_.back().key);
+    place_.erase(open_.back().key);
+    open_.pop_back();
+    if (!path_.empty()) path_.pop_back();
+  }
+
   // open_[i] needs open_[i + 1] at path_[i]; the last of path_ leads back to open_[start].
   [[noreturn]] void fail(std::size_t start) const {
-    std::string chain = text_of(open_[start]);
+    std::string chain = text_of(open_[start].key);
+    const std::size_t last = path_.size() - 1;
     for (std::size_t i = start; i < path_.size(); ++i) {
+      if (i == start + kMostLinks && i < last) {
+        chain += fmt::format(" needs … ({} more)", last - i);
+        i = last;
+      }
       const SourceLocation& where = path_[i]->where;
       chain += fmt::format(" needs {}/{} ({}:{}:{})", name_of(path_[i]->kind), path_[i]->name, where.file,
                            where.line, where.column);
@@ -86,7 +128,8 @@ class CycleSearch {
   }
 
   const RecipeBook& recipes_;
-  std::vector<ComponentKey> open_;
+  std::vector<Visit> open_;
+  std::map<ComponentKey, std::size_t> place_;  // in open_
   std::vector<const Need*> path_;
   std::set<ComponentKey> done_;
 };
@@ -94,9 +137,11 @@ class CycleSearch {
 }  // namespace
 
 void check_references(const RecipeBook& recipes) {
+  std::set<std::string> known(kind_names().begin(), kind_names().end());
+  for (const auto& [key, component] : recipes.all()) known.insert(key.second);
   for (const auto& [key, component] : recipes.all()) {
-    for (const Need* need : needs_of(component)) check_need(*need, recipes);
-    for (const Method& method : component.methods) check_after(method, recipes);
+    check_needs(component, recipes);
+    for (const Method& method : component.methods) check_after(method, known);
   }
   CycleSearch search(recipes);
   for (const auto& [key, component] : recipes.all()) search.visit(key);

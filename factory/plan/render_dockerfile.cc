@@ -69,6 +69,7 @@ std::string copy_instructions(const Step& step, const RenderLayout& layout) {
 
 std::string base_stage(const RenderBase& base) {
   std::string title = one_line(base.step->title);
+  if (!base.step->tagged.empty()) title += ": " + plain_reference(base.step->tagged);
   if (base.archive.empty()) {
     return fmt::format("\n# {}\nFROM {} AS {}\n", title, plain_reference(base.step->reference), base.name);
   }

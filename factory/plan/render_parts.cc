@@ -16,9 +16,13 @@ namespace {
               std::move(hint));
 }
 
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 bool all_of(std::string_view text, std::string_view others) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
   });
 }
 
@@ -128,13 +132,19 @@ const std::string& label_name(const std::string& name) {
 
 std::string plain_reference(const std::string& reference) {
   std::string plain = reference.starts_with("docker://") ? reference.substr(9) : reference;
-  if (!all_of(plain, "./:@_-"))
+  if (!all_of(plain, "./:@_-") || std::isalnum(static_cast<unsigned char>(plain[0])) == 0)
     refuse("the image reference", reference, "a reference is name[:tag][@sha256:…]");
+  // FROM takes these words for no base at all, and for a stage of the same file.
+  std::string lower = plain;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (lower == "scratch" || lower == "base" || (lower.starts_with("base-") && all_of(lower.substr(5), "")))
+    refuse("the image reference", reference, fmt::format("write it in full: docker.io/library/{}", plain));
   return plain;
 }
 
 std::string one_line(std::string_view text) {
   std::string line;
+  line.reserve(text.size());
   for (char c : text) {
     if (c == '{' && line.ends_with('{')) line += ' ';
     line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
@@ -159,21 +169,26 @@ std::string generated_line(const ImageSpec& spec) {
                               spec.key.substr(0, 12)));
 }
 
-std::vector<std::string> always_there(bool home) {
-  std::vector<std::string> words = {"DEBIAN_FRONTEND=noninteractive"};
-  if (home) words.emplace_back("HOME=/root");
-  words.emplace_back("KILN_JOBS=\"$(nproc)\"");
-  words.emplace_back("LC_ALL=C.UTF-8");
+const std::vector<std::string>& always_there(bool home) {
   // 1980-01-01: the oldest date that a zip archive (a Python wheel) can hold.
-  words.emplace_back("SOURCE_DATE_EPOCH=\"${SOURCE_DATE_EPOCH:-315532800}\"");
-  return words;
+  static const std::vector<std::string> kWords = {"DEBIAN_FRONTEND=noninteractive", "KILN_JOBS=\"$(nproc)\"",
+                                                  "LC_ALL=C.UTF-8",
+                                                  "SOURCE_DATE_EPOCH=\"${SOURCE_DATE_EPOCH:-315532800}\""};
+  static const std::vector<std::string> kWithHome = {kWords[0], "HOME=/root", kWords[1], kWords[2],
+                                                     kWords[3]};
+  return home ? kWithHome : kWords;
 }
 
 std::vector<std::string> script_lines(const Step& step, std::string_view folder,
                                       const std::vector<std::string>& always) {
-  std::vector<std::string> lines = {fmt::format("cd {} && exec env", folder)};
+  std::vector<std::string> lines;
+  lines.reserve(step.parameters.size() + always.size() + 2);
+  lines.push_back(fmt::format("cd {} && exec env", folder));
   for (const auto& [name, value] : step.parameters) {
-    lines.push_back(fmt::format("  {}={}", variable_name(name), quote_shell(value)));
+    std::string& line = lines.emplace_back("  ");
+    line += variable_name(name);
+    line += '=';
+    line += quote_shell(value);
   }
   for (const std::string& word : always) lines.push_back("  " + word);
   lines.push_back("  /bin/sh -eu " + shell_word(relative_path(step.script)));
@@ -183,7 +198,9 @@ std::vector<std::string> script_lines(const Step& step, std::string_view folder,
 std::string continued(const std::vector<std::string>& lines, std::string_view indent) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    text += fmt::format("{}{}{}\n", i == 0 ? "" : indent, lines[i], i + 1 < lines.size() ? " \\" : "");
+    if (i > 0) text += indent;
+    text += lines[i];
+    text += i + 1 < lines.size() ? " \\\n" : "\n";
   }
   return text;
 }

@@ -78,7 +78,7 @@ std::string generated_line(const ImageSpec& spec);
 std::vector<std::string> script_lines(const Step& step, std::string_view folder,
                                       const std::vector<std::string>& always);
 // The variables that every script finds, as shell words. `home` adds HOME=/root.
-std::vector<std::string> always_there(bool home);
+const std::vector<std::string>& always_there(bool home);
 
 // Lines joined to one shell command: " \" at the end of all but the last.
 std::string continued(const std::vector<std::string>& lines, std::string_view indent);

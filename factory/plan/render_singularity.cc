@@ -38,7 +38,9 @@ std::string bootstrap(const RenderBase& base, const std::string& stage) {
     // Apptainer takes the layout's folder alone here, without the tag.
     if (agent == "oci") from = from.substr(0, from.find(':'));
   }
-  return fmt::format("\nBootstrap: {}\nFrom: {}\nStage: {}\n", agent, from, stage);
+  std::string tagged =
+      base.step->tagged.empty() ? "" : fmt::format("# {}\n", plain_reference(base.step->tagged));
+  return fmt::format("\nBootstrap: {}\nFrom: {}\n{}Stage: {}\n", agent, from, tagged, stage);
 }
 
 std::string setup_section(const RenderBase& base) {

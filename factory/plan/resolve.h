@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/microarchitecture.h"
 #include "plan/expand.h"
+#include "plan/flags.h"
 #include "plan/recipe.h"
 #include "plan/target.h"
 
@@ -19,24 +20,29 @@ enum class StepKind { rootfs, pull, run, copy, test };
 std::string_view name_of(StepKind kind);
 StepKind step_kind_from(std::string_view name);  // throws Error(input)
 
-// A node of the plan. `key` = sha256 of `inputs` dumped: everything that can change the bits, and nothing
-// else.
+// A node of the plan. `key` = sha256 of `inputs`: everything that can change the bits, and nothing else.
 struct Step {
   std::string key;  // 64 hex digits
   StepKind kind = StepKind::run;
   std::string parent;  // key of the step it builds on, "" for rootfs and pull
   std::string from;    // copy: key of the build stage's last step
-  Json inputs;         // canonical: kind, parent key, parameters, script digests, paths; see resolve.cc
+  std::string inputs;  // canonical JSON: kind, parent key, parameters, script digests; see step_pattern.cc
   // What must not enter the key:
   std::string title;      // "pytorch 2.6.0 (distro)"
   std::string component;  // "framework/pytorch"
+  std::string version;    // of the component
+  std::string method;
+  std::string tagged;  // pull that the lockfile pins: the recipe's own reference, for people
   // How to run it; all of it is covered by `inputs`.
-  std::string reference;                          // pull
+  std::string reference;                          // pull; name@sha256:… where the lockfile pins it
   std::string script;                             // path inside the recipe folder
   std::map<std::string, std::string> parameters;  // environment of the script
   std::vector<std::string> files;                 // paths inside the recipe folder, script included
   std::vector<std::string> copy;                  // copy: absolute paths
 };
+
+// `inputs` to look into.
+Json inputs_of(const Step& step);
 
 // A chain of steps on one base. The last stage of an image is the image; the others are thrown away.
 struct Stage {
@@ -53,16 +59,6 @@ struct ComponentUse {
   bool automatic = false;  // added because another one needs it
   std::string written{};   // as the cell has it: "openblas@0.3.29:source"; "" when automatic
   bool operator==(const ComponentUse&) const = default;
-};
-
-// Where each flag came from, for `kiln show --stage resolve`.
-struct FlagOrigin {
-  std::string variable;  // CFLAGS
-  std::string value;
-  std::string compiler;  // gcc 14.2
-  std::string target;    // microarchitecture that answered
-  std::string note;      // why it is not the one asked for
-  bool operator==(const FlagOrigin&) const = default;
 };
 
 struct ImageSpec {
@@ -106,10 +102,12 @@ std::string repository_of(const ComponentUse& main);
 // Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
 std::string record_name(const ImageSpec& spec);
 
-// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…]-<cpu>[-<gpu>…]-<os>`, at most 128
-// characters (a longer one ends in a hash of itself). Automatic components are not in it; a version or method
-// that the cell writes on a component axis is: `openblas0.3.29.source`.
-std::string make_tag(const std::vector<ComponentUse>& components, const Target& target);
+// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…][-<optimise>]-<cpu>[-<gpu>…]-<os>`,
+// at most 128 characters (a longer one ends in a hash of itself). Automatic components are not in it; a
+// version or method that the cell writes on a component axis is: `openblas0.3.29.source`. `optimise` is the
+// value of that axis: `o3+lto` becomes `o3-lto`.
+std::string make_tag(const std::vector<ComponentUse>& components, const Target& target,
+                     const std::string& optimise = "");
 
 // `<tag>-<first 12 of the key>`, at most 128 characters.
 std::string make_immutable_tag(const std::string& tag, const std::string& key);

@@ -1,5 +1,6 @@
-// The JSON Schemas (draft 2020-12) that `kiln schema recipe|matrix|target|site` prints, so that editors
-// complete.
+// The JSON Schemas (draft 2020-12) that `kiln schema NAME` prints, so that editors complete and programs can
+// check: of the files that administrators write, and of what other programs hand in (host, dsl, mappings) or
+// read (plan); and of lockfiles.
 #pragma once
 
 #include <string>

@@ -96,6 +96,8 @@ Site read_site(const FileSystem& files, const fs::path& file) {
     for (const JsonNode& word : launcher->items()) site.launcher.push_back(read_text(word));
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
   if (auto level = root.find("zstd_level")) site.zstd_level = static_cast<int>(level->integer(1, 19));
+  if (auto evidence = root.find("evidence"))
+    site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";
   if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
   if (auto names = root.find("pass_environment")) {
     site.pass_environment.clear();

@@ -1,13 +1,14 @@
 // Repository and tag of an image. Nothing is ever parsed back out of a tag: it is a name for people.
+#include "plan/tag.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "base/digest.h"
-#include "plan/resolve.h"
+#include "base/json_text.h"
 
 namespace kiln {
 namespace {
@@ -19,11 +20,10 @@ constexpr std::size_t kHashLength = 12;
 constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distributed, Kind::workload,
                                   Kind::toolchain};
 
-std::string plain(const std::string& text) {
-  std::string tag;
-  for (char c : text) {
+std::string plain(std::string tag) {
+  for (char& c : tag) {
     bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
-    tag += fits ? c : '_';
+    if (!fits) c = '_';
   }
   if (!tag.empty() && (tag[0] == '.' || tag[0] == '-')) tag[0] = '_';
   return tag;
@@ -70,21 +70,39 @@ std::string repository_of(const ComponentUse& main) {
   return name;
 }
 
-std::string make_tag(const std::vector<ComponentUse>& components, const Target& target) {
+TagParts tag_parts(const std::vector<ComponentUse>& components, std::string optimise) {
   const ComponentUse& main = main_component(components);
-  std::string tag = main.version.text() + "-" + main.method;
+  std::string head = main.version.text() + "-" + main.method;
   for (Kind kind : kTagKinds) {
     std::vector<std::string> parts;
     for (const ComponentUse& use : components)
       if (use.kind == kind && !use.automatic && &use != &main) parts.push_back(part_of(use));
     std::sort(parts.begin(), parts.end());
-    for (const std::string& part : parts) tag += "-" + part;
+    for (const std::string& part : parts) head += "-" + part;
   }
-  tag += "-" + target.cpu;
+  std::replace(optimise.begin(), optimise.end(), '+', '-');
+  if (!optimise.empty()) head += "-" + optimise;
+  return {std::move(head), os_of(components)};
+}
+
+std::string tag_of_target(const Target& target) {
+  std::string tag = target.cpu;
   for (const std::string& accelerator : target.accelerators)
     tag += "-" + accelerator.substr(accelerator.find(':') + 1);
-  if (std::string os = os_of(components); !os.empty()) tag += "-" + os;
-  return shortened(plain(tag), kMaxTag);
+  return tag;
+}
+
+std::string make_tag(const TagParts& parts, std::string_view target) {
+  std::string tag = parts.head;
+  tag += '-';
+  tag += target;
+  if (!parts.os.empty()) tag += "-" + parts.os;
+  return shortened(plain(std::move(tag)), kMaxTag);
+}
+
+std::string make_tag(const std::vector<ComponentUse>& components, const Target& target,
+                     const std::string& optimise) {
+  return make_tag(tag_parts(components, optimise), tag_of_target(target));
 }
 
 std::string make_immutable_tag(const std::string& tag, const std::string& key) {
@@ -92,8 +110,13 @@ std::string make_immutable_tag(const std::string& tag, const std::string& key) {
 }
 
 std::string record_name(const ImageSpec& spec) {
-  Json naming{{"repository", spec.repository}, {"tag", spec.tag}, {"labels", spec.labels}};
-  return spec.key + "-" + Digest::of(naming.dump()).hex().substr(0, kHashLength);
+  std::string naming;
+  JsonObjectText object(naming);
+  object.member("labels", spec.labels);
+  object.member("repository", spec.repository);
+  object.member("tag", spec.tag);
+  object.end();
+  return spec.key + "-" + Digest::of(naming).hex().substr(0, kHashLength);
 }
 
 }  // namespace kiln

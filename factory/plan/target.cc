@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/glob.h"
 #include "plan/keys.h"
 #include "plan/reading.h"
 
@@ -101,6 +102,14 @@ std::string Target::platform_variant(const Microarchitectures& cpus) const {
   for (const char* level : {"v4", "v3", "v2"})
     if (cpus.runs(cpu, fmt::format("x86_64_{}", level))) return level;
   return "";
+}
+
+std::string Target::composition() const {
+  return accelerators.empty() ? cpu : fmt::format("{},{}", cpu, fmt::join(accelerators, ","));
+}
+
+bool Target::matches(std::string_view glob) const {
+  return glob_matches(glob, name) || glob_matches(glob, composition());
 }
 
 TargetBook TargetBook::read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus) {

@@ -21,6 +21,11 @@ struct Target {
   // "".
   std::string platform_architecture(const Microarchitectures& cpus) const;
   std::string platform_variant(const Microarchitectures& cpus) const;
+
+  // `broadwell,nvidia:sm_61`: what the target is, whatever it is called.
+  std::string composition() const;
+  // True when the glob matches the name or the composition: "*nvidia*" holds for a named target, too.
+  bool matches(std::string_view glob) const;
   bool operator==(const Target&) const = default;
 };
 

@@ -1,0 +1,24 @@
+// The labels of an image in two halves. Used by resolve only; make_labels in resolve.h is the whole.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/recipe.h"
+#include "plan/resolve.h"
+
+namespace kiln {
+
+using Labels = std::map<std::string, std::string>;
+
+// Those that have nothing to do with the target. `optimise`: the axis, "" for none; `optimised`: of the
+// image.
+Labels component_labels(const std::vector<ComponentUse>& components, bool optimised,
+                        const std::string& optimise, const RecipeBook& recipes);
+
+// Those of one cell: its target, `key` and `cell` (its id), and the flags.
+void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
+                     const std::vector<const FlagOrigin*>& flags);
+
+}  // namespace kiln

@@ -1,0 +1,226 @@
+#include "plan/lock_update.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/component_value.h"
+#include "plan/glob.h"
+#include "plan/image_reference.h"
+
+namespace kiln {
+namespace {
+
+using Needs = std::map<std::string, LockNeed>;
+
+class NeedCollector {
+ public:
+  explicit NeedCollector(const RecipeBook& recipes) : recipes_(&recipes) {}
+
+  LockNeed* add(Kind kind, const std::string& name, const std::string& version, const std::string& method) {
+    auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
+    if (!added) return &found->second;
+    const Component* component = recipes_->find(kind, name);
+    LockNeed need;
+    need.component = component;
+    need.version = component == nullptr ? nullptr : component->find_version(Version(version));
+    need.method = component == nullptr ? nullptr : component->find_method(method);
+    if (need.version == nullptr || need.method == nullptr)
+      throw Error(ExitCode::input,
+                  fmt::format("the plan has {}, which is not among the recipes", found->first));
+    need.image = base_reference(*need.method, need.version->version);
+    found->second = std::move(need);
+    return &found->second;
+  }
+
+  void add_step(const Step& step, const std::string& architecture) {
+    std::size_t slash = step.component.find('/');
+    LockNeed* need = add(*kind_from(step.component.substr(0, slash)), step.component.substr(slash + 1),
+                         step.version, step.method);
+    if (step.parent.empty()) need->base_steps.try_emplace(architecture, &step);
+  }
+
+  Needs take() { return std::move(needs_); }
+
+ private:
+  const RecipeBook* recipes_;
+  Needs needs_;
+};
+
+// "recipes/x/recipe.json:4:5", or as much of it as is known.
+std::string place(const SourceLocation& where) {
+  return where.line == 0 ? where.file : fmt::format("{}:{}:{}", where.file, where.line, where.column);
+}
+
+class GapFinder {
+ public:
+  explicit GapFinder(const Lockfile& lock) : lock_(&lock) {}
+
+  void check(const std::string& id, const LockNeed& need) {
+    auto entry = lock_->entries.find(id);
+    if (entry == lock_->entries.end())
+      return add(need.version->where, fmt::format("{} is not in {}", id, lock_->file));
+    check_image(id, need, entry->second);
+    check_source(id, need, entry->second);
+  }
+
+  void check_archspec(const std::string& archspec) {
+    if (lock_->archspec != archspec)
+      add(lock_->archspec_where, fmt::format("flags come from archspec {}, the lockfile was made with {}",
+                                             archspec, lock_->archspec));
+  }
+
+  std::vector<LockGap> take() { return std::move(gaps_); }
+
+ private:
+  void check_image(const std::string& id, const LockNeed& need, const LockEntry& entry) {
+    if (need.image != entry.image)
+      return add(need.method->where, fmt::format("{} has the image '{}', and '{}' in {}", id, need.image,
+                                                 entry.image, place(entry.where)));
+    bool pinned = !need.image.empty() && is_in_registry(need.image);
+    for (const auto& [architecture, step] : need.base_steps) {
+      if (pinned && !entry.digests.contains(architecture))
+        add(need.method->where,
+            fmt::format("{} has no digest for {} in {}", id, architecture, place(entry.where)));
+      if (!need.method->archive.empty() && !entry.archives.contains(architecture))
+        add(need.method->where,
+            fmt::format("{} has no archive for {} in {}", id, architecture, place(entry.where)));
+    }
+  }
+
+  void check_source(const std::string& id, const LockNeed& need, const LockEntry& entry) {
+    const ComponentVersion& version = *need.version;
+    if (version.source_url == entry.source_url && version.source_checksum == entry.source_checksum) return;
+    auto source = [](const std::string& url, const std::string& checksum) {
+      return url.empty() ? "none" : fmt::format("{} ({})", url, checksum);
+    };
+    add(version.where, fmt::format("the source of {} is {}, and {} in {}", id,
+                                   source(version.source_url, version.source_checksum),
+                                   source(entry.source_url, entry.source_checksum), place(entry.where)));
+  }
+
+  void add(SourceLocation where, std::string what) { gaps_.push_back({std::move(where), std::move(what)}); }
+
+  const Lockfile* lock_;
+  std::vector<LockGap> gaps_;
+};
+
+// `keep`: the entry whose digests and archives stay where they still fit; null to ask for all of them.
+LockEntry make_entry(const LockNeed& need, const LockEntry* keep, const LockSources& sources) {
+  LockEntry entry;
+  entry.kind = need.component->kind;
+  entry.name = need.component->name;
+  entry.version = need.version->version;
+  entry.method = need.method->name;
+  entry.image = need.image;
+  entry.source_url = need.version->source_url;
+  entry.source_checksum = need.version->source_checksum;
+  entry.recipe = sources.recipe(*need.component);
+  for (const auto& [architecture, step] : need.base_steps) {
+    if (!need.image.empty() && is_in_registry(need.image)) {
+      bool kept = keep != nullptr && keep->image == need.image && keep->digests.contains(architecture);
+      entry.digests[architecture] =
+          kept ? keep->digests.at(architecture) : sources.digest(need.image, architecture);
+    } else if (!need.image.empty()) {
+      entry.floating = "an image on this machine's disk";
+    } else if (need.method->archive.empty()) {
+      entry.floating = fmt::format("made by {} on the build host", need.method->rootfs);
+    } else {
+      bool kept = keep != nullptr && keep->archives.contains(architecture);
+      entry.archives[architecture] =
+          kept ? keep->archives.at(architecture) : sources.archive(need, architecture);
+    }
+  }
+  return entry;
+}
+
+// What a user may call an entry.
+std::vector<std::string> names_of(const std::string& id, Kind kind, const std::string& name,
+                                  const std::string& image) {
+  std::vector<std::string> names = {name, path_of(kind, name), id, id.substr(0, id.rfind(':'))};
+  if (!image.empty()) names.push_back(image);
+  return names;
+}
+
+// Every entry that the plan needs or the lockfile has, with its names.
+std::map<std::string, std::vector<std::string>> named_entries(const Needs& needs, const Lockfile& lock) {
+  std::map<std::string, std::vector<std::string>> named;
+  for (const auto& [id, entry] : lock.entries) named[id] = names_of(id, entry.kind, entry.name, entry.image);
+  for (const auto& [id, need] : needs)
+    named[id] = names_of(id, need.component->kind, need.component->name, need.image);
+  named["archspec"] = {"archspec"};
+  return named;
+}
+
+std::set<std::string> chosen_entries(const Needs& needs, const Lockfile& lock,
+                                     const std::vector<std::string>& names) {
+  auto named = named_entries(needs, lock);
+  std::set<std::string> chosen;
+  for (const std::string& wanted : names) {
+    std::size_t before = chosen.size();
+    bool any = false;
+    for (const auto& [id, own] : named) {
+      if (std::none_of(own.begin(), own.end(), [&](const auto& name) { return glob_matches(wanted, name); }))
+        continue;
+      any = true;
+      chosen.insert(id);
+    }
+    if (any || chosen.size() > before) continue;
+    std::vector<std::string> known;
+    for (const auto& [id, own] : named) known.insert(known.end(), own.begin(), own.end());
+    throw Error(ExitCode::no_match, fmt::format("nothing that is locked is called '{}'", wanted),
+                did_you_mean(wanted, known));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Needs lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus) {
+  NeedCollector collector(recipes);
+  std::set<std::pair<std::string, std::string>> seen;  // key and architecture
+  for (const PlannedImage& image : plan.images) {
+    for (const ComponentUse& use : image.spec.components)
+      collector.add(use.kind, use.name, use.version.text(), use.method);
+    std::string architecture = image.spec.target.platform_architecture(cpus);
+    for (const std::string& key : image.steps)
+      if (seen.emplace(key, architecture).second) collector.add_step(plan.steps.at(key), architecture);
+  }
+  return collector.take();
+}
+
+std::vector<LockGap> lock_gaps(const Needs& needs, const Lockfile& lock, const std::string& archspec) {
+  GapFinder finder(lock);
+  for (const auto& [id, need] : needs) finder.check(id, need);
+  finder.check_archspec(archspec);
+  return finder.take();
+}
+
+Lockfile make_lock(const Needs& needs, const Lockfile* previous, const LockSources& sources) {
+  Lockfile lock;
+  lock.archspec = sources.archspec;
+  for (const auto& [id, need] : needs) {
+    const LockEntry* keep = nullptr;
+    if (previous != nullptr)
+      if (auto found = previous->entries.find(id); found != previous->entries.end()) keep = &found->second;
+    lock.entries.emplace(id, make_entry(need, keep, sources));
+  }
+  return lock;
+}
+
+Lockfile update_lock(const Needs& needs, const Lockfile& previous, const std::vector<std::string>& names,
+                     const LockSources& sources) {
+  Lockfile lock = previous;
+  for (const std::string& id : chosen_entries(needs, previous, names)) {
+    if (id == "archspec") {
+      lock.archspec = sources.archspec;
+      continue;
+    }
+    lock.entries.erase(id);
+    if (auto need = needs.find(id); need != needs.end())
+      lock.entries.emplace(id, make_entry(need->second, nullptr, sources));
+  }
+  return lock;
+}
+
+}  // namespace kiln

@@ -1,0 +1,61 @@
+// What a plan asks of a lockfile, what a lockfile lacks, and how a new one is made of the old. Pure: what is
+// outside is asked for through LockSources.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/build_plan.h"
+#include "plan/lockfile.h"
+
+namespace kiln {
+
+// A component, version and method that images of the plan are made of: as itself, or in a build stage.
+struct LockNeed {
+  const Component* component = nullptr;
+  const ComponentVersion* version = nullptr;
+  const Method* method = nullptr;
+  std::string image;                                // bases that are pulled, as the recipe has it
+  std::map<std::string, const Step*> base_steps{};  // of a base: by architecture
+};
+
+// By lock_id. REQUIRES: the plan was made of these recipes; both outlive the needs.
+std::map<std::string, LockNeed> lock_needs(const BuildPlan& plan, const RecipeBook& recipes,
+                                           const Microarchitectures& cpus);
+
+// Something that the plan needs and the lockfile does not have, or has otherwise.
+struct LockGap {
+  SourceLocation where;  // in the recipe
+  std::string what;
+};
+
+// In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap.
+std::vector<LockGap> lock_gaps(const std::map<std::string, LockNeed>& needs, const Lockfile& lock,
+                               const std::string& archspec);
+
+// Where new entries come from. Errors are theirs: Error(network) for what cannot be reached.
+struct LockSources {
+  // The digest of the manifest that `reference` names today for an architecture.
+  std::function<Digest(const std::string& reference, const std::string& architecture)> digest;
+  // What the recipe's `archive` script prints.
+  std::function<std::string(const LockNeed&, const std::string& architecture)> archive;
+  // Digest of recipe.json and its files.
+  std::function<Digest(const Component&)> recipe;
+  std::string archspec;
+};
+
+// The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more
+// goes.
+Lockfile make_lock(const std::map<std::string, LockNeed>& needs, const Lockfile* previous,
+                   const LockSources& sources);
+
+// `previous` with only those entries made anew that one of `names` means: a component (`pytorch`,
+// `base/ubuntu`), an entry, an image reference, or "archspec"; globs are allowed. Throws Error(no_match) for
+// a name that means nothing.
+Lockfile update_lock(const std::map<std::string, LockNeed>& needs, const Lockfile& previous,
+                     const std::vector<std::string>& names, const LockSources& sources);
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Two plans beside each other, cell by cell: what a change of a catalogue, its recipes or its lockfile does.
+// Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/build_plan.h"
+
+namespace kiln {
+
+// In order of what they cost. `retest`: a test changed, the image is built already. `retag`: only name or
+// labels are new.
+enum class CellChange { added, removed, changed, retest, retag };
+std::string_view name_of(CellChange change);  // "added", "removed", "changed", "re-test", "re-tag"
+
+struct CellDifference {
+  std::string id;
+  std::string image;  // repository:tag, as it is now; of a removed cell as it was
+  CellChange change = CellChange::changed;
+  std::vector<std::string> why;  // one line a cause, the first is the root of it
+};
+
+struct PlanDifference {
+  std::vector<CellDifference> cells;  // in the order of the new plan, removed ones last
+  std::size_t unchanged = 0;
+
+  std::size_t count(CellChange change) const;
+};
+
+// Cells are the same when their ids are.
+PlanDifference compare_plans(const BuildPlan& before, const BuildPlan& now);
+
+// {"cells": [{"id": …, "image": …, "change": …, "why": […]}, …], "summary": {"added": 1, …, "unchanged": 5}}
+Json to_json(const PlanDifference& difference);
+
+}  // namespace kiln
