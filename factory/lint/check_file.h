@@ -1,0 +1,26 @@
+// The checks of whole files that people name: Dockerfiles, definition files, scripts, requirements files,
+// Python files.
+#pragma once
+
+#include "lint/check_script.h"
+#include "lint/finding.h"
+#include "lint/unit.h"
+
+namespace kiln::lint {
+
+void check_dockerfile(const SourceFile& file, Report& report);
+void check_definition(const SourceFile& file, Report& report);
+
+// A script of a recipe, or one that is looked at alone.
+void check_shell_file(const SourceFile& file, Place place, Report& report);
+
+// KL003, KL012, KL060 and KL061 in Python, line by line.
+void check_python_file(const SourceFile& file, Report& report);
+
+// KL013, KL014, KL061.
+void check_requirements_file(const SourceFile& file, Report& report);
+
+// KL015 and KL016 for an image reference.
+void check_base(std::string_view reference, const SourceLocation& where, Report& report);
+
+}  // namespace kiln::lint

@@ -1,0 +1,61 @@
+// Files that are no Dockerfile: shell, Python, requirements.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lint/check_file.h"
+
+namespace kiln::lint {
+namespace {
+
+// The code of a Python line: without a comment. Quotes are not followed; a `#` inside a string ends the line
+// early.
+std::string_view code_of(std::string_view line) {
+  return line.substr(0, std::min(line.find(" #"), line.starts_with('#') ? 0 : line.size()));
+}
+
+}  // namespace
+
+void check_shell_file(const SourceFile& file, Place place, Report& report) {
+  Span all{0, file.text().size()};
+  check_script({&file, all, place, read_shell(file.text(), all)}, report);
+}
+
+void check_python_file(const SourceFile& file, Report& report) {
+  bool checks = file.text().find("hashlib") != std::string::npos;
+  for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
+    std::string_view code = code_of(file.line_text(line));
+    std::size_t start = file.start_of(line);
+    Span span{start + std::min(code.find_first_not_of(" \t"), code.size()), start + code.size()};
+    if (std::string flag = native_flag(code); !flag.empty())
+      report.add("KL003", file, span, fmt::format("{} is the builder's CPU, not the target's", flag));
+    for (std::string_view get : {"urlretrieve(", "urlopen(", "requests.get("})
+      if (!checks && code.find(get) != std::string_view::npos)
+        report.add("KL012", file, span, fmt::format("nothing checks what {}) gets", get));
+    if (std::string kind = token_in(code); !kind.empty()) report.add("KL060", file, span, "here is " + kind);
+    if (has_credentials(code)) report.add("KL061", file, span, "this URL has a password");
+  }
+}
+
+void check_requirements_file(const SourceFile& file, Report& report) {
+  const Requirements all = read_requirements(file);
+  for (const Requirement& one : all.packages) {
+    if (one.url.starts_with("git+") && !is_commit(one.url))
+      report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");
+    else if (!one.exact)
+      report.add("KL013", file, one.span,
+                 fmt::format("'{}' is installed in whatever version is newest", one.name));
+    else if (!one.hashed && !one.url.starts_with("git+"))
+      report.add("KL014", file, one.span,
+                 fmt::format("'{}' has no hash", one.name.empty() ? one.url : one.name));
+    if (has_credentials(one.url)) report.add("KL061", file, one.span, "this URL has a password");
+  }
+  for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
+    std::string_view text = file.line_text(line);
+    if (text.starts_with("-") && has_credentials(text))
+      report.add("KL061", file, {file.start_of(line), file.start_of(line) + text.size()},
+                 "this URL has a password");
+  }
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,79 @@
+// Compiler flags for the wrong machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "lint/check_script.h"
+
+namespace kiln::lint {
+namespace {
+
+// A flag such as -march=skylake in `text`; "" without, and for one with a variable.
+std::string written_flag(std::string_view text) {
+  for (std::string_view flag : {"-march=", "-mcpu=", "-mtune="}) {
+    std::size_t at = text.find(flag);
+    if (at == std::string_view::npos) continue;
+    std::size_t end = at + flag.size();
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
+                                 text[end] == '-' || text[end] == '_' || text[end] == '.'))
+      ++end;
+    if (end > at + flag.size() && (end == text.size() || text[end] != '$'))
+      return std::string(text.substr(at, end - at));
+  }
+  return "";
+}
+
+// Programs that look for the flag or take it away.
+bool only_reads(const Call& call) { return call.program == "sed" || call.program == "grep"; }
+
+bool mentions(const ScriptUnit& unit, std::string_view name) {
+  const auto& commands = unit.shell.commands;
+  return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& command) {
+    return std::any_of(command.words.begin(), command.words.end(),
+                       [&](const ShellWord& word) { return word.text.find(name) != std::string::npos; });
+  });
+}
+
+// TensorFlow's configure writes -march=native for --config=opt when CC_OPT_FLAGS is not set.
+void check_tensorflow(const ScriptUnit& unit, Report& report) {
+  if (mentions(unit, "CC_OPT_FLAGS")) return;
+  for (const ShellCommand& command : unit.shell.commands) {
+    const Call call = call_of(command);
+    const ShellWord* option =
+        call.program == "bazel" || call.program == "bazelisk" ? call.find("--config=opt") : nullptr;
+    if (option != nullptr)
+      add(report, "KL003", unit, command, option->span,
+          "--config=opt means -march=native: CC_OPT_FLAGS is not set in this script");
+  }
+}
+
+}  // namespace
+
+std::string native_flag(std::string_view text) {
+  static constexpr std::array<std::string_view, 7> kFlags = {
+      "-march=native",     "-mcpu=native", "-mtune=native", "-xHost",
+      "target-cpu=native", "-QxHost",      "-tp=native"};
+  for (std::string_view flag : kFlags)
+    if (text.find(flag) != std::string_view::npos) return std::string(flag);
+  return "";
+}
+
+void check_flags(const ScriptUnit& unit, Report& report) {
+  for (const ShellCommand& command : unit.shell.commands) {
+    if (only_reads(call_of(command))) continue;
+    for (const ShellWord& word : command.words) {
+      std::string native = native_flag(word.text);
+      if (!native.empty()) {
+        add(report, "KL003", unit, command, word.span,
+            fmt::format("{} is the builder's CPU, not the target's", native));
+      } else if (std::string flag = written_flag(word.text); !flag.empty() && in_recipe(unit.place)) {
+        add(report, "KL004", unit, command, word.span, fmt::format("{} is right for one target only", flag));
+      }
+    }
+  }
+  check_tensorflow(unit, report);
+}
+
+}  // namespace kiln::lint

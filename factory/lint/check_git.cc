@@ -1,0 +1,154 @@
+// Clones and branches.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "lint/check_script.h"
+
+namespace kiln::lint {
+namespace {
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; });
+}
+
+// Names that a project moves: master, r2.1, release/1.4, 1.9.x.
+bool is_branch(std::string_view name) {
+  for (std::string_view prefix : {"refs/heads/", "remotes/", "origin/"})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "master", "main", "develop", "devel", "dev", "trunk", "nightly", "latest", "stable", "next"};
+  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+  if (name.starts_with('r') && is_digits(name.substr(1))) return true;
+  return name.starts_with("release/") || name.starts_with("releases/") || name.starts_with("branch-") ||
+         name.ends_with(".x");
+}
+
+// A variable that a person would put a commit into.
+bool is_commit_variable(std::string_view text) {
+  if (text.find('$') == std::string_view::npos) return false;
+  std::string capitals;
+  for (char c : text) capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (std::string_view part : {"COMMIT", "SHA", "REV", "HASH", "CHECKSUM"})
+    if (capitals.find(part) != std::string::npos) return true;
+  return false;
+}
+
+struct Git {
+  const ShellCommand* command;
+  Call call;
+  std::string verb;
+
+  bool pins() const {
+    if (verb != "checkout" && verb != "reset" && verb != "switch" && verb != "fetch" && verb != "worktree" &&
+        verb != "clone")
+      return false;
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellWord* word) {
+      return (is_commit(word->text) && !is_url(word->text)) || is_commit_variable(word->text);
+    });
+  }
+
+  // The branch that a clone, checkout, fetch or switch asks for.
+  const ShellWord* branch() const {
+    const auto& words = call.arguments;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      std::string_view text = words[i]->text;
+      if (text.starts_with("--branch=")) text.remove_prefix(std::string_view("--branch=").size());
+      bool named = verb != "clone" ||
+                   (i > 0 && (words[i - 1]->text == "-b" || words[i - 1]->text == "--branch")) ||
+                   words[i]->text.starts_with("--branch=");
+      bool creates = verb == "checkout" && i > 0 && words[i - 1]->text == "-b";
+      if (named && !creates && is_branch(text)) return words[i];
+    }
+    return nullptr;
+  }
+};
+
+std::vector<Git> git_calls(const ScriptUnit& unit) {
+  std::vector<Git> calls;
+  for (const ShellCommand& command : unit.shell.commands) {
+    Call call = call_of(command);
+    if (call.program != "git") continue;
+    const ShellWord* verb = call.subcommand({"-C", "-c", "--git-dir", "--work-tree"});
+    if (verb != nullptr) calls.push_back({&command, call, verb->text});
+  }
+  return calls;
+}
+
+// Clones that no pin follows before the next clone, as many as there are more clones than pins.
+void check_clones(const std::vector<Git>& calls, const ScriptUnit& unit, Report& report) {
+  auto is_clone = [](const Git& git) { return git.verb == "clone"; };
+  auto pins = std::count_if(calls.begin(), calls.end(), [](const Git& git) { return git.pins(); });
+  auto unpinned = std::count_if(calls.begin(), calls.end(), is_clone) - pins;
+  for (auto clone = calls.begin(); clone != calls.end() && unpinned > 0; ++clone) {
+    if (!is_clone(*clone) || clone->pins()) continue;
+    auto next = std::find_if(clone + 1, calls.end(), is_clone);
+    if (std::any_of(clone + 1, next, [](const Git& git) { return git.pins(); })) continue;
+    --unpinned;
+    if (clone->branch() != nullptr) continue;  // reported as a branch
+    add(report, "KL010", unit, *clone->command, clone->command->span,
+        "this clone is whatever upstream has today");
+  }
+}
+
+void check_branches(const std::vector<Git>& calls, const ScriptUnit& unit, Report& report) {
+  bool pinned = std::any_of(calls.begin(), calls.end(), [](const Git& git) { return git.pins(); });
+  for (const Git& git : calls) {
+    if (git.verb == "pull") {
+      add(report, "KL011", unit, *git.command, git.command->span,
+          "git pull takes whatever upstream has today");
+    } else if (git.verb == "submodule" && git.call.has("--remote")) {
+      add(report, "KL011", unit, *git.command, git.call.find("--remote")->span,
+          "--remote takes the newest commits of the submodules");
+    } else if (git.verb == "clone" || git.verb == "checkout" || git.verb == "switch" || git.verb == "fetch") {
+      const ShellWord* branch = git.branch();
+      if (branch != nullptr && !(pinned && git.verb != "checkout"))
+        add(report, "KL011", unit, *git.command, branch->span,
+            fmt::format("'{}' is a branch: it moves", branch->text));
+    }
+  }
+}
+
+}  // namespace
+
+bool is_commit(std::string_view text) {
+  std::size_t run = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && is_hex(text[i])) {
+      ++run;
+    } else {
+      if (run == 40) return true;
+      run = 0;
+    }
+  }
+  return false;
+}
+
+std::string branch_in_url(std::string_view text) {
+  if (!is_url(text)) return "";
+  for (std::string_view name : {"master", "main", "develop", "trunk"}) {
+    for (std::string_view form :
+         {"/archive/refs/heads/{}.", "/archive/{}.", "/raw/{}/", "/zipball/{}", "/tarball/{}", "/blob/{}/"}) {
+      std::string part(form);
+      part.replace(part.find("{}"), 2, name);
+      if (text.find(part) != std::string_view::npos) return part;
+    }
+    if (text.find("://raw.") != std::string_view::npos &&
+        text.find(fmt::format("/{}/", name)) != std::string_view::npos)
+      return fmt::format("/{}/", name);
+  }
+  return "";
+}
+
+void check_git(const ScriptUnit& unit, Report& report) {
+  const std::vector<Git> calls = git_calls(unit);
+  check_clones(calls, unit, report);
+  check_branches(calls, unit, report);
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,141 @@
+// Habits from a terminal that do not belong into builds, and the list of all script checks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lint/check_script.h"
+
+namespace kiln::lint {
+namespace {
+
+void check_sudo(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  if (!call_of(command).sudo) return;
+  const auto& words = command.words;
+  auto sudo = std::find_if(words.begin(), words.end(),
+                           [](const ShellWord& word) { return word.text.ends_with("sudo"); });
+  Finding& finding = add(report, "KL075", unit, command, sudo->span, "this step is root already");
+  bool plain = sudo + 1 != words.end() && !(sudo + 1)->text.starts_with('-');
+  if (in_recipe(unit.place) && plain) finding.fix = {{{sudo->span.begin, (sudo + 1)->span.begin}, ""}};
+}
+
+bool opens_to_all(std::string_view mode) {
+  static constexpr std::array<std::string_view, 9> kModes = {"777", "0777", "666",   "0666",   "a+rwx",
+                                                             "a+w", "o+w",  "a=rwx", "ugo+rwx"};
+  return std::find(kModes.begin(), kModes.end(), mode) != kModes.end();
+}
+
+void check_modes(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  const Call call = call_of(command);
+  if (call.program != "chmod") return;
+  for (const ShellWord* word : call.arguments)
+    if (opens_to_all(word->text)) add(report, "KL079", unit, command, word->span, "everybody may write here");
+}
+
+void check_questions(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  const Call call = call_of(command);
+  bool asks = (call.program == "update-alternatives" && call.has("--config")) || call.program == "passwd" ||
+              (call.program == "dpkg-reconfigure" && !call.has("noninteractive") &&
+               !call.has_prefix("-fnoninteractive") && !call.has_prefix("--frontend=noninteractive"));
+  if (asks && !(call.program == "passwd" && call.arguments.size() > 1))
+    add(report, "KL081", unit, command, command.span, fmt::format("{} asks a person", call.program));
+}
+
+// A link or copy of the stub, or its folder in the loader's configuration.
+void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  if (!stays(unit.place)) return;
+  const Call call = call_of(command);
+  bool places =
+      call.program == "ln" || call.program == "cp" || call.program == "mv" || call.program == "install";
+  bool configures = std::any_of(
+      command.redirects.begin(), command.redirects.end(),
+      [](const ShellRedirect& redirect) { return redirect.target.text.starts_with("/etc/ld.so.conf"); });
+  for (const ShellWord* word : call.arguments) {
+    bool stub = word->text.find("stubs/libcuda.") != std::string::npos;
+    bool folder = configures && word->text.find("cuda") != std::string::npos &&
+                  word->text.find("stubs") != std::string::npos;
+    if ((places && stub) || folder) {
+      add(report, "KL082", unit, command, word->span, "the stub hides the host's driver");
+      return;
+    }
+  }
+}
+
+bool stops_at_errors(const ScriptUnit& unit) {
+  std::string_view first = unit.file->line_text(1);
+  std::size_t blank = first.find(' ');
+  if (first.starts_with("#!") && blank != std::string_view::npos &&
+      first.substr(blank).find(" -") != std::string_view::npos &&
+      first.substr(blank).find('e', first.substr(blank).find(" -")) != std::string_view::npos)
+    return true;
+  return std::any_of(unit.shell.commands.begin(), unit.shell.commands.end(), [](const ShellCommand& command) {
+    const Call call = call_of(command);
+    if (call.program != "set") return false;
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellWord* word) {
+      return word->text == "errexit" || (word->text.starts_with('-') && !word->text.starts_with("--") &&
+                                         word->text.find('e') != std::string::npos);
+    });
+  });
+}
+
+std::vector<Edit> stop_at_errors(const ScriptUnit& unit) {
+  std::string_view first = unit.file->line_text(1);
+  if (first == "#!/bin/sh") return {{{first.size(), first.size()}, " -eu"}};
+  if (first.starts_with("#!")) return {};
+  return {{{0, 0}, "#!/bin/sh -eu\n"}};
+}
+
+void check_errors(const ScriptUnit& unit, Report& report) {
+  if (stops_at_errors(unit)) return;
+  if (in_recipe(unit.place)) {
+    Finding& finding = report.add("KL077", *unit.file, {0, unit.file->line_text(1).size()},
+                                  "run by hand, this script goes on after a failure");
+    finding.severity = Severity::note;
+    finding.fix = stop_at_errors(unit);
+    return;
+  }
+  if ((unit.place != Place::run && unit.place != Place::run_dropped) || unit.shell.compound) return;
+  for (const ShellCommand& command : unit.shell.commands) {
+    if (command.after != ";" || command.depth > 0) continue;
+    add(report, "KL077", unit, command, command.span, "when this fails, the next command runs all the same");
+    return;
+  }
+}
+
+}  // namespace
+
+Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, const ShellCommand& command,
+             Span span, std::string text) {
+  Finding& finding = report.add(rule, *unit.file, span, std::move(text));
+  finding.first_line = unit.file->line_of(std::min(command.span.begin, span.begin));
+  return finding;
+}
+
+void check_habits(const ScriptUnit& unit, Report& report) {
+  if (unit.place == Place::environment) return;
+  for (const ShellCommand& command : unit.shell.commands) {
+    check_sudo(unit, command, report);
+    check_modes(unit, command, report);
+    check_questions(unit, command, report);
+    check_stub(unit, command, report);
+  }
+  check_errors(unit, report);
+}
+
+void check_alone(const ScriptUnit& unit, Report& report) {
+  check_state(unit, report);
+  check_flags(unit, report);
+  check_pip(unit, report);
+  check_conda(unit, report);
+  check_apt(unit, report);
+  check_habits(unit, report);
+  check_script_secrets(unit, report);
+}
+
+void check_script(const ScriptUnit& unit, Report& report) {
+  check_alone(unit, report);
+  check_git(unit, report);
+  check_downloads(unit, report);
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,167 @@
+// The contract of parameters: what scripts read is declared, what is declared is read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "lint/check_script.h"
+#include "lint/recipe_source.h"
+#include "plan/flags.h"
+#include "plan/parameters.h"
+
+namespace kiln::lint {
+namespace {
+
+struct Use {
+  std::string name;
+  Span span;
+};
+
+// Flags that build systems read by themselves.
+bool is_flag_variable(std::string_view name) { return is_compiler_variable(name) || is_gpu_variable(name); }
+
+// Compilers and build systems read these by themselves, from the environment.
+bool is_read_by_tools(std::string_view name) { return is_flag_variable(name) && !name.starts_with("KILN_"); }
+
+bool is_parameter(std::string_view name) { return name.starts_with("KILN_") || is_flag_variable(name); }
+
+std::size_t end_of_name(std::string_view text, std::size_t at) {
+  while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_'))
+    ++at;
+  return at;
+}
+
+bool in_comment(const SourceFile& file, std::size_t offset) {
+  std::string_view line = file.line_text(file.line_of(offset));
+  std::size_t first = line.find_first_not_of(" \t");
+  return first != std::string_view::npos && line[first] == '#';
+}
+
+// $NAME and ${NAME…}, but not ${NAME-…} and ${NAME+…}, which allow for its absence.
+std::vector<Use> shell_uses(const SourceFile& file) {
+  std::vector<Use> uses;
+  const std::string& text = file.text();
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    bool braces = at + 1 < text.size() && text[at + 1] == '{';
+    std::size_t start = at + (braces ? 2 : 1);
+    std::size_t end = end_of_name(text, start);
+    std::string name = text.substr(start, end - start);
+    if (!is_parameter(name) || in_comment(file, at)) continue;
+    char next = end < text.size() ? text[end] : '\0';
+    if (next == ':' && end + 1 < text.size()) next = text[end + 1];
+    if (braces && (next == '-' || next == '+' || next == '=')) continue;
+    uses.push_back({name, {start, end}});
+  }
+  return uses;
+}
+
+// environ["NAME"] and getenv without a default.
+std::vector<Use> python_uses(const SourceFile& file) {
+  std::vector<Use> uses;
+  const std::string& text = file.text();
+  for (std::string_view form : {"environ[\"", "environ['"}) {
+    for (std::size_t at = text.find(form); at != std::string::npos; at = text.find(form, at + 1)) {
+      std::size_t start = at + form.size();
+      std::size_t end = end_of_name(text, start);
+      if (is_parameter(text.substr(start, end - start)))
+        uses.push_back({text.substr(start, end - start), {start, end}});
+    }
+  }
+  return uses;
+}
+
+std::vector<Use> uses_in(const std::string& path, const SourceFile& file) {
+  if (path.ends_with(".py")) return python_uses(file);
+  return path.ends_with(".txt") ? std::vector<Use>{} : shell_uses(file);
+}
+
+bool assigns(const SourceFile& file, const std::string& name) {
+  const std::string& text = file.text();
+  std::string form = name + "=";
+  for (std::size_t at = text.find(form); at != std::string::npos; at = text.find(form, at + 1))
+    if (at == 0 || std::string_view(" \t\n;").find(text[at - 1]) != std::string_view::npos) return true;
+  return false;
+}
+
+std::vector<std::string> files_of(const Method& method) {
+  std::vector<std::string> paths = method.files;
+  if (!method.script.empty()) paths.push_back(method.script);
+  if (!method.rootfs.empty()) paths.push_back(method.rootfs);
+  if (!method.archive.empty()) paths.push_back(method.archive);
+  if (method.build) paths.push_back(method.build->script);
+  return paths;
+}
+
+class ParameterCheck {
+ public:
+  ParameterCheck(const RecipeSource& recipe, Report& report) : recipe_(recipe), report_(report) {}
+
+  void run() {
+    for (const Method& method : recipe_.component.methods) {
+      check_uses(method, files_of(method), {});
+      check_uses(method, test_files(),
+                 {"KILN_NAME", "KILN_VERSION", "KILN_METHOD", "KILN_CPU_TARGET", "KILN_CPU_FAMILY",
+                  "KILN_GPU_TARGETS"});
+      check_declared(method);
+    }
+  }
+
+ private:
+  std::vector<std::string> test_files() const {
+    std::vector<std::string> paths;
+    for (const SmokeTest& test : recipe_.component.tests) {
+      paths.insert(paths.end(), test.files.begin(), test.files.end());
+      paths.push_back(test.script);
+    }
+    return paths;
+  }
+
+  void check_uses(const Method& method, const std::vector<std::string>& paths,
+                  const std::vector<std::string>& given) {
+    for (const std::string& path : paths) {
+      const SourceFile& file = recipe_.files.at(path);
+      for (const Use& use : uses_in(path, file)) {
+        const auto& declared = method.parameters;
+        bool known = is_given_to_every_script(use.name) || assigns(file, use.name) ||
+                     method.environment.contains(use.name) ||
+                     (path == method.archive && use.name == "KILN_ARCHITECTURE") ||  // kiln lock gives it
+                     std::find(declared.begin(), declared.end(), use.name) != declared.end() ||
+                     std::find(given.begin(), given.end(), use.name) != given.end();
+        if (known || !reported_.emplace(path, use.name).second) continue;
+        report_.add("KL090", file, use.span,
+                    fmt::format("method '{}' does not declare {}", method.name, use.name));
+      }
+    }
+  }
+
+  void check_declared(const Method& method) {
+    std::vector<std::string> paths = files_of(method);
+    for (const std::string& path : test_files()) paths.push_back(path);
+    for (std::size_t i = 0; i < method.parameters.size(); ++i) {
+      const std::string& name = method.parameters[i];
+      if (is_read_by_tools(name)) continue;
+      bool read = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+        return recipe_.files.at(path).text().find(name) != std::string::npos;
+      });
+      if (read) continue;
+      const JsonNode list = recipe_.document.root().at("methods").at(method.name).at("parameters");
+      report_.add("KL091", list.items().at(i).where(),
+                  fmt::format("no script of method '{}' reads {}", method.name, name));
+    }
+  }
+
+  const RecipeSource& recipe_;
+  Report& report_;
+  std::set<std::pair<std::string, std::string>> reported_;
+};
+
+}  // namespace
+
+void check_recipe_parameters(const RecipeSource& recipe, Report& report) {
+  if (recipe.component.kind == Kind::workload)
+    return;  // `kiln bench` hands its scripts variables of their own
+  ParameterCheck(recipe, report).run();
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,143 @@
+// pip and conda: what is installed must be named exactly, and nothing left behind.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "lint/check_script.h"
+#include "lint/pip_call.h"
+
+namespace kiln::lint {
+namespace {
+
+bool mentions(const ScriptUnit& unit, std::string_view text) {
+  return unit.text().find(text) != std::string_view::npos;
+}
+
+void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  bool reported = false;
+  for (const Requirement& one : pip.packages) {
+    if (one.url.starts_with("git+") && !is_commit(one.url) && one.url.find('$') == std::string::npos) {
+      add(report, "KL010", unit, command, one.span, "git+ without a commit is whatever upstream has today");
+    } else if (!one.exact) {
+      add(report, "KL013", unit, command, one.span,
+          fmt::format("'{}' is installed in whatever version is newest", one.name));
+      reported = true;
+    }
+  }
+  bool fetches = !pip.no_index && (!pip.files.empty() || !pip.packages.empty());
+  if (!fetches || reported || pip.hashes || wrapped_with(unit, "--require-hashes")) return;
+  Finding& finding = add(report, "KL014", unit, command, pip.install->span,
+                         "pip takes whatever file the index has for these versions");
+  if (!in_recipe(unit.place)) finding.severity = Severity::note;
+}
+
+void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  if (!stays(unit.place) || pip.call.program == "uv") return;
+  for (std::string_view word :
+       {"PIP_NO_CACHE_DIR", "/root/.cache", "~/.cache", "pip cache purge", "type=cache"})
+    if (mentions(unit, word)) return;
+  if (pip.call.has("--no-cache-dir") || wrapped_with(unit, "--no-cache-dir")) return;
+  Finding& finding = add(report, "KL051", unit, command, pip.install->span, "pip's cache stays in the layer");
+  if (in_recipe(unit.place)) finding.severity = Severity::note;
+  finding.fix = {{{pip.install->span.end, pip.install->span.end}, " --no-cache-dir"}};
+}
+
+// Into a folder of its own: a virtual environment, --target, --prefix.
+bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
+  const std::string& path = pip.call.word->text;
+  bool system =
+      path.find('/') == std::string::npos || path.starts_with("/usr/bin/") || path.starts_with("/bin/");
+  if (!system) return true;
+  for (std::string_view option : {"--target", "-t", "--prefix", "--root", "--python"})
+    if (pip.call.has_prefix(option)) return true;
+  const auto& names = unit.shell.functions;
+  return std::find(names.begin(), names.end(), "pip") != names.end() || mentions(unit, "/bin/activate") ||
+         mentions(unit, "/bin:$PATH");
+}
+
+void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  if (unit.place != Place::recipe && unit.place != Place::build) return;
+  if (pip.install->text == "install" && !is_apart(pip, unit))
+    add(report, "KL080", unit, command, pip.call.word->span, "this pip writes into the system's Python");
+}
+
+// `curl URL` needs the name, and a checksum finds the wrong file.
+bool is_checked_download(const Call& call, const ScriptUnit& unit) {
+  return (call.program == "curl" || call.program == "wget") && mentions(unit, "sha256sum");
+}
+
+void check_wheels(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  const Call call = call_of(command);
+  if (is_checked_download(call, unit) || (call.program == "echo" && mentions(unit, "sha256sum"))) return;
+  for (const ShellWord& word : command.words)
+    if (std::string wheel = wheel_name(word.text); !wheel.empty())
+      add(report, "KL022", unit, command, word.span,
+          fmt::format("'{}' is one name of many that this wheel may have", wheel));
+}
+
+}  // namespace
+
+std::string wheel_name(std::string_view text) {
+  std::size_t end = text.find(".whl");
+  if (end == std::string_view::npos) return "";
+  end += std::string_view(".whl").size();
+  std::size_t start = text.substr(0, end).find_last_of("/ =\"'");
+  std::string_view name = text.substr(start == std::string_view::npos ? 0 : start + 1,
+                                      end - (start == std::string_view::npos ? 0 : start + 1));
+  // name-version[-build]-python-abi-platform.whl (PEP 427)
+  if (std::count(name.begin(), name.end(), '-') < 4 || name.find_first_of("*?$") != std::string_view::npos)
+    return "";
+  return std::string(name);
+}
+
+std::string wheel_python(std::string_view wheel) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0; start <= wheel.size();) {
+    std::size_t end = std::min(wheel.find('-', start), wheel.size());
+    parts.push_back(wheel.substr(start, end - start));
+    start = end + 1;
+  }
+  if (parts.size() < 5) return "";
+  std::string_view tag = parts[parts.size() - 3];
+  std::string_view abi = parts[parts.size() - 2];
+  return tag.starts_with("cp") && abi != "abi3" && abi != "none" ? std::string(tag) : "";
+}
+
+void check_pip(const ScriptUnit& unit, Report& report) {
+  for (const ShellCommand& command : unit.shell.commands) {
+    check_wheels(unit, command, report);
+    auto pip = pip_call(command);
+    if (!pip) continue;
+    check_versions(*pip, unit, command, report);
+    check_cache(*pip, unit, command, report);
+    check_place(*pip, unit, command, report);
+  }
+}
+
+void check_conda(const ScriptUnit& unit, Report& report) {
+  const ShellCommand* last = nullptr;
+  for (const ShellCommand& command : unit.shell.commands) {
+    const Call call = call_of(command);
+    if (call.program != "conda" && call.program != "mamba" && call.program != "micromamba") continue;
+    if (call.has("clean")) last = nullptr;
+    if (!call.has("install") && !call.has("create")) continue;
+    last = &command;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+      const std::string& text = call.arguments[i]->text;
+      if (text == "-n" || text == "-c" || text == "-p" || text == "--name" || text == "--channel" ||
+          text == "--file" || text == "--prefix") {
+        ++i;
+      } else if (text != "install" && text != "create" &&
+                 std::isalnum(static_cast<unsigned char>(text.front())) != 0 &&
+                 text.find_first_of("=$/") == std::string::npos) {
+        add(report, "KL013", unit, command, call.arguments[i]->span,
+            fmt::format("'{}' is installed in whatever version is newest", text));
+      }
+    }
+  }
+  if (last != nullptr && stays(unit.place))
+    add(report, "KL052", unit, *last, last->span, "conda's packages stay in the layer a second time");
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,148 @@
+// Recipes: what recipe.json says, and all files that it names.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lint/check_file.h"
+#include "lint/cuda_limits.h"
+#include "lint/recipe_source.h"
+
+namespace kiln::lint {
+namespace {
+
+void check_files(const RecipeSource& recipe, Report& report) {
+  for (const auto& [path, place] : places_of(recipe.component)) {
+    const SourceFile& file = recipe.files.at(path);
+    bool script = path.ends_with(".sh") || file.text().starts_with("#!/bin/sh") ||
+                  file.text().starts_with("#!/bin/bash");
+    if (script)
+      check_shell_file(file, place, report);
+    else if (path.ends_with(".py"))
+      check_python_file(file, report);
+    else if (path.ends_with(".txt") && path.find("requirements") != std::string::npos)
+      check_requirements_file(file, report);
+  }
+}
+
+void check_environment(const JsonNode& method, Report& report) {
+  auto environment = method.find("environment");
+  if (!environment) return;
+  for (const auto& [name, node] : environment->members()) {
+    const std::string value = node.string();
+    if (std::string reason = secret_in(name, value); !reason.empty())
+      report.add("KL060", node.where(), reason);
+    if (has_credentials(value)) report.add("KL061", node.where(), "this URL has a password");
+    if (name == "LD_LIBRARY_PATH" && value.find("LD_LIBRARY_PATH") == std::string::npos)
+      report.add("KL078", node.where(), "the base's LD_LIBRARY_PATH is lost");
+    if (name == "LD_LIBRARY_PATH" && value.find("stubs") != std::string::npos)
+      report.add("KL082", node.where(), "the stub hides the host's driver");
+  }
+}
+
+void check_methods(const RecipeSource& recipe, Report& report) {
+  for (const auto& [name, method] : recipe.document.root().at("methods").members()) {
+    check_environment(method, report);
+    auto image = method.find("image");
+    if (image) check_base(image->string(), image->where(), report);
+  }
+}
+
+bool reads_source(const RecipeSource& recipe, const Method& method) {
+  auto reads = [&](const std::string& path) {
+    return !path.empty() && recipe.files.at(path).text().find("KILN_SOURCE_") != std::string::npos;
+  };
+  return reads(method.script) || (method.build && reads(method.build->script)) ||
+         std::any_of(method.files.begin(), method.files.end(), reads);
+}
+
+void check_sources(const RecipeSource& recipe, Report& report) {
+  for (const Method& method : recipe.component.methods) {
+    if (!reads_source(recipe, method)) continue;
+    for (const ComponentVersion& version : recipe.component.versions)
+      if (version.source_url.empty() && method.versions.contains(version.version))
+        report.add_once("KL018", version.where,
+                        fmt::format("method '{}' downloads the source of {}, and there is none", method.name,
+                                    version.version.text()));
+  }
+}
+
+void check_versions(const RecipeSource& recipe, Report& report) {
+  for (const auto& [name, version] : recipe.document.root().at("versions").members()) {
+    if (auto source = version.find("source"); source && has_credentials(source->at("url").string()))
+      report.add("KL061", source->at("url").where(), "this URL has a password");
+    auto facts = version.find("facts");
+    if (!facts) continue;
+    for (const auto& [fact, value] : facts->members())
+      if (std::string kind = token_in(value.string()); !kind.empty())
+        report.add("KL060", value.where(), "here is " + kind);
+  }
+}
+
+void check_drivers(const RecipeSource& recipe, Report& report) {
+  if (recipe.component.kind != Kind::base) return;
+  for (const ComponentVersion& version : recipe.component.versions) {
+    auto cuda = version.facts.find("cuda");
+    if (cuda == version.facts.end()) continue;
+    auto least = smallest_driver(cuda->second);
+    if (!least) continue;
+    auto driver = version.facts.find("driver");
+    if (driver == version.facts.end()) {
+      report
+          .add("KL032", version.where,
+               fmt::format("CUDA {} needs a driver from {} on, and no fact says so", cuda->second, *least))
+          .severity = Severity::note;
+    } else if (is_cuda_version(driver->second) && Version(driver->second) < Version(*least)) {
+      report.add(
+          "KL032", version.where,
+          fmt::format("CUDA {} needs a driver from {} on, not {}", cuda->second, *least, driver->second));
+    }
+  }
+}
+
+// cp36 → 3.6, cp313 → 3.13.
+std::string python_of_tag(std::string_view tag) {
+  return tag.size() < 4 ? "" : fmt::format("{}.{}", tag.substr(2, 1), tag.substr(3));
+}
+
+void check_wheels(const RecipeSource& recipe, Report& report) {
+  std::vector<std::string> pythons;
+  for (const ComponentVersion& version : recipe.component.versions)
+    if (auto fact = version.facts.find("python"); fact != version.facts.end())
+      pythons.push_back(fact->second);
+  if (pythons.empty()) return;
+  for (const auto& [path, file] : recipe.files) {
+    const std::string& text = file.text();
+    for (std::size_t at = text.find(".whl"); at != std::string::npos; at = text.find(".whl", at + 1)) {
+      std::size_t line_start = file.start_of(file.line_of(at));
+      std::string wheel = wheel_name(std::string_view(text).substr(line_start, at + 4 - line_start));
+      std::string python = python_of_tag(wheel_python(wheel));
+      if (python.empty() || std::any_of(pythons.begin(), pythons.end(),
+                                        [&](const std::string& fact) { return fact_admits(fact, python); }))
+        continue;
+      report.add("KL023", file, {at + 4 - wheel.size(), at + 4},
+                 fmt::format("this wheel is for Python {}, and the recipe's is {}", python,
+                             fmt::join(pythons, ", ")));
+    }
+  }
+}
+
+}  // namespace
+
+void check_recipe(const RecipeSource& recipe, Report& report) {
+  const JsonNode root = recipe.document.root();
+  check_files(recipe, report);
+  check_methods(recipe, report);
+  check_versions(recipe, report);
+  check_sources(recipe, report);
+  check_drivers(recipe, report);
+  check_wheels(recipe, report);
+  check_recipe_parameters(recipe, report);
+  check_recipe_test(recipe, report);
+  for (const std::string& path : recipe.unnamed)
+    report.add("KL092", {(recipe.component.folder / path).string(), 1, 1, ""},
+               fmt::format("recipe.json does not name '{}'", path));
+  if (recipe.component.licenses.empty())
+    report.add("KL093", root.where(), "nothing says under which licences it is");
+}
+
+}  // namespace kiln::lint

@@ -1,0 +1,54 @@
+// The checks of a piece of shell, one file a subject. Each reports what it finds in its unit; none looks at
+// anything else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lint/finding.h"
+#include "lint/unit.h"
+
+namespace kiln::lint {
+
+void check_script(const ScriptUnit& unit, Report& report);  // all of the following
+void check_alone(const ScriptUnit& unit,
+                 Report& report);  // all that need not see what the next RUN does: not git, not downloads
+
+void check_state(const ScriptUnit& unit, Report& report);           // KL001, KL002
+void check_flags(const ScriptUnit& unit, Report& report);           // KL003, KL004
+void check_git(const ScriptUnit& unit, Report& report);             // KL010, KL011
+void check_downloads(const ScriptUnit& unit, Report& report);       // KL011, KL012, KL017
+void check_pip(const ScriptUnit& unit, Report& report);             // KL013, KL014, KL022, KL051, KL080
+void check_conda(const ScriptUnit& unit, Report& report);           // KL013, KL052
+void check_apt(const ScriptUnit& unit, Report& report);             // KL050, KL071 to KL074
+void check_habits(const ScriptUnit& unit, Report& report);          // KL075, KL077, KL079, KL081, KL082
+void check_script_secrets(const ScriptUnit& unit, Report& report);  // KL060, KL061
+
+// A finding about part of a command: a suppression may stand above the command's first line.
+Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, const ShellCommand& command,
+             Span span, std::string text);
+
+// The flag in `text` that means the building machine's CPU, "" when there is none.
+std::string native_flag(std::string_view text);
+
+// The part of `text`, a URL or a word with one, that names a moving branch: "/archive/master.zip"; ""
+// without.
+std::string branch_in_url(std::string_view text);
+
+// Why a variable with this name and value looks like a secret, "" when it does not. Values that are taken
+// from elsewhere ($…) never do.
+std::string secret_in(std::string_view name, std::string_view value);
+// A token or a private key inside any text, named by its kind: "a GitHub token"; "" without.
+std::string token_in(std::string_view text);
+// `user:password@` of a URL inside any text.
+bool has_credentials(std::string_view text);
+
+// The wheel's file name in `text` when it has version, Python and platform tags; "" without.
+std::string wheel_name(std::string_view text);
+// Its Python tag, such as "cp36"; "" for a pure one.
+std::string wheel_python(std::string_view wheel);
+
+bool is_commit(std::string_view text);  // holds 40 hex digits, no more
+bool is_url(std::string_view text);     // http, https or ftp
+
+}  // namespace kiln::lint

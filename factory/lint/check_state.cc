@@ -1,0 +1,70 @@
+// State that ends with its shell.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lint/check_script.h"
+
+namespace kiln::lint {
+namespace {
+
+// What the command changes in its own shell and nowhere else; "" for other commands.
+std::string state_of(const ShellCommand& command, Place place) {
+  const Call call = call_of(command);
+  if (call.program == "export" || call.program == "alias" || call.program == "cd") return call.program;
+  bool alone = place == Place::run || place == Place::run_dropped;
+  if (alone && (call.program == "source" || call.program == ".")) return call.program;
+  if (call.program == "conda" && call.has("activate")) return "conda activate";
+  if (alone && call.program.empty() && !command.words.empty()) return "an assignment";
+  return "";
+}
+
+void check_last_commands(const ScriptUnit& unit, Report& report) {
+  const auto& commands = unit.shell.commands;
+  for (auto command = commands.rbegin(); command != commands.rend(); ++command) {
+    if (command->in_substitution) continue;
+    if (command->depth > 0) return;
+    std::string state = state_of(*command, unit.place);
+    if (state.empty()) return;
+    add(report, "KL001", unit, *command, command->span,
+        fmt::format("{} has no effect: its shell ends here",
+                    state == "an assignment" ? state : "`" + state + "`"));
+  }
+}
+
+bool is_profile(std::string_view path) {
+  static constexpr std::array<std::string_view, 6> kExact = {"/etc/profile",     "/etc/bash.bashrc",
+                                                             "/etc/environment", "/etc/bashrc",
+                                                             "/root/.bashrc",    "/root/.profile"};
+  if (path.starts_with("/etc/profile.d/")) return true;
+  if (std::find(kExact.begin(), kExact.end(), path) != kExact.end()) return true;
+  bool home = path.starts_with("~/") || path.starts_with("$HOME/") || path.starts_with("${HOME}/");
+  return home &&
+         (path.ends_with("/.bashrc") || path.ends_with("/.profile") || path.ends_with("/.bash_profile"));
+}
+
+void check_profiles(const ScriptUnit& unit, Report& report) {
+  for (const ShellCommand& command : unit.shell.commands) {
+    for (const ShellRedirect& redirect : command.redirects)
+      if (redirect.sign.starts_with('>') && is_profile(redirect.target.text))
+        add(report, "KL002", unit, command, redirect.target.span,
+            fmt::format("no step and no program reads {}", redirect.target.text));
+    const Call call = call_of(command);
+    if (call.program != "tee") continue;
+    for (const ShellWord* word : call.arguments)
+      if (is_profile(word->text))
+        add(report, "KL002", unit, command, word->span,
+            fmt::format("no step and no program reads {}", word->text));
+  }
+}
+
+}  // namespace
+
+void check_state(const ScriptUnit& unit, Report& report) {
+  if (unit.place == Place::environment) return;
+  if (unit.place != Place::other) check_last_commands(unit, report);
+  check_profiles(unit, report);
+}
+
+}  // namespace kiln::lint

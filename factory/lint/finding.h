@@ -1,0 +1,50 @@
+// What a check found, and the report that checks write to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "lint/rule.h"
+#include "lint/source.h"
+
+namespace kiln::lint {
+
+// Replaces [begin, end) of the finding's file by `text`.
+struct Edit {
+  Span span;
+  std::string text;
+};
+
+struct Finding {
+  std::string rule;  // id
+  Severity severity = Severity::warning;
+  SourceLocation where;
+  int end_column = 0;  // one behind the last byte, on the same line; 0 = not known
+  int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
+  std::string text;
+  std::string hint;
+  std::vector<Edit> fix;      // empty: a person has to
+  bool suppressed = false;    // by a comment …
+  std::string justification;  // … with this reason
+};
+
+// Collects findings. Severity and hint are the rule's unless changed in the reference that is returned, which
+// the next call invalidates.
+class Report {
+ public:
+  Finding& add(std::string_view rule, const SourceFile& file, Span span, std::string text);
+  Finding& add(std::string_view rule, const SourceLocation& where, std::string text);
+  // As `add`, unless the same text stands at the same place already.
+  void add_once(std::string_view rule, const SourceLocation& where, std::string text);
+
+  std::vector<Finding>& findings() { return findings_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+}  // namespace kiln::lint

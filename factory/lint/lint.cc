@@ -1,0 +1,176 @@
+#include "lint/lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/json.h"
+#include "lint/check_file.h"
+#include "lint/recipe_source.h"
+#include "plan/recipe.h"
+
+namespace kiln::lint {
+namespace {
+
+constexpr int kDeepest = 12;
+
+bool starts_with_word(const std::string& name, std::string_view word) {
+  return name == word || (name.starts_with(word) && (name[word.size()] == '.' || name[word.size()] == '-'));
+}
+
+bool is_script(std::string_view path, std::string_view text) {
+  return path.ends_with(".sh") || text.starts_with("#!/bin/sh") || text.starts_with("#!/bin/bash");
+}
+
+// JSON that is no matrix: site files, lockfiles, schemas.
+bool is_other_json(std::string_view name) {
+  return name.starts_with("site.") || name.ends_with(".lock.json") || name.ends_with(".schema.json");
+}
+
+bool is_searched(const std::string& name) {
+  return !name.starts_with('.') && name != "node_modules" && name != "__pycache__";
+}
+
+}  // namespace
+
+FileKind kind_of_file(const fs::path& file) {
+  const std::string name = file.filename().string();
+  if (name == "recipe.json") return FileKind::recipe;
+  if (name.ends_with(".json")) return is_other_json(name) ? FileKind::unknown : FileKind::matrix;
+  if (starts_with_word(name, "Dockerfile") || starts_with_word(name, "Containerfile") ||
+      name.ends_with(".Dockerfile") || name.ends_with(".dockerfile"))
+    return FileKind::dockerfile;
+  if (name.ends_with(".def") || starts_with_word(name, "Singularity") || starts_with_word(name, "Apptainer"))
+    return FileKind::definition;
+  if (name.ends_with(".sh")) return FileKind::script;
+  if (name.ends_with(".py")) return FileKind::python;
+  if (name.ends_with(".txt") && name.find("requirements") != std::string::npos) return FileKind::requirements;
+  return FileKind::unknown;
+}
+
+bool Selection::wants(const std::string& rule) const {
+  auto has = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), rule) != list.end();
+  };
+  return (only.empty() || has(only)) && !has(ignore);
+}
+
+std::size_t LintResult::count(Severity least) const {
+  return static_cast<std::size_t>(std::count_if(
+      findings.begin(), findings.end(),
+      [&](const Finding& finding) { return !finding.suppressed && finding.severity >= least; }));
+}
+
+std::vector<fs::path> Linter::look_at(const fs::path& path) {
+  std::vector<fs::path> matrices;
+  if (files_.is_directory(path)) {
+    look_at_folder(path, matrices, 0);
+    return matrices;
+  }
+  if (!files_.exists(path))
+    throw Error(ExitCode::usage, fmt::format("there is no file or folder '{}'", path.string()));
+  FileKind kind = kind_of_file(path);
+  if (kind == FileKind::unknown)
+    throw Error(ExitCode::usage, fmt::format("'{}' is nothing that lint knows", path.string()),
+                "recipe.json, a matrix, Dockerfile…, *.def, Singularity…, *.sh, *.py, requirements*.txt, or "
+                "a folder");
+  if (kind == FileKind::matrix) return {path};
+  look_at_file(path, kind);
+  return {};
+}
+
+void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth) {
+  if (depth > kDeepest) return;
+  const std::vector<std::string> names = files_.list(folder);
+  if (std::find(names.begin(), names.end(), "recipe.json") != names.end())
+    return look_at_recipe(folder / "recipe.json");
+  for (const std::string& name : names) {
+    if (!is_searched(name)) continue;
+    if (files_.is_directory(folder / name)) {
+      look_at_folder(folder / name, matrices, depth + 1);
+      continue;
+    }
+    FileKind kind = kind_of_file(name);
+    if (kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(folder / name, kind);
+    if (kind == FileKind::matrix && depth == 0 && folder.filename() == "matrix")
+      matrices.push_back(folder / name);
+  }
+}
+
+void Linter::look_at_file(const fs::path& path, FileKind kind) {
+  if (kind == FileKind::recipe) return look_at_recipe(path);
+  auto text = files_.read(path);
+  if (!text) return cannot_read(Error(ExitCode::input, {path.string(), 0, 0, ""}, "cannot be read"));
+  ++result_.files;
+  SourceFile file(path.string(), std::move(*text));
+  if (kind == FileKind::dockerfile) check_dockerfile(file, report_);
+  if (kind == FileKind::definition) check_definition(file, report_);
+  if (kind == FileKind::script) check_shell_file(file, Place::recipe, report_);
+  if (kind == FileKind::python) check_python_file(file, report_);
+  if (kind == FileKind::requirements) check_requirements_file(file, report_);
+  if (kind == FileKind::script) scripts_.push_back(file.path());
+  remember(file);
+}
+
+void Linter::look_at_recipe(const fs::path& path) {
+  if (result_.sources.contains(path.string())) return;
+  try {
+    ++result_.files;
+    const RecipeSource recipe = read_recipe_source(path, files_);
+    check_recipe(recipe, report_);
+    remember(recipe.json);
+    for (const auto& [name, file] : recipe.files) {
+      remember(file);
+      if (is_script(file.path(), file.text())) scripts_.push_back(file.path());
+    }
+    result_.files += recipe.files.size();
+    for (const std::string& name : recipe.unnamed)
+      if (auto text = files_.read(recipe.component.folder / name))
+        remember(SourceFile((recipe.component.folder / name).string(), std::move(*text)));
+  } catch (const Error& error) {
+    cannot_read(error);
+  }
+}
+
+void Linter::look_at(const CellInput& cells) {
+  check_cells(cells, report_);
+  for (const auto& [key, component] : cells.recipes.all())
+    for (const ComponentVersion& version : component.versions)
+      if (!version.pins.empty()) pinned_.insert(component.file);
+  for (const Finding& finding : report_.findings()) {
+    const std::string& path = finding.where.file;
+    if (result_.sources.contains(path)) continue;
+    if (auto text = files_.read(path)) remember(SourceFile(path, std::move(*text)));
+  }
+}
+
+void Linter::cannot_read(const Error& error) {
+  auto same = [&](const Error& other) { return other.format() == error.format(); };
+  if (std::none_of(result_.unreadable.begin(), result_.unreadable.end(), same))
+    result_.unreadable.push_back(error);
+}
+
+void Linter::remember(const SourceFile& file) { result_.sources.emplace(file.path(), file); }
+
+LintResult Linter::finish(const Shellcheck& shellcheck) {
+  if (shellcheck.runner != nullptr && selection_.wants("KL070"))
+    run_shellcheck(scripts_, result_.sources, shellcheck, files_, report_, result_.notes);
+  apply_suppressions(result_.sources, report_);
+  result_.findings = std::move(report_.findings());
+  std::erase_if(result_.findings, [&](const Finding& finding) {
+    bool pinned = finding.rule == "KL016" && pinned_.contains(finding.where.file);
+    return pinned || !selection_.wants(finding.rule);
+  });
+  auto place = [](const Finding& finding) {
+    return std::tie(finding.where.file, finding.where.line, finding.where.column, finding.rule, finding.text);
+  };
+  std::stable_sort(result_.findings.begin(), result_.findings.end(),
+                   [&](const Finding& a, const Finding& b) { return place(a) < place(b); });
+  auto same = [&](const Finding& a, const Finding& b) { return place(a) == place(b); };
+  result_.findings.erase(std::unique(result_.findings.begin(), result_.findings.end(), same),
+                         result_.findings.end());
+  return std::move(result_);
+}
+
+}  // namespace kiln::lint

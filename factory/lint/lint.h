@@ -1,0 +1,86 @@
+// kiln lint: looks at recipes, matrices, Dockerfiles and definition files and says what is known to go wrong.
+// Pure but for the FileSystem that it reads through and the CommandRunner that it starts shellcheck with.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/microarchitecture.h"
+#include "lint/check_cells.h"
+#include "lint/finding.h"
+
+namespace kiln::lint {
+
+// What a path is, by its name and content.
+enum class FileKind { recipe, matrix, dockerfile, definition, script, requirements, python, unknown };
+FileKind kind_of_file(const fs::path& file);
+
+struct Selection {
+  std::vector<std::string> only;    // rule ids; empty = all
+  std::vector<std::string> ignore;  // rule ids
+  bool wants(const std::string& rule) const;
+};
+
+struct Shellcheck {
+  CommandRunner* runner = nullptr;  // null: not asked for
+  std::map<std::string, std::string> environment;
+  fs::path cache;  // file that keeps findings by digest; "" = none
+};
+
+struct LintResult {
+  std::vector<Finding> findings;              // by file, line, column and rule; suppressed ones included
+  std::vector<Error> unreadable;              // files that could not be read, and why
+  std::vector<std::string> notes;             // for people: shellcheck is missing, …
+  std::map<std::string, SourceFile> sources;  // every file that was looked at, by path
+  std::size_t files = 0;
+
+  std::size_t count(Severity least) const;  // without suppressed ones
+};
+
+class Linter {
+ public:
+  Linter(FileSystem& files, Selection selection) : files_(files), selection_(std::move(selection)) {}
+
+  // A file, or a folder that is searched for recipes, Dockerfiles and definition files. Matrices that are
+  // found are answered, for the caller to plan. Throws Error(usage) for a path that is not there.
+  std::vector<fs::path> look_at(const fs::path& path);
+
+  // The cells of a plan.
+  void look_at(const CellInput& cells);
+
+  // A matrix that could not be planned, a recipe that others need and that is broken.
+  void cannot_read(const Error& error);
+
+  // Runs shellcheck over all scripts seen, applies suppressions, sorts.
+  LintResult finish(const Shellcheck& shellcheck);
+
+ private:
+  void look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth);
+  void look_at_file(const fs::path& file, FileKind kind);
+  void look_at_recipe(const fs::path& file);
+  void remember(const SourceFile& file);
+  void suppress();
+
+  FileSystem& files_;
+  Selection selection_;
+  Report report_;
+  LintResult result_;
+  std::vector<std::string> scripts_;  // paths for shellcheck
+  std::set<std::string> pinned_;      // recipes of bases that a lockfile pins: their tags may move
+};
+
+// Marks what comments of the files allow (`# kiln-lint: ignore KL012 reason`) and reports comments without a
+// reason (KL099).
+void apply_suppressions(std::map<std::string, SourceFile>& sources, Report& report);
+
+// What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
+// Throws nothing for a shellcheck that is missing: a note says so.
+void run_shellcheck(const std::vector<std::string>& scripts, const std::map<std::string, SourceFile>& sources,
+                    const Shellcheck& setup, FileSystem& files, Report& report,
+                    std::vector<std::string>& notes);
+
+}  // namespace kiln::lint

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cctype>
+
+#include "lint/unit.h"
+
+namespace kiln::lint {
+namespace {
+
+bool is_name_byte(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+// PEP 503.
+std::string normalised(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    bool dash = c == '-' || c == '_' || c == '.';
+    if (dash && out.ends_with('-')) continue;
+    out += dash ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  return text;
+}
+
+// A logical line: continuation lines joined by a blank. `line` is left at its last.
+std::string logical_line(const SourceFile& file, int& line) {
+  std::string joined(file.line_text(line));
+  while (trimmed(joined).ends_with('\\') && line < static_cast<int>(file.lines())) {
+    joined = std::string(trimmed(joined));
+    joined.back() = ' ';
+    joined += file.line_text(++line);
+  }
+  if (std::size_t comment = joined.starts_with('#') ? 0 : joined.find(" #"); comment != std::string::npos)
+    joined.resize(comment);
+  return joined;
+}
+
+// The value of `--option value` or `--option=value`; "" for another option.
+std::string option_value(std::string_view line, std::string_view option) {
+  if (!line.starts_with(option)) return "";
+  line.remove_prefix(option.size());
+  if (line.empty() || (line.front() != '=' && line.front() != ' ')) return "";
+  return std::string(trimmed(line.substr(1)));
+}
+
+}  // namespace
+
+Requirement read_requirement(std::string_view text, Span span) {
+  Requirement out;
+  out.span = span;
+  text = trimmed(text);
+  if (text.find("://") != std::string_view::npos && text.find('@') > text.find("://")) {
+    out.url = std::string(text.substr(0, text.find(' ')));
+    out.exact = true;
+    return out;
+  }
+  if (text.empty() || std::isalnum(static_cast<unsigned char>(text.front())) == 0) return out;
+  std::size_t end = 0;
+  while (end < text.size() && is_name_byte(text[end])) ++end;
+  std::string_view rest = text.substr(end);
+  if (rest.starts_with('/') || text.substr(0, end).ends_with(".whl") || text.substr(0, end).ends_with(".txt"))
+    return out;
+  out.name = normalised(text.substr(0, end));
+  if (rest.starts_with('[')) {
+    std::size_t close = std::min(rest.find(']'), rest.size());
+    out.extras = std::string(rest.substr(1, close == 0 ? 0 : close - 1));
+    rest.remove_prefix(std::min(close + 1, rest.size()));
+  }
+  rest = trimmed(rest.substr(0, rest.find(';')));
+  if (rest.starts_with('@')) {
+    out.url = std::string(trimmed(rest.substr(1)));
+    out.url.resize(std::min(out.url.find(' '), out.url.size()));
+    out.exact = true;
+  } else if (rest.starts_with("==")) {
+    rest.remove_prefix(rest.starts_with("===") ? 3 : 2);
+    rest = trimmed(rest);
+    out.version = std::string(rest.substr(0, rest.find_first_of(" ,;")));
+    out.exact = out.version.find('*') == std::string::npos && !out.version.empty();
+  } else if (!rest.empty() && std::string_view("<>!~,").find(rest.front()) == std::string_view::npos) {
+    out.name.clear();  // $variable, glob or anything else that is no requirement
+  }
+  return out;
+}
+
+Requirements read_requirements(const SourceFile& file) {
+  Requirements out;
+  for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
+    std::size_t start = file.start_of(line);
+    std::size_t end = start + file.line_text(line).size();
+    std::string text = logical_line(file, line);
+    std::string_view words = trimmed(text);
+    for (std::string_view option : {"--index-url", "-i", "--extra-index-url"})
+      if (std::string value = option_value(words, option); !value.empty()) out.index = value;
+    Requirement one = read_requirement(words, {start, end});
+    if (one.name.empty() && one.url.empty()) continue;
+    one.hashed =
+        words.find("--hash=") != std::string_view::npos || words.find("--hash ") != std::string_view::npos;
+    out.packages.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace kiln::lint

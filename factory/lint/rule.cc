@@ -1,0 +1,86 @@
+#include "lint/rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace kiln {
+
+// Generated from data/*.json by cmake/embed.cmake.
+std::map<std::string_view, std::string_view> embedded_lint_data();
+
+namespace lint {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSeverities = {"note", "warning", "error"};
+
+Rule read_rule(const JsonNode& node) {
+  node.allow_only({"id", "name", "severity", "summary", "why", "bad", "good", "hint", "fix"});
+  Rule rule;
+  rule.id = node.at("id").name();
+  rule.name = node.at("name").name();
+  const JsonNode severity = node.at("severity");
+  auto known = severity_from(severity.string());
+  if (!known) severity.fail("expected note, warning or error");
+  rule.severity = *known;
+  rule.summary = node.at("summary").line_of_text();
+  rule.why = node.at("why").string();
+  rule.bad = node.at("bad").string();
+  rule.good = node.at("good").string();
+  rule.hint = node.at("hint").line_of_text();
+  if (auto fix = node.find("fix")) rule.fixable = fix->boolean();
+  return rule;
+}
+
+std::vector<Rule> read_rules() {
+  const auto data = embedded_lint_data();
+  const JsonDocument document = JsonDocument::parse(data.at("rules.json"), "rules.json");
+  std::vector<Rule> all;
+  for (const JsonNode& node : document.root().items()) all.push_back(read_rule(node));
+  return all;
+}
+
+}  // namespace
+
+std::string_view name_of(Severity severity) { return kSeverities[static_cast<std::size_t>(severity)]; }
+
+std::optional<Severity> severity_from(std::string_view name) {
+  auto found = std::find(kSeverities.begin(), kSeverities.end(), name);
+  if (found == kSeverities.end()) return std::nullopt;
+  return static_cast<Severity>(found - kSeverities.begin());
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> kRules = read_rules();
+  return kRules;
+}
+
+const Rule* find_rule(std::string_view id_or_name) {
+  auto found = std::find_if(rules().begin(), rules().end(), [&](const Rule& rule) {
+    return rule.id == id_or_name || rule.name == id_or_name;
+  });
+  return found == rules().end() ? nullptr : &*found;
+}
+
+std::string nearest_rule(std::string_view id_or_name) {
+  std::vector<std::string> known;
+  for (const Rule& rule : rules()) {
+    known.push_back(rule.id);
+    known.push_back(rule.name);
+  }
+  std::string hint = did_you_mean(id_or_name, known);
+  return hint.empty() ? "`kiln lint --list` shows the rules" : hint;
+}
+
+const Rule& known_rule(std::string_view id_or_name) {
+  if (const Rule* rule = find_rule(id_or_name)) return *rule;
+  throw Error(ExitCode::usage, fmt::format("there is no rule '{}'", id_or_name), nearest_rule(id_or_name));
+}
+
+}  // namespace lint
+}  // namespace kiln
