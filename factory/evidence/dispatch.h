@@ -1,0 +1,43 @@
+// Which functions are chosen at run time, by what the processor can do, and which just run.
+//
+// For each tier of features (feature.h) by itself a function counts as dispatched when
+//   ifunc    an IFUNC resolver (gABI's STT_GNU_IFUNC, R_*_IRELATIVE) hands it out: proven by the file;
+//   asks     it asks the processor itself: CPUID, XGETBV, a known query, or a variable that code with CPUID
+//   sets; name     its name follows a convention of multi-versioned code (dispatch_names.json), in a file
+//   that asks; pointer  it uses the tier, nothing calls it directly, it is not exported, and the file asks:
+//   this is how
+//            tables of kernels look (DispatchStub of ATen, virtual functions) once the names are stripped;
+//   mixed    nothing names it, it is not exported, and the file asks and was not compiled for the tier as a
+//            whole: it has at least half as many functions with SSE in the old encoding as functions of the
+//            tier, and a compiler that may use AVX never writes the old one;
+//   called   everything in the file that refers to it is dispatched or asks, and it is not exported.
+// All else is unconditional. `ifunc` is proof, the others are heuristics; docs/evidence.md weighs them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evidence/code_scan.h"
+
+namespace kiln::evidence {
+
+enum class Choice : std::uint8_t { unconditional, ifunc, asks, name, pointer, called, mixed };
+inline constexpr Choice kChoices[] = {Choice::unconditional, Choice::ifunc,  Choice::asks, Choice::name,
+                                      Choice::pointer,       Choice::called, Choice::mixed};
+std::string_view name_of(Choice choice);
+
+struct Dispatch {
+  std::vector<std::array<Choice, std::size(kTiers)>> choices;  // of each function, for each of kTiers
+  bool asks = false;                                           // the file asks what the processor can do
+  std::vector<std::string> queries;                            // how: "cpuid", "getauxval", …; sorted
+};
+
+Dispatch find_dispatch(const ElfFile& file, const FunctionMap& map, const CodeScan& scan);
+
+// The most that the loader asks the processor for before it opens a file of this path (glibc-hwcaps folders).
+Tier tier_of_folder(std::string_view path);
+
+}  // namespace kiln::evidence

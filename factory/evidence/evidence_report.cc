@@ -1,0 +1,188 @@
+// The evidence as JSON (docs/evidence.md) and as a table for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "evidence/evidence.h"
+
+namespace kiln::evidence {
+namespace {
+
+template <typename Value>
+void put(Json& json, const char* key, const Value& value) {
+  if (!value.empty()) json[key] = value;
+}
+
+std::string printable(const std::string& text) {
+  std::string plain = text;
+  for (char& c : plain)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f) c = '?';
+  return plain;
+}
+
+Json excess_json(const Excess& excess) {
+  Json json{{"file", "/" + excess.file},
+            {"feature", excess.feature},
+            {"functions", excess.functions},
+            {"address", fmt::format("{:#x}", excess.witness.address)},
+            {"instruction", excess.witness.instruction}};
+  put(json, "symbol", excess.witness.symbol);
+  put(json, "accepted", excess.accepted);
+  return json;
+}
+
+Json files_json(const Evidence& evidence) {
+  Json files = Json::array();
+  for (const ElfEntry& entry : evidence.files) {
+    Json file = to_json(*entry.facts);
+    file["path"] = "/" + entry.path;
+    file["layer"] = entry.layer;
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+void add_line(std::string& text, const char* name, const std::string& value) {
+  if (!value.empty()) text += fmt::format("{:<10} {}\n", name, value);
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+std::string files_text(std::uint64_t count) {
+  return count == 0 ? "-" : fmt::format("{} file{}", count, count == 1 ? "" : "s");
+}
+
+std::string feature_rows(const Evidence& evidence) {
+  std::string text =
+      fmt::format("\n{:<20} {:<15} {:<15} {}\n", "EXTENSION", "UNCONDITIONAL", "AT RUN TIME", "FOR EXAMPLE");
+  for (const Feature& feature : feature_table()) {
+    auto found = evidence.features.find(std::string(feature.name));
+    if (found == evidence.features.end() || text.find(fmt::format("\n{:<20} ", feature.name)) != text.npos)
+      continue;
+    const FeatureTotal& total = found->second;
+    text += fmt::format("{:<20} {:<15} {:<15} /{}\n", feature.name, files_text(total.files_unconditional),
+                        files_text(total.files_dispatched), total.example);
+  }
+  return text;
+}
+
+// Of each file the first few; a wholesale mistake has thousands.
+std::string excess_rows(const Evidence& evidence) {
+  std::string text;
+  for (bool accepted : {false, true}) {
+    bool any = false;
+    for (const Excess& excess : evidence.excesses) {
+      if (excess.accepted.empty() == accepted) continue;
+      if (!any) text += accepted ? "\nbeyond the target, accepted:\n" : "\nbeyond the target:\n";
+      any = true;
+      text += "  " + describe(excess) + (accepted ? "\n    " + excess.accepted : "") + "\n";
+    }
+  }
+  return text;
+}
+
+std::string gpu_text(const GpuCode& gpu) {
+  std::vector<std::string> all = gpu.sm;
+  all.insert(all.end(), gpu.compute.begin(), gpu.compute.end());
+  all.insert(all.end(), gpu.gfx.begin(), gpu.gfx.end());
+  return joined(all);
+}
+
+std::string glibc_text(const GlibcNeed& glibc) {
+  if (glibc.needed.empty()) return "";
+  return fmt::format("{} needed (by /{}), {} in the image", glibc.needed, glibc.file,
+                     glibc.provided.empty() ? "none" : glibc.provided);
+}
+
+// One line a library: a framework's modules all miss the same ones.
+std::string missing_rows(const Evidence& evidence) {
+  std::map<std::string, std::vector<const MissingLibrary*>> by_library;
+  for (const MissingLibrary& missing : evidence.missing) by_library[missing.library].push_back(&missing);
+  std::string text = by_library.empty() ? "" : "\nlibraries that the loader does not find:\n";
+  for (const auto& [library, all] : by_library) {
+    text += fmt::format("  {}: needed by /{}", printable(library), all.front()->file);
+    if (all.size() > 1) text += fmt::format(" and {} more", all.size() - 1);
+    if (!all.front()->elsewhere.empty()) text += "; the image has /" + all.front()->elsewhere;
+    text += "\n";
+  }
+  return text;
+}
+
+std::string file_rows(const Evidence& evidence) {
+  std::string text = "\n";
+  for (const ElfEntry& entry : evidence.files) {
+    const FileFacts& facts = *entry.facts;
+    text += fmt::format("/{}  {}, {} bytes of code\n", entry.path, name_of(facts.machine), facts.code_bytes);
+    for (const auto& [name, feature] : facts.features) {
+      std::string how;
+      for (const auto& [choice, count] : feature.functions) how += fmt::format(" {} {}", choice, count);
+      text += fmt::format("  {:<20} {:>9} instructions; functions:{}\n", name, feature.instructions, how);
+    }
+    if (!facts.queries.empty()) text += "  asks by " + joined(facts.queries) + "\n";
+    if (!facts.gpu.empty()) text += "  " + gpu_text(facts.gpu) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Json to_json(const Evidence& evidence, bool with_files) {
+  Json json{{"version", 1},
+            {"verdict", name_of(evidence.verdict)},
+            {"elf_files", evidence.elf_files},
+            {"code_bytes", evidence.code_bytes}};
+  put(json, "target", evidence.declared.target);
+  put(json, "flags", evidence.declared.flags);
+  json["declared_optimised"] = evidence.declared.optimised;
+  json["unconditional"] = evidence.unconditional();
+  json["dispatched"] = evidence.dispatched();
+  json["optimised_features"] = evidence.optimised_features;
+  json["extensions"] = Json::object();
+  for (const auto& [name, total] : evidence.features)
+    json["extensions"][name] = {{"files_unconditional", total.files_unconditional},
+                                {"files_dispatched", total.files_dispatched},
+                                {"example", "/" + total.example}};
+  json["beyond_target"] = Json::array();
+  for (const Excess& excess : evidence.excesses) json["beyond_target"].push_back(excess_json(excess));
+  put(json, "cuda_machine_code", evidence.gpu.sm);
+  put(json, "cuda_ptx", evidence.gpu.compute);
+  put(json, "hip", evidence.gpu.gfx);
+  json["glibc"] = {{"needed", evidence.glibc.needed},
+                   {"by", evidence.glibc.file.empty() ? "" : "/" + evidence.glibc.file},
+                   {"provided", evidence.glibc.provided}};
+  json["missing_libraries"] = Json::array();
+  for (const MissingLibrary& missing : evidence.missing) {
+    Json entry{{"file", "/" + missing.file}, {"library", printable(missing.library)}};
+    if (!missing.elsewhere.empty()) entry["elsewhere"] = "/" + missing.elsewhere;
+    json["missing_libraries"].push_back(entry);
+  }
+  json["problems"] = Json::array();
+  for (const auto& [file, what] : evidence.problems)
+    json["problems"].push_back({{"file", "/" + file}, {"problem", what}});
+  if (with_files) json["files"] = files_json(evidence);
+  return json;
+}
+
+std::string to_table(const Evidence& evidence, bool with_files) {
+  std::string text;
+  std::string flags = joined(evidence.declared.flags);
+  add_line(text, "target", evidence.declared.target + (flags.empty() ? "" : "  (" + flags + ")"));
+  add_line(text, "verdict", std::string(name_of(evidence.verdict)));
+  add_line(text, "contents",
+           fmt::format("{} ELF files, {:.1f} MB of code", evidence.elf_files,
+                       static_cast<double>(evidence.code_bytes) / 1e6));
+  add_line(text, "gpu", gpu_text(evidence.gpu));
+  add_line(text, "glibc", glibc_text(evidence.glibc));
+  text += feature_rows(evidence) + excess_rows(evidence);
+  if (evidence.verdict == Verdict::not_optimised)
+    text += "\nNothing beyond the baseline where the image is declared to be optimised.\n";
+  text += missing_rows(evidence);
+  if (!evidence.problems.empty()) text += "\ndamaged:\n";
+  for (const auto& [file, what] : evidence.problems)
+    text += fmt::format("  /{}: {}\n", printable(file), what);
+  if (with_files) text += file_rows(evidence);
+  return text;
+}
+
+}  // namespace kiln::evidence

@@ -1,0 +1,269 @@
+#include "evidence/libraries.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/version.h"
+
+namespace kiln::evidence {
+namespace {
+
+constexpr unsigned kMostIncludes = 16;  // of one another
+
+// A path as the tree looks them up: no empty components, no "." and "..". nullopt for what is no path.
+std::optional<std::string> plain_path(std::string_view path) {
+  if (path.size() > 4096) return std::nullopt;
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    std::string_view part = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+    if (part.size() > 255) return std::nullopt;
+    if (part.empty() || part == ".") continue;
+    if (part != "..")
+      parts.push_back(part);
+    else if (!parts.empty())
+      parts.pop_back();
+  }
+  std::string plain;
+  for (std::string_view part : parts) plain += (plain.empty() ? "" : "/") + std::string(part);
+  return plain;
+}
+
+std::optional<sif::NodeId> file_at(ImageFiles& files, const std::string& path) {
+  auto plain = plain_path(path);
+  auto node = plain ? files.tree.lookup_followed(*plain) : std::nullopt;
+  if (!node || files.tree.inode(files.tree.inode_at(*node)).kind != sif::EntryKind::file) return std::nullopt;
+  return node;
+}
+
+const Content* content_of(const ImageFiles& files, sif::NodeId node) {
+  const sif::Inode& inode = files.tree.inode(files.tree.inode_at(node));
+  if (inode.kind != sif::EntryKind::file || inode.payload >= files.contents.size()) return nullptr;
+  return &files.contents[inode.payload];
+}
+
+std::string folder_of(const std::string& path) {
+  std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash);
+}
+
+std::string name_of_path(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// "*" and "?" in the last component, as /etc/ld.so.conf's include lines have them.
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() == '*')
+    return matches(pattern.substr(1), text) || (!text.empty() && matches(pattern, text.substr(1)));
+  return !text.empty() && (pattern.front() == '?' || pattern.front() == text.front()) &&
+         matches(pattern.substr(1), text.substr(1));
+}
+
+class Configuration {
+ public:
+  explicit Configuration(ImageFiles& files) : files_(files) {}
+  std::vector<std::string> read() {
+    include("etc/ld.so.conf", 0);
+    return std::move(folders_);
+  }
+
+ private:
+  void include(const std::string& path, unsigned depth) {
+    auto node = depth > kMostIncludes ? std::nullopt : file_at(files_, path);
+    const Content* content = node ? content_of(files_, *node) : nullptr;
+    if (content == nullptr || !read_.insert(*node).second) return;
+    std::string_view text = content->text;
+    while (!text.empty()) {
+      std::size_t end = std::min(text.find('\n'), text.size());
+      line(text.substr(0, end), depth);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  void line(std::string_view text, unsigned depth) {
+    text = text.substr(0, text.find('#'));
+    auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ':'; };
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    if (text.starts_with("include")) {
+      text.remove_prefix(7);
+      while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+      return include_all(std::string(text), depth);
+    }
+    if (text.starts_with('/')) folders_.emplace_back(text.substr(1));
+  }
+
+  void include_all(std::string pattern, unsigned depth) {
+    if (pattern.empty() || pattern.size() > 256) return;
+    pattern = pattern.front() == '/' ? pattern.substr(1) : "etc/" + pattern;
+    auto plain = plain_path(folder_of(pattern));
+    auto folder = plain ? files_.tree.lookup_followed(*plain) : std::nullopt;
+    if (!folder) return;
+    std::string last = name_of_path(pattern);
+    for (sif::NodeId child : files_.tree.children(*folder))
+      if (matches(last, files_.tree.name(child)))
+        include(folder_of(pattern) + "/" + std::string(files_.tree.name(child)), depth + 1);
+  }
+
+  ImageFiles& files_;
+  std::vector<std::string> folders_;
+  std::set<sif::NodeId> read_;
+};
+
+// The folders that every loader looks into, glibc's on Debian, Red Hat and 32 bits, and musl's.
+std::vector<std::string> default_folders(Machine machine) {
+  std::vector<std::string> folders;
+  if (machine == Machine::x86_64) folders = {"lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"};
+  if (machine == Machine::i386)
+    folders = {"lib/i386-linux-gnu", "usr/lib/i386-linux-gnu", "lib32", "usr/lib32"};
+  if (machine == Machine::aarch64) folders = {"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"};
+  if (machine != Machine::i386) folders.insert(folders.end(), {"lib64", "usr/lib64"});
+  folders.insert(folders.end(), {"lib", "usr/lib", "usr/local/lib"});
+  return folders;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    std::size_t end = std::min(text.find(':', at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+class Resolver {
+ public:
+  Resolver(ImageFiles& files, const std::vector<ElfEntry>& entries, const std::string& library_path)
+      : files_(files), environment_(split(library_path)), configured_(configured_folders(files)) {
+    for (const ElfEntry& entry : entries) {
+      by_name_.emplace(name_of_path(entry.path), entry.path);
+      if (!entry.facts->dynamic.soname.empty()) by_name_.emplace(entry.facts->dynamic.soname, entry.path);
+    }
+  }
+
+  std::vector<MissingLibrary> missing(const ElfEntry& entry) {
+    std::vector<MissingLibrary> missing;
+    for (const std::string& library : entry.facts->dynamic.needed) {
+      if (library.empty() || found(entry, library)) continue;
+      auto elsewhere = by_name_.find(name_of_path(library));
+      missing.push_back({entry.path, library, elsewhere == by_name_.end() ? "" : elsewhere->second});
+    }
+    return missing;
+  }
+
+ private:
+  bool fits(const std::string& path, Machine machine) {
+    auto node = file_at(files_, path);
+    const Content* content = node ? content_of(files_, *node) : nullptr;
+    return content != nullptr && content->facts && content->facts->machine == machine;
+  }
+
+  // $ORIGIN and $LIB; a folder with another variable is passed over. "" when it leads nowhere.
+  static std::string expand(std::string folder, const std::string& origin, Machine machine) {
+    auto replace = [&](const std::string& name, const std::string& value) {
+      for (const std::string& written : {"${" + name + "}", "$" + name})
+        for (std::size_t at; (at = folder.find(written)) != folder.npos && folder.size() < 65'536;)
+          folder.replace(at, written.size(), value);
+    };
+    replace("ORIGIN", "/" + origin);
+    replace("LIB", machine == Machine::i386 ? "lib" : "lib64");
+    if (folder.find('$') != folder.npos || !folder.starts_with('/')) return "";
+    return folder.substr(1);
+  }
+
+  bool in_folders(const std::vector<std::string>& folders, const std::string& library,
+                  const ElfEntry& entry) {
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& written) {
+      std::string folder = expand(written, folder_of(entry.path), entry.facts->machine);
+      return !folder.empty() && fits(folder + "/" + library, entry.facts->machine);
+    });
+  }
+
+  bool in_standard_folders(const std::string& library, Machine machine) {
+    auto [place, fresh] = standard_.try_emplace({library, machine}, false);
+    if (!fresh) return place->second;
+    auto has = [&](const std::string& folder) { return fits(folder + "/" + library, machine); };
+    auto defaults = default_folders(machine);
+    place->second = std::any_of(configured_.begin(), configured_.end(), has) ||
+                    std::any_of(defaults.begin(), defaults.end(), has);
+    return place->second;
+  }
+
+  bool found(const ElfEntry& entry, const std::string& library) {
+    const DynamicFacts& dynamic = entry.facts->dynamic;
+    Machine machine = entry.facts->machine;
+    if (library.find('/') != library.npos) {
+      std::string path = expand(library, folder_of(entry.path), machine);
+      return !path.empty() && fits(path, machine);
+    }
+    if (dynamic.runpath.empty() && in_folders(dynamic.rpath, library, entry)) return true;
+    if (in_folders(environment_, library, entry)) return true;
+    if (in_folders(dynamic.runpath, library, entry)) return true;
+    return in_standard_folders(library, machine);
+  }
+
+  ImageFiles& files_;
+  std::vector<std::string> environment_;
+  std::vector<std::string> configured_;
+  std::map<std::string, std::string> by_name_;
+  std::map<std::pair<std::string, Machine>, bool> standard_;
+};
+
+bool is_loaded(const ElfEntry& entry) {
+  return entry.facts->type == ElfType::executable || entry.facts->type == ElfType::shared;
+}
+
+}  // namespace
+
+std::vector<std::string> configured_folders(ImageFiles& files) { return Configuration(files).read(); }
+
+std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
+  std::vector<ElfEntry> entries;
+  std::set<sif::InodeId> seen;
+  std::vector<sif::NodeId> folders{sif::kRootNode};
+  while (!folders.empty()) {
+    sif::NodeId folder = folders.back();
+    folders.pop_back();
+    for (sif::NodeId node : files.tree.children(folder)) {
+      sif::InodeId id = files.tree.inode_at(node);
+      const sif::Inode& inode = files.tree.inode(id);
+      if (inode.kind == sif::EntryKind::folder) folders.push_back(node);
+      const Content* content = content_of(files, node);
+      if (content == nullptr || !content->facts || !seen.insert(id).second) continue;
+      entries.push_back({files.tree.path(node), inode.layer, &*content->facts});
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return entries;
+}
+
+std::vector<MissingLibrary> missing_libraries(ImageFiles& files, const std::vector<ElfEntry>& entries,
+                                              const std::string& library_path) {
+  std::vector<MissingLibrary> all;
+  Resolver resolver(files, entries, library_path);
+  for (const ElfEntry& entry : entries) {
+    if (!is_loaded(entry) || entry.facts->machine == Machine::other) continue;
+    for (MissingLibrary& missing : resolver.missing(entry)) all.push_back(std::move(missing));
+  }
+  return all;
+}
+
+GlibcNeed needed_glibc(const std::vector<ElfEntry>& entries, Machine machine) {
+  GlibcNeed need;
+  auto newer = [](const std::string& a, const std::string& b) {
+    return !a.empty() && (b.empty() || Version(b) < Version(a));
+  };
+  for (const ElfEntry& entry : entries) {
+    if (entry.facts->machine != machine || !is_loaded(entry)) continue;
+    if (newer(entry.facts->needs_glibc, need.needed)) {
+      need.needed = entry.facts->needs_glibc;
+      need.file = entry.path;
+    }
+    if (newer(entry.facts->provides_glibc, need.provided)) need.provided = entry.facts->provides_glibc;
+  }
+  return need;
+}
+
+}  // namespace kiln::evidence

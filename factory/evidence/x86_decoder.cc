@@ -1,0 +1,167 @@
+// x86 by Zydis, which names the extension ("ISA set") of every instruction. Zydis is visible here only.
+#include "evidence/x86_decoder.h"
+
+#include <Zydis/Zydis.h>
+
+#include <array>
+#include <map>
+#include <string>
+
+namespace kiln::evidence {
+namespace {
+
+// Zydis' names (Generated/EnumISASet.h) of what archspec names otherwise. Those of AVX-512 are taken apart in
+// avx512_set().
+const std::map<std::string_view, std::vector<std::string>>& named_sets() {
+  static const std::map<std::string_view, std::vector<std::string>> kNames = {
+      {"SSE", {"sse"}},
+      {"SSE2", {"sse2"}},
+      {"SSE2MMX", {"sse2"}},
+      {"SSE3", {"sse3"}},
+      {"SSE3X87", {"sse3"}},
+      {"SSSE3", {"ssse3"}},
+      {"SSSE3MMX", {"ssse3"}},
+      {"SSE4", {"sse4_1"}},
+      {"SSE42", {"sse4_2"}},
+      {"SSE4A", {"sse4a"}},
+      {"POPCNT", {"popcnt"}},
+      {"CMPXCHG16B", {"cx16"}},
+      {"AES", {"aes"}},
+      {"PCLMULQDQ", {"pclmulqdq"}},
+      {"AVX", {"avx"}},
+      {"AVXAES", {"avx", "aes"}},
+      {"AVX2", {"avx2"}},
+      {"AVX2GATHER", {"avx2"}},
+      {"F16C", {"f16c"}},
+      {"FMA", {"fma"}},
+      {"BMI1", {"bmi1"}},
+      {"BMI2", {"bmi2"}},
+      {"LZCNT", {"abm"}},
+      {"MOVBE", {"movbe"}},
+      {"RDRAND", {"rdrand"}},
+      {"RDSEED", {"rdseed"}},
+      {"ADOX_ADCX", {"adx"}},
+      {"SHA", {"sha_ni"}},
+      {"FMA4", {"fma4"}},
+      {"XOP", {"xop"}},
+      {"TBM", {"tbm"}},
+      {"GFNI", {"gfni"}},
+      {"AVX_GFNI", {"avx", "gfni"}},
+      {"VAES", {"avx", "vaes"}},
+      {"VPCLMULQDQ", {"avx", "vpclmulqdq"}},
+      {"AVX_VNNI", {"avx_vnni"}},
+      {"RTM", {"rtm"}},
+      {"AMX_TILE", {"amx_tile"}},
+      {"AMX_INT8", {"amx_int8"}},
+      {"AMX_BF16", {"amx_bf16"}},
+  };
+  return kNames;
+}
+
+// "AVX512_VBMI_256": avx512vbmi, and avx512vl for vectors of 128 and 256 bits ("128N" is a scalar move).
+FeatureSet avx512_set(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> kNames = {
+      {"AVX512F", "avx512f"},
+      {"AVX512CD", "avx512cd"},
+      {"AVX512BW", "avx512bw"},
+      {"AVX512DQ", "avx512dq"},
+      {"AVX512ER", "avx512er"},
+      {"AVX512PF", "avx512pf"},
+      {"AVX512_IFMA", "avx512ifma"},
+      {"AVX512_VBMI", "avx512vbmi"},
+      {"AVX512_VBMI2", "avx512_vbmi2"},
+      {"AVX512_VNNI", "avx512_vnni"},
+      {"AVX512_BITALG", "avx512_bitalg"},
+      {"AVX512_VPOPCNTDQ", "avx512_vpopcntdq"},
+      {"AVX512_BF16", "avx512_bf16"},
+      {"AVX512_FP16", "avx512_fp16"},
+      {"AVX512_VP2INTERSECT", "avx512_vp2intersect"},
+      {"AVX512_GFNI", "gfni"},
+      {"AVX512_VAES", "vaes"},
+      {"AVX512_VPCLMULQDQ", "vpclmulqdq"},
+  };
+  std::size_t underscore = name.rfind('_');
+  std::string_view size = name.substr(underscore + 1);
+  auto found = kNames.find(name.substr(0, underscore));
+  FeatureSet set = feature("x86_64", "avx512f");
+  if (found != kNames.end()) set |= feature("x86_64", found->second);
+  if (size == "128" || size == "256") set |= feature("x86_64", "avx512vl");
+  return set;
+}
+
+using IsaTable = std::array<FeatureSet, ZYDIS_ISA_SET_MAX_VALUE + 1>;
+
+const IsaTable& isa_table() {
+  static const IsaTable kTable = [] {
+    IsaTable table{};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      std::string_view name = ZydisISASetGetString(static_cast<ZydisISASet>(i));
+      if (name.starts_with("AVX512"))
+        table[i] = avx512_set(name);
+      else if (auto found = named_sets().find(name); found != named_sets().end())
+        table[i] = set_of("x86_64", found->second);
+    }
+    return table;
+  }();
+  return kTable;
+}
+
+class X86Decoder final : public InstructionDecoder {
+ public:
+  explicit X86Decoder(bool is_64) : is_64_(is_64), table_(isa_table()) {
+    ZydisDecoderInit(&decoder_, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
+                     is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
+  }
+
+  Decoded decode(std::string_view bytes, std::uint64_t address) override {
+    ZydisDecodedInstruction instruction;
+    Decoded decoded;
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeInstruction(&decoder_, nullptr, bytes.data(), bytes.size(), &instruction)))
+      return decoded;
+    decoded.length = instruction.length;
+    // F3 0F BC is BSF to processors without BMI1, and compilers write it for them, too.
+    if (instruction.mnemonic != ZYDIS_MNEMONIC_TZCNT)
+      decoded.features = table_[static_cast<std::size_t>(instruction.meta.isa_set)];
+    decoded.asks_processor =
+        instruction.mnemonic == ZYDIS_MNEMONIC_CPUID || instruction.mnemonic == ZYDIS_MNEMONIC_XGETBV;
+    const auto& raw = instruction.raw;
+    std::uint64_t next = address + instruction.length;
+    if (raw.imm[0].is_relative != 0)
+      decoded.branch = next + static_cast<std::uint64_t>(raw.imm[0].value.s);
+    else if (raw.imm[0].size == 32)
+      decoded.absolute = raw.imm[0].value.u & 0xffffffff;
+    if (is_64_ && (instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && raw.modrm.mod == 0 &&
+        raw.modrm.rm == 5)
+      decoded.address = next + static_cast<std::uint64_t>(raw.disp.value);
+    return decoded;
+  }
+
+  std::string text(std::string_view bytes, std::uint64_t address) override {
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder_, bytes.data(), bytes.size(), &instruction, operands)))
+      return "(bad)";
+    ZydisFormatter formatter;
+    ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+    char buffer[256];
+    if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
+                                                      instruction.operand_count_visible, buffer,
+                                                      sizeof buffer, address, nullptr)))
+      return "(bad)";
+    return buffer;
+  }
+
+ private:
+  bool is_64_;
+  const IsaTable& table_;
+  ZydisDecoder decoder_;
+};
+
+}  // namespace
+
+std::unique_ptr<InstructionDecoder> make_x86_decoder(bool is_64) {
+  return std::make_unique<X86Decoder>(is_64);
+}
+
+}  // namespace kiln::evidence
