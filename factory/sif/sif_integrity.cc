@@ -1,0 +1,188 @@
+#include "sif/sif_integrity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/digest.h"
+#include "base/json.h"
+
+namespace kiln::sif {
+namespace {
+
+constexpr std::uint64_t kMostPadding = 65'536;  // the largest page size that a writer aligns to
+
+// Places of a descriptor's fields, see sif_format.h.
+constexpr std::size_t kIdAt = 5;
+constexpr std::size_t kLinkAt = 13;
+constexpr std::size_t kOffsetAt = 17;
+constexpr std::size_t kSizeAt = 25;
+constexpr std::size_t kStoredAt = 33;
+constexpr std::size_t kCreatedAt = 41;
+constexpr std::size_t kModifiedAt = 49;
+constexpr std::size_t kUidAt = 57;
+
+[[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what) {
+  throw Error(ExitCode::input, SourceLocation{file.path().string(), 0, 0, ""}, what);
+}
+
+Digest digest_of_header(const SifHeader& header) {
+  std::string bytes = encode(header);
+  return Digest::of(bytes.substr(0, 45) + bytes.substr(48, 16));  // all but the architecture between them
+}
+
+std::string little_endian(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>((value >> shift) & 0xff);
+  return bytes;
+}
+
+Digest digest_of_descriptor(const SifObject& object, std::uint32_t relative_id) {
+  std::string bytes = encode(object);
+  auto part = [&](std::size_t from, std::size_t to) { return bytes.substr(from, to - from); };
+  return Digest::of(part(0, kIdAt) + little_endian(relative_id) + part(kLinkAt, kOffsetAt) +
+                    part(kSizeAt, kStoredAt) + part(kCreatedAt, kModifiedAt) + part(kUidAt, bytes.size()));
+}
+
+Digest digest_of_content(const ReadOnlyFile& file, const SifObject& object) {
+  Hasher hasher;
+  std::string buffer(1u << 20, '\0');
+  for (std::uint64_t done = 0; done < object.size;) {
+    auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), object.size - done));
+    std::size_t got = file.read_at(object.offset + done, buffer.data(), want);
+    if (got == 0) bad(file, fmt::format("object {}: the file ends inside it", object.id));
+    hasher.update(buffer.data(), got);
+    done += got;
+  }
+  return hasher.finish();
+}
+
+// The group's objects by id.
+std::vector<const SifObject*> members(const SifFile& sif, std::uint32_t number) {
+  std::vector<const SifObject*> found;
+  for (const SifObject& object : sif.objects)
+    if (object.type != SifType::signature && object.group == (kSifGroupBit | number))
+      found.push_back(&object);
+  std::sort(found.begin(), found.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  if (found.empty()) throw Error(ExitCode::input, fmt::format("the SIF has no objects in group {}", number));
+  return found;
+}
+
+Digest digest_at(const JsonNode& node, std::string_view key) { return Digest::parse(node.at(key).string()); }
+
+void check_zeros(const ReadOnlyFile& file, std::uint64_t from, std::uint64_t to, std::string_view where) {
+  std::string buffer(65'536, '\0');
+  while (from < to) {
+    auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), to - from));
+    std::size_t got = file.read_at(from, buffer.data(), want);
+    auto end = buffer.begin() + static_cast<std::ptrdiff_t>(got);
+    auto other = std::find_if(buffer.begin(), end, [](char c) { return c != '\0'; });
+    if (other != end)
+      bad(file, fmt::format("byte {} {} is not zero",
+                            from + static_cast<std::uint64_t>(other - buffer.begin()), where));
+    if (got == 0) bad(file, fmt::format("the file ends {}", where));
+    from += got;
+  }
+}
+
+// Descriptors as we would write them, and those not in use empty.
+void check_table(const ReadOnlyFile& file, const SifFile& sif) {
+  const SifHeader& header = sif.header;
+  if (encode(header) != file.section(0, kSifHeaderSize, kSifHeaderSize))
+    bad(file, "header: bytes behind the end of a text field");
+  check_zeros(file, kSifHeaderSize, header.descriptor_offset, "between header and descriptors");
+  std::size_t next = 0;
+  for (std::uint64_t i = 0; i < header.total; ++i) {
+    std::uint64_t at = header.descriptor_offset + i * kSifDescriptorSize;
+    std::string bytes = file.section(at, kSifDescriptorSize, kSifDescriptorSize);
+    if (next < sif.objects.size() && bytes == encode(sif.objects[next]))
+      ++next;
+    else
+      check_zeros(file, at, at + kSifDescriptorSize, fmt::format("of the unused descriptor {}", i));
+  }
+  if (next != sif.objects.size()) bad(file, "a descriptor has bytes behind the end of its name");
+  check_zeros(file, header.descriptor_offset + header.descriptor_length, header.data_offset,
+              "between descriptors and data");
+}
+
+void check_places(const ReadOnlyFile& file, const SifFile& sif) {
+  std::uint64_t end = sif.header.data_offset;
+  std::uint32_t id = 0;
+  for (const SifObject& object : sif.objects) {
+    if (object.id != ++id) bad(file, fmt::format("object {}: expected the id {}", object.id, id));
+    std::uint64_t padding = object.stored - object.size;
+    if (padding >= kMostPadding || object.offset != end + padding)
+      bad(file,
+          fmt::format("object {}: it lies at {}, not behind the one before it", object.id, object.offset));
+    check_zeros(file, end, object.offset, fmt::format("before object {}", object.id));
+    end = object.offset + object.size;
+  }
+  if (end != file.size() || end != sif.header.data_offset + sif.header.data_length)
+    bad(file, fmt::format("the objects end at {}, the data at {}, the file at {}", end,
+                          sif.header.data_offset + sif.header.data_length, file.size()));
+}
+
+void check_times(const ReadOnlyFile& file, const SifFile& sif) {
+  std::int64_t first = sif.objects.front().created;
+  std::int64_t last = first;
+  for (const SifObject& object : sif.objects) {
+    if (object.modified != object.created)
+      bad(file,
+          fmt::format("object {}: made at {}, changed at {}", object.id, object.created, object.modified));
+    last = std::max(last, object.modified);
+  }
+  if (sif.header.created != first || sif.header.modified != last)
+    bad(file, "header: its times are not those of the first and the last object");
+}
+
+}  // namespace
+
+std::string integrity_metadata(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t number) {
+  auto objects = members(sif, number);
+  std::string list;
+  for (const SifObject* object : objects) {
+    std::uint32_t relative = object->id - objects.front()->id;
+    list += fmt::format(R"({}{{"relativeId":{},"descriptorDigest":"{}","objectDigest":"{}"}})",
+                        list.empty() ? "" : ",", relative, digest_of_descriptor(*object, relative).text(),
+                        digest_of_content(file, *object).text());
+  }
+  return fmt::format(R"({{"version":1,"header":{{"digest":"{}"}},"objects":[{}]}})",
+                     digest_of_header(sif.header).text(), list);
+}
+
+void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t number,
+                     std::string_view metadata) {
+  auto document = JsonDocument::parse(std::string(metadata), "signature");
+  JsonNode root = document.root();
+  root.allow_only({"version", "header", "objects"});
+  if (root.at("version").integer(1, INT32_MAX) != 1)
+    bad(file, "the signature is of a version that is not known");
+  if (digest_at(root.at("header"), "digest") != digest_of_header(sif.header))
+    bad(file, "the header is not the one that was signed");
+  auto objects = members(sif, number);
+  auto signed_objects = root.at("objects").items();
+  if (signed_objects.size() != objects.size())
+    bad(file, fmt::format("{} objects were signed, {} are there", signed_objects.size(), objects.size()));
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const JsonNode& node = signed_objects[i];
+    const SifObject& object = *objects[i];
+    std::uint32_t relative = object.id - objects.front()->id;
+    node.allow_only({"relativeId", "descriptorDigest", "objectDigest"});
+    if (node.at("relativeId").integer(0, INT32_MAX) != relative)
+      bad(file, fmt::format("object {} was not signed", object.id));
+    if (digest_at(node, "descriptorDigest") != digest_of_descriptor(object, relative))
+      bad(file, fmt::format("object {}: its descriptor is not the one that was signed", object.id));
+    if (digest_at(node, "objectDigest") != digest_of_content(file, object))
+      bad(file, fmt::format("object {}: its content is not what was signed", object.id));
+  }
+}
+
+void check_canonical(const ReadOnlyFile& file, const SifFile& sif) {
+  if (sif.objects.empty()) bad(file, "there is no object");
+  check_table(file, sif);
+  check_places(file, sif);
+  check_times(file, sif);
+}
+
+}  // namespace kiln::sif

@@ -1,0 +1,33 @@
+// What a SIF signature covers, and what must hold of the bytes that it leaves out.
+//
+// The form is the one of Apptainer and SingularityCE (their package sif/pkg/integrity): the signed text is
+// one JSON line,
+// {"version":1,"header":{"digest":…},"objects":[{"relativeId":…,"descriptorDigest":…,"objectDigest":…},…]}.
+// The header's digest covers launch, magic, version and uuid; a descriptor's covers type, used, the id
+// relative to the group's first, link, size, created, uid, gid, name and extra. What they leave out (places,
+// counts, second times, padding) cannot be forged into other content, but `check_canonical` wants it in the
+// one form that a writer makes, so that no byte of a signed file can change unseen.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sif/sif_reader.h"
+
+namespace kiln::sif {
+
+// The JSON line for all objects of the group `number` that are no signatures. Throws Error(input) when the
+// group is empty.
+std::string integrity_metadata(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t number);
+
+// Compares the file with a signed JSON line. Throws Error(input) naming what was changed: the header, a
+// descriptor, an object, or an object that the text does not know.
+void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t number,
+                     std::string_view metadata);
+
+// Throws Error(input) unless every byte outside the objects' own is what a writer would have put there: zeros
+// in gaps, padding and unused descriptors, objects one behind the other up to the end of the file, times that
+// agree.
+void check_canonical(const ReadOnlyFile& file, const SifFile& sif);
+
+}  // namespace kiln::sif
