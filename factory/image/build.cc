@@ -135,6 +135,7 @@ void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVe
   auto record = failure_record_from_json(JsonDocument::parse(*failure, "failure").root());
   verdict.verdict = Verdict::failed;
   verdict.reason = record.what;
+  verdict.log = record.log;
 }
 
 ImageVerdict verdict_of(const PlannedImage& image, bool was_built, const BuildSetup& setup) {
@@ -242,7 +243,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
   if (built_before.size() < images.size()) {
     snapshot_recipes(setup);
     forget_failures(images, setup);
-    setup.files.write(setup.state.plan(setup.plan.name), to_json(setup.plan).dump(1));
+    setup.files.write(setup.state.plan(setup.plan.name), plan_text(setup.plan));
     progress.begin(missing.size() + images.size() - built_before.size());
     report.steps_run = run_ninja(setup, options, progress, report.interrupted);
   }

@@ -141,11 +141,12 @@ class BuildahContainer final : public Container {
   }
 
   std::vector<std::string> without_network(const std::vector<std::string>& argv) const {
-    // The new namespace has only a loopback device, and that is down. MPI and process groups want it up;
-    // without ip(8) they do without.
-    std::vector<std::string> words = {"unshare", "--net", "--"};
-    if (engine_.setup_.runner.find_program("ip"))
-      words.insert(words.end(), {"/bin/sh", "-c", "ip link set lo up; exec \"$@\"", "sh"});
+    // The new namespace has only a loopback device, and that is down. MPI and process groups want it up.
+    if (!engine_.setup_.runner.find_program("ip"))
+      throw Error(ExitCode::tool_missing, "the program 'ip' is not installed or not in PATH",
+                  "it brings up the loopback device for tests; Debian's package is iproute2");
+    std::vector<std::string> words = {
+        "unshare", "--net", "--", "/bin/sh", "-c", "ip link set lo up && exec \"$@\"", "sh"};
     words.insert(words.end(), argv.begin(), argv.end());
     return words;
   }

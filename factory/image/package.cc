@@ -78,14 +78,32 @@ ImageRecord record_of(const ImageSpec& spec, const StepRecord& last) {
   return record;
 }
 
+void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, std::string>& labels) {
+  if (evidence.empty()) return;
+  auto add = [&](const char* name, const std::vector<std::string>& words) {
+    if (!words.empty())
+      labels[fmt::format("io.kiln.evidence.{}", name)] = fmt::format("{}", fmt::join(words, " "));
+  };
+  labels["io.kiln.evidence.verdict"] = evidence.verdict;
+  add("unconditional", evidence.unconditional);
+  add("dispatched", evidence.dispatched);
+  add("gpu", evidence.gpu);
+  if (!evidence.flags.empty())
+    labels["io.kiln.evidence.flags"] = fmt::format("{}", fmt::join(evidence.flags, "; "));
+}
+
 }  // namespace
 
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
-                          const BlobStore& store, FileSystem& files, std::int64_t epoch) {
+                          const BlobStore& store, FileSystem& files, std::int64_t epoch,
+                          const EvidenceRecord& evidence) {
   ImageRecord record = record_of(spec, last);
+  record.evidence = evidence;
+  add_evidence_labels(evidence, record.labels);
   record.created = rfc3339(epoch);
   LayoutImage image;
   image.config = config_of(spec, last, record.created);
+  add_evidence_labels(evidence, image.config.labels);
   for (const LayerRecord& layer : last.layers) image.layers.push_back(layer.blob);
   image.tag = spec.tag;
   fs::path layout = state.layout(spec.repository, spec.immutable_tag);

@@ -10,8 +10,10 @@
 namespace kiln {
 
 // Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made
-// aside and renamed) and built/<image key>.json. The same spec and layers give the same bytes.
+// aside and renamed) and built/<image key>.json. The same spec, layers and evidence give the same bytes; the
+// evidence, which follows from the layers, is in the labels (io.kiln.evidence.*), too.
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
-                          const BlobStore& store, FileSystem& files, std::int64_t epoch);
+                          const BlobStore& store, FileSystem& files, std::int64_t epoch,
+                          const EvidenceRecord& evidence = {});
 
 }  // namespace kiln

@@ -41,8 +41,9 @@ std::string folder_name(const Step& step) {
 
 // The digest that the plan knows of a file of the step.
 std::string planned_digest(const Step& step, const std::string& path) {
-  if (path == step.script) return step.inputs.at("script").at("digest").get<std::string>();
-  return step.inputs.at("files").at(path).get<std::string>();
+  const Json inputs = inputs_of(step);
+  if (path == step.script) return inputs.at("script").at("digest").get<std::string>();
+  return inputs.at("files").at(path).get<std::string>();
 }
 
 // apt reads certificates from its own configuration only.
@@ -66,8 +67,9 @@ std::string own_architecture() {
 }
 
 void check_architecture(const Step& step) {
-  auto found = step.inputs.find("architecture");
-  if (found == step.inputs.end()) return;
+  const Json inputs = inputs_of(step);
+  auto found = inputs.find("architecture");
+  if (found == inputs.end()) return;
   std::string wanted = found->get<std::string>();
   wanted = wanted.substr(0, wanted.find('/'));  // without a variant
   if (wanted == own_architecture()) return;

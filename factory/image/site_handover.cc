@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "image/step.h"
+#include "plan/parameters.h"
 
 namespace kiln {
 namespace {
@@ -79,7 +80,9 @@ SiteHandover site_handover(const Site& site, const FileSystem& files,
                            const std::map<std::string, std::string>& ours) {
   SiteHandover handover;
   for (const auto& [name, value] : ours) {
-    bool is_ours = std::find(kNeverHandedOn.begin(), kNeverHandedOn.end(), name) != kNeverHandedOn.end();
+    // A parameter that a script does not list must not come in by the back door: no key would cover it.
+    bool is_ours = is_known_parameter(name) ||
+                   std::find(kNeverHandedOn.begin(), kNeverHandedOn.end(), name) != kNeverHandedOn.end();
     if (is_ours || !matches_any(name, site.pass_environment)) continue;
     bool is_certificate = std::find(kCertificateVariables.begin(), kCertificateVariables.end(), name) !=
                           kCertificateVariables.end();

@@ -9,7 +9,8 @@
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
 //   built/<record_name>.json  ImageRecord of a packaged image, not yet published
-//   logs/<key>.log         log of the last attempt
+//   logs/<key>.log         log of the last attempt; of an image's key: the evidence
+//   evidence/<digest>.json what was found in a large ELF file: a cache
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
 //   beside it tmp/                   private folders of running steps store/                 BlobStore
@@ -34,10 +35,15 @@ class StatePaths {
   std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
   std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
   std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }
+  std::filesystem::path built_folder() const { return root_ / "built"; }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }
   std::filesystem::path layout(std::string_view repository, std::string_view immutable_tag) const {
     return root_ / "images" / checked(repository) / checked(immutable_tag);
   }
+  std::filesystem::path layouts(std::string_view repository) const {
+    return root_ / "images" / checked(repository);
+  }
+  std::filesystem::path evidence() const { return root_ / "evidence"; }
   std::filesystem::path engine() const { return root_ / "engine"; }
   std::filesystem::path store() const { return root_ / "store"; }
   std::filesystem::path events() const { return root_ / "events.fifo"; }
