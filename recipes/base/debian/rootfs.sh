@@ -1,12 +1,29 @@
 #!/bin/sh -eu
 # Writes a minimal Debian (suite $KILN_FACT_SUITE) as tar to $KILN_OUTPUT. Runs on the build host, as root or as a user
 # with subordinate ids; needs mmdebstrap. By hand, in this folder:
-#   KILN_FACT_SUITE=trixie KILN_OUTPUT=/tmp/trixie.tar sh -eu rootfs.sh
+#   KILN_FACT_SUITE=trixie KILN_CPU_FAMILY=x86_64 KILN_OUTPUT=/tmp/trixie.tar sh -eu rootfs.sh
+# A family other than the build host's needs QEMU's user emulation registered there (binfmt_misc); mmdebstrap says so itself.
+# With KILN_ARCHIVE, which a lockfile sets, the archives must hold exactly what they held then.
 suite=$KILN_FACT_SUITE
+case $KILN_CPU_FAMILY in
+  x86_64) architecture=amd64 ;;
+  aarch64) architecture=arm64 ;;
+  ppc64le) architecture=ppc64el ;;
+  *) echo "rootfs.sh: Debian $suite has no architecture for $KILN_CPU_FAMILY" >&2; exit 3 ;;
+esac
 
 for tool in mmdebstrap apt-get apt-config; do
   command -v "$tool" >/dev/null || { echo "rootfs.sh: $tool is missing; ci/setup installs it" >&2; exit 5; }
 done
+
+if [ -n "${KILN_ARCHIVE:-}" ]; then
+  now=$(/bin/sh -eu ./archive.sh)
+  if [ "$now" != "$KILN_ARCHIVE" ]; then
+    echo "rootfs.sh: the lockfile has the archives at: $KILN_ARCHIVE" >&2
+    echo "rootfs.sh: they moved on: kiln lock --update debian takes them at: $now" >&2
+    exit 1
+  fi
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -29,7 +46,7 @@ done
 
 # `$1` is for mmdebstrap to fill in. CaInfo names a file of this machine; in the image the site's certificates are mounted at Debian's own place.
 # shellcheck disable=SC2016
-mmdebstrap --format=tar --variant=minbase --include=ca-certificates \
+mmdebstrap --format=tar --variant=minbase --architectures="$architecture" --include=ca-certificates \
   --aptopt="$work/acquire.conf" \
   --dpkgopt='path-exclude=/usr/share/man/*' \
   --dpkgopt='path-exclude=/usr/share/locale/*' \

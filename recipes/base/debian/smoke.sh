@@ -3,6 +3,12 @@
 # shellcheck source=/dev/null
 . /etc/os-release
 [ "$VERSION_CODENAME" = "$KILN_VERSION" ] || { echo "this is $VERSION_CODENAME, not $KILN_VERSION" >&2; exit 1; }
+case $KILN_CPU_FAMILY in
+  aarch64) architecture=arm64 ;;
+  ppc64le) architecture=ppc64el ;;
+  *) architecture=amd64 ;;
+esac
+[ "$(dpkg --print-architecture)" = "$architecture" ] || { echo "this is for $(dpkg --print-architecture), not $architecture" >&2; exit 1; }
 dpkg --audit
 apt-get check -qq
 [ -s /etc/ssl/certs/ca-certificates.crt ]

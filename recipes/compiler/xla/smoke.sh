@@ -1,3 +1,15 @@
 #!/bin/sh -eu
-# XLA compiled, optimised and ran a function.
-exec python3 smoke.py
+# XLA compiled, optimised and ran a function of the image's framework in this very run, and for a GPU it can make the machine code.
+case $KILN_FRAMEWORK_NAME in
+  jax) python3 smoke_jax.py ;;
+  *)
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    XLA_FLAGS="--xla_dump_to=$folder" python3 smoke_tensorflow.py "$folder"
+    ;;
+esac
+# TensorFlow 2.1 left that to the driver where there was no assembler.
+case $KILN_FRAMEWORK_VERSION/$KILN_GPU_TARGETS in
+  2.1.*) ;;
+  *sm_[1-9]*) python3 gpu_assembler.py ;;
+esac

@@ -1,6 +1,18 @@
-"""JAX is the version asked for, comes from the recipe's own folder, and finds a CPU device that computes."""
+"""JAX is the version asked for, comes from the recipe's own folder, and computes on the device that the target has.
+
+Where the test runs there may be no GPU: then its plugin must at least load, and the last line says that it did not run.
+"""
+import ctypes
+import importlib.util
 import os
+import pathlib
 import sys
+
+targets = os.environ.get("KILN_GPU_TARGETS", "").split()
+# What a machine with such a GPU has.
+device = pathlib.Path("/dev/kfd" if targets and targets[0].startswith("gfx") else "/dev/nvidiactl")
+if not targets or not device.exists():
+    os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +20,31 @@ import jax.numpy as jnp
 wanted = os.environ["KILN_VERSION"]
 if jax.__version__ != wanted:
     sys.exit(f"jax is {jax.__version__}, not {wanted}")
-if not jax.__file__.startswith("/opt/kiln/jax/"):
+if os.environ["KILN_METHOD"] != "hub" and not jax.__file__.startswith("/opt/kiln/jax/"):
     sys.exit(f"jax was loaded from {jax.__file__}")
-if jax.devices()[0].platform != "cpu":
+
+proof = ""
+if targets:
+    if targets[0].startswith("gfx"):
+        names, library = ("jax_plugins.xla_rocm7", "jax_plugins.xla_rocm60"), "xla_rocm_plugin.so"
+    else:
+        names, library = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12"), "xla_cuda_plugin.so"
+    specs = [spec for spec in map(importlib.util.find_spec, names) if spec]
+    if not specs:
+        sys.exit(f"none of {names} is installed: JAX would compute on the CPU")
+    plugin = pathlib.Path(specs[0].origin).with_name(library)
+    # The libraries that the wheels bring are found by the plugin's own paths; a missing one fails here.
+    if not hasattr(ctypes.CDLL(str(plugin)), "GetPjrtApi"):
+        sys.exit(f"{plugin} is no PJRT plugin")
+    proof = f"{plugin.parent.name} loads"
+    if jax.default_backend() == "cpu":
+        if device.exists():
+            sys.exit(f"there is a GPU, but the devices are {jax.devices()}")
+        proof += ", not run: there is no GPU here; "
+    else:
+        proof += ", run on "
+elif jax.devices()[0].platform != "cpu":
     sys.exit(f"devices are {jax.devices()}")
 if float(jnp.arange(10.0).sum()) != 45.0:
     sys.exit("a sum is wrong")
-print(f"jax {jax.__version__}, {jax.devices()}")
+print(f"jax {jax.__version__}, {proof}{jax.devices()}")

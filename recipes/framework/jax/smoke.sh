@@ -1,3 +1,3 @@
 #!/bin/sh -eu
-# JAX is the version asked for, first on the image's PATH, and sees the CPU.
+# JAX is the version asked for, first on the image's PATH, and computes.
 exec python3 smoke.py

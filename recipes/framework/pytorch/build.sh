@@ -1,6 +1,10 @@
 #!/bin/sh -eu
 # Builds PyTorch's wheel into /opt/kiln/wheels/pytorch from its pinned commit, with the target's CFLAGS and CXXFLAGS, and for its GPUs
 # when it has any.
+case $KILN_VERSION in
+  1.*) ;;
+  *) exec /bin/sh -eu ./build-2.sh ;; # other tools, other switches
+esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends git libopenblas-dev python3-dev

@@ -1,4 +1,7 @@
-"""PyTorch is the version asked for and a convolution, a matrix product and a gradient are right."""
+"""PyTorch is the version asked for, has machine code for the target's GPUs, and a convolution, a matrix product and a gradient are right.
+
+Where the test runs there may be no GPU: then the code is looked for and not run, and the last line says so.
+"""
 import os
 import pathlib
 import sys
@@ -17,9 +20,47 @@ if torch.__version__.split("+")[0] != wanted:
 if os.path.isdir("/usr/local/cuda") and torch.version.cuda is None:
     sys.exit("the image has CUDA, but this torch is built without it")
 
+
+
+def covers(built, target):
+    """Does sm_86 run on sm_89 (same generation, not newer), or is there PTX that the driver can compile?"""
+    number = int(target[3:].rstrip("af"))
+    for word in built:
+        kind, _, text = word.partition("_")
+        if not text.rstrip("af").isdigit():
+            continue
+        have = int(text.rstrip("af"))
+        if have <= number and (kind == "compute" or have // 10 == number // 10 and text[-1].isdigit()):
+            return True
+    return False
+
+
+proof = "CPU"
+targets = os.environ.get("KILN_GPU_TARGETS", "").split()
+if targets and targets[0].startswith("sm_") and int(wanted.split(".")[0]) >= 2:
+    built = torch._C._cuda_getArchFlags().split()
+    missing = [target for target in targets if not covers(built, target)]
+    if missing:
+        sys.exit(f"no code for {missing}; this torch has {built}")
+    proof = f"CUDA {torch.version.cuda} with code for {' '.join(targets)}"
+elif targets and targets[0].startswith("gfx"):
+    if torch.version.hip is None:
+        sys.exit("the target has an AMD GPU, but this torch is built without ROCm")
+    built = torch._C._cuda_getArchFlags().split()
+    missing = [target for target in targets if not any(word.split(":")[0] == target for word in built)]
+    if missing:
+        sys.exit(f"no code for {missing}; this torch has {built}")
+    proof = f"HIP {torch.version.hip} with code for {' '.join(targets)}"
+device = "cpu"
+if targets and torch.cuda.is_available():
+    device = "cuda"
+    proof += f", run on {torch.cuda.get_device_name()}"
+elif targets:
+    proof += ", not run: there is no GPU here"
+
 torch.manual_seed(0)
-image = torch.randn(2, 3, 8, 8, requires_grad=True)
-kernel = torch.randn(4, 3, 3, 3)
+image = torch.randn(2, 3, 8, 8, device=device, requires_grad=True)
+kernel = torch.randn(4, 3, 3, 3, device=device)
 convolved = F.conv2d(image, kernel)
 # The same convolution as a matrix product.
 product = (kernel.reshape(4, -1) @ F.unfold(image, 3)).reshape(2, 4, 6, 6)
@@ -31,4 +72,4 @@ assert_close(image.grad[0, :, 4, 4], kernel.sum(dim=(0, 2, 3)))
 torch.mm(torch.randn(256, 256), torch.randn(256, 256))  # makes the linker bind its BLAS
 mapped = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "/" in line}
 blas = sorted(path for path in mapped if "blas" in pathlib.Path(path).name.lower())
-print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, BLAS: {' '.join(blas) or 'built in'}")
+print(f"torch {torch.__version__}, {proof}, {torch.get_num_threads()} threads, BLAS: {' '.join(blas) or 'built in'}")

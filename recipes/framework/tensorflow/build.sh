@@ -1,5 +1,9 @@
 #!/bin/sh -eu
 # Builds TensorFlow's wheel into /opt/kiln/wheels/tensorflow with the target's flags, and for its GPUs when it has any.
+case $KILN_VERSION in
+  2.1.*) ;;
+  *) exec /bin/sh -eu ./build-2.20.sh ;; # other tools, other switches
+esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends bash curl git patch python3-dev rsync unzip zip

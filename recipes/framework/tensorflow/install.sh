@@ -1,22 +1,31 @@
 #!/bin/sh -eu
-# Installs TensorFlow $KILN_VERSION into a virtual environment at $KILN_PREFIX: the hash-checked wheel for the target, or the one that
+# Installs TensorFlow $KILN_VERSION into a virtual environment at $KILN_PREFIX: the hash-checked wheel for the base, or the one that
 # the build stage made.
 /usr/bin/python3 -m venv "$KILN_PREFIX"
+python=$("$KILN_PREFIX/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 pip() {
   "$KILN_PREFIX/bin/python3" -m pip --quiet --no-cache-dir --disable-pip-version-check "$@"
 }
-pip install --require-hashes --no-deps -r requirements-bootstrap.txt
-# Without isolation, the two that come as source are built with the setuptools pinned above.
-pip install --require-hashes --no-deps --no-build-isolation --no-compile -r "requirements-$KILN_VERSION.txt"
+kind=cpu
+[ "$KILN_BASE_NAME" != cuda ] || kind=gpu
+case $KILN_METHOD/$KILN_VERSION in
+  */1.* | */2.1.*)
+    pip install --require-hashes --no-deps -r requirements-bootstrap.txt
+    # Without isolation, the two that come as source are built with the setuptools pinned above.
+    pip install --require-hashes --no-deps --no-build-isolation --no-compile -r "requirements-$KILN_VERSION.txt"
+    [ "$KILN_METHOD" = source ] || pip install --require-hashes --no-deps --no-compile -r "requirements-$KILN_VERSION-$kind.txt"
+    ;;
+  pip/*) pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "requirements-$KILN_VERSION-$kind.txt" ;;
+  source/*) pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "requirements-$KILN_VERSION-source-$kind.txt" ;;
+esac
 if [ "$KILN_METHOD" = source ]; then
   pip install --no-index --no-deps --no-compile /opt/kiln/wheels/tensorflow/*.whl
   rm -rf /opt/kiln/wheels/tensorflow
   rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
-else
-  kind=cpu
-  [ -z "$KILN_GPU_TARGETS" ] || kind=gpu
-  pip install --require-hashes --no-deps --no-compile -r "requirements-$KILN_VERSION-$kind.txt"
 fi
 pip check
-"$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true # some packages carry Python 2 files
+case $python in
+  3.6) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true ;; # some packages carry Python 2 files
+  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" >/dev/null || true ;;
+esac
 rm -rf /root/.cache

@@ -1,0 +1,40 @@
+#!/bin/sh -eu
+# Installs the wheel of PyTorch $KILN_VERSION that the build stage made into a virtual environment at $KILN_PREFIX, with what it needs.
+/usr/bin/python3 -m venv "$KILN_PREFIX"
+python=$("$KILN_PREFIX/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+pip() {
+  "$KILN_PREFIX/bin/python3" -m pip --quiet --no-cache-dir --disable-pip-version-check "$@"
+}
+wheels() {
+  pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "$1"
+}
+case $KILN_VERSION in
+  1.*)
+    blas=libopenblas-base
+    pip install --require-hashes --no-deps -r requirements-bootstrap.txt
+    pip install --require-hashes --no-deps --no-build-isolation --no-compile -r requirements-build.txt
+    ;;
+  *)
+    blas=libopenblas0-pthread
+    wheels "requirements-common-py$python.txt"
+    [ -z "$KILN_GPU_TARGETS" ] || wheels "requirements-triton-$KILN_FACT_TRITON-gpu.txt"
+    ;;
+esac
+pip install --no-index --no-deps --no-compile /opt/kiln/wheels/pytorch/*.whl
+case $KILN_VERSION in
+  1.*) pip uninstall --yes cmake ninja ;;
+esac
+rm -rf /opt/kiln/wheels/pytorch
+rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
+# What the wheel was linked with.
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends libgomp1 "$blas"
+apt-get clean
+rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache
+pip check
+case $KILN_VERSION in
+  1.*) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true ;; # some packages carry Python 2 files
+  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" >/dev/null || true ;;
+esac
+rm -rf /root/.cache

@@ -1,0 +1,46 @@
+#!/bin/sh -eu
+# Builds OpenBLAS $KILN_VERSION for one CPU, $KILN_CPU_TARGET, into $KILN_PREFIX, from the distribution's own source package: apt
+# checks its signature, as it does for packages. No kernels but those of the one CPU are built, and nothing is chosen at run
+# time. LAPACK stays the distribution's, which calls this BLAS.
+export DEBIAN_FRONTEND=noninteractive
+
+# What OpenBLAS (TargetList.txt) calls the newest of its processors that the target has all features of.
+case $KILN_CPU_TARGET in
+  x86_64) target=GENERIC ;;
+  x86_64_v2 | nehalem | westmere) target=NEHALEM ;;
+  sandybridge | ivybridge) target=SANDYBRIDGE ;;
+  x86_64_v3 | haswell | broadwell | skylake | cannonlake) target=HASWELL ;;
+  zen | zen2 | zen3) target=ZEN ;;
+  x86_64_v4 | skylake_avx512 | cascadelake | icelake | zen4) target=SKYLAKEX ;;
+  sapphirerapids) target=SAPPHIRERAPIDS ;;
+  neoverse_n1) target=NEOVERSEN1 ;;
+  neoverse_v1) target=NEOVERSEV1 ;;
+  a64fx) target=A64FX ;;
+  aarch64 | armv8*) target=ARMV8 ;;
+  *) echo "source.sh: OpenBLAS has no kernels of its own for $KILN_CPU_TARGET; take the method distro" >&2; exit 3 ;;
+esac
+
+for sources in /etc/apt/sources.list.d/*.sources; do
+  sed 's/^Types:.*/Types: deb-src/' "$sources" >"${sources%.sources}-src.sources"
+done
+apt-get update -qq
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends dpkg-dev
+work=$(mktemp -d)
+cd "$work"
+found=$(apt-cache showsrc --only-source openblas | sed -n "s/^Version: \(${KILN_VERSION}[+-].*\)/\1/p" | head -n 1)
+[ -n "$found" ] || { echo "source.sh: this release has no source package of OpenBLAS $KILN_VERSION" >&2; exit 3; }
+# Without Debian's patches: they put its own LAPACK into the library, and alternatives around it.
+apt-get source -qq --download-only -o APT::Sandbox::User=root "openblas=$found"
+dpkg-source --skip-patches -x openblas_*.dsc source
+cd source
+
+set -- TARGET="$target" DYNAMIC_ARCH=0 USE_OPENMP=1 NO_LAPACK=1 NO_AFFINITY=1 NO_STATIC=1 NUM_THREADS=256 \
+  CC=gcc FC=gfortran COMMON_OPT="$CFLAGS" FCOMMON_OPT="$FFLAGS" PREFIX="$KILN_PREFIX"
+make -j"$KILN_JOBS" "$@" libs shared >make.log 2>&1 || { tail -n 40 make.log; exit 1; }
+make "$@" install >install.log 2>&1 || { tail -n 40 install.log; exit 1; }
+
+library=$(readlink -f "$KILN_PREFIX/lib/libopenblas.so")
+ln -sf "$(basename "$library")" "$KILN_PREFIX/lib/libblas.so.3"
+rm -rf "${KILN_PREFIX:?}/lib/cmake" "${KILN_PREFIX:?}/bin"
+cd /
+rm -rf "$work" /etc/apt/sources.list.d/*-src.sources
