@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "image/lock.h"
@@ -13,9 +14,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
-  std::string matrix;
-  std::vector<std::string> cells;
+struct Options : CellOptions {
   std::string workload;
   std::string format = "table";
   bool again = false;
@@ -67,7 +66,7 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
 void run(const Options& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
-  auto ids = choose_cells(catalogue.plan, options.cells);
+  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
   const Component& workload = find_workload(catalogue.recipes, options.workload);
   StatePaths state = invocation.state();
   Site site = invocation.site();
@@ -78,8 +77,8 @@ void run(const Options& options, Invocation& invocation) {
   std::map<std::string, IndexEntry> published;
   for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));
   std::vector<Row> rows;
-  for (const PlannedImage& image : catalogue.plan.images) {
-    if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
+  for (const PlannedImage* chosen : choice.images) {
+    const PlannedImage& image = *chosen;
     std::string name = image.spec.repository + ":" + image.spec.tag;
     auto entry = published.find(image.spec.key);
     if (entry == published.end())
@@ -105,13 +104,15 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("bench", "Measure a workload in published images, one after the other");
-  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option(
-      "cells", options->cells,
-      "cell patterns, one of which must match: a glob over the id, or axis=value (default: all)");
-  command->add_option("--workload", options->workload, "workload component")->required()->type_name("NAME");
+  add_cell_options(*command, *options);
+  command->add_option("--workload", options->workload, "workload component of the recipes")
+      ->required()
+      ->type_name("WORKLOAD");
   command->add_flag("--again", options->again, "measure anew what was measured on this host before");
-  command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer("kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }

@@ -25,6 +25,7 @@ const std::vector<Tool>& tools() {
   static const std::vector<Tool> kTools = {
       {"ninja", {"--version"}, "1.10", true, "schedules the steps"},
       {"buildah", {"--version"}, "1.23", true, "runs the steps"},
+      {"ip", {"-V"}, "5.0", true, "brings up the loopback device for tests"},
       {"skopeo", {"--version"}, "1.2", false, "pulls base images from registries"},
       {"mmdebstrap", {"--version"}, "1.0", false, "makes Debian bases"},
       {"apptainer", {"--version"}, "1.1", false, "runs SIF images"},
@@ -33,12 +34,18 @@ const std::vector<Tool>& tools() {
   return kTools;
 }
 
-// The first word of the output that looks like a version.
+// The first number of the output that has a point ("ip utility, iproute2-6.1.0"), else the first at all.
 std::string version_in(const std::string& output) {
-  std::size_t start = output.find_first_of("0123456789");
-  if (start == std::string::npos) return "?";
-  std::size_t end = output.find_first_not_of("0123456789.", start);
-  return output.substr(start, end == std::string::npos ? end : end - start);
+  std::string first = "?";
+  std::size_t start = 0;
+  while ((start = output.find_first_of("0123456789", start)) != std::string::npos) {
+    std::size_t end = std::min(output.find_first_not_of("0123456789.", start), output.size());
+    std::string number = output.substr(start, end - start);
+    if (number.find('.') != std::string::npos) return number;
+    if (first == "?") first = number;
+    start = end;
+  }
+  return first;
 }
 
 std::string found_version(const Tool& tool, Invocation& invocation) {
@@ -103,6 +110,7 @@ void run(Invocation& invocation) {
 
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("doctor", "Check what this machine has of what kiln needs");
+  command->footer("kiln doctor");
   command->callback([&invocation] { run(invocation); });
   return command;
 }

@@ -8,6 +8,7 @@
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "image/lock.h"
+#include "plan/reading.h"
 #include "registry/mappings.h"
 
 namespace kiln {
@@ -95,11 +96,10 @@ void recover(Invocation& invocation) {
 }
 
 void import(const Options& options, Invocation& invocation) {
-  auto bytes = invocation.files.read(options.file);
-  if (!bytes) throw Error(ExitCode::input, {options.file, 0, 0, ""}, "no such file");
+  const JsonDocument document = read_document(invocation.files, options.file);
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
-  auto mappings = read_mappings(JsonDocument::parse(*bytes, options.file), known_compilers(index.entries()));
+  auto mappings = read_mappings(document, known_compilers(index.entries()));
   std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
   fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
 }
@@ -110,30 +110,40 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("index", "Look into the registry index, roll it back, repair it");
   command->require_subcommand(1);
-  auto add = [&](const char* name, const char* help) {
+  auto add = [&](const char* name, const char* help, const char* example) {
     CLI::App* sub = command->add_subcommand(name, help);
     sub->fallthrough();
+    sub->footer(example);
     return sub;
   };
-  CLI::App* list_command = add("list", "The images of the current snapshot");
+  CLI::App* list_command =
+      add("list", "List the images of the current snapshot", "kiln index list --format json");
   list_command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}));
-  list_command->add_option("--snapshot", options->snapshot, "of this snapshot");
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  list_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
   list_command->callback([options, &invocation] { list(*options, invocation); });
-  CLI::App* show_command = add("show", "Everything known of one image, as JSON");
-  show_command->add_option("image", options->name, "repository:tag or sha256:digest")->required();
-  show_command->add_option("--snapshot", options->snapshot, "of this snapshot");
+  CLI::App* show_command = add("show", "Print everything known of one image, as JSON",
+                               "kiln index show pytorch:2.6.0-distro-x86_64-trixie");
+  show_command->add_option("image", options->name, "repository:tag or sha256:digest")
+      ->required()
+      ->type_name("IMAGE");
+  show_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
   show_command->callback([options, &invocation] { show(*options, invocation); });
-  add("snapshots", "The snapshots, newest first")->callback([&invocation] { snapshots(invocation); });
-  CLI::App* rollback_command = add("rollback", "Make an earlier snapshot the current one");
+  add("snapshots", "List the snapshots, newest first", "kiln index snapshots")->callback([&invocation] {
+    snapshots(invocation);
+  });
+  CLI::App* rollback_command =
+      add("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
   rollback_command->add_option("snapshot", options->snapshot, "number")->required();
   rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
-  add("recover", "Adopt images without rows, mark rows without files")->callback([&invocation] {
-    recover(invocation);
-  });
-  CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)");
+  add("recover", "Adopt images without rows and mark rows without files", "kiln index recover")
+      ->callback([&invocation] { recover(invocation); });
+  CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)",
+                                 "kiln index import mappings.json");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });
+  command->footer("kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");
   return command;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/invocation.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,15 +11,22 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/installation.h"
+#include "cli/lock_use.h"
+#include "plan/reading.h"
+
 namespace kiln {
 namespace {
 
-// Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself.
+// Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself;
+// else those that kiln was installed with are used.
 std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path& matrix,
                                    const FileSystem& files) {
+  for (const std::string& root : options.recipes)
+    if (!files.is_directory(root)) throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root));
   if (!options.recipes.empty()) return {options.recipes.begin(), options.recipes.end()};
-  for (const fs::path& root :
-       {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes", fs::path("recipes")})
+  for (const fs::path& root : {matrix.parent_path() / "recipes", matrix.parent_path() / ".." / "recipes",
+                               fs::path("recipes"), shared_folder() / "recipes"})
     if (files.is_directory(root)) return {root.lexically_normal()};
   throw Error(ExitCode::usage, "no recipes folder beside " + matrix.string(), "name it with --recipes");
 }
@@ -28,7 +36,10 @@ std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path&
 const Microarchitectures& Invocation::cpus() {
   if (!cpus_) {
     auto named = environment.find("KILN_ARCHSPEC");
-    std::string file = named == environment.end() ? KILN_ARCHSPEC_JSON : named->second;
+    fs::path installed = shared_folder() / "archspec" / "microarchitectures.json";
+    std::string file = named != environment.end() ? named->second
+                       : files.exists(installed)  ? installed.string()
+                                                  : KILN_ARCHSPEC_JSON;
     auto bytes = files.read(file);
     if (!bytes)
       throw Error(ExitCode::tool_missing, "archspec's tables are missing: " + file,
@@ -38,17 +49,45 @@ const Microarchitectures& Invocation::cpus() {
   return *cpus_;
 }
 
-Catalogue Invocation::load(const std::string& matrix_file) {
+std::string Invocation::archspec_version() const {
+  auto named = environment.find("KILN_ARCHSPEC");
+  if (named == environment.end()) return KILN_ARCHSPEC_VERSION;
+  return Digest::of(files.read(named->second).value_or("")).text();
+}
+
+CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* lock) {
   fs::path file = matrix_file;
+  need_file(file);
   RecipeBook recipes = RecipeBook::read(files, recipe_roots(options, file, files));
+  if (lock != nullptr) pin_recipes(recipes, *lock);
   TargetBook targets = TargetBook::read(files, file.parent_path() / "targets", cpus());
-  BuildPlan plan = plan_matrix(read_matrix(files, file), {recipes, targets, cpus()});
-  for (const std::string& warning : plan.warnings) note("warning: " + warning);
-  if (plan.images.empty())
-    note(fmt::format("warning: '{}' asks for no image: {} cells are excluded", plan.name,
-                     plan.excluded.size()));
+  return {std::move(recipes), std::move(targets), read_matrix(files, file)};
+}
+
+void Invocation::note_plan(const std::string& name, const std::vector<std::string>& warnings,
+                           std::size_t images, std::size_t excluded) const {
+  for (const std::string& warning : warnings) note("warning: " + warning);
+  if (images == 0)
+    note(fmt::format("warning: '{}' asks for no image: {} cells are excluded", name, excluded));
   site();  // a mistake in the site file shows before anything is run
-  return {std::move(recipes), std::move(targets), std::move(plan)};
+}
+
+bool Invocation::has_lockfile(const std::string& matrix_file) const {
+  return find_lockfile(matrix_file, *this).has_value();
+}
+
+Catalogue Invocation::plan(const std::string& matrix_file, const Lockfile* lock) {
+  CatalogueFiles read = this->read(matrix_file, lock);
+  BuildPlan plan = plan_matrix(read.matrix, {read.recipes, read.targets, cpus()});
+  note_plan(plan.name, plan.warnings, plan.images.size(), plan.excluded.size());
+  return {std::move(read.recipes), std::move(read.targets), std::move(plan)};
+}
+
+Catalogue Invocation::load(const std::string& matrix_file) {
+  std::optional<Lockfile> lock = find_lockfile(matrix_file, *this);
+  Catalogue catalogue = plan(matrix_file, lock ? &*lock : nullptr);
+  if (lock) check_lock(catalogue, *lock, matrix_file, *this);
+  return catalogue;
 }
 
 Site Invocation::site() const {
@@ -94,6 +133,24 @@ void Invocation::note(const std::string& text) const {
   if (!options.quiet) std::fprintf(stderr, "%s\n", text.c_str());
 }
 
+StartFolder::StartFolder() : fd_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+StartFolder::~StartFolder() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void StartFolder::enter() const {
+  if (::fchdir(fd_) != 0)
+    throw Error(ExitCode::store,
+                fmt::format("cannot go back to the folder where kiln was started: {}", std::strerror(errno)));
+}
+
+void Invocation::need_file(const fs::path& file) const {
+  if (files.exists(file) && !files.is_directory(file)) return;
+  MissingFile missing = describe_missing(files, file);
+  throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
+}
+
 void Invocation::need_root_or_namespace() const {
   if (::geteuid() == 0) return;
   auto buildah = runner.find_program("buildah");
@@ -108,28 +165,9 @@ void Invocation::need_root_or_namespace() const {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  fs::current_path(started_in);
+  started_in.enter();
   ::execv(buildah->c_str(), argv.data());
   throw Error(ExitCode::tool_missing, std::string("cannot run buildah unshare: ") + std::strerror(errno));
-}
-
-std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<std::string>& patterns) {
-  std::vector<std::string> ids;
-  std::vector<bool> used(patterns.size(), false);
-  for (const PlannedImage& image : plan.images) {
-    bool wanted = patterns.empty();
-    for (std::size_t i = 0; i < patterns.size(); ++i) {
-      bool tag = image.spec.tag == patterns[i] || image.spec.repository + ":" + image.spec.tag == patterns[i];
-      if (!tag && !matches_pattern(image.spec.request, patterns[i])) continue;
-      used[i] = wanted = true;
-    }
-    if (wanted) ids.push_back(image.spec.request.id);
-  }
-  for (std::size_t i = 0; i < patterns.size(); ++i)
-    if (!used[i])
-      throw Error(ExitCode::no_match, fmt::format("no cell of '{}' matches '{}'", plan.name, patterns[i]),
-                  "`kiln plan` lists the cells; a pattern is a glob over the id, or axis=value");
-  return ids;
 }
 
 std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries) {

@@ -14,6 +14,7 @@
 #include "image/state.h"
 #include "image/step.h"
 #include "plan/build_plan.h"
+#include "plan/lockfile.h"
 #include "plan/site.h"
 #include "registry/index.h"
 
@@ -27,6 +28,15 @@ struct GlobalOptions {
   std::string colour = "auto";
   std::string progress = "auto";
   bool quiet = false;
+  std::string lockfile;
+  bool locked = false;
+};
+
+// What -f names, read.
+struct CatalogueFiles {
+  RecipeBook recipes;
+  TargetBook targets;
+  Matrix matrix;
 };
 
 // What -f names, read and planned. `recipes` outlives the plan's users.
@@ -36,13 +46,38 @@ struct Catalogue {
   BuildPlan plan;
 };
 
+// The folder in which the program was started, held open: its path may lead through folders that this user
+// may not enter (`sudo -u builder kiln …` below /root).
+class StartFolder {
+ public:
+  StartFolder();
+  ~StartFolder();
+  StartFolder(const StartFolder&) = delete;
+  StartFolder& operator=(const StartFolder&) = delete;
+  void enter() const;  // throws Error(store)
+
+ private:
+  int fd_;
+};
+
 class Invocation {
  public:
   explicit Invocation(std::map<std::string, std::string> own) : environment(std::move(own)) {}
 
-  // Reads recipes, targets and matrix, and plans all of it. Warnings go to stderr.
+  // Reads recipes, targets and matrix; `lock` fixes what it pins. Throws Error(input), Error(usage).
+  CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
+  // Whether a lockfile holds for this matrix: then only load() tells what it does not cover.
+  bool has_lockfile(const std::string& matrix_file) const;
+  // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
+  // to stderr. Throws Error(locked) for what --locked forbids.
   Catalogue load(const std::string& matrix_file);
+  // The same under `lock`, or without any (null), and without a word about what it does not cover.
+  Catalogue plan(const std::string& matrix_file, const Lockfile* lock);
+  // What load() says of a plan on stderr. Throws Error(input) for a bad site file.
+  void note_plan(const std::string& name, const std::vector<std::string>& warnings, std::size_t images,
+                 std::size_t excluded) const;
   const Microarchitectures& cpus();
+  std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own
   Site site() const;
   StatePaths state() const;
   Index index(Index::Mode mode) const;
@@ -52,6 +87,8 @@ class Invocation {
   std::map<std::string, std::string> child_environment() const;
   StepSetup step_setup(const BuildPlan& plan, const Site& site, const StatePaths& state);
   void note(const std::string& text) const;  // a line on stderr unless --quiet
+  // Error(input), in the words that every reader of files has, when there is no such file.
+  void need_file(const fs::path& file) const;
   // Starts this program anew inside `buildah unshare` when it does not run as root: layers need a user
   // namespace in which files can belong to root and others. Returns only when there is nothing to do. Throws
   // Error(tool_missing).
@@ -63,15 +100,11 @@ class Invocation {
   RealCommandRunner runner;
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
-  fs::path started_in = fs::current_path();  // before --directory
+  StartFolder started_in;  // before --directory
 
  private:
   std::optional<Microarchitectures> cpus_;
 };
-
-// The ids of the cells that `patterns` name (all of them without patterns). Throws Error(no_match) when a
-// pattern matches nothing.
-std::vector<std::string> choose_cells(const BuildPlan& plan, const std::vector<std::string>& patterns);
 
 // Graph compilers that a DSL document may name as a boolean: those of the DSL's own pattern and those in the
 // index.
@@ -79,18 +112,25 @@ std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries)
 
 // Each subcommand in a file of its own.
 using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);
+CLI::App* add_init(CLI::App& app, Invocation& invocation);
+CLI::App* add_lint(CLI::App& app, Invocation& invocation);
 CLI::App* add_plan(CLI::App& app, Invocation& invocation);
 CLI::App* add_show(CLI::App& app, Invocation& invocation);
 CLI::App* add_generate(CLI::App& app, Invocation& invocation);
+CLI::App* add_import(CLI::App& app, Invocation& invocation);
 CLI::App* add_build(CLI::App& app, Invocation& invocation);
 CLI::App* add_step(CLI::App& app, Invocation& invocation);
 CLI::App* add_publish(CLI::App& app, Invocation& invocation);
 CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
+CLI::App* add_inspect(CLI::App& app, Invocation& invocation);
 CLI::App* add_sif(CLI::App& app, Invocation& invocation);
+CLI::App* add_lock(CLI::App& app, Invocation& invocation);
+CLI::App* add_diff(CLI::App& app, Invocation& invocation);
 CLI::App* add_schema(CLI::App& app, Invocation& invocation);
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation);
 CLI::App* add_completion(CLI::App& app, Invocation& invocation);
+CLI::App* add_man(CLI::App& app, Invocation& invocation);
 
 }  // namespace kiln

@@ -8,19 +8,22 @@
 #include <cstdio>
 #include <system_error>
 
+#include "cli/complete.h"
 #include "cli/invocation.h"
+#include "cli/lock_use.h"
+#include "cli/options_text.h"
+#include "cli/usage.h"
 
 extern char** environ;
 
 namespace kiln {
 namespace {
 
-constexpr const char* kFooter =
-    "Exit codes: 0 done or nothing to do, 1 some images failed, 2 usage, 3 bad recipe/matrix/DSL, 4 no image "
-    "matches,\n"
-    "5 tool missing, 6 registry or network, 7 lock or lease, 8 store, 124 timeout, 130 interrupted.\n"
-    "Environment: KILN_STATE, KILN_SITE, KILN_ARCHSPEC, SOURCE_DATE_EPOCH, NO_COLOR, proxies, "
-    "REGISTRY_AUTH_FILE, XDG_*.\n";
+constexpr const char* kExamples =
+    "kiln plan -f matrix/demo.json\n"
+    "kiln build -f matrix/demo.json\n"
+    "kiln publish -f matrix/demo.json\n"
+    "kiln select --dsl matrix/dsl/optimised.json";
 
 std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> environment;
@@ -43,27 +46,37 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
                  "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
       ->type_name("FILE")
       ->envname("KILN_SITE");
-  app.add_option("--recipes", options.recipes,
-                 "recipes folder; may be repeated, later ones win (default: beside the matrix)")
+  app.add_option(
+         "--recipes", options.recipes,
+         "recipes folder; may be repeated, later ones win (default: beside the matrix, else kiln's own)")
       ->type_name("DIR")
+      ->envname("KILN_RECIPES")
       ->expected(1)
       ->take_all();
-  app.add_option("--color", options.colour, "auto, always or never")
+  app.add_option("--color", options.colour, "colours: auto, always or never")
       ->type_name("WHEN")
+      ->envname("KILN_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_option("--progress", options.progress, "auto, tty, plain, json or none")
+  app.add_option("--progress", options.progress,
+                 "how progress is shown on stderr: auto, tty, plain, json or none")
       ->type_name("STYLE")
+      ->envname("KILN_PROGRESS")
       ->check(CLI::IsMember({"auto", "tty", "plain", "json", "none"}))
       ->capture_default_str();
   app.add_flag("-q,--quiet", options.quiet, "print the answer and errors only");
 }
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
-  for (Subcommand add : {add_plan, add_show, add_generate, add_build, add_publish, add_bench, add_select,
-                         add_index, add_schema, add_doctor, add_completion, add_step, add_sif}) {
+  for (Subcommand add : {
+           add_init,    add_import, add_lint,   add_plan,       add_show,    add_generate, add_build,
+           add_publish, add_bench,  add_select, add_index,      add_inspect, add_lock,     add_diff,
+           add_sif,     add_schema, add_doctor, add_completion, add_man,     add_step,
+       }) {
     CLI::App* subcommand = add(app, invocation);
     subcommand->fallthrough();
+    bool plans = subcommand->get_option_no_throw("--file") != nullptr;
+    if (plans && subcommand->get_name() != "lock") add_lock_options(*subcommand, invocation.options);
   }
   app.require_subcommand(1);
 }
@@ -73,46 +86,36 @@ int report(const Error& error) {
   return static_cast<int>(error.code());
 }
 
-// What the parser says, but for the word that is no command: the parser only says that one is missing.
-Error usage_error(const CLI::App& app, int argc, char** argv, const std::string& message) {
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(command->get_name());
-  bool any = std::any_of(argv + 1, argv + argc, [&](const char* word) {
-    return std::find(commands.begin(), commands.end(), word) != commands.end();
-  });
-  for (int i = 1; i < argc && !any; ++i) {
-    std::string word = argv[i];
-    if (!word.empty() && word.front() != '-' && (i == 1 || argv[i - 1][0] != '-'))
-      return Error(ExitCode::usage, "unknown command '" + word + "'", did_you_mean(word, commands));
-    if (word.starts_with("--") && app.get_option_no_throw(word.substr(0, word.find('='))) == nullptr)
-      return Error(ExitCode::usage, "unknown option '" + word + "'", "`kiln --help` lists them");
-  }
-  std::string hint = argc > 1 && any ? "" : "`kiln --help` lists the commands";
-  return Error(ExitCode::usage, message, hint);
+// The program's own folder change: before anything is read.
+void enter(const std::string& folder) {
+  if (folder.empty()) return;
+  if (!fs::is_directory(folder)) throw Error(ExitCode::input, fmt::format("there is no folder '{}'", folder));
+  std::error_code problem;
+  fs::current_path(folder, problem);
+  if (problem) throw Error(ExitCode::input, fmt::format("cannot go to '{}': {}", folder, problem.message()));
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"kiln: an image factory for AI and HPC sites", "kiln"};
-  app.set_version_flag("--version", "kiln " KILN_VERSION " (archspec " KILN_ARCHSPEC_VERSION ")");
-  app.footer(kFooter);
+  CLI::App app{"An image factory for AI and HPC sites", "kiln"};
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", "kiln " KILN_VERSION " (archspec " KILN_ARCHSPEC_VERSION ")",
+                       "print the version");
   Invocation invocation(own_environment());
   add_global_options(app, invocation.options);
   // Folder first: subcommands run as callbacks while arguments are parsed.
-  app.parse_complete_callback([&] {
-    if (invocation.options.directory.empty()) return;
-    std::error_code problem;
-    fs::current_path(invocation.options.directory, problem);
-    if (problem)
-      throw Error(ExitCode::usage,
-                  fmt::format("cannot go to {}: {}", invocation.options.directory, problem.message()));
-  });
+  app.parse_complete_callback([&] { enter(invocation.options.directory); });
   add_subcommands(app, invocation);
+  app.footer(kExamples);  // last, as commands inherit it
+  if (argc > 1 && std::string_view(argv[1]) == "__complete") {
+    print_completions(app, {argv + 2, argv + argc}, invocation);
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem, std::cout, std::cerr);  // --help, --version
-    return report(usage_error(app, argc, argv, problem.what()));
+    return report(usage_error(app, problem));
   }
   if (std::fflush(stdout) != 0 && errno != EPIPE) throw Error(ExitCode::store, "cannot write to stdout");
   return static_cast<int>(interrupted() ? ExitCode::interrupted : invocation.exit_code);

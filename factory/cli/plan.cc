@@ -1,128 +1,98 @@
-// kiln plan: what would be built, what is excluded, and why.
+// kiln plan: what would be built, what is excluded, and why; as text, JSON, a picture, or jobs of a CI
+// system.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "cli/cell_options.h"
 #include "cli/invocation.h"
-#include "cli/table.h"
+#include "cli/plan_rows.h"
+#include "cli/plan_text.h"
+#include "cli/standing.h"
+#include "cli/usage.h"
+#include "plan/pipelines.h"
+#include "plan/plan_graph.h"
 
 namespace kiln {
 namespace {
 
-struct Options {
-  std::string matrix;
-  std::vector<std::string> cells;
+struct Options : CellOptions {
   std::string format = "table";
+  std::string graph;
   bool explain = false;
+  bool all = false;
+  std::size_t chunk = 0;  // 0: all of them
+
+  // The table of everything needs no more than a row of each image at a time.
+  bool whole_table() const { return format == "table" && graph.empty() && !explain && every_cell(); }
+  bool jobs() const { return format == "github" || format == "gitlab"; }
 };
 
-std::optional<BuildPlan> last_plan(const StatePaths& state, const std::string& name,
-                                   const FileSystem& files) {
-  auto bytes = files.read(state.plan(name));
-  if (!bytes) return std::nullopt;
-  JsonLimits limits{256u << 20, 64, 1u << 20, 20'000'000};
-  return plan_from_json(JsonDocument::parse(*bytes, state.plan(name).string(), limits));
+void check(const CLI::App& command, const Options& options) {
+  refuse_together(command, "--graph", "--format", "a graph has a format of its own");
+  refuse_together(command, "--graph", "--explain");
+  if (options.explain && options.format != "table")
+    throw Error(ExitCode::usage, fmt::format("--explain and --format {} do not go together", options.format),
+                "--format json holds every reason under 'why'");
+  if (options.all && !options.jobs())
+    throw Error(ExitCode::usage, "--all goes with --format github or gitlab",
+                "other formats print every cell");
+  if (options.chunk > 0 && options.format != "github")
+    throw Error(ExitCode::usage, "--chunk goes with --format github");
 }
 
-// Where an image stands: `why` is empty when it is built.
-struct Standing {
-  const PlannedImage* image;
-  std::string state;  // "built", "to build", or "to re-tag": its bits are there, its name or labels are new
-  std::vector<std::string> why;
-};
-
-// The first step or test without a record, "" when all are there.
-std::string first_missing(const PlannedImage& image, const BuildPlan& plan, const StatePaths& state,
-                          const FileSystem& files) {
-  auto missing = [&](const std::vector<std::string>& keys, bool tests) -> std::string {
-    for (const std::string& key : keys) {
-      if (files.exists(tests ? state.test(key) : state.step(key))) continue;
-      bool failed = files.exists(state.failure(key));
-      return plan.steps.at(key).title + (failed ? ": failed last time" : ": not run yet");
-    }
-    return "";
-  };
-  std::string step = missing(image.steps, false);
-  return step.empty() ? missing(image.tests, true) : step;
+std::vector<const PlannedImage*> cells_of_jobs(const std::vector<Standing>& rows, bool all) {
+  std::vector<const PlannedImage*> cells;
+  for (const Standing& row : rows)
+    if (all || row.state != CellState::built) cells.push_back(row.image);
+  return cells;
 }
 
-// Changed inputs are the reason; without any, what an interrupted or failed run left to do.
-Standing standing_of(const PlannedImage& image, const BuildPlan& plan, const BuildPlan* previous,
-                     const StatePaths& state, const FileSystem& files) {
-  if (is_built(image, state, files)) return {&image, "built", {}};
-  std::string missing = first_missing(image, plan, state, files);
-  if (missing.empty()) return {&image, "to re-tag", {"new name or labels: nothing is built"}};
-  auto changed = explain_image(image, plan, previous);
-  if (changed.empty()) changed = {missing};
-  return {&image, "to build", changed};
+void print_github(const std::vector<const PlannedImage*>& cells, const Options& options,
+                  Invocation& invocation) {
+  auto chunks = github_matrices(cells, invocation.cpus());
+  if (options.chunk > chunks.size())
+    throw Error(ExitCode::no_match, fmt::format("there is no chunk {}", options.chunk),
+                fmt::format("{} cells are {} chunk{} of at most {}", cells.size(), chunks.size(),
+                            chunks.size() == 1 ? "" : "s", kGithubJobs));
+  for (std::size_t i = 0; i < chunks.size(); ++i)
+    if (options.chunk == 0 || options.chunk == i + 1) fmt::print("{}\n", chunks[i].dump());
 }
 
-std::string short_reason(const std::vector<std::string>& why) {
-  if (why.empty()) return "";
-  return why.size() == 1 ? why.front() : fmt::format("{} (+{} more)", why.front(), why.size() - 1);
+void print_graph(const PlanGraph& graph, const std::string& format, const Invocation& invocation) {
+  std::string text = format == "dot" ? graph_dot(graph) : graph_mermaid(graph);
+  if (format == "mermaid" && (graph.edges.size() > kMermaidEdges || text.size() > kMermaidBytes))
+    invocation.note(
+        fmt::format("warning: {} edges, {} bytes: Mermaid draws at most {} edges and {} bytes by default; "
+                    "choose fewer cells, or use --graph dot",
+                    graph.edges.size(), text.size(), kMermaidEdges, kMermaidBytes));
+  fmt::print("{}", text);
 }
 
-void print_excluded(const BuildPlan& plan) {
-  if (plan.excluded.empty()) return;
-  Table excluded({"EXCLUDED", "REASON"});
-  for (const ExcludedCell& cell : plan.excluded) {
-    std::string axes;
-    for (const auto& [axis, value] : cell.axes)
-      axes += fmt::format("{}{}={}", axes.empty() ? "" : " ", axis, value);
-    excluded.add({axes, cell.reason});
-  }
-  fmt::print("\n{}", excluded.text());
-}
-
-void print_table(const BuildPlan& plan, const std::vector<Standing>& rows, const Options& options) {
-  Table table({"CELL", "IMAGE", "STATE", "WHY"});
-  std::size_t to_build = 0;
-  for (const Standing& row : rows) {
-    if (row.state == "to build") ++to_build;
-    const ImageSpec& spec = row.image->spec;
-    table.add({spec.request.id, spec.repository + ":" + spec.tag, row.state,
-               options.explain ? "" : short_reason(row.why)});
-    if (!options.explain) continue;
-    for (const std::string& line : row.why) table.add({"", "", "", line});
-  }
-  fmt::print("{}", table.text());
-  print_excluded(plan);
-  fmt::print("\n{} images, {} to build, {} excluded; {} steps, {} without sharing\n", rows.size(), to_build,
-             plan.excluded.size(), plan.steps.size(), plan.steps_before_sharing);
-}
-
-void print_json(const BuildPlan& plan, const std::vector<Standing>& rows) {
-  std::map<std::string, const Standing*> by_id;
-  for (const Standing& row : rows) by_id[row.image->spec.request.id] = &row;
-  Json json = to_json(plan);
-  Json cells = Json::array();
-  for (Json& cell : json["cells"]) {
-    auto row = by_id.find(cell["id"].get<std::string>());
-    if (row == by_id.end()) continue;
-    cell["state"] = row->second->state;
-    cell["why"] = row->second->why;
-    cells.push_back(std::move(cell));
-  }
-  json["cells"] = std::move(cells);
-  fmt::print("{}\n", json.dump(2));
-}
-
-void run(const Options& options, Invocation& invocation) {
+void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+  check(command, options);
+  if (options.whole_table() && !invocation.has_lockfile(options.matrix))
+    return print_plan_rows(options.matrix, invocation);
   Catalogue catalogue = invocation.load(options.matrix);
-  StatePaths state = invocation.state();
-  auto previous = last_plan(state, catalogue.plan.name, invocation.files);
-  auto ids = choose_cells(catalogue.plan, options.cells);
-  std::set<std::string> chosen(ids.begin(), ids.end());
+  const BuildPlan& plan = catalogue.plan;
+  CellChoice choice = choose_cells(plan, options, invocation);
+  StatePaths paths = invocation.state();
+  StateView state(plan.name, paths, invocation.files);
   std::vector<Standing> rows;
-  for (const PlannedImage& image : catalogue.plan.images)
-    if (chosen.contains(image.spec.request.id))
-      rows.push_back(
-          standing_of(image, catalogue.plan, previous ? &*previous : nullptr, state, invocation.files));
-  if (options.format == "table")
-    print_table(catalogue.plan, rows, options);
+  for (const PlannedImage* image : choice.images) rows.push_back(state.standing(*image));
+  if (!options.graph.empty())
+    return print_graph(make_graph(plan, choice.images, state.graph_states(rows)), options.graph, invocation);
+  if (options.format == "github") return print_github(cells_of_jobs(rows, options.all), options, invocation);
+  if (options.format == "gitlab") {
+    fmt::print("{}\n", gitlab_pipeline(cells_of_jobs(rows, options.all), {options.matrix}).dump(2));
+    return;
+  }
+  auto cost = [&](const std::string& key) { return state.cost(key); };
+  PlanView view{plan, choice, rows, state, sharing_of(choice.images, cost)};
+  if (options.format == "json")
+    fmt::print("{}\n", plan_document(view).dump(2));
   else
-    print_json(catalogue.plan, rows);
+    fmt::print("{}", options.explain ? plan_blocks(view) : plan_table(view));
 }
 
 }  // namespace
@@ -131,12 +101,25 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
-  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option("cells", options->cells,
-                      "cell patterns, one of which must match: a glob over the id, or axis=value");
-  command->add_option("--format", options->format, "table or json")->check(CLI::IsMember({"table", "json"}));
-  command->add_flag("--explain", options->explain, "every reason for each image, a line each");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  add_cell_options(*command, *options);
+  command
+      ->add_option("--format", options->format,
+                   "table, json, github (a matrix for Actions: a line for each 256 cells) or gitlab (a child "
+                   "pipeline)")
+      ->check(CLI::IsMember({"table", "json", "github", "gitlab"}))
+      ->capture_default_str();
+  command->add_option("--graph", options->graph, "the steps and images as a picture: dot or mermaid")
+      ->check(CLI::IsMember({"dot", "mermaid"}));
+  command->add_flag("--explain", options->explain, "a block a cell: every reason and every step");
+  command->add_flag("--all", options->all, "github, gitlab: jobs for cells that are built, too");
+  command->add_option("--chunk", options->chunk, "github: this chunk only, counted from 1")
+      ->check(CLI::Range(1, 100'000));
+  command->footer(
+      "kiln plan -f matrix/demo.json\n"
+      "kiln plan -f matrix/demo.json --explain compiler=inductor\n"
+      "kiln plan -f matrix/demo.json --graph dot framework=pytorch | dot -Tsvg >plan.svg\n"
+      "kiln plan -f matrix/demo.json --format gitlab >cells.yml");
+  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
   return command;
 }
 

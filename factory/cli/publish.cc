@@ -3,32 +3,27 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "image/lock.h"
 
 namespace kiln {
 namespace {
 
-struct Options {
-  std::string matrix;
-  std::vector<std::string> cells;
-};
-
-void run(const Options& options, Invocation& invocation) {
+void run(const CellOptions& options, Invocation& invocation) {
   Catalogue catalogue = invocation.load(options.matrix);
-  auto ids = choose_cells(catalogue.plan, options.cells);
+  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
   StatePaths state = invocation.state();
   StateLock lock(state.lock(), invocation.clock, "kiln publish of " + catalogue.plan.name);
   std::vector<ImageRecord> records;
   std::vector<std::string> failed;
-  for (const PlannedImage& image : catalogue.plan.images) {
-    if (std::find(ids.begin(), ids.end(), image.spec.request.id) == ids.end()) continue;
-    fs::path built = state.built(record_name(image.spec));
+  for (const PlannedImage* image : choice.images) {
+    fs::path built = state.built(record_name(image->spec));
     auto bytes = invocation.files.read(built);
     if (bytes)
       records.push_back(image_record_from_json(JsonDocument::parse(*bytes, built.string()).root()));
     else
-      failed.push_back(image.spec.repository + ":" + image.spec.tag);
+      failed.push_back(image->spec.repository + ":" + image->spec.tag);
   }
   if (records.empty())
     throw Error(ExitCode::no_match, "nothing of '" + catalogue.plan.name + "' is built",
@@ -46,12 +41,12 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CellOptions>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
-  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
-  command->add_option(
-      "cells", options->cells,
-      "cell patterns, one of which must match: a glob over the id, or axis=value (default: all)");
+  add_cell_options(*command, *options);
+  command->footer(
+      "kiln publish -f matrix/demo.json\n"
+      "kiln publish -f matrix/demo.json framework=pytorch");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }

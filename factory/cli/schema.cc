@@ -13,6 +13,7 @@ CLI::App* add_schema(CLI::App& app, Invocation&) {
   command->add_option("name", *name, fmt::format("{}", fmt::join(schema_names(), ", ")))
       ->required()
       ->check(CLI::IsMember(schema_names()));
+  command->footer("kiln schema recipe >recipe.schema.json");
   command->callback([name] { fmt::print("{}", schema_text(*name)); });
   return command;
 }

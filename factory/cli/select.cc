@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/invocation.h"
+#include "cli/usage.h"
+#include "plan/reading.h"
 #include "registry/host.h"
 
 namespace kiln {
@@ -22,11 +24,9 @@ struct Options {
   bool json = false;
 };
 
-std::string read_document(const std::string& file, const FileSystem& files) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  auto bytes = files.read(file);
-  if (!bytes) throw Error(ExitCode::input, {file, 0, 0, ""}, "no such file");
-  return *bytes;
+JsonDocument read_named(const std::string& file, const FileSystem& files) {
+  if (file != "-") return read_document(files, file);
+  return JsonDocument::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}), "stdin");
 }
 
 // `--host any` knows nothing of the host; a file or the document's own host block describe one; else this
@@ -41,7 +41,7 @@ Host choose_host(const Options& options, const ImageQuery& query, Invocation& in
     return {std::move(host), true};
   };
   if (!options.host.empty()) {
-    auto document = JsonDocument::parse(read_document(options.host, invocation.files), options.host);
+    auto document = read_named(options.host, invocation.files);
     return checked(host_from_json(document.root()), options.host);
   }
   if (query.host) return checked(host_from_json(*query.host), query.host->where().file);
@@ -57,9 +57,13 @@ std::string reference(const ImageRecord& image, const std::string& format, const
   return folder == invocation.environment.end() ? file : (fs::path(folder->second) / file).string();
 }
 
-void run(const Options& options, Invocation& invocation) {
-  std::string file = options.dsl == "-" ? "stdin" : options.dsl;
-  auto document = JsonDocument::parse(read_document(options.dsl, invocation.files), file);
+void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+  refuse_together(command, "--json", "--format", "the JSON answer holds the whole record of the image");
+  refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
+  refuse_together(command, "--explain", "--format", "the explanation names the image by its tag");
+  if (options.dsl == "-" && options.host == "-")
+    throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
+  auto document = read_named(options.dsl, invocation.files);
   std::vector<IndexEntry> entries =
       invocation.index(Index::Mode::read)
           .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
@@ -91,10 +95,15 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"tag", "oci", "sif"}))
       ->capture_default_str();
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
+      ->type_name("N")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->footer(
+      "kiln select --dsl matrix/dsl/optimised.json\n"
+      "kiln select --dsl - --host node.json --format sif <job.json\n"
+      "kiln select --dsl matrix/dsl/optimised.json --explain");
+  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
   return command;
 }
 

@@ -1,14 +1,17 @@
 // kiln sif: an OCI image as a SIF file, and what is in a SIF file.
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/image_name.h"
 #include "cli/invocation.h"
+#include "cli/sif_sign.h"
 #include "cli/table.h"
+#include "cli/temporary_folder.h"
+#include "cli/usage.h"
+#include "image/script.h"
 #include "sif/sif_build.h"
 #include "sif/sif_reader.h"
 
@@ -26,97 +29,6 @@ struct Options {
   bool reproducible = false;
   std::string file;
   std::uint32_t object = 0;
-};
-
-unsigned usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
-std::string own_architecture() {
-#if defined(__aarch64__)
-  return "arm64";
-#elif defined(__powerpc64__)
-  return "ppc64le";
-#else
-  return "amd64";
-#endif
-}
-
-// A folder of our own that goes when the command ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "kiln-sif.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error(ExitCode::store, "cannot create a folder in " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-// skopeo knows registries, their logins and their certificates; what it fetched is read as a layout.
-sif::ImageName fetch(const sif::ImageName& name, const fs::path& folder, Invocation& invocation) {
-  Command command;
-  command.argv = {"skopeo", "copy", "--quiet", "docker:" + name.path,
-                  "oci:" + (folder / "image").string() + ":fetched"};
-  command.environment = invocation.child_environment();
-  CommandResult result = invocation.runner.run(command);
-  if (!result.ok())
-    throw Error(ExitCode::network, fmt::format("cannot fetch docker:{}: {}", name.path, result.tail));
-  return {"oci", (folder / "image").string(), "fetched"};
-}
-
-// "repository:tag" of the index stands for the layout of that image.
-sif::ImageName name_of(const std::string& text, Invocation& invocation) {
-  if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)
-    return sif::parse_image_name(text);
-  if (invocation.files.exists(invocation.state().root() / "index.db"))
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      if (entry.image.name() == text && !entry.image.layout.empty())
-        return {"oci", (invocation.state().root() / entry.image.layout).string(), ""};
-  return sif::parse_image_name(text);
-}
-
-class Bar {
- public:
-  Bar(Invocation& invocation, double start) : invocation_(invocation), start_(start) {
-    const std::string& style = invocation.options.progress;
-    shown_ =
-        !invocation.options.quiet && (style == "tty" || (style == "auto" && ::isatty(STDERR_FILENO) == 1));
-  }
-  ~Bar() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-  }
-  Bar(const Bar&) = delete;
-  Bar& operator=(const Bar&) = delete;
-
-  void show(std::uint64_t done, std::uint64_t all) {
-    double now = invocation_.clock.monotonic_seconds();
-    if (!shown_ || now - last_ < 0.1) return;
-    last_ = now;
-    double part = all == 0 ? 1 : static_cast<double>(done) / static_cast<double>(all);
-    auto filled = static_cast<std::size_t>(part * 30);
-    fmt::print(stderr, "\r[{}{}] {:3.0f} %  {} of {} MB  {:.0f} s\x1b[K", std::string(filled, '#'),
-               std::string(30 - std::min<std::size_t>(filled, 30), '.'), part * 100, done / 1'000'000,
-               all / 1'000'000, now - start_);
-  }
-
- private:
-  Invocation& invocation_;
-  double start_;
-  double last_ = 0;
-  bool shown_ = false;
 };
 
 std::int64_t build_time(Invocation& invocation, bool reproducible) {
@@ -144,14 +56,26 @@ void report(const sif::SifResult& result, const Options& options, double seconds
                               static_cast<double>(result.compressed) / 1e6, merge.entries, seconds));
 }
 
+// A single image, or one that a tag names, is read whatever --arch says.
+void check_architecture(const sif::SourceImage& image, const std::string& asked) {
+  if (asked.empty() || image.config().architecture == asked) return;
+  throw Error(ExitCode::usage, fmt::format("--arch {} and IMAGE do not go together: the image is for {}",
+                                           asked, image.config().architecture));
+}
+
 void build(const Options& options, Invocation& invocation) {
+  if (options.output == "-")
+    throw Error(ExitCode::usage, "--output - does not work: a SIF file is written out of order",
+                "name a file, and read that");
   double start = invocation.clock.monotonic_seconds();
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
   sif::ImageName name = name_of(options.image, invocation);
+  need_source(name, invocation);
   std::optional<TemporaryFolder> fetched;
   sif::ImageName local =
-      name.transport == "docker" ? fetch(name, fetched.emplace().path(), invocation) : name;
+      name.transport == "docker" ? fetch(name, architecture, fetched.emplace().path(), invocation) : name;
   sif::SourceImage image = sif::SourceImage::open(local, architecture);
+  check_architecture(image, options.architecture);
   image.call(name);
   sif::SifOptions settings;
   settings.squashfs = {options.compression, options.level, options.block_kib << 10,
@@ -161,7 +85,7 @@ void build(const Options& options, Invocation& invocation) {
   settings.now = build_time(invocation, options.reproducible);
   sif::SifResult result;
   {
-    Bar bar(invocation, start);
+    ProgressBar bar(invocation, start);
     settings.progress = [&bar](std::uint64_t done, std::uint64_t all) { bar.show(done, all); };
     result = sif::build_sif(image, options.output, settings);
   }
@@ -212,12 +136,13 @@ void add_build_options(CLI::App& command, Options& options) {
           "oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or a tag of the index")
       ->type_name("IMAGE");
   command.add_option("-o,--output", options.output, "the SIF file to write")->type_name("FILE");
-  command.add_option("--compression", options.compression, "of the files inside")
+  command.add_option("--compression", options.compression, "of the files inside: zstd, gzip, lz4 or xz")
       ->check(CLI::IsMember({"zstd", "gzip", "lz4", "xz"}))
       ->capture_default_str();
   command.add_option("--level", options.level, "compression level (default: zstd 3, gzip 9, xz 6)")
       ->type_name("N");
   command.add_option("--block", options.block_kib, "block size in KiB, a power of two from 4 to 1024")
+      ->type_name("KIB")
       ->capture_default_str();
   command
       .add_option("--arch", options.architecture,
@@ -234,6 +159,8 @@ CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, Optio
   CLI::App* command = parent.add_subcommand(name, text);
   command->add_option("file", options.file, "SIF file")->required()->type_name("FILE");
   command->fallthrough();
+  command->footer(std::string("kiln sif ") + name + " pytorch.sif" +
+                  (name == std::string_view("dump") ? " 1" : ""));
   return command;
 }
 
@@ -241,22 +168,32 @@ CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, Optio
 
 CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("sif", "Convert an OCI image to a SIF file; list, dump and check SIF files");
+  CLI::App* command = app.add_subcommand(
+      "sif", "Convert an OCI image to a SIF file; list, dump, check, sign and verify SIF files");
   add_build_options(*command, *options);
-  add_reader(*command, "list", "The objects of a SIF file", *options)->callback([options] {
-    list(*options);
-  });
-  CLI::App* dumping = add_reader(*command, "dump", "One object's bytes on stdout", *options);
+  auto read = [options, &invocation](CLI::App* reader, void (*act)(const Options&)) {
+    return [reader, options, act, &invocation] {
+      refuse_parent_options(*reader);
+      invocation.need_file(options->file);
+      act(*options);
+    };
+  };
+  CLI::App* listing = add_reader(*command, "list", "List the objects of a SIF file", *options);
+  listing->callback(read(listing, list));
+  CLI::App* dumping = add_reader(*command, "dump", "Print the bytes of one object", *options);
   dumping->add_option("id", options->object, "the object's id")->required()->type_name("ID");
-  dumping->callback([options] { dump(*options); });
-  add_reader(*command, "check", "Read a SIF file strictly", *options)->callback([options] {
-    check(*options);
-  });
+  dumping->callback(read(dumping, dump));
+  CLI::App* checking = add_reader(*command, "check", "Read a SIF file strictly and say what it is", *options);
+  checking->callback(read(checking, check));
+  add_sif_signing(*command, invocation);
   command->require_subcommand(0, 1);
+  command->footer(
+      "kiln sif pytorch:2.6.0-distro-x86_64-trixie -o pytorch.sif\n"
+      "kiln sif docker://docker.io/library/debian:12 -o debian.sif --compression gzip\n"
+      "kiln sif list pytorch.sif");
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
-    if (options->image.empty()) throw CLI::RequiredError("IMAGE");
+    if (options->image.empty()) throw CLI::RequiredError("image");
     if (options->output.empty()) throw CLI::RequiredError("--output");
     build(*options, invocation);
   });

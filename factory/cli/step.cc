@@ -10,8 +10,10 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "cli/evidence_step.h"
 #include "cli/invocation.h"
 #include "image/package.h"
+#include "image/plan_file.h"
 
 namespace kiln {
 namespace {
@@ -31,13 +33,12 @@ void announce(const StatePaths& state, const StepEvent& event) {
   ::close(fifo);
 }
 
-BuildPlan read_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
-  auto bytes = files.read(state.plan(name));
-  if (!bytes)
+PlanFile open_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
+  auto file = PlanFile::open(files, state.plan(name));
+  if (!file)
     throw Error(ExitCode::usage, "there is no plan '" + name + "' in " + state.root().string(),
                 "run `kiln build` first");
-  JsonLimits limits{256u << 20, 64, 1u << 20, 20'000'000};
-  return plan_from_json(JsonDocument::parse(*bytes, state.plan(name).string(), limits));
+  return std::move(*file);
 }
 
 // The end of a step as `kiln build` and a person read it.
@@ -45,23 +46,41 @@ void report(const StepEvent& event) {
   fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-void package(const BuildPlan& plan, const std::string& cell, Invocation& invocation) {
+// The last edge of an image: what is inside is looked at, and then it gets its manifest.
+void package(const PlanFile& file, const std::string& cell, Invocation& invocation) {
   StatePaths state = invocation.state();
-  for (const PlannedImage& image : plan.images) {
-    if (image.spec.request.id != cell) continue;
-    double start = invocation.clock.monotonic_seconds();
-    fs::path record = state.step(image.spec.last_step().key);
-    auto bytes = invocation.files.read(record);
-    if (!bytes) throw Error(ExitCode::store, "the image's last step has no record: " + record.string());
-    StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
+  const auto plan = file.cell(cell);
+  if (!plan || plan->images.size() != 1) throw Error(ExitCode::usage, "the plan has no cell '" + cell + "'");
+  const PlannedImage& image = plan->images.front();
+  double start = invocation.clock.monotonic_seconds();
+  StepEvent event{StepEvent::State::started,
+                  image.spec.key,
+                  "image " + image.spec.repository + ":" + image.spec.tag,
+                  0,
+                  "",
+                  ""};
+  announce(state, event);
+  fs::path record = state.step(image.spec.last_step().key);
+  auto bytes = invocation.files.read(record);
+  if (!bytes) throw Error(ExitCode::store, "the image's last step has no record: " + record.string());
+  StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
+  auto seconds = [&] { return invocation.clock.monotonic_seconds() - start; };
+  try {
+    EvidenceRecord evidence = examine_built(image, *plan, last, invocation);
     BlobStore store(state.store());
-    package_image(image.spec, last, state, store, invocation.files,
-                  source_date_epoch(invocation.environment));
-    report({StepEvent::State::done, image.spec.key, "image " + image.spec.repository + ":" + image.spec.tag,
-            invocation.clock.monotonic_seconds() - start, "", ""});
-    return;
+    package_image(image.spec, last, state, store, invocation.files, source_date_epoch(invocation.environment),
+                  evidence);
+    event.state = StepEvent::State::done;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    record_image_failure(image, error, seconds(), invocation);
+    event.state = StepEvent::State::failed;
+    event.log = state.log(image.spec.key).string();
+    event.what = error.message();
+    invocation.exit_code = ExitCode::images_failed;
   }
-  throw Error(ExitCode::usage, "the plan has no cell '" + cell + "'");
+  event.seconds = seconds();
+  report(event);
 }
 
 void run(const Options& options, Invocation& invocation) {
@@ -69,13 +88,13 @@ void run(const Options& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   ::umask(022);  // the caller's must not show in the image's modes
   StatePaths state = invocation.state();
-  BuildPlan plan = read_plan(state, options.plan, invocation.files);
-  if (!options.image.empty()) return package(plan, options.image, invocation);
-  auto step = plan.steps.find(options.key);
-  if (step == plan.steps.end()) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
+  PlanFile file = open_plan(state, options.plan, invocation.files);
+  if (!options.image.empty()) return package(file, options.image, invocation);
+  auto plan = file.step(options.key);
+  if (!plan) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
   Site site = invocation.site();
-  StepSetup setup = invocation.step_setup(plan, site, state);
-  std::string title = step->second.title;
+  StepSetup setup = invocation.step_setup(*plan, site, state);
+  std::string title = plan->steps.at(options.key).title;
   announce(state, {StepEvent::State::started, options.key, title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
   StepOutcome outcome = run_step(options.key, setup);
@@ -100,10 +119,11 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   command->add_option("--plan", options->plan, "name of the plan in the state folder")
       ->required()
       ->type_name("NAME");
-  auto* key = command->add_option("key", options->key, "key of the step");
-  command->add_option("--image", options->image, "package this cell's image instead")
+  auto* key = command->add_option("key", options->key, "key of the step")->type_name("KEY");
+  command->add_option("--image", options->image, "package the image of this cell instead")
       ->type_name("CELL")
       ->excludes(key);
+  command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/build.ninja");
   command->callback([options, &invocation] { run(*options, invocation); });
   return command;
 }

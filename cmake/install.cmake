@@ -1,0 +1,33 @@
+# `cmake --install build/release [--prefix DIR]`, or with DESTDIR for packages. The program finds PREFIX/share/kiln
+# beside itself (factory/cli/installation.h), so the folder may be moved as a whole. Tests, sources and build scripts stay behind.
+include(GNUInstallDirs)
+
+install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln USE_SOURCE_PERMISSIONS)
+install(FILES docs/formats.md docs/add-a-framework.md README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# archspec's tables with the licence texts of the package they come from.
+cmake_path(GET KILN_ARCHSPEC_JSON PARENT_PATH archspec_folder)
+cmake_path(GET archspec_folder PARENT_PATH archspec_json_folder)
+file(GLOB archspec_licences ${archspec_json_folder}/LICENSE* ${archspec_json_folder}/COPYRIGHT ${archspec_json_folder}/NOTICE)
+install(FILES ${KILN_ARCHSPEC_JSON} ${archspec_licences} DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln/archspec)
+
+# Manual pages and completions, made by the program that was just built.
+install(CODE "
+  set(program \"$<TARGET_FILE:kiln>\")
+  set(root \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  set(manuals \"\${root}/${CMAKE_INSTALL_MANDIR}/man1\")
+  file(MAKE_DIRECTORY \"\${manuals}\")
+  message(STATUS \"Installing: \${manuals}/kiln*.1\")
+  execute_process(COMMAND \"\${program}\" man --output \"\${manuals}\" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(pair bash=bash-completion/completions/kiln zsh=zsh/site-functions/_kiln fish=fish/vendor_completions.d/kiln.fish)
+    string(REPLACE \"=\" \";\" pair \"\${pair}\")
+    list(GET pair 0 shell)
+    list(GET pair 1 file)
+    set(file \"\${root}/${CMAKE_INSTALL_DATADIR}/\${file}\")
+    get_filename_component(folder \"\${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    message(STATUS \"Installing: \${file}\")
+    execute_process(COMMAND \"\${program}\" completion \"\${shell}\" OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+")

@@ -1,0 +1,33 @@
+#include "cli/cell_options.h"
+
+namespace kiln {
+
+void add_cell_options(CLI::App& command, CellOptions& options) {
+  command.add_option("-f,--file", options.matrix, "matrix file")
+      ->required()
+      ->type_name("FILE")
+      ->envname("KILN_FILE");
+  command
+      .add_option("cells", options.cells,
+                  "which cells (default: all): a glob over the id or tag, or axis=value, such as "
+                  "'compiler=*xla*'; several of one axis are alternatives, different axes must all hold")
+      ->type_name("CELL");
+  command.add_option("--only", options.only, "a cell pattern, as the arguments; may be repeated")
+      ->type_name("CELL")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--exclude", options.exclude, "leave out the cells that match this; may be repeated")
+      ->type_name("CELL")
+      ->expected(1)
+      ->take_all();
+}
+
+CellChoice choose_cells(const BuildPlan& plan, const CellOptions& options, const Invocation& invocation) {
+  CellPatterns patterns{options.cells, options.exclude};
+  patterns.only.insert(patterns.only.end(), options.only.begin(), options.only.end());
+  CellChoice choice = match_cells(plan, patterns);
+  for (const std::string& warning : choice.warnings) invocation.note("warning: " + warning);
+  return choice;
+}
+
+}  // namespace kiln

@@ -1,0 +1,136 @@
+// kiln diff: two catalogues cell by cell, or two lockfiles entry by entry.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "cli/lock_use.h"
+#include "cli/table.h"
+#include "plan/plan_diff.h"
+#include "plan/reading.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string before;
+  std::string now;
+  std::string format = "table";
+  bool explain = false;
+  bool exit_code = false;
+};
+
+enum class Form { matrix, lockfile, plan };
+
+struct Side {
+  std::string file;
+  Form form;
+  JsonDocument document;
+};
+
+Side read_side(const std::string& file, const FileSystem& files) {
+  std::optional<std::string> bytes;
+  if (!files.is_directory(file)) bytes = files.read(file);
+  if (!bytes) {
+    MissingFile missing = describe_missing(files, file);
+    throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
+  }
+  JsonDocument document = JsonDocument::parse(*bytes, file, {256u << 20, 64, 1u << 20, 20'000'000});
+  JsonNode root = document.root();
+  Form form = Form::matrix;
+  if (root.find("lock")) form = Form::lockfile;
+  if (root.find("cells") && root.find("steps")) form = Form::plan;
+  return {file, form, document};
+}
+
+// A matrix is planned under its own lockfile, or under the other side's, to see what that one would change.
+BuildPlan plan_of(const Side& side, const Side& other, Invocation& invocation) {
+  if (side.form == Form::plan) return plan_from_json(side.document);
+  if (side.form == Form::lockfile) {
+    if (other.form == Form::plan)
+      throw Error(ExitCode::usage, fmt::format("{} is a lockfile, and {} a plan", side.file, other.file),
+                  "name the matrix in place of the plan");
+    Lockfile lock = read_lockfile(side.document);
+    return std::move(invocation.plan(other.file, &lock).plan);
+  }
+  auto lock = find_lockfile(side.file, invocation);
+  return std::move(invocation.plan(side.file, lock ? &*lock : nullptr).plan);
+}
+
+std::string short_reason(const std::vector<std::string>& why) {
+  if (why.empty()) return "";
+  return why.size() == 1 ? why.front() : fmt::format("{} (+{} more)", why.front(), why.size() - 1);
+}
+
+void print_table(const PlanDifference& difference, bool explain) {
+  Table table({"CELL", "CHANGE", "WHY"});
+  for (const CellDifference& cell : difference.cells) {
+    std::string first = explain && !cell.why.empty() ? cell.why.front() : short_reason(cell.why);
+    table.add({cell.id, std::string(name_of(cell.change)), first});
+    for (std::size_t i = 1; explain && i < cell.why.size(); ++i) table.add({"", "", cell.why[i]});
+  }
+  if (!table.empty()) fmt::print("{}\n", table.text());
+  fmt::print("{} added, {} removed, {} changed, {} to re-test, {} to re-tag, {} unchanged\n",
+             difference.count(CellChange::added), difference.count(CellChange::removed),
+             difference.count(CellChange::changed), difference.count(CellChange::retest),
+             difference.count(CellChange::retag), difference.unchanged);
+}
+
+bool diff_plans(const Options& options, const Side& before, const Side& now, Invocation& invocation) {
+  BuildPlan old_plan = plan_of(before, now, invocation);
+  PlanDifference difference = compare_plans(old_plan, plan_of(now, before, invocation));
+  if (options.format == "json")
+    fmt::print("{}\n", to_json(difference).dump(2));
+  else
+    print_table(difference, options.explain);
+  return !difference.cells.empty();
+}
+
+bool diff_locks(const Options& options, const Side& before, const Side& now) {
+  auto changes = compare_locks(read_lockfile(before.document), read_lockfile(now.document));
+  if (options.format == "json") {
+    Json list = Json::array();
+    for (const LockChange& change : changes) list.push_back(to_json(change));
+    fmt::print("{}\n", Json{{"changes", std::move(list)}}.dump(2));
+    return !changes.empty();
+  }
+  for (const LockChange& change : changes) fmt::print("{}\n", text_of(change));
+  fmt::print("{}{} change{}\n", changes.empty() ? "" : "\n", changes.size(), changes.size() == 1 ? "" : "s");
+  return !changes.empty();
+}
+
+void run(const Options& options, Invocation& invocation) {
+  Side before = read_side(options.before, invocation.files);
+  Side now = read_side(options.now, invocation.files);
+  bool locks = before.form == Form::lockfile && now.form == Form::lockfile;
+  bool differ = locks ? diff_locks(options, before, now) : diff_plans(options, before, now, invocation);
+  if (differ && options.exit_code) invocation.exit_code = ExitCode::images_failed;
+}
+
+}  // namespace
+
+CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("diff", "Compare two catalogues cell by cell, or two lockfiles");
+  command->add_option("before", options->before, "a matrix, a lockfile or a plan.json")
+      ->required()
+      ->type_name("A");
+  command
+      ->add_option(
+          "now", options->now,
+          "another; a lockfile beside a matrix: the matrix under its own lockfile and under this one")
+      ->required()
+      ->type_name("B");
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->add_flag("--explain", options->explain, "every reason for each cell, a line each");
+  command->add_flag("--exit-code", options->exit_code, "exit with 1 when they differ");
+  command->footer(
+      "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"
+      "git worktree add ../before HEAD~1 && kiln diff ../before/matrix/demo.json matrix/demo.json");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

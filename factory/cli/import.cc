@@ -1,0 +1,106 @@
+// kiln import: existing Dockerfiles and definition files → recipes and a matrix, in a folder of their own.
+#include "definition/import.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "plan/reading.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string output = "imported";
+  std::string format = "text";
+  bool dry_run = false;
+  ImportOptions import;
+};
+
+// The whole folder or nothing: written beside its place, then renamed.
+void write(const Import& import, const fs::path& output, FileSystem& files) {
+  fs::path plain = output.has_filename() ? output : output.parent_path();
+  fs::path part = fmt::format("{}.part-{}", plain.string(), ::getpid());
+  try {
+    for (const auto& [path, bytes] : import.files) files.write(part / path, bytes);
+    if (files.is_directory(plain)) files.remove_all(plain);  // it is empty
+    files.rename(part, plain);
+  } catch (...) {
+    files.remove_all(part);
+    throw;
+  }
+}
+
+void report(const Import& import, const Options& options, Invocation& invocation) {
+  if (options.format == "json") {
+    fmt::print("{}\n", to_json(import).dump(2, ' ', false, Json::error_handler_t::replace));
+    return;
+  }
+  for (const ImportNote& note : import.notes) fmt::print(stderr, "{}\n", format(note));
+  for (const ImportDifference& one : import.differences) fmt::print(stderr, "{}\n", format(one));
+  invocation.note(fmt::format(
+      "{} images from {} files; {} remarks, {} differences between twins", import.images.size(),
+      [&] {
+        std::size_t count = 0;
+        for (const ImportedImage& image : import.images) count += image.files.size();
+        return count;
+      }(),
+      import.notes.size(), import.differences.size()));
+  if (!options.dry_run) fmt::print("{}\n", (fs::path(options.output) / import.matrix).string());
+}
+
+void run(const Options& options, Invocation& invocation) {
+  if (!invocation.files.is_directory(options.folder))
+    throw Error(ExitCode::input, fmt::format("there is no folder '{}'", options.folder));
+  if (!is_name(options.import.name))
+    throw Error(ExitCode::usage, fmt::format("'{}' is no name for a matrix", options.import.name),
+                "letters, digits and _ . + -");
+  bool taken = invocation.files.exists(options.output) && (!invocation.files.is_directory(options.output) ||
+                                                           !invocation.files.list(options.output).empty());
+  if (!options.dry_run && taken)
+    throw Error(ExitCode::usage,
+                fmt::format("{} is there already, and nothing is overwritten", options.output),
+                "name another folder with -o, or look first with --dry-run");
+  Import import = import_folder(invocation.files, options.folder, options.import, invocation.cpus());
+  if (!options.dry_run) write(import, options.output, invocation.files);
+  report(import, options, invocation);
+}
+
+}  // namespace
+
+CLI::App* add_import(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "import", "Make recipes and a matrix of existing Dockerfiles and Singularity definition files");
+  command->add_option("folder", options->folder, "where they are, with all folders below")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("-o,--output", options->output, "new folder for recipes/ and matrix/")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command->add_option("--name", options->import.name, "of the matrix")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--cpu", options->import.cpu, "target of images that name none")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--gpu", options->import.gpu, "accelerator of GPU images that name none")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--format", options->format,
+                   "of the report: text (remarks on stderr) or json (all on stdout)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_flag("-n,--dry-run", options->dry_run, "report only");
+  command->footer(
+      "kiln import ~/containers -o imported\n"
+      "kiln import ~/containers --dry-run --format json");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

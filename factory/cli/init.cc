@@ -1,0 +1,246 @@
+// kiln init: commented starts that plan and lint as they stand. The texts are templates/*, with {{name}} and
+// the like filled in.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <map>
+
+#include "cli/invocation.h"
+#include "plan/reading.h"
+#include "plan/schema.h"
+
+namespace kiln {
+
+// Generated from templates/* by cmake/embed.cmake.
+std::map<std::string_view, std::string_view> embedded_templates();
+
+namespace {
+
+using Values = std::map<std::string, std::string>;
+using Files = std::map<fs::path, std::string>;
+
+std::string filled(std::string_view name, const Values& values) {
+  std::string text(embedded_templates().at(name));
+  for (const auto& [key, value] : values) {
+    const std::string place = "{{" + key + "}}";
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + value.size()))
+      text.replace(at, place.size(), value);
+  }
+  return text;
+}
+
+// "../../../schema/recipe.schema.json" as seen from `file`; the schema is added to `files` unless it is
+// there.
+std::string add_schema(const std::string& name, const fs::path& root, const fs::path& file,
+                       const FileSystem& disk, Files& files) {
+  fs::path schema = (root / "schema" / (name + ".schema.json")).lexically_normal();
+  if (!disk.exists(schema)) files[schema] = schema_text(name);
+  return fs::absolute(schema)
+      .lexically_relative(fs::absolute(file).lexically_normal().parent_path())
+      .generic_string();
+}
+
+void check_name(const std::string& name, const std::string& what) {
+  if (!is_name(name) || name.find('+') != std::string::npos || name == "none" || kind_from(name))
+    throw Error(ExitCode::usage, fmt::format("'{}' is no name for a {}", name, what),
+                "letters, digits and _ . - only, a letter or digit first, and neither 'none' nor a kind");
+}
+
+// All or nothing: no file is written when one is there already.
+void write_all(const Files& files, const std::vector<std::string>& next, Invocation& invocation) {
+  for (const auto& [path, text] : files)
+    if (invocation.files.exists(path))
+      throw Error(ExitCode::usage, fmt::format("{} is there already", path.string()),
+                  "nothing was written; choose another name or move it away");
+  for (const auto& [path, text] : files) {
+    invocation.files.write(path, text);
+    fmt::print("{}\n", path.string());
+  }
+  for (const std::string& command : next) invocation.note("next: " + command);
+}
+
+fs::path recipes_root(const Invocation& invocation) {
+  return invocation.options.recipes.empty() ? fs::path("recipes")
+                                            : fs::path(invocation.options.recipes.back());
+}
+
+// Debian's packages are in small letters.
+std::string package_name(const std::string& name) {
+  std::string out;
+  for (unsigned char c : name) out += c == '_' ? '-' : static_cast<char>(std::tolower(c));
+  return out;
+}
+
+void init_recipe(const std::string& which, Invocation& invocation) {
+  const std::size_t slash = which.find('/');
+  const std::string kind = which.substr(0, slash);
+  if (slash == std::string::npos || !kind_from(kind)) {
+    std::string hint = did_you_mean(kind, kind_names());
+    throw Error(ExitCode::usage, fmt::format("expected KIND/NAME, found '{}'", which),
+                slash == std::string::npos || hint.empty()
+                    ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
+                    : hint);
+  }
+  const std::string name = which.substr(slash + 1);
+  check_name(name, "component");
+  const fs::path folder = recipes_root(invocation) / kind / name;
+  Files files;
+  Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}};
+  values["schema"] = add_schema("recipe", recipes_root(invocation).lexically_normal().parent_path(),
+                                folder / "recipe.json", invocation.files, files);
+  if (kind == "base") {
+    files[folder / "recipe.json"] = filled("base-recipe.json", values);
+    files[folder / "smoke.sh"] = filled("base-smoke.sh", values);
+  } else if (kind == "workload") {
+    files[folder / "recipe.json"] = filled("workload-recipe.json", values);
+    files[folder / "bench.sh"] = filled("bench.sh", values);
+  } else {
+    for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
+      files[folder / file] = filled(file, values);
+  }
+  std::string use = kind == "framework" ? "kiln init matrix NAME --framework " + name
+                                        : fmt::format("put \"{}\" into a matrix, and kiln plan -f it", name);
+  if (kind == "base") use = "kiln init recipe framework/NAME";
+  if (kind == "workload") use = fmt::format("kiln bench --workload {} -f MATRIX", name);
+  write_all(files, {"edit the files, then kiln lint " + folder.string(), use}, invocation);
+}
+
+struct Pick {
+  std::string framework, version, method, base;
+};
+
+Matrix matrix_of(const Pick& pick, const std::string& target) {
+  Matrix matrix;
+  matrix.name = "init";
+  matrix.file = "init";
+  MatrixGroup group;
+  for (const auto& [axis, value] : Values{{"framework", pick.framework},
+                                          {"version", pick.version},
+                                          {"method", pick.method},
+                                          {"base", pick.base},
+                                          {"target", target}})
+    group.axes.push_back({axis, {value}, {"init", 0, 0, ""}});
+  matrix.groups.push_back(std::move(group));
+  return matrix;
+}
+
+bool plans(const Pick& pick, const std::string& target, const ResolveInput& input) {
+  try {
+    return !plan_matrix(matrix_of(pick, target), input).images.empty();
+  } catch (const Error&) {
+    return false;  // a combination that is none; the next is tried
+  }
+}
+
+// Every base in every version, newest first.
+std::vector<std::string> bases_of(const RecipeBook& recipes) {
+  std::vector<std::string> bases;
+  for (const std::string& name : recipes.names(Kind::base))
+    for (const ComponentVersion& version : recipes.find(Kind::base, name)->versions)
+      bases.push_back(name + "@" + version.version.text());
+  return bases;
+}
+
+// The first combination that can be planned: newest version, the recipe's first method, any base.
+std::optional<Pick> first_that_plans(const std::vector<std::string>& frameworks, const std::string& target,
+                                     const ResolveInput& input) {
+  for (const std::string& name : frameworks) {
+    const Component& framework = *input.recipes.find(Kind::framework, name);
+    for (const ComponentVersion& version : framework.versions)
+      for (const Method& method : framework.methods)
+        for (const std::string& base : bases_of(input.recipes)) {
+          Pick pick{name, version.version.text(), method.name, base};
+          if (method.versions.contains(version.version) && plans(pick, target, input)) return pick;
+        }
+  }
+  return std::nullopt;
+}
+
+struct MatrixOptions {
+  std::string name, framework, target = "x86_64_v3";
+};
+
+void init_matrix(const MatrixOptions& options, Invocation& invocation) {
+  check_name(options.name, "matrix");
+  const fs::path root = recipes_root(invocation);
+  if (!invocation.files.is_directory(root))
+    throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root.string()),
+                "kiln init recipe base/NAME makes the first recipe, or name the folder with --recipes");
+  const RecipeBook recipes = RecipeBook::read(invocation.files, {root});
+  std::vector<std::string> frameworks = recipes.names(Kind::framework);
+  if (!options.framework.empty()) {
+    if (recipes.find(Kind::framework, options.framework) == nullptr)
+      throw Error(ExitCode::usage, fmt::format("there is no framework '{}'", options.framework),
+                  did_you_mean(options.framework, frameworks));
+    frameworks = {options.framework};
+  }
+  const fs::path file = fs::path("matrix") / (options.name + ".json");
+  const TargetBook targets =
+      TargetBook::read(invocation.files, file.parent_path() / "targets", invocation.cpus());
+  targets.get(options.target, {"--target", 0, 0, ""});
+  auto pick = first_that_plans(frameworks, options.target, {recipes, targets, invocation.cpus()});
+  if (!pick)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("no framework of '{}' can be planned on any base for {}", root.string(), options.target),
+        "kiln init recipe base/NAME and kiln init recipe framework/NAME make them");
+  Files files;
+  Values values = {{"name", options.name},     {"path", file.string()},  {"framework", pick->framework},
+                   {"version", pick->version}, {"method", pick->method}, {"base", pick->base},
+                   {"target", options.target}};
+  values["schema"] = add_schema("matrix", ".", file, invocation.files, files);
+  files[file] = filled("matrix.json", values);
+  write_all(files, {"kiln plan -f " + file.string()}, invocation);
+}
+
+void init_site(Invocation& invocation) {
+  const fs::path file =
+      invocation.options.site.empty() ? fs::path("site.json") : fs::path(invocation.options.site);
+  Files files;
+  Values values = {{"schema", add_schema("site", file.parent_path(), file, invocation.files, files)}};
+  files[file] = filled("site.json", values);
+  write_all(files, {"kiln doctor"}, invocation);
+}
+
+}  // namespace
+
+CLI::App* add_init(CLI::App& app, Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("init", "Write a commented start: a recipe, a matrix, a site file");
+  command->require_subcommand(1);
+  auto which = std::make_shared<std::string>();
+  CLI::App* recipe =
+      command->add_subcommand("recipe", "Write recipes/KIND/NAME: recipe.json, a script and a smoke test");
+  recipe->add_option("component", *which, "KIND/NAME, such as library/blis")
+      ->required()
+      ->type_name("KIND/NAME");
+  recipe->callback([which, &invocation] { init_recipe(*which, invocation); });
+  auto options = std::make_shared<MatrixOptions>();
+  CLI::App* matrix = command->add_subcommand(
+      "matrix", "Write matrix/NAME.json: one cell that can be planned, and how to go on");
+  matrix->add_option("name", options->name, "name of the catalogue")->required()->type_name("NAME");
+  matrix
+      ->add_option("--framework", options->framework,
+                   "framework of the cell (default: the first that can be planned)")
+      ->type_name("NAME");
+  matrix->add_option("--target", options->target, "target of the cell")
+      ->type_name("TARGET")
+      ->capture_default_str();
+  matrix->callback([options, &invocation] { init_matrix(*options, invocation); });
+  CLI::App* site =
+      command->add_subcommand("site", "Write site.json: engine, launcher, limits of this machine or centre");
+  site->callback([&invocation] { init_site(invocation); });
+  for (CLI::App* part : {recipe, matrix, site}) part->fallthrough();
+  recipe->footer("kiln init recipe library/blis");
+  matrix->footer("kiln init matrix mine --framework pytorch --target zen4");
+  site->footer("kiln init site");
+  command->footer(
+      "kiln init recipe library/blis\n"
+      "kiln init matrix mine\n"
+      "\n"
+      "Existing files are never overwritten: exit code 2, and nothing is written.");
+  return command;
+}
+
+}  // namespace kiln

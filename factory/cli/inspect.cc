@@ -1,0 +1,145 @@
+// kiln inspect: what an image says of itself, and with --evidence what is really inside.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/image_name.h"
+#include "cli/invocation.h"
+#include "cli/table.h"
+#include "cli/temporary_folder.h"
+#include "evidence/evidence.h"
+#include "image/script.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string image;
+  std::string target;
+  std::string architecture;
+  std::string format = "table";
+  unsigned jobs = 0;
+  bool evidence = false;
+  bool files = false;
+};
+
+std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment)
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return "";
+}
+
+std::string label_of(const ImageConfig& config, const std::string& name) {
+  auto found = config.labels.find(name);
+  return found == config.labels.end() ? "" : found->second;
+}
+
+// What the image's labels claim, unless the user asks about another target.
+evidence::Declaration declaration_of(const ImageConfig& config, const Options& options) {
+  evidence::Declaration declared;
+  declared.target = options.target.empty() ? label_of(config, "io.kiln.cpu.target") : options.target;
+  declared.optimised = !options.target.empty() || label_of(config, "io.kiln.optimised") == "true";
+  std::string flags = label_of(config, "io.kiln.cpu.flags");
+  if (options.target.empty() && !flags.empty()) declared.flags = {flags};
+  declared.library_path = value_of(config.env, "LD_LIBRARY_PATH");
+  return declared;
+}
+
+void print(const evidence::Evidence& found, const Options& options) {
+  if (options.format == "json")
+    fmt::print("{}\n", to_json(found, options.files).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}", to_table(found, options.files));
+}
+
+void show_evidence(evidence::ImageFiles files, const evidence::Declaration& declared, const Options& options,
+                   Invocation& invocation) {
+  evidence::Evidence found = evidence::judge(files, declared, invocation.cpus());
+  print(found, options);
+  if (found.verdict == evidence::Verdict::exceeds) invocation.exit_code = ExitCode::images_failed;
+}
+
+void show_image(const sif::SourceImage& image, const Options& options) {
+  const ImageConfig& config = image.config();
+  if (options.format == "json") {
+    Json layers = Json::array();
+    for (std::size_t i = 0; i < image.layer_count(); ++i)
+      layers.push_back({{"diff_id", config.diff_ids[i].text()}, {"size", image.layer_size(i)}});
+    fmt::print(
+        "{}\n",
+        Json{{"digest", image.digest().text()}, {"config", to_json(config)}, {"layers", layers}}.dump(2));
+    return;
+  }
+  Table table({"", ""});
+  table.add({"digest", image.digest().text()});
+  table.add({"platform", config.os + "/" + config.architecture});
+  table.add({"layers", fmt::format("{}, {:.1f} MB compressed", image.layer_count(),
+                                   static_cast<double>(image.compressed_size()) / 1e6)});
+  for (const auto& [name, value] : config.labels) table.add({name, value});
+  fmt::print("{}", table.text());
+}
+
+void run(const Options& options, Invocation& invocation) {
+  double start = invocation.clock.monotonic_seconds();
+  if (!options.target.empty()) evidence::features_of_target(invocation.cpus(), options.target);
+  evidence::ReadOptions reading;
+  reading.jobs = options.jobs == 0 ? usable_processors() : options.jobs;
+  if (options.image.starts_with("dir:")) {
+    if (!options.evidence)
+      throw Error(ExitCode::usage, "a folder has no labels to show",
+                  "`--evidence` shows what code is inside");
+    return show_evidence(evidence::read_folder(options.image.substr(4), reading), declaration_of({}, options),
+                         options, invocation);
+  }
+  sif::ImageName name = name_of(options.image, invocation);
+  std::optional<TemporaryFolder> fetched;
+  need_source(name, invocation);
+  std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
+  if (name.transport == "docker") name = fetch(name, architecture, fetched.emplace().path(), invocation);
+  sif::SourceImage image = sif::SourceImage::open(name, architecture);
+  if (!options.evidence) return show_image(image, options);
+  std::optional<ProgressBar> bar(std::in_place, invocation, start);
+  reading.progress = [&bar](std::uint64_t done, std::uint64_t all) { bar->show(done, all); };
+  evidence::ImageFiles files = evidence::read_image(image, reading);
+  bar.reset();
+  show_evidence(std::move(files), declaration_of(image.config(), options), options, invocation);
+}
+
+}  // namespace
+
+CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("inspect", "Show what an image claims to be, and what is inside");
+  command
+      ->add_option(
+          "image", options->image,
+          "a tag of the index, oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or "
+          "dir:FOLDER with --evidence")
+      ->required()
+      ->type_name("IMAGE");
+  command->add_flag("--evidence", options->evidence,
+                    "read the machine code inside: exit 1 when it exceeds the target");
+  command
+      ->add_option("--target", options->target,
+                   "CPU to judge by, in archspec's words (default: the image's label io.kiln.cpu.target)")
+      ->type_name("CPU");
+  command
+      ->add_option("--arch", options->architecture,
+                   "architecture to choose from an image index (default: this machine's)")
+      ->type_name("ARCH");
+  command->add_option("--jobs", options->jobs, "scanning threads (default: one for each processor)")
+      ->type_name("N");
+  command->add_flag("--files", options->files, "list what every file holds, too");
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
+      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"
+      "kiln inspect dir:/opt/software --evidence --target zen3");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

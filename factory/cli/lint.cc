@@ -1,0 +1,237 @@
+// kiln lint: what is known to go wrong in recipes, matrices, Dockerfiles and definition files.
+#include "lint/lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/invocation.h"
+#include "cli/table.h"
+#include "lint/fix.h"
+#include "lint/output.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kMostRounds = 5;  // of --fix: a mended line can show the next finding
+
+struct Options {
+  std::vector<std::string> paths;
+  std::vector<std::string> matrices;
+  std::string format = "text";
+  std::string severity = "warning";
+  std::vector<std::string> only;
+  std::vector<std::string> ignore;
+  std::string explain;
+  bool list = false;
+  bool fix = false;
+  bool dry_run = false;
+};
+
+std::vector<std::string> ids_of(const std::vector<std::string>& words) {
+  std::vector<std::string> ids;
+  for (const std::string& word : words) ids.push_back(lint::known_rule(word).id);
+  return ids;
+}
+
+void print_rules(const std::string& format) {
+  if (format == "markdown") return fmt::print("{}", lint::rules_as_markdown());
+  if (format == "json") return fmt::print("{}", lint::rules_as_json());
+  Table table({"RULE", "NAME", "SEVERITY", "FIX", "WHAT"});
+  for (const lint::Rule& rule : lint::rules())
+    table.add(
+        {rule.id, rule.name, std::string(name_of(rule.severity)), rule.fixable ? "--fix" : "", rule.summary});
+  fmt::print("{}", table.text());
+}
+
+fs::path cache_file(const std::map<std::string, std::string>& environment) {
+  auto value = [&](const char* name) {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  fs::path base = value("XDG_CACHE_HOME").empty()
+                      ? (value("HOME").empty() ? fs::path() : fs::path(value("HOME")) / ".cache")
+                      : fs::path(value("XDG_CACHE_HOME"));
+  return base.empty() ? base : base / "kiln" / "shellcheck.json";
+}
+
+// The recipes that a plan is made of.
+std::vector<fs::path> recipes_of(const Catalogue& catalogue) {
+  std::vector<fs::path> files;
+  for (const auto& [key, component] : catalogue.recipes.all()) {
+    bool used = std::any_of(
+        catalogue.plan.steps.begin(), catalogue.plan.steps.end(), [&, &one = component](const auto& step) {
+          return step.second.component == fmt::format("{}/{}", name_of(one.kind), one.name);
+        });
+    if (used) files.emplace_back(component.file);
+  }
+  return files;
+}
+
+class Run {
+ public:
+  Run(const Options& options, Invocation& invocation) : options_(options), invocation_(invocation) {}
+
+  lint::LintResult lint_all() {
+    lint::Linter linter(invocation_.files, {ids_of(options_.only), ids_of(options_.ignore)});
+    std::vector<fs::path> matrices(options_.matrices.begin(), options_.matrices.end());
+    for (const fs::path& path : paths())
+      for (fs::path& matrix : linter.look_at(path)) matrices.push_back(std::move(matrix));
+    for (const fs::path& matrix : matrices) lint_matrix(linter, matrix);
+    return linter.finish(
+        {&invocation_.runner, invocation_.child_environment(), cache_file(invocation_.environment)});
+  }
+
+ private:
+  // What is named, or else what a catalogue's folder has.
+  std::vector<fs::path> paths() const {
+    if (!options_.paths.empty()) return {options_.paths.begin(), options_.paths.end()};
+    if (!options_.matrices.empty()) return {};
+    std::vector<fs::path> found(invocation_.options.recipes.begin(), invocation_.options.recipes.end());
+    if (found.empty() && invocation_.files.is_directory("recipes")) found.emplace_back("recipes");
+    if (invocation_.files.is_directory("matrix")) found.emplace_back("matrix");
+    if (found.empty())
+      throw Error(ExitCode::usage, "there is nothing to look at: no folder 'recipes' or 'matrix' here",
+                  "name files or folders");
+    return found;
+  }
+
+  void lint_matrix(lint::Linter& linter, const fs::path& matrix) {
+    try {
+      const Catalogue catalogue = invocation_.load(matrix.string());
+      linter.look_at(lint::CellInput{catalogue.plan, catalogue.recipes, invocation_.cpus()});
+      if (options_.paths.empty() && !options_.matrices.empty())
+        for (const fs::path& recipe : recipes_of(catalogue)) linter.look_at(recipe);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input) throw;
+      linter.cannot_read(error);
+    }
+  }
+
+  const Options& options_;
+  Invocation& invocation_;
+};
+
+void write_fixed(const lint::FixedFile& file, Invocation& invocation) {
+  const fs::perms mode = fs::status(file.path).permissions();
+  invocation.files.write(file.path, file.after);
+  fs::permissions(file.path, mode);
+  invocation.note(fmt::format("{}: {} mended", file.path, file.fixes));
+}
+
+// Mends and looks again, until nothing is left that can be mended.
+lint::LintResult mend(lint::LintResult result, Run& run, lint::Severity least, Invocation& invocation) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::vector<lint::FixedFile> fixed = lint::fix(result, least);
+    if (fixed.empty()) break;
+    for (const lint::FixedFile& file : fixed) write_fixed(file, invocation);
+    result = run.lint_all();
+  }
+  return result;
+}
+
+// "1 file", "2 files".
+std::string counted(std::size_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+void print_summary(const lint::LintResult& result, lint::Severity least, Invocation& invocation) {
+  for (const std::string& note : result.notes) invocation.note("note: " + note);
+  std::map<lint::Severity, std::size_t> counts;
+  for (const lint::Finding& finding : result.findings)
+    if (!finding.suppressed) ++counts[finding.severity];
+  auto hidden = result.count(lint::Severity::note) - result.count(least);
+  invocation.note(fmt::format(
+      "{}: {}, {}, {}{}", counted(result.files, "file"), counted(counts[lint::Severity::error], "error"),
+      counted(counts[lint::Severity::warning], "warning"), counted(counts[lint::Severity::note], "note"),
+      hidden > 0 ? " (--severity note shows all)" : ""));
+}
+
+void print(const lint::LintResult& result, const Options& options, lint::Severity least,
+           Invocation& invocation) {
+  if (options.format == "json") {
+    fmt::print("{}", lint::to_json_text(result, least));
+  } else if (options.format == "sarif") {
+    fmt::print("{}", lint::to_sarif(result, least, KILN_VERSION));
+  } else {
+    fmt::print("{}", lint::to_text(result, least));
+    std::fflush(stdout);
+  }
+  for (const Error& error : result.unreadable) std::fprintf(stderr, "%s\n", error.format().c_str());
+  print_summary(result, least, invocation);
+}
+
+void run(const Options& options, Invocation& invocation) {
+  if (!options.explain.empty()) return fmt::print("{}", lint::explain(lint::known_rule(options.explain)));
+  if (options.list) return print_rules(options.format);
+  if (options.format == "markdown")
+    throw Error(ExitCode::usage, "--format markdown is for --list", "text, json or sarif");
+  const lint::Severity least = *lint::severity_from(options.severity);
+  Run run(options, invocation);
+  lint::LintResult result = run.lint_all();
+  if (options.fix && options.dry_run) {
+    for (const lint::FixedFile& file : lint::fix(result, least))
+      fmt::print("{}", lint::unified_diff(file.path, file.before, file.after));
+    print_summary(result, least, invocation);
+  } else {
+    if (options.fix) result = mend(std::move(result), run, least, invocation);
+    print(result, options, least, invocation);
+  }
+  if (!result.unreadable.empty())
+    invocation.exit_code = ExitCode::input;
+  else if (result.count(least) > 0)
+    invocation.exit_code = ExitCode::images_failed;
+}
+
+}  // namespace
+
+CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "lint", "Find what is known to go wrong in recipes, matrices, Dockerfiles and definition files");
+  command->add_option("paths", options->paths, "files or folders (default: the folders recipes and matrix)")
+      ->type_name("FILE|DIR");
+  command
+      ->add_option("-f,--file", options->matrices,
+                   "matrix whose cells to look at, with the recipes that they use")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--format", options->format, "text, json or sarif; for --list: text, json or markdown")
+      ->check(CLI::IsMember({"text", "json", "sarif", "markdown"}))
+      ->capture_default_str();
+  command
+      ->add_option("--severity", options->severity,
+                   "the least that is shown and fails: error, warning or note")
+      ->check(CLI::IsMember({"error", "warning", "note"}))
+      ->capture_default_str();
+  command->add_option("--rule", options->only, "this rule only, by id or name; may be repeated")
+      ->type_name("ID")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--ignore", options->ignore, "without this rule; may be repeated")
+      ->type_name("ID")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("--explain", options->explain, "say why a rule is there, with an example of bad and good")
+      ->type_name("ID");
+  command->add_flag("--list", options->list, "list the rules");
+  command->add_flag("--fix", options->fix, "mend what can be mended without a person");
+  command
+      ->add_flag("-n,--dry-run", options->dry_run, "with --fix: print the changes as a diff, change nothing")
+      ->needs("--fix");
+  command->footer(
+      "kiln lint\n"
+      "kiln lint recipes/library/blis --fix --dry-run\n"
+      "kiln lint -f matrix/demo.json --format sarif >lint.sarif\n"
+      "kiln lint --explain KL012\n"
+      "\n"
+      "Exit code 0: nothing found, 1: something found, 3: something could not be read.\n"
+      "A comment allows one finding: # kiln-lint: ignore KL012 reason");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,123 @@
+// kiln lock: base digests, package archives, source commits and checksums of a plan, fixed in a file.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/invocation.h"
+#include "cli/lock_use.h"
+#include "cli/temporary_folder.h"
+#include "image/archive_state.h"
+#include "image/image_digest.h"
+#include "plan/lock_update.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string matrix;
+  std::string output;
+  std::vector<std::string> update;
+  std::string format = "table";
+  bool dry_run = false;
+};
+
+Digest digest_of(const Component& component, const FileSystem& files) {
+  Json parts = {{"recipe.json", Digest::of(files.read(component.file).value_or("")).text()}};
+  for (const auto& [path, file] : component.files) parts["files"][path] = file.digest.text();
+  return Digest::of(parts.dump());
+}
+
+std::string ask_archive(const LockNeed& need, const std::string& architecture, const Catalogue& catalogue,
+                        Invocation& invocation) {
+  Site site = invocation.site();
+  StatePaths state = invocation.state();
+  StepSetup setup = invocation.step_setup(catalogue.plan, site, state);
+  const Step& base = *need.base_steps.at(architecture);
+  setup.recipe_folders[base.component] = need.component->folder;
+  TemporaryFolder folder;
+  return archive_state(base, need.method->archive, architecture, setup, folder.path());
+}
+
+Lockfile new_lock(const Options& options, const Catalogue& catalogue, const Lockfile* previous,
+                  Invocation& invocation) {
+  RegistryReader registry(invocation.runner, invocation.child_environment());
+  LockSources sources{[&](const std::string& reference, const std::string& architecture) {
+                        return registry.digest(reference, architecture);
+                      },
+                      [&](const LockNeed& need, const std::string& architecture) {
+                        return ask_archive(need, architecture, catalogue, invocation);
+                      },
+                      [&](const Component& component) { return digest_of(component, invocation.files); },
+                      invocation.archspec_version()};
+  auto needs = lock_needs(catalogue.plan, catalogue.recipes, invocation.cpus());
+  if (options.update.empty()) return make_lock(needs, previous, sources);
+  return update_lock(needs, *previous, options.update, sources);
+}
+
+void print(const Options& options, const Lockfile& lock, const std::vector<LockChange>& changes,
+           bool written) {
+  if (options.format == "json") {
+    Json list = Json::array();
+    for (const LockChange& change : changes) list.push_back(to_json(change));
+    fmt::print("{}\n", Json{{"file", lock.file},
+                            {"written", written},
+                            {"entries", lock.entries.size()},
+                            {"changes", std::move(list)}}
+                           .dump(2));
+    return;
+  }
+  for (const LockChange& change : changes) fmt::print("{}\n", text_of(change));
+  const char* end = changes.empty() ? "nothing changed" : written ? "written" : "not written (--dry-run)";
+  fmt::print("{}{}: {} entries, {} change{}, {}\n", changes.empty() ? "" : "\n", lock.file,
+             lock.entries.size(), changes.size(), changes.size() == 1 ? "" : "s", end);
+}
+
+void run(const Options& options, Invocation& invocation) {
+  fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
+  std::optional<Lockfile> previous;
+  if (invocation.files.exists(file)) previous = read_lockfile_at(file, invocation.files);
+  if (!previous && !options.update.empty())
+    throw Error(ExitCode::locked, fmt::format("there is no lockfile {} to update", file.string()),
+                fmt::format("kiln lock -f {} makes it", options.matrix));
+  Catalogue catalogue = invocation.plan(options.matrix, nullptr);
+  Lockfile lock = new_lock(options, catalogue, previous ? &*previous : nullptr, invocation);
+  lock.file = file.string();
+  for (const auto& [id, entry] : lock.entries)
+    if (!entry.floating.empty())
+      invocation.note(fmt::format("warning: nothing pins {}: {}", id, entry.floating));
+  auto changes = compare_locks(previous.value_or(Lockfile{}), lock);
+  std::string text = lockfile_text(lock);
+  bool write = !options.dry_run && invocation.files.read(file) != text;
+  if (write) invocation.files.write(file, text);
+  print(options, lock, changes, write);
+}
+
+}  // namespace
+
+CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("lock", "Fix base digests, package archives and sources in a lockfile");
+  command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
+  command->add_option("-o,--output", options->output, "lockfile to write (default: FILE with .lock.json)")
+      ->type_name("LOCK");
+  command
+      ->add_option("--update", options->update,
+                   "fetch anew what is pinned for this component, entry or image, and nothing else; a glob; "
+                   "may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "kiln lock -f matrix/demo.json\n"
+      "kiln lock -f matrix/demo.json --update debian -n\n"
+      "kiln build -f matrix/demo.json --locked");
+  command->callback([options, &invocation] { run(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

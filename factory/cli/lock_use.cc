@@ -1,0 +1,58 @@
+#include "cli/lock_use.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "plan/lock_update.h"
+#include "plan/reading.h"
+
+namespace kiln {
+
+void add_lock_options(CLI::App& command, GlobalOptions& options) {
+  command
+      .add_option("--lockfile", options.lockfile, "lockfile (default: FILE with .lock.json, if it is there)")
+      ->type_name("LOCK");
+  command.add_flag("--locked", options.locked, "refuse to go beyond the lockfile (exit 7)");
+}
+
+Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files) {
+  return read_lockfile(read_document(files, file));
+}
+
+std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation) {
+  const GlobalOptions& options = invocation.options;
+  if (!options.lockfile.empty()) return read_lockfile_at(options.lockfile, invocation.files);
+  fs::path beside = lockfile_beside(matrix);
+  if (invocation.files.exists(beside)) return read_lockfile_at(beside, invocation.files);
+  if (options.locked)
+    throw Error(ExitCode::locked, fmt::format("--locked, and there is no lockfile {}", beside.string()),
+                fmt::format("kiln lock -f {} makes it", matrix.string()));
+  return std::nullopt;
+}
+
+void check_lock(const Catalogue& catalogue, const Lockfile& lock, const std::string& matrix,
+                Invocation& invocation) {
+  auto needs = lock_needs(catalogue.plan, catalogue.recipes, invocation.cpus());
+  auto gaps = lock_gaps(needs, lock, invocation.archspec_version());
+  if (gaps.empty()) return;
+  std::string remedy = fmt::format("kiln lock -f {}", matrix);
+  if (lock.file != lockfile_beside(matrix)) remedy += " -o " + lock.file;
+  if (!invocation.options.locked) {
+    for (const LockGap& gap : gaps) {
+      std::string line = Error(ExitCode::locked, gap.where, gap.what).format();
+      line.replace(line.find("error: "), 7, "warning: ");
+      invocation.note(line);
+    }
+    return invocation.note(
+        fmt::format("warning: {} does not cover this plan; {} mends it", lock.file, remedy));
+  }
+  for (const LockGap& gap : gaps)
+    std::fprintf(stderr, "%s\n", Error(ExitCode::locked, gap.where, gap.what).format().c_str());
+  throw Error(ExitCode::locked,
+              fmt::format("--locked: {} thing{} {} does not have so", gaps.size(),
+                          gaps.size() == 1 ? " that" : "s that", lock.file),
+              fmt::format("look at them, then {}", remedy));
+}
+
+}  // namespace kiln

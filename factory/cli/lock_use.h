@@ -1,0 +1,25 @@
+// The lockfile as commands that plan use it: found beside the matrix, checked against what the plan needs.
+#pragma once
+
+#include <optional>
+
+#include "cli/invocation.h"
+#include "plan/lockfile.h"
+
+namespace kiln {
+
+// --locked and --lockfile, for commands that plan a matrix.
+void add_lock_options(CLI::App& command, GlobalOptions& options);
+
+// Throws Error(input) for a file that is not there or is no lockfile.
+Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
+
+// The one that --lockfile names, else the one beside the matrix; nullopt without one. Throws Error(locked)
+// when there is none and --locked asks for it.
+std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation);
+
+// What the plan needs beyond the lockfile: warnings, or with --locked an error each and Error(locked).
+void check_lock(const Catalogue& catalogue, const Lockfile& lock, const std::string& matrix,
+                Invocation& invocation);
+
+}  // namespace kiln

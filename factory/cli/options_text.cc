@@ -1,0 +1,229 @@
+#include "cli/options_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace kiln {
+namespace {
+
+std::string upper_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (c == '-') c = '_';
+  }
+  return text;
+}
+
+bool hidden(const CLI::Option& option) { return option.get_group().empty(); }
+
+// "TEXT:{table,json}" of CLI11: its own word for the type, and what the checks add.
+std::string type_word(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+}  // namespace
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& command) {
+  return command.get_options(
+      [](const CLI::Option* option) { return option->nonpositional() && !hidden(*option); });
+}
+
+std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
+  return command.get_options(
+      [](const CLI::Option* option) { return option->get_positional() && !hidden(*option); });
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+bool takes_many(const CLI::Option& option) {
+  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  std::size_t open = type.find('{');
+  std::size_t close = type.rfind('}');
+  std::vector<std::string> choices;
+  if (open == std::string::npos || close == std::string::npos || close < open) return choices;
+  std::istringstream words(type.substr(open + 1, close - open - 1));
+  for (std::string word; std::getline(words, word, ',');) choices.push_back(word);
+  return choices;
+}
+
+std::string value_label(const CLI::Option& option) {
+  std::string word = type_word(option);
+  if (word == "INT" || word == "UINT") return "N";
+  if (word != "TEXT") return word;
+  if (!option.get_positional() && !choices_of(option).empty() && !option.get_lnames().empty())
+    return upper_case(option.get_lnames().front());
+  return option.get_positional() ? upper_case(option.get_name(true, false)) : word;
+}
+
+std::string names_of(const CLI::Option& option) {
+  if (option.get_positional()) return value_label(option);
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
+  for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
+  return names;
+}
+
+std::string description_of(const CLI::Option& option) {
+  std::string text = option.get_description();
+  auto choices = choices_of(option);
+  bool named = std::all_of(choices.begin(), choices.end(),
+                           [&](const std::string& choice) { return text.find(choice) != std::string::npos; });
+  if (!named) text += fmt::format(": {}", fmt::join(choices, ", "));
+  if (option.get_required() && !option.get_positional()) text += "; required";
+  if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());
+  if (!option.get_envname().empty()) text += fmt::format(" [${}]", option.get_envname());
+  return text;
+}
+
+std::string usage_of(const CLI::App& command) {
+  std::string usage = full_name(command);
+  for (const CLI::Option* option : options_of(command)) {
+    if (!option->get_required()) continue;
+    usage += " " + (option->get_snames().empty() ? "--" + option->get_lnames().front()
+                                                 : "-" + option->get_snames().front());
+    if (takes_value(*option)) usage += " " + value_label(*option);
+  }
+  usage += " [OPTIONS]";
+  for (const CLI::Option* option : positionals_of(command)) {
+    std::string word = value_label(*option) + (takes_many(*option) ? "..." : "");
+    usage += option->get_required() ? " " + word : " [" + word + "]";
+  }
+  if (!subcommands_of(command).empty())
+    usage += command.get_require_subcommand_min() > 0 ? " COMMAND" : " [COMMAND]";
+  return usage;
+}
+
+Footer footer_of(const CLI::App& command) {
+  const std::string footer = command.get_footer();
+  std::size_t end = footer.find("\n\n");
+  if (end == std::string::npos) return {footer, ""};
+  return {footer.substr(0, end), footer.substr(end + 2)};
+}
+
+const Explanations& exit_codes() {
+  static const Explanations kCodes = {
+      {"0", "done, or nothing to do"},
+      {"1", "some images failed; the others are built"},
+      {"2", "wrong usage of the command line"},
+      {"3", "a recipe, matrix, target, site file or DSL document is wrong or missing"},
+      {"4", "no cell or image matches"},
+      {"5", "a tool is missing"},
+      {"6", "a registry or the network failed"},
+      {"7", "another kiln holds the lock or lease"},
+      {"8", "the store is full, damaged or not there"},
+      {"124", "a time limit was reached"},
+      {"130", "interrupted"}};
+  return kCodes;
+}
+
+const Explanations& environment_names() {
+  static const Explanations kNames = {
+      {"KILN_FILE, KILN_STATE, KILN_SITE, KILN_RECIPES, KILN_JOBS, KILN_COLOR, KILN_PROGRESS",
+       "stand for --file, --state, --site, --recipes, --jobs, --color and --progress where these are not "
+       "given"},
+      {"KILN_ARCHSPEC", "archspec's microarchitectures.json, in place of the one kiln was built with"},
+      {"NO_COLOR", "no colours when set (no-color.org)"},
+      {"SOURCE_DATE_EPOCH", "the newest time that files in images may have (reproducible-builds.org)"},
+      {"SINGULARITY_DIR", "the folder of SIF files that `kiln select --format sif` names"},
+      {"http_proxy, https_proxy, no_proxy", "handed on to builds and downloads"},
+      {"REGISTRY_AUTH_FILE", "logins for registries, as skopeo and buildah read them"},
+      {"XDG_CONFIG_HOME", "where kiln/site.json is looked for"}};
+  return kNames;
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) {
+      out += " ";
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+// "  NAME   text", the texts of all rows aligned; a long name has its text on the next line.
+std::string rows(const std::string& title, const Explanations& all, std::size_t most_name = 26) {
+  if (all.empty()) return "";
+  std::size_t name_width = 0;
+  for (const auto& [name, text] : all)
+    if (name.size() <= most_name) name_width = std::max(name_width, name.size());
+  std::string out = "\n" + title + ":\n";
+  const std::size_t indent = name_width + 4;
+  for (const auto& [name, text] : all) {
+    out += "  " + name;
+    out += name.size() > name_width ? "\n" + std::string(indent, ' ')
+                                    : std::string(indent - 2 - name.size(), ' ');
+    out += wrapped(text, indent, kWidth) + "\n";
+  }
+  return out;
+}
+
+Explanations option_rows(const CLI::App& command) {
+  Explanations all;
+  for (const CLI::Option* option : options_of(command)) {
+    std::string name = names_of(*option);
+    if (option->get_snames().empty()) name = "    " + name;
+    if (takes_value(*option)) name += " " + value_label(*option);
+    all.emplace_back(name, description_of(*option));
+  }
+  return all;
+}
+
+std::string examples(const std::string& lines) {
+  if (lines.empty()) return "";
+  std::string out = "\nExamples:\n";
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) out += "  " + line + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  std::string out = wrapped(app->get_description(), 0, kWidth) + ".\n\nUsage: " + usage_of(*app) + "\n";
+  Explanations arguments;
+  for (const CLI::Option* option : positionals_of(*app))
+    arguments.emplace_back(value_label(*option), description_of(*option));
+  out += rows("Arguments", arguments) + rows("Options", option_rows(*app));
+  Explanations commands;
+  for (const CLI::App* sub : subcommands_of(*app))
+    commands.emplace_back(sub->get_name(), sub->get_description());
+  out += rows("Commands", commands) + examples(footer_of(*app).examples);
+  if (std::string notes = footer_of(*app).notes; !notes.empty()) out += "\n" + notes + "\n";
+  if (app->get_parent() != nullptr)
+    return out +
+           "\nOptions of every command (-C, --state, --site, --recipes, -q, ...), environment and exit "
+           "codes: kiln --help\n";
+  return out + rows("Exit codes", exit_codes()) + rows("Environment", environment_names(), 20);
+}
+
+}  // namespace kiln

@@ -1,0 +1,83 @@
+#include "cli/sif_sign.h"
+
+#include <fmt/format.h>
+
+#include "cli/temporary_folder.h"
+#include "cli/usage.h"
+#include "sif/sif_sign.h"
+
+namespace kiln {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;
+  std::string key;
+  std::string keyring;
+};
+
+sif::Gpg gpg_of(const Options& options, const TemporaryFolder& scratch, Invocation& invocation) {
+  std::string keyring = options.keyring;
+  if (!keyring.empty()) {
+    invocation.need_file(keyring);
+    keyring = fs::absolute(keyring).string();  // gpg looks for bare names in its own folder
+  }
+  return {invocation.runner, invocation.child_environment(), scratch.path(), keyring};
+}
+
+void print(const Options& options, const sif::SignatureReport& report, std::string_view verb) {
+  fmt::print("{}: {} by {} ({}), {}, {} objects\n", options.file, verb, report.user, report.fingerprint,
+             rfc3339(report.time), report.objects);
+}
+
+void sign(const Options& options, Invocation& invocation) {
+  TemporaryFolder scratch;
+  fs::path output = options.output.empty() ? options.file : options.output;
+  print(options, sif::sign_sif(options.file, output, options.key, gpg_of(options, scratch, invocation)),
+        "signed");
+}
+
+void verify(const Options& options, Invocation& invocation) {
+  TemporaryFolder scratch;
+  sif::ReadOnlyFile file(options.file);
+  for (const sif::SignatureReport& report : sif::verify_sif(file, gpg_of(options, scratch, invocation)))
+    print(options, report, "good signature");
+}
+
+}  // namespace
+
+void add_sif_signing(CLI::App& sif, Invocation& invocation) {
+  auto options = std::make_shared<Options>();
+  CLI::App* signing =
+      sif.add_subcommand("sign", "Add a PGP signature, which `apptainer verify` accepts, too");
+  signing->add_option("file", options->file, "SIF file")->required()->type_name("FILE");
+  signing
+      ->add_option("--key", options->key, "whose key: what gpg --local-user takes (default: gpg's default)")
+      ->type_name("KEY");
+  signing
+      ->add_option("-o,--output", options->output,
+                   "the signed file (default: the file itself, replaced whole)")
+      ->type_name("FILE");
+  signing->footer("kiln sif sign pytorch.sif --key builds@example.org");
+  signing->callback([signing, options, &invocation] {
+    refuse_parent_options(*signing);
+    invocation.need_file(options->file);
+    sign(*options, invocation);
+  });
+  CLI::App* verifying = sif.add_subcommand("verify", "Check all signatures, and that no byte was changed");
+  verifying->add_option("file", options->file, "SIF file")->required()->type_name("FILE");
+  verifying
+      ->add_option("--keyring", options->keyring,
+                   "file of public keys (gpg --export) to trust, and no others")
+      ->type_name("FILE");
+  verifying->footer("kiln sif verify pytorch.sif --keyring builds.pgp");
+  verifying->callback([verifying, options, &invocation] {
+    refuse_parent_options(*verifying);
+    invocation.need_file(options->file);
+    verify(*options, invocation);
+  });
+  signing->fallthrough();
+  verifying->fallthrough();
+}
+
+}  // namespace kiln

@@ -1,0 +1,10 @@
+// kiln sif sign and kiln sif verify.
+#pragma once
+
+#include "cli/invocation.h"
+
+namespace kiln {
+
+void add_sif_signing(CLI::App& sif, Invocation& invocation);
+
+}  // namespace kiln

@@ -1,0 +1,137 @@
+#include "cli/usage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/options_text.h"
+
+namespace kiln {
+namespace {
+
+// The innermost command that was named.
+const CLI::App& named_command(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  return *command;
+}
+
+std::string see_help(const CLI::App& command) { return fmt::format("see `{} --help`", full_name(command)); }
+
+std::string hint_or(std::string hint, std::string other) { return hint.empty() ? std::move(other) : hint; }
+
+const CLI::Option* find_option(const CLI::App& command, const std::string& name) {
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
+    if (const CLI::Option* option = app->get_option_no_throw(name)) return option;
+  return nullptr;
+}
+
+Error unknown_option(const CLI::App& command, const std::string& word) {
+  std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
+    for (const CLI::Option* option : options_of(*app))
+      for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+  return Error(ExitCode::usage, fmt::format("{} has no option '{}'", full_name(command), name),
+               hint_or(did_you_mean(name, known), see_help(command)));
+}
+
+Error unknown_word(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::App* sub : subcommands_of(command)) known.push_back(sub->get_name());
+  std::string what = known.empty() ? "takes no argument" : "has no command";
+  return Error(ExitCode::usage, fmt::format("{} {} '{}'", full_name(command), what, word),
+               hint_or(did_you_mean(word, known), see_help(command)));
+}
+
+// "--format: xml not in {table,json}"
+Error wrong_value(const CLI::App& command, const std::string& message) {
+  std::size_t colon = message.find(": ");
+  std::string name = message.substr(0, colon);
+  std::string rest = colon == std::string::npos ? "" : message.substr(colon + 2);
+  const CLI::Option* option = find_option(command, name);
+  std::vector<std::string> choices = option == nullptr ? std::vector<std::string>{} : choices_of(*option);
+  std::size_t end = rest.rfind(" not in {");
+  if (option != nullptr && option->get_positional()) name = value_label(*option);
+  if (std::size_t range = rest.find(" not in range ");
+      rest.starts_with("Value ") && range != std::string::npos)
+    return Error(ExitCode::usage, fmt::format("{}: expected a number from {}, found '{}'", name,
+                                              rest.substr(range + 14), rest.substr(6, range - 6)));
+  if (choices.empty() || end == std::string::npos) return Error(ExitCode::usage, message, see_help(command));
+  std::string value = rest.substr(0, end);
+  return Error(ExitCode::usage,
+               fmt::format("{}: expected {}, found '{}'", name, fmt::join(choices, ", "), value),
+               did_you_mean(value, choices));
+}
+
+// "Could not convert: --jobs = many"
+Error no_number(const CLI::App& command, const std::string& message) {
+  std::size_t colon = message.find(": ");
+  std::size_t equals = message.find(" = ");
+  if (colon == std::string::npos || equals == std::string::npos || equals < colon)
+    return Error(ExitCode::usage, message, see_help(command));
+  return Error(ExitCode::usage,
+               fmt::format("{}: expected a number, found '{}'", message.substr(colon + 2, equals - colon - 2),
+                           message.substr(equals + 3)));
+}
+
+Error missing(const CLI::App& command, const std::string& message) {
+  std::string name = message.substr(0, message.find(' '));
+  const CLI::Option* option = find_option(command, name);
+  if (option == nullptr)
+    return Error(ExitCode::usage, fmt::format("{} needs a command", full_name(command)), see_help(command));
+  std::string choices = fmt::format("{}", fmt::join(choices_of(*option), ", "));
+  if (option->get_positional())
+    return Error(ExitCode::usage, fmt::format("{} needs {}", full_name(command), value_label(*option)),
+                 hint_or(choices, see_help(command)));
+  return Error(ExitCode::usage, message, fmt::format("usage: {}", usage_of(command)));
+}
+
+// "--format: 1 required TEXT missing"
+Error no_value(const CLI::App& command, const std::string& message) {
+  std::string name = message.substr(0, message.find(':'));
+  const CLI::Option* option = find_option(command, name);
+  if (option == nullptr || message.find("missing") == std::string::npos)
+    return Error(ExitCode::usage, message, see_help(command));
+  std::string choices = fmt::format("{}", fmt::join(choices_of(*option), ", "));
+  return Error(ExitCode::usage, fmt::format("{} needs a value: {}", name, value_label(*option)), choices);
+}
+
+}  // namespace
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
+  const CLI::App& command = named_command(app);
+  const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
+  const std::string message = problem.what();
+  const std::vector<std::string> left = app.remaining(true);
+  for (const std::string& word : left)
+    if (word.size() > 1 && word.front() == '-') return unknown_option(command, word);
+  if (!left.empty() && (kind == CLI::ExitCodes::ExtrasError || !subcommands_of(command).empty()))
+    return unknown_word(command, left.front());
+  if (kind == CLI::ExitCodes::ValidationError) return wrong_value(command, message);
+  if (kind == CLI::ExitCodes::ConversionError) return no_number(command, message);
+  if (kind == CLI::ExitCodes::RequiredError) return missing(command, message);
+  if (kind == CLI::ExitCodes::ArgumentMismatch) return no_value(command, message);
+  if (std::size_t at = message.find(" excludes ");
+      kind == CLI::ExitCodes::ExcludesError && at != std::string::npos)
+    return Error(ExitCode::usage,
+                 fmt::format("{} and {} exclude each other", message.substr(0, at), message.substr(at + 10)));
+  return Error(ExitCode::usage, message, see_help(command));
+}
+
+void refuse_parent_options(const CLI::App& command) {
+  const CLI::App& parent = *command.get_parent();
+  for (const CLI::Option* option : options_of(parent))
+    if (option->count() > 0)
+      throw Error(ExitCode::usage,
+                  fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
+                  fmt::format("it is an option of `{}` itself", full_name(parent)));
+}
+
+void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
+                     const std::string& why) {
+  if (command.count(one) > 0 && command.count(other) > 0)
+    throw Error(ExitCode::usage, fmt::format("{} and {} do not go together", one, other), why);
+}
+
+}  // namespace kiln

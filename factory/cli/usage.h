@@ -1,0 +1,24 @@
+// What is wrong with a command line, in kiln's words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace kiln {
+
+// What the parser found, named as the user wrote it, with the nearest right word as hint. `app` has just
+// refused to parse.
+Error usage_error(const CLI::App& app, const CLI::ParseError& problem);
+
+// Throws Error(usage) naming both options when both were given on this command: one of them would be passed
+// over in silence. `why` may be empty.
+void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,
+                     const std::string& why = "");
+
+// Throws Error(usage) when an option of the command above was given: `kiln sif -o x.sif list y.sif`.
+void refuse_parent_options(const CLI::App& command);
+
+}  // namespace kiln
