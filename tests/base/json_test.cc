@@ -57,12 +57,29 @@ TEST(Json, PointersAreEscaped) {
 
 TEST(Json, SyntaxErrorsHavePlaces) {
   EXPECT_EQ(error_of("{\n  \"a\": 1,\n}"),
-            "a.json:3:1: error: not valid JSON: unexpected '}'; expected string literal");
+            "a.json:3:1: error: not valid JSON: a comma before '}'; leave it out after the last value");
   EXPECT_EQ(error_of("{\"a\" 1}").substr(0, 38), "a.json:1:6: error: not valid JSON: une");
   EXPECT_NE(error_of(""), "no error");
   EXPECT_NE(error_of("{} x"), "no error");
   EXPECT_NE(error_of("\"\xff\""), "no error") << "invalid UTF-8";
   EXPECT_NE(error_of("[1, 2"), "no error");
+}
+
+TEST(Json, AForgottenCommaIsNamedWhereItIsMissing) {
+  EXPECT_EQ(error_of("{\n  \"a\": 1\n  \"b\": 2\n}"),
+            "a.json:2:9: error: not valid JSON: expected ',' or '}' after this value; found a string literal "
+            "at 3:3");
+  EXPECT_EQ(error_of("{\"a\": [1 2]}"),
+            "a.json:1:9: error: not valid JSON: expected ',' or ']' after this value (at /a); found a number "
+            "literal at 1:10");
+  EXPECT_EQ(error_of("{\"a\": {} // of a\n \"b\": 1}"),
+            "a.json:1:9: error: not valid JSON: expected ',' or '}' after this value; found a string literal "
+            "at 2:2");
+  EXPECT_EQ(error_of("[1, 2"),
+            "a.json:1:6: error: not valid JSON: unexpected end of input; expected ',' or ']'");
+  EXPECT_EQ(error_of("[1,]"),
+            "a.json:1:4: error: not valid JSON: a comma before ']'; leave it out after the last value");
+  EXPECT_EQ(error_of("{]"), "a.json:1:2: error: not valid JSON: unexpected ']'; expected string literal");
 }
 
 TEST(Json, DuplicateKeysAreRefused) {

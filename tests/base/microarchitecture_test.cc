@@ -86,6 +86,23 @@ TEST(BestFlags, ACompilerWithoutTheMicroarchitectureGetsAnAncestorAndArchspecsWa
             "optimizations that are not unique to Intel microprocessors");
 }
 
+TEST(BestFlags, NameTheEntryThatAnswered) {
+  EXPECT_EQ(archspec_table().best_flags("zen4", "gcc", "12.2.0")->versions, "10.3:12.2");
+  EXPECT_EQ(archspec_table().best_flags("zen4", "gcc", "13.2.0")->versions, "12.3:");
+  EXPECT_EQ(archspec_table().best_flags("zen5", "gcc", "13.2.0")->versions, "12.3:");
+}
+
+TEST(BestFlags, PassOverAnEntryThatAsksForTheBuildMachine) {
+  Microarchitectures cpus = parse(R"({
+    "old": {"from": [], "vendor": "generic", "features": [],
+            "compilers": {"gcc": [{"versions": "1:", "flags": "-march=old"}]}},
+    "new": {"from": ["old"], "vendor": "generic", "features": [],
+            "compilers": {"gcc": [{"versions": "1:", "flags": "-march=native"}]}}})");
+  EXPECT_EQ(cpus.flags("new", "gcc", "12").flags, "-march=native");  // archspec's own answer
+  EXPECT_EQ(cpus.best_flags("new", "gcc", "12")->flags, "-march=old");
+  EXPECT_EQ(cpus.best_flags("new", "gcc", "12")->target, "old");
+}
+
 TEST(BestFlags, NothingWhereArchspecHasNothing) {
   EXPECT_EQ(best("zen4", "rocmcc", "5.0"), "nothing");
   EXPECT_EQ(best("core2", "nvhpc", "24.1"), "nothing");  // archspec's lists are empty up to x86_64

@@ -13,7 +13,7 @@ expect 2 "$KILN" build
 holds "$err" '--file is required'
 expect 2 "$KILN" build -f "$matrix" --jobs 0
 expect 0 "$KILN" --help
-for command in plan show generate build publish bench select index schema doctor completion step; do
+for command in init lint plan show generate build publish bench select index schema doctor completion man step sif; do
   holds "$out" "  $command"
   "$KILN" "$command" --help >/dev/null || fail "no help for $command"
 done
@@ -58,7 +58,10 @@ holds "$err" 'absent.json'
 "$KILN_PYTHON" -c 'import json; print(json.dumps({"name": "huge", "axes": {f"axis{i}": [str(j) for j in range(20)] for i in range(20)}}))' >huge.json
 start=$(date +%s%N)
 expect 3 "$KILN" plan -f huge.json --recipes tiny/recipes
-[ $((($(date +%s%N) - start) / 1000000)) -lt 2000 ] || fail 'the refusal of a huge matrix took long'
+milliseconds=$((($(date +%s%N) - start) / 1000000))
+holds "$err" "huge.json:1:26: error: the group 'huge' has about 2^86 cells, limit 100000; largest axes: axis0 (20 values), axis1 (20 values), axis2 (20 values) (at /axes)"
+# Under 100 ms on a machine of our own; sanitizers and busy neighbours may take some more.
+[ "$milliseconds" -lt 1000 ] || fail "the refusal of a huge matrix took $milliseconds ms"
 
 # Cells that match nothing: 4.
 expect 4 "$KILN" plan -f "$matrix" 'framework=pytorch'
@@ -97,17 +100,11 @@ holds "$err" 'kiln build of night by process 1'
 exec 9>&-
 
 # Schemas are JSON and name themselves.
-for name in recipe matrix target site; do
+for name in recipe matrix target site plan host dsl; do
   expect 0 "$KILN" schema "$name"
   holds "$out" 'json-schema.org'
   equals "$(json 'it["type"]')" object
 done
 expect 2 "$KILN" schema recipes
 
-# Completions are valid for their shells; the manual page is roff.
-expect 0 "$KILN" completion bash
-bash -n <<<"$out"
-holds "$out" 'select'
-expect 0 "$KILN" completion man
-holds "$out" '.SS kiln select'
 echo "errors: all as documented"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# recipes/base/debian/package-sources.sh with the real apt on archives made here: which sources become the image's.
+# recipes/base/debian/package-sources.sh and archive.sh with the real apt on archives made here: which sources become the
+# image's, and what kiln lock writes down about them.
 set -euo pipefail
 work=$1
 script=$KILN_SOURCE/recipes/base/debian/package-sources.sh
@@ -137,4 +138,38 @@ without=$(translate)
 apt-get update -qq
 [[ -n $(ls "$machine/lists"/*Release) ]] || fail "the machine has no lists"
 expect "$without" "$(translate)" "with package lists"
+
+# The state of the archives: a suite each, changed by its packages and not by its date.
+state() { KILN_FACT_SUITE=trixie sh -eu "$KILN_SOURCE/recipes/base/debian/archive.sh"; }
+use_machine state
+cat >"$machine/etc/apt/sources.list" <<LIST
+deb [trusted=yes] file:$work/debian trixie main
+deb [trusted=yes] file:$work/updates trixie-updates main
+LIST
+make_archive updates Debian trixie-updates
+index=$(sha256sum "$work/debian/dists/trixie/main/binary-$(dpkg --print-architecture)/Packages" | cut -c 1-12)
+before=$(state)
+expect "trixie $index, trixie-updates $index" "$before" "state of two suites"
+sed -i 's/^Date: .*/Date: Thu, 01 Jan 2026 00:00:00 UTC/' "$work/debian/dists/trixie/Release"
+expect "$before" "$(state)" "a new date changes nothing"
+printf '\nPackage: b\nVersion: 2\nArchitecture: all\nFilename: b.deb\nSize: 1\n' >"$work/more"
+architecture=$(dpkg --print-architecture)
+cat "$work/more" >>"$work/debian/dists/trixie/main/binary-$architecture/Packages"
+(
+  cd "$work/debian/dists/trixie"
+  sed -i '/^ /d' Release
+  printf ' %s %s main/binary-%s/Packages\n' "$(sha256sum "main/binary-$architecture/Packages" | cut -d' ' -f1)" \
+    "$(stat -c %s "main/binary-$architecture/Packages")" "$architecture" >>Release
+)
+[[ $(state) != "$before" ]] || fail "a new package does not show in the state"
+if KILN_ARCHITECTURE=s390x state >/dev/null 2>"$work/error"; then fail "an architecture that the archive lacks"; fi
+rm -r "$work/updates"
+if state >/dev/null 2>"$work/error"; then fail "an archive that is gone was passed over"; fi
+
+# rootfs.sh refuses archives that moved on since they were locked, before it builds anything.
+if KILN_FACT_SUITE=trixie KILN_ARCHIVE='trixie 000000000000' KILN_OUTPUT=$work/rootfs.tar \
+  sh -c 'cd "$0" && exec sh -eu rootfs.sh' "$KILN_SOURCE/recipes/base/debian" 2>"$work/error"; then
+  fail "rootfs.sh took archives that moved on"
+fi
+[[ ! -e $work/rootfs.tar ]] || fail "rootfs.sh wrote something"
 echo "sources are translated as they should be"

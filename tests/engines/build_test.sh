@@ -119,7 +119,7 @@ equals "$out" "$before"
 rm -rf .kiln/images/hello
 expect 0 "$KILN" build -f "$matrix" --format json
 equals "$(json '(it["built"], it["failed"])')" '(7, 0)'
-lacks "$err" 'start'
+if grep '^start' <<<"$err" | grep -v '^start  image '; then fail 'something else than the packaging ran'; fi
 [ "$(find .kiln/images/hello -mindepth 1 -maxdepth 1 | wc -l)" -ge 7 ] || fail 'layouts are missing'
 
 # 10. The same bits again: another state folder, time zone, locale and umask.

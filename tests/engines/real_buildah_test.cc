@@ -41,12 +41,13 @@ class RealBuildah : public ::testing::Test {
     step.files = {step.script};
     folder.write("recipes/" + component + "/" + step.script, script);
     recipe_folders[component] = folder / ("recipes/" + component);
-    step.inputs = {{"kind", name_of(kind)},
+    Json inputs = {{"kind", name_of(kind)},
                    {"parent", parent},
                    {"component", component},
                    {"script", {{"name", step.script}, {"digest", Digest::of(script).text()}}},
                    {"files", Json::object()}};
-    step.key = Digest::of(step.inputs.dump()).hex();
+    step.inputs = inputs.dump();
+    step.key = Digest::of(step.inputs).hex();
     return plan.steps[step.key] = step;
   }
 

@@ -4,7 +4,7 @@
 #   $1: a private folder; KILN: the program; KILN_SOURCE: the source tree
 set -euo pipefail
 export LC_ALL=C
-work=$1
+work=$(mktemp -d) # and not $1: apptainer build --fakeroot mounts something of its own over /root
 tiny=$KILN_SOURCE/tests/data/tiny
 
 fail() {
@@ -16,9 +16,8 @@ expect_equal() {
 }
 
 # Layers' folders may be unreadable to all but their owner, and Apptainer's user owns what it wrote.
-rm -rf "$work"
-mkdir -p "$work"
-trap 'rm -rf "$work/store" "$work/run"' EXIT
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
 
 # 1. Generating twice gives the same bytes, one folder an image.
 "$KILN" generate -f "$tiny/tiny.json" -o "$work/out" >"$work/folders"

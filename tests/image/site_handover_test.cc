@@ -30,6 +30,17 @@ TEST(SiteHandover, PassesWhatTheSiteNamesAndNothingElse) {
             (Variables{{"SECRET", "s"}}));
 }
 
+TEST(SiteHandover, NeverPassesWhatKeysCover) {
+  testing::FakeFileSystem files;
+  Site site;
+  site.pass_environment = {"*"};
+  EXPECT_EQ(
+      site_handover(site, files,
+                    {{"CFLAGS", "-march=native"}, {"CUDAARCHS", "native"}, {"KILN_VERSION", "1"}, {"A", "b"}})
+          .environment,
+      (Variables{{"A", "b"}}));
+}
+
 TEST(SiteHandover, CertificatesAreMountedAndEveryToolIsTold) {
   testing::FakeFileSystem files(Variables{{"/etc/ssl/certs/ca-certificates.crt", "PEM"}});
   SiteHandover handover = site_handover(Site{}, files, {{"PIP_CERT", "/host/only.pem"}});

@@ -79,11 +79,12 @@ class Steps : public ::testing::Test {
     folder.write("recipe/" + step.script, script);
     folder.write("recipe/data/list.txt", "list");
     folder.write("recipe/unnamed.txt", "not for the step");
-    step.inputs = {{"script", {{"name", step.script}, {"digest", Digest::of(script).text()}}},
+    Json inputs = {{"script", {{"name", step.script}, {"digest", Digest::of(script).text()}}},
                    {"files", {{"data/list.txt", Digest::of("list").text()}}},
                    {"kind", name_of(kind)},
                    {"parent", parent}};
-    step.key = Digest::of(step.inputs.dump()).hex();
+    step.inputs = inputs.dump();
+    step.key = Digest::of(step.inputs).hex();
     return plan.steps[step.key] = step;
   }
 
@@ -244,7 +245,9 @@ TEST_F(Steps, AParentThatIsNotDoneIsNamed) {
 
 TEST_F(Steps, AnotherArchitectureIsRefused) {
   Step& step = add(StepKind::rootfs, "");
-  step.inputs["architecture"] = own_architecture() == "amd64" ? "arm64/v8" : "amd64";
+  Json inputs = inputs_of(step);
+  inputs["architecture"] = own_architecture() == "amd64" ? "arm64/v8" : "amd64";
+  step.inputs = inputs.dump();
   EXPECT_EQ(run(step.key), StepOutcome::failed);
   EXPECT_NE(failure(step.key).what.find("and this machine is " + own_architecture()), std::string::npos);
   EXPECT_TRUE(runner.commands.empty());

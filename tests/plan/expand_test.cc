@@ -116,12 +116,61 @@ TEST_F(ExpandTest, ExcludesAndConstraintsThatMatchNothingAreReported) {
   m.groups[0].exclude = {partial({{"framework", "pytorch"}}, 12), partial({{"flavour", "*"}}, 13)};
   m.constraints = {constraint({{"compiler", "inductor"}}, {{"framework", "pytorch"}})};
   Expansion out = run(m);
-  EXPECT_EQ(out.warnings, (Ids{"matrix/demo.json:12:3: this exclude matches no cell",
-                               "matrix/demo.json:13:3: this exclude matches no cell",
-                               "matrix/demo.json:20:3: the condition of this constraint matches no cell"}));
+  EXPECT_EQ(out.warnings,
+            (Ids{"matrix/demo.json:12:3: this exclude matches no cell: no value of framework is "
+                 "'pytorch'; values: jax",
+                 "matrix/demo.json:13:3: this exclude matches no cell",
+                 "matrix/demo.json:20:3: the condition of this constraint matches no cell"}));
   m = testing::matrix({axis("framework", {"jax"}), axis("version", {">=9"})});
   EXPECT_EQ(run(m).warnings, (Ids{"matrix/demo.json:5:3: no framework has a version in '>=9'"}));
   EXPECT_TRUE(run(m).requests.empty());
+}
+
+TEST_F(ExpandTest, AnExcludeMayGiveItsReason) {
+  Matrix m = testing::matrix({axis("framework", {"pytorch", "jax"})});
+  m.groups[0].exclude = {partial({{"framework", "jax"}})};
+  EXPECT_EQ(run(m).excluded.at(0).reason, "exclude at matrix/demo.json:12:3");
+  m.groups[0].exclude[0].reason = "its licence";
+  EXPECT_EQ(run(m).excluded.at(0).reason, "its licence");
+  EXPECT_EQ(run(m).excluded.at(0).where.line, 12);
+}
+
+TEST_F(ExpandTest, AMisspeltValueOfAnExcludeIsTold) {
+  Matrix m = testing::matrix({axis("framework", {"pytorch"}), axis("version", {"2.6", "2.7.0"}),
+                              axis("library", {"none", "openblas@0.3.28"})});
+  auto warning = [&](AxisValues values) {
+    m.groups[0].exclude = {partial(std::move(values))};
+    std::vector<std::string> warnings = run(m).warnings;
+    return warnings.empty() ? "" : warnings.at(0);
+  };
+  const std::string nothing = "matrix/demo.json:12:3: this exclude matches no cell";
+  EXPECT_EQ(warning({{"library", "opnblas"}}),
+            nothing + ": no value of library is 'opnblas'; did you mean 'openblas'?");
+  EXPECT_EQ(warning({{"framework", "pytorch"}, {"version", "2.5"}}),
+            nothing + ": no value of version is '2.5'; values: 2.6.0, 2.7.0");
+  EXPECT_EQ(warning({{"library", "opn*"}}), nothing);
+  EXPECT_EQ(warning({{"version", "<2"}}), nothing);
+  EXPECT_EQ(warning({{"library", "openblas@0.3.29"}}),
+            nothing + ": no value of library is 'openblas@0.3.29'; did you mean 'openblas@0.3.28'?");
+  EXPECT_EQ(warning({{"library", "openblas"}, {"version", "2.6"}}), "");
+  EXPECT_EQ(warning({{"compiler", "inductor"}}),
+            nothing + ": no value of compiler is 'inductor'; there is no axis compiler");
+}
+
+TEST_F(ExpandTest, AFactThatNoRecipeHasIsAnError) {
+  Matrix m = testing::matrix({axis("framework", {"pytorch", "jax"})});
+  m.constraints = {constraint({{"framework.pyton", "<3.11"}}, {}, {{"framework", "jax"}})};
+  EXPECT_EQ(
+      testing::error_of([&] { run(m); }),
+      "matrix/demo.json:20:3: error: no framework has the fact 'pyton' (at /constraints/0); did you mean "
+      "'framework.python'?");
+  m.constraints[0].fact_keys["if/framework.pyton"] = {"matrix/demo.json", 20, 9,
+                                                      "/constraints/0/if/framework.pyton"};
+  EXPECT_EQ(testing::error_of([&] { run(m); }),
+            "matrix/demo.json:20:9: error: no framework has the fact 'pyton' (at "
+            "/constraints/0/if/framework.pyton); did you mean 'framework.python'?");
+  m.constraints = {constraint({{"framework", "jax"}}, {{"library.vendor", "*"}})};
+  EXPECT_NE(testing::error_of([&] { run(m); }).find("no library has the fact 'vendor'"), std::string::npos);
 }
 
 TEST_F(ExpandTest, IncludeExtendsWhatItDoesNotContradict) {
@@ -176,6 +225,20 @@ TEST_F(ExpandTest, ConstraintsForbidAndRequireAndReadFacts) {
   ASSERT_EQ(out.excluded.size(), 4u);
   EXPECT_EQ(out.excluded[0].reason, "it does not work");
   EXPECT_EQ(out.excluded[0].where.line, 20);
+}
+
+// "none" sorts after every number, as words do, and is nevertheless no CUDA newer than 10.
+TEST_F(ExpandTest, AFactThatIsNoVersionIsInNoRange) {
+  RecipeBook recipes = testing::book({testing::Recipe(Kind::base, "hub", {"gpu", "cpu"})
+                                          .image("docker.io/x:{version}")
+                                          .fact("gpu", "cuda", "12.6")
+                                          .fact("cpu", "cuda", "none")});
+  Matrix m = testing::matrix({axis("base", {"hub@gpu", "hub@cpu"})});
+  m.constraints = {constraint({}, {{"base.cuda", ">=10"}})};
+  Expansion out = expand(m, recipes);
+  ASSERT_EQ(out.requests.size(), 1u);
+  EXPECT_EQ(out.requests[0].id, "hub_gpu");
+  ASSERT_EQ(out.excluded.size(), 1u);
 }
 
 TEST_F(ExpandTest, AConstraintKnowsTheNewestVersionWhereTheCellNamesNone) {

@@ -37,16 +37,14 @@ Lines why(const std::vector<Recipe>& now, const std::vector<Recipe>& before = de
           std::vector<std::string> libraries = {"openblas"}) {
   BuildPlan plan = plan_of(now, libraries);
   BuildPlan previous = plan_of(before, libraries);
-  return explain_image(plan.images.at(0), plan, &previous);
+  return explain_image(plan.images.at(0).spec, previous.images.at(0).spec);
 }
 
 TEST(ExplainTest, NothingChangedIsSilent) { EXPECT_EQ(why(demo_recipes()), Lines{}); }
 
 TEST(ExplainTest, NewImages) {
-  BuildPlan plan = plan_of(demo_recipes());
-  EXPECT_EQ(explain_image(plan.images[0], plan, nullptr), (Lines{"new image: there is no last plan"}));
-  BuildPlan other = plan_of(demo_recipes(), {"none"});
-  EXPECT_EQ(explain_image(plan.images[0], plan, &other), (Lines{"new image: was not in the last plan"}));
+  EXPECT_EQ(explain_new_image(false), (Lines{"new image: there is no last plan"}));
+  EXPECT_EQ(explain_new_image(true), (Lines{"new image: was not in the last plan"}));
 }
 
 TEST(ExplainTest, AChangedScriptIsNamedWithItsDigests) {
@@ -128,6 +126,30 @@ TEST(ExplainTest, ATestOrTheEnvironmentAlone) {
   Lines lines = why(
       changed("pytorch", [](Recipe& recipe) { recipe.get().methods[0].environment["TORCH_HOME"] = "/tmp"; }));
   EXPECT_EQ(lines.back(), "image: environment TORCH_HOME changed ('/var/torch' → '/tmp')");
+}
+
+TEST(ExplainTest, ABasesDigestIsNamedOldAndNew) {
+  auto pinned = [](const std::string& digit, const std::string& image = "x/debian:{version}") {
+    return changed("debian", [&](Recipe& recipe) {
+      recipe.get().methods[0] = Recipe(Kind::base, "debian", {}).image(image).get().methods[0];
+      if (!digit.empty())
+        recipe.get().versions[0].pins["hub"].digests["amd64"] = Digest::from_hex(std::string(64, digit[0]));
+    });
+  };
+  EXPECT_EQ(why(pinned("b"), pinned("a")).at(0), "base/debian: base digest aaaaaa… → bbbbbb…");
+  EXPECT_EQ(why(pinned("b"), pinned("a")).at(1), "toolchain/python: rebuilt because base/debian changed");
+  EXPECT_EQ(why(pinned("a"), pinned("")).at(0),
+            "base/debian: base digest pinned to aaaaaa… (was 'x/debian:trixie')");
+  EXPECT_EQ(why(pinned(""), pinned("a")).at(0),
+            "base/debian: base digest aaaaaa… no longer pinned (now 'x/debian:trixie')");
+  EXPECT_EQ(why(pinned("a", "y/debian:{version}"), pinned("a")).at(0),
+            "base/debian: reference changed ('x/debian' → 'y/debian')");
+}
+
+TEST(ExplainTest, AVersionThatCameAlongIsNamed) {
+  EXPECT_EQ(why(changed("python", [](Recipe& recipe) { recipe.get().versions[0].version = Version("3.14"); }))
+                .at(0),
+            "toolchain/python: version 3.13 → 3.14");
 }
 
 TEST(ExplainTest, ALabelIsNoReason) {

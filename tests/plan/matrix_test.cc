@@ -49,6 +49,9 @@ TEST(Matrix, ReadsExcludeIncludeAndConstraints) {
   EXPECT_EQ(group.exclude[0].values, (AxisValues{{"compiler", "induc*"}, {"library", "none"}}));
   EXPECT_EQ(group.exclude[1].values.at("version"), "<2.7");
   EXPECT_EQ(group.exclude[1].where.pointer, "/exclude/1");
+  EXPECT_EQ(group.exclude[1].values.size(), 2u);
+  EXPECT_EQ(group.exclude[0].reason, "");
+  EXPECT_EQ(group.exclude[1].reason, "no wheels");
   ASSERT_EQ(group.include.size(), 1u);
   EXPECT_EQ(group.include[0].values, (AxisValues{{"distributed", "openmpi"}, {"framework", "pytorch"}}));
   ASSERT_EQ(matrix.constraints.size(), 2u);
@@ -59,6 +62,7 @@ TEST(Matrix, ReadsExcludeIncludeAndConstraints) {
   EXPECT_EQ(matrix.constraints[1].when.at("framework.python"), "<3.11");
   EXPECT_EQ(matrix.constraints[1].forbid, (AxisValues{{"base", "debian*"}}));
   EXPECT_EQ(matrix.constraints[1].where.line, 20);
+  EXPECT_EQ(matrix.constraints[1].fact_keys.at("if/framework.python").column, 33);
 }
 
 TEST(Matrix, AddsWhatItIncludes) {
@@ -143,7 +147,7 @@ TEST(MatrixSize, ErrorNamesTheLargestAxes) {
   group.axes[2].values.resize(20);
   EXPECT_EQ(
       input_error([&] { checked_size(group, 10'000); }),
-      "m.json:3:5: error: the group 'wide' has about 2^14 cells, limit 10000; largest axes: axis2 (20 "
+      "m.json:3:5: error: the group 'wide' has 20000 cells, limit 10000; largest axes: axis2 (20 "
       "values), "
       "axis0 (10 values), axis1 (10 values) (at /axes/axis0); split it into groups, or leave values out");
 }

@@ -64,6 +64,21 @@ class Recipe {
     component_.methods.back().needs.push_back(need(kind, name, range));
     return *this;
   }
+  Recipe& needs_when(Kind kind, const std::string& name, const std::string& version,
+                     const std::string& target) {
+    needs(kind, name);
+    component_.methods.back().needs.back().when = {VersionRange::parse(version), target};
+    return *this;
+  }
+  Recipe& needs_any(const std::vector<std::pair<Kind, std::string>>& options) {
+    Need any = need(Kind::library, "", "");
+    for (const auto& [kind, name] : options) {
+      std::size_t at = name.find(' ');
+      any.any.push_back(need(kind, name.substr(0, at), at == std::string::npos ? "" : name.substr(at + 1)));
+    }
+    component_.methods.back().needs.push_back(std::move(any));
+    return *this;
+  }
   Recipe& after(const std::string& name) {
     component_.methods.back().after.push_back(name);
     component_.methods.back().after_where.push_back(component_.methods.back().where);
@@ -99,7 +114,13 @@ class Recipe {
     return *this;
   }
   Recipe& test(const std::string& bytes) {
-    component_.test = SmokeTest{file("smoke.sh", bytes), {}};
+    component_.tests.push_back({file("smoke.sh", bytes), {}});
+    return *this;
+  }
+  Recipe& test_when(const std::string& bytes, const std::string& target, const std::string& version = "") {
+    component_.tests.push_back({file(fmt::format("smoke{}.sh", component_.tests.size()), bytes),
+                                {},
+                                {VersionRange::parse(version), target}});
     return *this;
   }
   Component& get() { return component_; }

@@ -121,6 +121,21 @@ TEST(RecipeBook, TellsAComponentThatNeedsItself) {
       "library/a (recipes/library/a/recipe.json:2:60) (at /methods/pip/needs/0/name)");
 }
 
+TEST(RecipeBook, ALongCircleIsFoundWithoutRecursionAndToldInShort) {
+  FakeFileSystem files;
+  constexpr int kMany = 5000;
+  for (int i = 0; i < kMany; ++i)
+    files.files[fmt::format("recipes/library/l{:04}/recipe.json", i)] =
+        recipe(needs("library", fmt::format("l{:04}", (i + 1) % kMany)));
+  std::string error = input_error([&] { read(files); });
+  EXPECT_NE(error.find("circle: library/l0000 needs library/l0001 (recipes/library/l0000/recipe.json:2:"),
+            std::string::npos);
+  EXPECT_NE(error.find(" needs … (4979 more) needs library/l0000 (recipes/library/l4999/recipe.json:2:"),
+            std::string::npos)
+      << error;
+  EXPECT_LT(error.size(), 3000u);
+}
+
 TEST(RecipeBook, TakesTheSameNeedByTwoWays) {
   FakeFileSystem files(
       {{"recipes/framework/f/recipe.json",

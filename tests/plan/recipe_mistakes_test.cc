@@ -24,10 +24,10 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"UnknownNeedKey", R"("name": "python", "version")", R"("name": "python", "versions")", Schema::refuses,
      "22:57: error: unknown key 'versions' (at /methods/distro/needs/0/versions); did you mean 'version'?"},
     {"UnknownTestKey", R"("files": ["smoke.py"])", R"("file": ["smoke.py"])", Schema::refuses,
-     "34:34: error: unknown key 'file' (at /test/file); did you mean 'files'?"},
+     "34:35: error: unknown key 'file' (at /test/0/file); did you mean 'files'?"},
     {"KeyOfABase", R"("script": "distro.sh")", R"("rootfs": "distro.sh")", Schema::refuses,
-     "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, versions, "
-     "script, files, parameters, needs, after, build, environment"},
+     "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, optimise, "
+     "versions, script, files, parameters, needs, after, build, environment"},
     {"EmptyDescription", R"("OpenBLAS in place of the reference BLAS")", R"("")", Schema::refuses,
      "3:18: error: expected a line of text, found an empty string (at /description)"},
     {"TwoLinesOfLicence", R"("BSD-3-Clause")", R"("BSD\n3")", Schema::refuses,
@@ -184,8 +184,65 @@ const std::vector<Mistake> kRecipeMistakes = {
      R"(30:18: error: expected an absolute path, found "/" (at /methods/source/build/copy/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"CopyTwice", R"(["/opt/kiln/openblas"])", R"(["/opt/kiln/a", "/opt/kiln/a"])", Schema::refuses,
      R"(30:33: error: path "/opt/kiln/a" is there twice (at /methods/source/build/copy/1); first at /methods/source/build/copy/0)"},
-    {"TestWithoutScript", R"("test": {"script": "smoke.sh", )", R"("test": {)", Schema::refuses,
-     "34:11: error: the key 'script' is missing (at /test)"},
+    {"NativeInTheEnvironment", R"("OPENBLAS_VERBOSE": "0")", R"("CFLAGS": "-O2 -march=native")",
+     Schema::accepts,
+     "24:33: error: '-march=native' means the machine that builds, and images are for the target (at "
+     "/methods/distro/environment/CFLAGS); scripts find the target's flags in CFLAGS and the like: "
+     "docs/flags.md"},
+    {"NativeGpuInTheEnvironment", R"("OPENBLAS_VERBOSE": "0")", R"("CUDAARCHS": "native")", Schema::accepts,
+     "24:36: error: 'native' means the machine that builds, and images are for the target (at "
+     "/methods/distro/environment/CUDAARCHS); scripts find the target's flags in CFLAGS and the like: "
+     "docs/flags.md"},
+    {"NativeInAFact", R"("python": "3.13")", R"("arch": "-mcpu=native")", Schema::accepts,
+     "10:25: error: '-mcpu=native' means the machine that builds, and images are for the target (at "
+     "/versions/0.3.29/facts/arch); scripts find the target's flags in CFLAGS and the like: docs/flags.md"},
+    {"LevelIsANumber", R"("optimised": true)", R"("optimise": {"level": 3})", Schema::refuses,
+     "17:29: error: expected a string, found a number (at /methods/distro/optimise/level); put it in quotes "
+     "(a version "
+     "such as 3.10 would lose its zero)"},
+    {"UnknownLevel", R"("optimised": true)", R"("optimise": {"level": "fast"})", Schema::refuses,
+     "17:29: error: expected a level, found 'fast' (at /methods/distro/optimise/level); one of 0, 1, 2, 3, "
+     "s"},
+    {"UnknownLto", R"("optimised": true)", R"("optimise": {"lto": "thn"})", Schema::refuses,
+     R"(17:27: error: expected true, false or "thin", found 'thn' (at /methods/distro/optimise/lto); did you mean 'thin'?)"},
+    {"UnknownPgo", R"("optimised": true)", R"("optimise": {"pgo": "used"})", Schema::refuses,
+     "17:27: error: expected a step of PGO, found 'used' (at /methods/distro/optimise/pgo); did you mean "
+     "'use'?"},
+    {"RelativeProfile", R"("optimised": true)", R"("optimise": {"profile": "a"})", Schema::refuses,
+     R"(17:31: error: expected an absolute path, found "a" (at /methods/distro/optimise/profile); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+    {"EmptyOptimise", R"("optimised": true)", R"("optimise": {})", Schema::refuses,
+     "17:19: error: expected level, lto, pgo or profile, found an empty object (at "
+     "/methods/distro/optimise)"},
+    {"TestWithoutScript", R"("test": [{"script": "smoke.sh", )", R"("test": [{)", Schema::refuses,
+     "34:12: error: the key 'script' is missing (at /test/0)"},
+    {"NoTestAtAll", R"("test": [{"script": "smoke.sh", "files": ["smoke.py"]}, )", R"("test": [], "x": [)",
+     Schema::refuses,
+     "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, methods, "
+     "test"},
+    {"TestTwice", R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}})",
+     R"({"files": ["smoke.py"], "script": "smoke.sh"})", Schema::refuses,
+     R"(34:59: error: test {"files":["smoke.py"],"script":"smoke.sh"} is there twice (at /test/1); first at /test/0)"},
+    {"ConditionWithUnknownKey", R"("target": "zen*")", R"("targets": "zen*")", Schema::refuses,
+     "34:92: error: unknown key 'targets' (at /test/1/when/targets); did you mean 'target'?"},
+    {"ConditionThatSaysNothing", R"("when": {"version": ">=0.3.20"})", R"("when": {})", Schema::refuses,
+     "22:203: error: expected a condition, found one that always holds (at /methods/distro/needs/1/when); "
+     "leave 'when' out"},
+    {"ConditionForNoVersion", R"("version": ">=0.3.20")", R"("version": ">=1")", Schema::accepts,
+     "22:215: error: no version of this recipe is in '>=1' (at /methods/distro/needs/1/when/version); the "
+     "newest is 0.3.29"},
+    {"ConditionOnARangeOfTargets", R"("target": "*,nvidia*")", R"("target": ">=zen2")", Schema::refuses,
+     "22:142: error: expected a target or a glob over targets, found '>=zen2' (at "
+     "/methods/distro/needs/1/any/0/when/target); such as *nvidia* or zen*"},
+    {"OneAlternative", R"({"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, )", "",
+     Schema::refuses,
+     "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a need of its "
+     "own"},
+    {"AlternativesOfAlternatives", R"({"kind": "library", "name": "blis"})",
+     R"({"any": [{"kind": "library", "name": "blis"}]})", Schema::refuses,
+     "22:158: error: unknown key 'any' (at /methods/distro/needs/1/any/1/any); known keys: kind, name, "
+     "version, when"},
+    {"AlternativesWithAName", R"({"any": [)", R"({"name": "blas", "any": [)", Schema::refuses,
+     "22:80: error: unknown key 'name' (at /methods/distro/needs/1/name); known keys: any, when"},
 };
 
 class RecipeMistake : public ::testing::TestWithParam<Mistake> {};
@@ -213,10 +270,10 @@ const std::vector<Mistake> kBaseMistakes = {
      "'rootfs.sh'?"},
     {"BaseWithNeeds", R"("optimised": false)", R"("needs": [])", Schema::refuses,
      "4:39: error: unknown key 'needs' (at /methods/distro/needs); known keys: optimised, versions, image, "
-     "rootfs, script, files, parameters, environment"},
+     "rootfs, archive, script, files, parameters, environment"},
     {"BaseWithBuild", R"("optimised": false)", R"("build": {})", Schema::refuses,
      "4:39: error: unknown key 'build' (at /methods/distro/build); known keys: optimised, versions, image, "
-     "rootfs, script, files, parameters, environment"},
+     "rootfs, archive, script, files, parameters, environment"},
     {"UnknownPlaceholder", "{version}", "{suite}", Schema::refuses,
      "6:16: error: expected an image reference, found 'docker.io/library/debian:{suite}' (at "
      "/methods/hub/image); such as docker.io/library/debian:{version}; {version} is the only placeholder"},

@@ -30,9 +30,12 @@ TEST(Recipe, ReadsEveryKey) {
   EXPECT_EQ(component.homepage, "https://www.openblas.net");
   EXPECT_EQ(component.folder, "recipes/library/openblas");
   EXPECT_EQ(component.file, "recipes/library/openblas/recipe.json");
-  ASSERT_TRUE(component.test.has_value());
-  EXPECT_EQ(component.test->script, "smoke.sh");
-  EXPECT_EQ(component.test->files, Strings{"smoke.py"});
+  ASSERT_EQ(component.tests.size(), 2u);
+  EXPECT_EQ(component.tests[0].script, "smoke.sh");
+  EXPECT_EQ(component.tests[0].files, Strings{"smoke.py"});
+  EXPECT_TRUE(component.tests[0].when.always());
+  EXPECT_EQ(component.tests[1].when.target, "zen*");
+  EXPECT_EQ(component.tests[1].when.version.text(), "0.3.29");
 }
 
 TEST(Recipe, SortsVersionsNewestFirst) {
@@ -58,11 +61,18 @@ TEST(Recipe, KeepsMethodsInTheFilesOrder) {
   EXPECT_EQ(distro.script, "distro.sh");
   EXPECT_EQ(distro.files, Strings{"lists/packages.txt"});
   EXPECT_EQ(distro.parameters, (Strings{"KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"}));
-  ASSERT_EQ(distro.needs.size(), 1u);
+  ASSERT_EQ(distro.needs.size(), 2u);
   EXPECT_EQ(distro.needs[0].kind, Kind::toolchain);
   EXPECT_EQ(distro.needs[0].name, "python");
   EXPECT_EQ(distro.needs[0].range.text(), ">=3.11");
   EXPECT_EQ(distro.needs[0].where.pointer, "/methods/distro/needs/0/name");
+  EXPECT_TRUE(distro.needs[0].any.empty());
+  EXPECT_TRUE(distro.needs[0].when.always());
+  ASSERT_EQ(distro.needs[1].any.size(), 2u);
+  EXPECT_EQ(distro.needs[1].any[0].name, "mkl");
+  EXPECT_EQ(distro.needs[1].any[0].when.target, "*,nvidia*");
+  EXPECT_EQ(distro.needs[1].any[1].name, "blis");
+  EXPECT_EQ(distro.needs[1].when.version.text(), ">=0.3.20");
   EXPECT_EQ(distro.after, (Strings{"framework", "python"}));
   EXPECT_EQ(distro.environment.at("OPENBLAS_VERBOSE"), "0");
   EXPECT_FALSE(distro.build.has_value());
@@ -80,6 +90,25 @@ TEST(Recipe, ReadsTheBuildStage) {
   EXPECT_EQ(source->build->copy, Strings{"/opt/kiln/openblas"});
   EXPECT_EQ(source->build->needs.at(0).name, "gcc");
   EXPECT_EQ(component.find_method("pip"), nullptr);
+}
+
+TEST(Recipe, MayHaveOneTestWithoutAnArray) {
+  const std::string json =
+      with_mistake(kRecipe,
+                   R"([{"script": "smoke.sh", "files": ["smoke.py"]}, )"
+                   R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}])",
+                   R"({"script": "smoke.sh"})");
+  Component component = read_recipe(json, kRecipeFile, recipe_files());
+  ASSERT_EQ(component.tests.size(), 1u);
+  EXPECT_EQ(component.tests[0].script, "smoke.sh");
+}
+
+TEST(Recipe, MayNeedTwoVersionsOfOneThingInDifferentCases) {
+  const std::string json = with_mistake(
+      kRecipe, R"({"kind": "toolchain", "name": "python", "version": ">=3.11"})",
+      R"({"kind": "toolchain", "name": "python", "version": "3.11", "when": {"version": "0.3.9"}},
+         {"kind": "toolchain", "name": "python", "version": "3.13", "when": {"version": ">=0.3.10"}})");
+  EXPECT_EQ(read_recipe(json, kRecipeFile, recipe_files()).methods[0].needs.size(), 3u);
 }
 
 TEST(Recipe, HoldsTheBytesOfEveryFileItNames) {

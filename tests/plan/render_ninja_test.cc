@@ -11,42 +11,6 @@
 namespace kiln::testing {
 namespace {
 
-PlannedImage planned(const ImageSpec& spec, BuildPlan& plan) {
-  PlannedImage image;
-  image.spec = spec;
-  for (const Stage& stage : spec.stages) {
-    for (const Step& step : stage.steps) {
-      if (std::find(image.steps.begin(), image.steps.end(), step.key) == image.steps.end())
-        image.steps.push_back(step.key);
-      plan.steps[step.key] = step;
-    }
-  }
-  for (const Step& test : spec.tests) {
-    image.tests.push_back(test.key);
-    plan.steps[test.key] = test;
-  }
-  return image;
-}
-
-// Two images that share the base and the build stage; the second has one more step.
-BuildPlan sample_plan() {
-  BuildPlan plan;
-  plan.name = "demo";
-  ImageSpec first = sample_spec();
-  plan.images.push_back(planned(first, plan));
-  ImageSpec second = sample_spec();
-  Step compiler = sample_script(StepKind::run, "inductor 2.6.0", "compiler/inductor", &first.last_step(),
-                                "distro.sh", {});
-  second.request.id += ",compiler=inductor: $x";
-  second.tag = "2.6.0-distro-openblas-inductor-x86_64_v3-trixie";
-  second.key = Digest::of("second").hex();
-  second.stages.back().steps.push_back(compiler);
-  second.tests = {
-      sample_script(StepKind::test, "inductor 2.6.0", "compiler/inductor", &compiler, "smoke.sh", {})};
-  plan.images.push_back(planned(second, plan));
-  return plan;
-}
-
 TEST(RenderNinja, Golden) {
   NinjaOptions options{"/usr/bin/kiln", "/srv/my state/.kiln", {"srun", "-n1", "--comment=it's $x"}, "demo"};
   expect_golden(render_ninja(sample_plan(), options), std::string(KILN_TEST_DATA) + "/golden/build.ninja");

@@ -64,6 +64,8 @@ TEST(QuoteShell, RefusesLineEnds) {
     EXPECT_THROW(quote_docker_env(value), Error);
     EXPECT_THROW(quote_ninja(value), Error);
   }
+  EXPECT_THROW(quote_shell("a\xff"), Error) << "BuildKit would make U+FFFD of it";
+  EXPECT_THROW(quote_docker_env("\xc3"), Error);
   try {
     quote_shell("one\ntwo");
     FAIL();

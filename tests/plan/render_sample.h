@@ -1,6 +1,7 @@
 // An ImageSpec made by hand, with every kind of step in it, for the tests of rendering.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "base/digest.h"
@@ -71,6 +72,42 @@ inline ImageSpec sample_spec() {
                  {"org.opencontainers.image.version", "2.6.0"}};
   spec.command = {"python3", "-c", "print(\"it's on\")"};
   return spec;
+}
+
+inline PlannedImage sample_image(const ImageSpec& spec, BuildPlan& plan) {
+  PlannedImage image;
+  image.spec = spec;
+  for (const Stage& stage : spec.stages) {
+    for (const Step& step : stage.steps) {
+      if (std::find(image.steps.begin(), image.steps.end(), step.key) == image.steps.end())
+        image.steps.push_back(step.key);
+      plan.steps[step.key] = step;
+    }
+  }
+  for (const Step& test : spec.tests) {
+    image.tests.push_back(test.key);
+    plan.steps[test.key] = test;
+  }
+  return image;
+}
+
+// Two images that share the base and the build stage; the second has one more step.
+inline BuildPlan sample_plan() {
+  BuildPlan plan;
+  plan.name = "demo";
+  ImageSpec first = sample_spec();
+  plan.images.push_back(sample_image(first, plan));
+  ImageSpec second = sample_spec();
+  Step compiler = sample_script(StepKind::run, "inductor 2.6.0", "compiler/inductor", &first.last_step(),
+                                "distro.sh", {});
+  second.request.id += ",compiler=inductor: $x";
+  second.tag = "2.6.0-distro-openblas-inductor-x86_64_v3-trixie";
+  second.key = Digest::of("second").hex();
+  second.stages.back().steps.push_back(compiler);
+  second.tests = {
+      sample_script(StepKind::test, "inductor 2.6.0", "compiler/inductor", &compiler, "smoke.sh", {})};
+  plan.images.push_back(sample_image(second, plan));
+  return plan;
 }
 
 inline Component sample_component(Kind kind, const std::string& name, const std::vector<std::string>& files) {

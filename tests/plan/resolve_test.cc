@@ -276,7 +276,7 @@ TEST(ResolveTest, FlagsWithoutACompilerAreAnErrorAtTheMethod) {
   EXPECT_EQ(error_of([&] {
               Resolver(recipes).run(cell({{"library", "kernel"}}));
             }),
-            "recipes/toolchain/tcc/recipe.json:4:3: error: archspec knows no compiler 'tcc' for x86_64_v3 "
+            "recipes/toolchain/tcc/recipe.json:4:3: error: archspec knows no compiler 'tcc 1' for x86_64_v3 "
             "(at /versions/1); the "
             "fact 'compiler' is archspec's name, such as gcc or clang");
 }
@@ -333,8 +333,8 @@ TEST(ResolveTest, PulledBasesNameTheirVersionAndRunTheirScript) {
   const Step& pull = spec.image_stage().steps[0];
   EXPECT_EQ(pull.kind, StepKind::pull);
   EXPECT_EQ(pull.reference, "docker.io/library/ubuntu:24.04");
-  EXPECT_EQ(pull.inputs.at("reference"), pull.reference);
-  EXPECT_EQ(pull.inputs.at("architecture"), "amd64");
+  EXPECT_EQ(inputs_of(pull).at("reference"), pull.reference);
+  EXPECT_EQ(inputs_of(pull).at("architecture"), "amd64");
   EXPECT_TRUE(spec.tag.ends_with("-ubuntu24.04"));
 }
 
@@ -350,6 +350,9 @@ TEST(ResolveTest, EveryComponentWithATestIsTestedOnTheLastStep) {
     EXPECT_EQ(test.files, (Words{"smoke.sh"}));
   }
   EXPECT_EQ(spec.tests[1].parameters, (std::map<std::string, std::string>{{"KILN_NAME", "openblas"},
+                                                                          {"KILN_CPU_FAMILY", "x86_64"},
+                                                                          {"KILN_CPU_TARGET", "x86_64_v3"},
+                                                                          {"KILN_GPU_TARGETS", ""},
                                                                           {"KILN_VERSION", "0.3.29"},
                                                                           {"KILN_METHOD", "distro"},
                                                                           {"TORCH_HOME", "/var/torch"}}));

@@ -38,7 +38,7 @@ inline const std::string kRecipe = R"({
       "script": "distro.sh",
       "files": ["lists/packages.txt"],
       "parameters": ["KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"],
-      "needs": [{"kind": "toolchain", "name": "python", "version": ">=3.11"}],
+      "needs": [{"kind": "toolchain", "name": "python", "version": ">=3.11"}, {"any": [{"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, {"kind": "library", "name": "blis"}], "when": {"version": ">=0.3.20"}}],
       "after": ["framework", "python"],
       "environment": {"OPENBLAS_VERBOSE": "0"}
     },
@@ -50,7 +50,7 @@ inline const std::string kRecipe = R"({
       }
     }
   },
-  "test": {"script": "smoke.sh", "files": ["smoke.py"]}
+  "test": [{"script": "smoke.sh", "files": ["smoke.py"]}, {"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}]
 }
 )";
 
@@ -81,7 +81,7 @@ inline const std::string kMatrix = R"({
     "workload": "none",
     "target": ["x86_64_v3", "x86_64_v3,nvidia:sm_80"]
   },
-  "exclude": [{"library": "none", "compiler": "induc*"}, {"version": "<2.7", "method": "pip"}],
+  "exclude": [{"library": "none", "compiler": "induc*"}, {"version": "<2.7", "method": "pip", "reason": "no wheels"}],
   "include": [{"framework": "pytorch", "distributed": "openmpi"}],
   "constraints": [
     {"if": {"compiler": "glow"}, "require": {"framework": "pytorch", "version": "<2"}, "reason": "glow ended"},

@@ -23,10 +23,15 @@ Json schema(const std::string& name) { return Json::parse(schema_text(name)); }
 std::set<std::string> words(const Json& list) { return list.get<std::set<std::string>>(); }
 std::set<std::string> words(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
 
+// Of what other programs write and read: no reader of kiln_plan knows their keys. Real documents are held to
+// them in tests/registry/schema_test.cc and tests/cli/plan_test.sh.
+const std::set<std::string> kExchanged = {"plan", "host", "dsl", "mappings"};
+
 // Every object of the schemas that lists its keys, named as in key_table: "recipe", "recipe/version", …
-std::map<std::string, Json> objects() {
+std::map<std::string, Json> objects(bool exchanged = false) {
   std::map<std::string, Json> found;
   for (const std::string& name : schema_names()) {
+    if (kExchanged.contains(name) != exchanged) continue;
     const Json root = schema(name);
     found[name] = root;
     if (!root.contains("$defs")) continue;
@@ -72,7 +77,10 @@ TEST(Schema, HasTheKeysThatTheReadersAccept) {
 }
 
 TEST(Schema, DescribesEveryKey) {
-  for (const auto& [name, body] : objects()) {
+  std::map<std::string, Json> all = objects();
+  all.merge(objects(true));
+  for (const auto& [name, body] : all) {
+    if (!body.contains("properties")) continue;  // mappings: one, or an array
     EXPECT_TRUE(body.contains("description")) << name;
     const Json definitions = schema(name.substr(0, name.find('/'))).value("$defs", Json::object());
     for (const auto& [key, value] : body["properties"].items()) {

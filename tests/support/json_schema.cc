@@ -45,6 +45,8 @@ class Validator {
     if (type == "string") return value.is_string();
     if (type == "boolean") return value.is_boolean();
     if (type == "integer") return value.is_number_integer();
+    if (type == "number") return value.is_number();
+    if (type == "null") return value.is_null();
     throw std::invalid_argument("unknown type " + type);
   }
 
@@ -95,9 +97,10 @@ class Validator {
                     const std::string& at, Violations& found) const {
     static const std::set<std::string> kKnown = {"properties",    "patternProperties", "additionalProperties",
                                                  "propertyNames", "required",          "dependentRequired",
-                                                 "minProperties"};
+                                                 "minProperties", "maxProperties"};
     if (!kKnown.contains(keyword)) return false;
     if (!value.is_object()) return true;
+    if (keyword == "maxProperties") demand(value.size() <= argument.get<std::size_t>(), found, at, keyword);
     if (keyword == "minProperties") demand(value.size() >= argument.get<std::size_t>(), found, at, keyword);
     if (keyword == "required")
       for (const Json& key : argument)

@@ -1,0 +1,28 @@
+// A catalogue of tests/bench/catalogue.py, read.
+#pragma once
+
+#include <filesystem>
+
+#include "base/effects.h"
+#include "plan/matrix.h"
+#include "plan/recipe.h"
+#include "plan/resolve.h"
+
+namespace kiln::bench {
+
+struct Catalogue {
+  explicit Catalogue(const fs::path& folder)
+      : cpus(Microarchitectures::parse(files.read(KILN_ARCHSPEC_JSON).value(), KILN_ARCHSPEC_JSON)),
+        recipes(RecipeBook::read(files, {folder / "recipes"})),
+        targets(cpus),
+        matrix(read_matrix(files, folder / "matrix/bench.json")) {}
+  ResolveInput input() const { return {recipes, targets, cpus}; }
+
+  RealFileSystem files;
+  Microarchitectures cpus;
+  RecipeBook recipes;
+  TargetBook targets;
+  Matrix matrix;
+};
+
+}  // namespace kiln::bench

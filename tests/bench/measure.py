@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""measure.py RUNS COMMAND…: runs the command RUNS times and prints the least wall and processor time in seconds, the
+greatest resident memory in bytes, and the bytes of its last stdout, as JSON. Fails when the command does."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def run(command):
+    with tempfile.TemporaryFile() as out:
+        start = time.monotonic()
+        child = subprocess.Popen(command, stdout=out)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        if status != 0:
+            sys.exit("%s ended with status %d" % (" ".join(command), status))
+        return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out.seek(0, os.SEEK_END)
+
+
+runs = [run(sys.argv[2:]) for _ in range(int(sys.argv[1]))]
+print(json.dumps({"wall": round(min(r[0] for r in runs), 4), "cpu": round(min(r[1] for r in runs), 4),
+                  "rss": max(r[2] for r in runs), "text": runs[-1][3]}))

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# cmake --install: an installed kiln works without its source tree, wherever it was put.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+
+DESTDIR=$work/package cmake --install "$KILN_BUILD" --prefix /opt/kiln >install.log 2>&1 || fail "$(cat install.log)"
+prefix=$work/package/opt/kiln
+for file in bin/kiln share/kiln/recipes/base/debian/recipe.json share/kiln/matrix/demo.json \
+  share/kiln/archspec/microarchitectures.json share/kiln/archspec/LICENSE-MIT share/man/man1/kiln.1 \
+  share/man/man1/kiln-index-list.1 share/bash-completion/completions/kiln share/zsh/site-functions/_kiln \
+  share/fish/vendor_completions.d/kiln.fish; do
+  [ -s "$prefix/$file" ] || fail "$file is not installed"
+done
+bash -n "$prefix/share/bash-completion/completions/kiln"
+if grep -rqsI "$work" "$prefix/share"; then fail 'the staging folder is named in what was installed'; fi
+
+# Moved, and run from an empty folder: recipes and archspec's tables are found beside the program.
+mv "$prefix" moved
+mkdir empty && cd empty
+kiln=$work/moved/bin/kiln
+cat >mine.json <<'JSON'
+{"name": "mine", "axes": {"framework": ["pytorch"], "version": ["2.6.0"], "method": ["distro"], "base": ["debian@trixie"], "target": ["zen3"]}}
+JSON
+expect 0 "$kiln" plan -f mine.json --format json
+equals "$(json 'len(it["cells"])')" 1
+expect 0 "$kiln" plan -f "$work/moved/share/kiln/matrix/demo.json" --format json
+equals "$(json 'len(it["cells"])')" 5
+if command -v strace >/dev/null; then
+  strace -f -e trace=openat,open -o ../trace "$kiln" plan -f mine.json >/dev/null
+  # $work itself lies in the build folder, which may lie in the source tree.
+  if grep -F "\"$KILN_SOURCE/" ../trace | grep -vqF "\"$work/"; then fail 'an installed kiln reads the source tree'; fi
+fi
+mv "$work/moved/share/kiln/archspec" "$work/moved/share/kiln/away"
+expect 5 env KILN_ARCHSPEC="$work/absent.json" "$kiln" plan -f mine.json
+echo "install: works where it was put"

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+make install
+export PATH=/opt/app/bin:$PATH

@@ -1,0 +1,2 @@
+FROM debian:13
+RUN PATH=/opt/bin:$PATH

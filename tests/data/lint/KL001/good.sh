@@ -1,0 +1,4 @@
+#!/bin/sh -eu
+export CC=gcc
+cd /src
+make install

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+echo "PATH=/opt/bin" | tee -a /etc/environment

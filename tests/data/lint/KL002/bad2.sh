@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+echo "export A=1" >> ~/.bashrc

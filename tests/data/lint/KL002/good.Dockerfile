@@ -1,0 +1,2 @@
+FROM debian:13
+ENV CUDA_HOME=/usr/local/cuda

@@ -1,0 +1,2 @@
+import subprocess
+subprocess.check_call(["gcc", "-march=native", "a.c"])

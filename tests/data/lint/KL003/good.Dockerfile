@@ -1,0 +1,2 @@
+FROM debian:13
+ENV CFLAGS="-O2 -march=x86-64-v3"

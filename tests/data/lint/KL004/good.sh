@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+make CFLAGS="$KILN_CPU_FLAGS" MARCH="-march=$KILN_CPU_TARGET"

@@ -1,0 +1,2 @@
+FROM debian:13
+RUN git clone --branch master https://example.org/a

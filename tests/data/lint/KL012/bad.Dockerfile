@@ -1,0 +1,2 @@
+FROM debian:13
+ADD https://example.org/a.tar.gz /src/

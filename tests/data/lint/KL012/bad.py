@@ -1,0 +1,2 @@
+import urllib.request
+urllib.request.urlretrieve("https://example.org/mnist.npz", "mnist.npz")

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+wget -qO- https://example.org/a.tar.gz | tar -xz

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+conda install -y numpy
+conda clean -afy

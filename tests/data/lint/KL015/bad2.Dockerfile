@@ -1,0 +1,2 @@
+ARG TAG=latest
+FROM registry.example.org:5000/ubuntu:$TAG AS build

@@ -1,0 +1,1 @@
+FROM ubuntu:18.04

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+pip install --no-index dist/*.whl

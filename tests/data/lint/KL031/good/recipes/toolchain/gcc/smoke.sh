@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+gcc --version

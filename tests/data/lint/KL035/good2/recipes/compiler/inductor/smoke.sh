@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+python3 -c "import torch; assert torch"

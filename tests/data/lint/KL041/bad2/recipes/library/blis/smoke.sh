@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+echo works
+exit 0

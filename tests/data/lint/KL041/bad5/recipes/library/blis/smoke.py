@@ -1,0 +1,2 @@
+import blis
+print(blis.version)

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+exec python3 smoke.py

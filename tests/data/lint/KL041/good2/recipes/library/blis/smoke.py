@@ -1,0 +1,2 @@
+import blis
+assert blis.version == "1.1"

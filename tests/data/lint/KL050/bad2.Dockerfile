@@ -1,0 +1,2 @@
+FROM rockylinux:9
+RUN dnf install -y gcc

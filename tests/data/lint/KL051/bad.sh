@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+"$KILN_PREFIX/bin/pip" install -r requirements.txt

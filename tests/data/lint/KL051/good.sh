@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+"$KILN_PREFIX/bin/pip" install -r requirements.txt
+rm -rf /root/.cache

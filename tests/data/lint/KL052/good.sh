@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+conda install -y numpy=1.26.4
+conda clean -afy

@@ -1,0 +1,2 @@
+FROM debian:13
+ENV DB_PASSWORD=hunter2hunter2

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+export API_KEY=correct-horse-battery
+make

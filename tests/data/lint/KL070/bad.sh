@@ -1,0 +1,2 @@
+cd $KILN_PREFIX
+rm -rf $KILN_PREFIX/lib/*

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+cd "$KILN_PREFIX"
+cp -r "$KILN_PREFIX/lib" /opt

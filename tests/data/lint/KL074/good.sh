@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+apt-get update
+apt list --installed

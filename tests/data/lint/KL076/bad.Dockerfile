@@ -1,0 +1,2 @@
+FROM debian:13
+ADD --chown=0:0 smoke.py /opt/

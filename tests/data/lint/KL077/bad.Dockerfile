@@ -1,0 +1,2 @@
+FROM debian:13
+RUN ./configure; make; make install

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+chmod -R 777 /opt/data

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+chmod a+rwx /opt/data

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+update-alternatives --config cuda

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+echo "$KILN_VERSION" >"$KILN_PREFIX/version"

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+[ "$KILN_CPU_TARGET" = x86_64 ]

@@ -1,0 +1,147 @@
+// What counts as chosen at run time, and what as just running.
+#include "evidence/dispatch.h"
+
+#include "compiled.h"
+#include "evidence/dispatch_names.h"
+
+namespace kiln::evidence {
+namespace {
+
+using testing::Compiler;
+using testing::facts_of;
+using testing::functions;
+
+constexpr const char* kKernel = R"(
+__attribute__((noinline, target("avx512f"))) static void KERNEL(float* x, long n) {
+  for (long i = 0; i < n; ++i) x[i] = x[i] * 3 + 1;
+}
+)";
+
+std::string with_kernel(const std::string& name, const std::string& rest) {
+  std::string text = kKernel + rest;
+  for (std::size_t at; (at = text.find("KERNEL")) != text.npos;) text.replace(at, 6, name);
+  return text;
+}
+
+class DispatchTest : public ::testing::Test {
+ protected:
+  std::uint64_t count(const FileFacts& facts, Choice choice) { return functions(facts, "avx512f", choice); }
+  std::uint64_t all(const FileFacts& facts) {
+    std::uint64_t sum = 0;
+    for (Choice choice : kChoices) sum += count(facts, choice);
+    return sum;
+  }
+  Compiler compiler;
+};
+
+TEST_F(DispatchTest, CodeThatIsJustCalledIsUnconditional) {
+  FileFacts facts =
+      facts_of(compiler.shared(with_kernel("work", "void api(float* x, long n) { KERNEL(x, n); }"), "-O3"));
+  EXPECT_GE(count(facts, Choice::unconditional), 1u);
+  ASSERT_TRUE(facts.features.at("avx512f").unconditional);
+  EXPECT_EQ(facts.features.at("avx512f").unconditional->symbol, "work");
+  EXPECT_NE(facts.features.at("avx512f").unconditional->instruction.find("zmm"), std::string::npos);
+  EXPECT_TRUE(facts.queries.empty());
+}
+
+TEST_F(DispatchTest, ANameAloneExcusesNothing) {
+  FileFacts facts = facts_of(
+      compiler.shared(with_kernel("work_avx512", "void api(float* x, long n) { KERNEL(x, n); }"), "-O3"));
+  EXPECT_GE(count(facts, Choice::unconditional), 1u);
+}
+
+TEST_F(DispatchTest, ANameCountsInAFileThatAsks) {
+  FileFacts facts =
+      facts_of(compiler.shared(with_kernel("work_avx512",
+                                           "int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }\n"
+                                           "void api(float* x, long n) { KERNEL(x, n); }"),
+                               "-O3"));
+  EXPECT_EQ(count(facts, Choice::unconditional), 0u);
+  EXPECT_EQ(count(facts, Choice::name), all(facts));
+}
+
+TEST_F(DispatchTest, ANameExcusesNoMoreThanItPromises) {
+  FileFacts facts =
+      facts_of(compiler.shared(with_kernel("work_avx2",
+                                           "int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }\n"
+                                           "void api(float* x, long n) { KERNEL(x, n); }"),
+                               "-O3"));
+  EXPECT_GE(count(facts, Choice::unconditional), 1u);
+}
+
+TEST_F(DispatchTest, CalledByAFunctionThatAsks) {
+  FileFacts facts = facts_of(compiler.shared(
+      with_kernel("work",
+                  "void api(float* x, long n) { if (__builtin_cpu_supports(\"avx512f\")) KERNEL(x, n); }"),
+      "-O3"));
+  EXPECT_EQ(count(facts, Choice::unconditional), 0u);
+  EXPECT_EQ(count(facts, Choice::called), all(facts));
+}
+
+TEST_F(DispatchTest, OneCallerThatDoesNotAskIsEnough) {
+  FileFacts facts = facts_of(compiler.shared(
+      with_kernel("work",
+                  "void api(float* x, long n) { if (__builtin_cpu_supports(\"avx512f\")) KERNEL(x, n); }\n"
+                  "void other(float* x, long n) { KERNEL(x, n); }"),
+      "-O3"));
+  EXPECT_GE(count(facts, Choice::unconditional), 1u);
+}
+
+TEST_F(DispatchTest, AnInitialiserRunsBeforeAnybodyAsks) {
+  FileFacts facts =
+      facts_of(compiler.shared("int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }\n"
+                               "static float x[64];\n"
+                               "__attribute__((constructor, target(\"avx512f\"))) static void start(void) {\n"
+                               "  for (int i = 0; i < 64; ++i) x[i] = x[i] * 3 + 1; }",
+                               "-O3"));
+  EXPECT_GE(count(facts, Choice::unconditional), 1u);
+}
+
+TEST_F(DispatchTest, ResolversHandOutTheirCandidates) {
+  FileFacts facts = facts_of(
+      compiler.shared("__attribute__((target_clones(\"default\", \"avx2\", \"arch=skylake-avx512\")))\n"
+                      "void api(float* x, long n) { for (long i = 0; i < n; ++i) x[i] = x[i] * 3 + 1; }",
+                      "-O3"));
+  EXPECT_GE(functions(facts, "avx512f", Choice::ifunc) + functions(facts, "avx512vl", Choice::ifunc), 1u);
+  EXPECT_EQ(count(facts, Choice::unconditional), 0u);
+  EXPECT_EQ(functions(facts, "avx2", Choice::unconditional), 0u);
+}
+
+TEST_F(DispatchTest, KernelsInATableOfAFileThatAsks) {
+  std::string table =
+      "void (*const kernels[])(float*, long) = {KERNEL};\n"
+      "int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }";
+  EXPECT_EQ(count(facts_of(compiler.stripped(with_kernel("work", table), "-O3")), Choice::unconditional), 0u);
+  // The same table in a file that never asks.
+  FileFacts careless = facts_of(
+      compiler.stripped(with_kernel("work", "void (*const kernels[])(float*, long) = {KERNEL};"), "-O3"));
+  EXPECT_GE(count(careless, Choice::unconditional), 1u);
+}
+
+TEST_F(DispatchTest, AFileCompiledForTheTierAsAWholeIsNotMixed) {
+  std::string many = "int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }\n";
+  for (int i = 0; i < 8; ++i) {
+    std::string n = std::to_string(i);
+    many += "__attribute__((noinline)) static void f" + n +
+            "(float* x, long n) { for (long i = 0; i < n; ++i) x[i] *= " + n + ".5f; }\nvoid g" + n +
+            "(float* x, long n) { f" + n + "(x, n); }\n";
+  }
+  FileFacts facts = facts_of(compiler.stripped(many, "-O3 -march=skylake-avx512 -mprefer-vector-width=512"));
+  EXPECT_GE(count(facts, Choice::unconditional), 8u);
+}
+
+TEST(DispatchNames, EveryEntryIsRead) {
+  const DispatchNames& names = dispatch_names();
+  EXPECT_EQ(names.tier_of("_ZN2at6native6AVX51212_GLOBAL__N_1L3addE"), Tier::v4);
+  EXPECT_EQ(names.tier_of("sgemm_kernel_HASWELL"), Tier::v3);
+  EXPECT_EQ(names.tier_of("memcpy"), Tier::baseline);
+  EXPECT_EQ(names.tier_of("std::frozen"), Tier::baseline);
+  EXPECT_EQ(names.tier_of_abi("_ZGVdN4v_sin"), Tier::v3);
+  EXPECT_TRUE(names.is_query("__cpu_model@GCC_4.8.0"));
+  EXPECT_FALSE(names.is_query("__cpu_mode"));
+  EXPECT_EQ(tier_of_folder("/usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v3/libx.so"), Tier::v3);
+  EXPECT_EQ(tier_of_folder("/usr/lib/libx.so"), Tier::baseline);
+}
+
+}  // namespace
+}  // namespace kiln::evidence

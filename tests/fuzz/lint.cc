@@ -1,0 +1,40 @@
+// Any bytes as a Dockerfile, a definition file, a script, a requirements file: looked at, mended, looked at
+// again.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "lint/check_file.h"
+#include "lint/fix.h"
+
+namespace {
+
+using Check = void (*)(const kiln::lint::SourceFile&, kiln::lint::Report&);
+
+void script(const kiln::lint::SourceFile& file, kiln::lint::Report& report) {
+  check_shell_file(file, kiln::lint::Place::recipe, report);
+}
+
+void look(Check check, const std::string& text, int rounds) {
+  kiln::lint::SourceFile file("f", text);
+  kiln::lint::Report report;
+  check(file, report);
+  kiln::lint::LintResult result;
+  result.sources.emplace("f", file);
+  result.findings = report.findings();
+  for (const kiln::lint::Finding& finding : result.findings)
+    if (finding.where.line < 1 || static_cast<std::size_t>(finding.where.line) > file.lines() + 1)
+      __builtin_trap();
+  if (rounds > 0)
+    for (const kiln::lint::FixedFile& fixed : fix(result)) look(check, fixed.after, rounds - 1);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  for (Check check : {Check(kiln::lint::check_dockerfile), Check(kiln::lint::check_definition), Check(script),
+                      Check(kiln::lint::check_python_file), Check(kiln::lint::check_requirements_file)})
+    look(check, text, 3);
+  return 0;
+}

@@ -1,0 +1,23 @@
+// A recipe from anybody: refused with its place, or a component whose parts hold what the header promises.
+#include "plan/recipe.h"
+
+#include "readers.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace kiln;
+  static const fuzz::FixedFiles files({}, true);
+  static const char* const kKinds[] = {"framework", "base", "toolchain"};
+  if (size == 0) return 0;
+  fs::path file = fs::path("recipes") / kKinds[bytes[0] % 3] / "thing" / "recipe.json";
+  return fuzz::refuses_or_reads([&] {
+    Component component = read_recipe(fuzz::text_of(bytes + 1, size - 1), file, files);
+    if (component.versions.empty() || component.methods.empty()) __builtin_trap();
+    for (std::size_t i = 1; i < component.versions.size(); ++i)
+      if (component.versions[i - 1].version <= component.versions[i].version) __builtin_trap();
+    for (const Method& method : component.methods)
+      for (const std::string& path : method.files)
+        if (!component.files.contains(path)) __builtin_trap();
+    for (const auto& [path, read] : component.files)
+      if (path.empty() || path.front() == '/' || path.find("..") != std::string::npos) __builtin_trap();
+  });
+}

@@ -1,0 +1,274 @@
+// What comes out: suppressions, fixes as diffs, JSON, SARIF, shellcheck's batch and cache, files that cannot
+// be read.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lint/fix.h"
+#include "lint/output.h"
+#include "lint_support.h"
+#include "support/fake_effects.h"
+#include "support/json_schema.h"
+
+namespace kiln::lint {
+namespace {
+
+using kiln::testing::FakeCommandRunner;
+using kiln::testing::FakeFileSystem;
+using Disk = std::map<std::string, std::string>;
+
+LintResult lint_text(const std::string& name, const std::string& text, const Shellcheck& shellcheck = {}) {
+  FakeFileSystem files(Disk{{name, text}});
+  return testing::lint_path(name, files, shellcheck);
+}
+
+TEST(Suppressions, NeedAReason) {
+  const std::string line =
+      "#!/bin/sh -eu\n# kiln-lint: ignore KL079 a scratch folder\nchmod 777 /x\nchmod 777 /y # kiln-lint: "
+      "ignore world-writable as well\nchmod 777 /z\n";
+  const LintResult result = lint_text("a.sh", line);
+  ASSERT_EQ(result.findings.size(), 3u);
+  EXPECT_TRUE(result.findings[0].suppressed);
+  EXPECT_EQ(result.findings[0].justification, "a scratch folder");
+  EXPECT_TRUE(result.findings[1].suppressed);
+  EXPECT_FALSE(result.findings[2].suppressed);
+  EXPECT_EQ(result.count(Severity::note), 1u);
+  EXPECT_EQ(to_text(result, Severity::note),
+            "a.sh:5:7: warning: everybody may write here [KL079]; give readers what they need: a+rX\n");
+}
+
+TEST(Suppressions, HoldForACommandOfManyLines) {
+  const LintResult result = lint_text("Dockerfile",
+                                      "FROM scratch\n# kiln-lint: ignore KL079 a scratch folder\n# that is "
+                                      "thrown away\nRUN a && \\\n    chmod 777 /x\n");
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_TRUE(result.findings[0].suppressed);
+}
+
+TEST(Suppressions, WorkInJson) {
+  FakeFileSystem files(Disk{{"recipes/library/x/recipe.json",
+                             "// kiln-lint: ignore KL040 nothing to prove\n{\n  \"licenses\": \"MIT\",\n  "
+                             "\"versions\": {\"1\": {}},\n  \"methods\": {\"distro\": {}}\n}\n"}});
+  const LintResult result = testing::lint_path("recipes", files);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].rule, "KL040");
+  EXPECT_TRUE(result.findings[0].suppressed);
+}
+
+TEST(Fixes, AreShownAsDiffs) {
+  const LintResult result =
+      lint_text("Dockerfile", "FROM scratch\nADD a /\nRUN b\nRUN apt-get update && apt-get install gcc\n");
+  const auto fixed = fix(result);
+  ASSERT_EQ(fixed.size(), 1u);
+  EXPECT_EQ(unified_diff(fixed[0].path, fixed[0].before, fixed[0].after),
+            "--- Dockerfile\n+++ Dockerfile\n@@ -1,4 +1,4 @@\n FROM scratch\n-ADD a /\n+COPY a /\n RUN b\n"
+            "-RUN apt-get update && apt-get install gcc\n"
+            "+RUN apt-get update && apt-get install -y --no-install-recommends gcc && rm -rf "
+            "/var/lib/apt/lists/*\n");
+}
+
+TEST(Fixes, LeaveWhatIsBelowTheSeverity) {
+  const LintResult result = lint_text("a.sh", "#!/bin/sh\napt update\n");
+  EXPECT_EQ(fix(result, Severity::warning).size(), 0u);
+  ASSERT_EQ(fix(result, Severity::note).size(), 1u);
+  EXPECT_EQ(fix(result)[0].after,
+            "#!/bin/sh -eu\napt-get update\napt-get clean\nrm -rf /var/lib/apt/lists/*\n");
+}
+
+TEST(Diffs, HaveOneHunkForEachPlace) {
+  std::string before;
+  for (int i = 0; i < 30; ++i) before += "line " + std::to_string(i) + "\n";
+  std::string after = before;
+  after.replace(after.find("line 2\n"), 7, "two\n");
+  after.erase(after.find("line 25\n"), 8);
+  const std::string diff = unified_diff("f", before, after);
+  EXPECT_NE(diff.find("@@ -1,6 +1,6 @@\n"), std::string::npos) << diff;
+  EXPECT_NE(diff.find("@@ -23,7 +23,6 @@\n"), std::string::npos) << diff;
+  EXPECT_EQ(unified_diff("f", before, before), "");
+}
+
+TEST(JsonOutput, HasEverything) {
+  const LintResult result = lint_text("a.sh", "#!/bin/sh -eu\nchmod 777 /x\n");
+  const Json json = Json::parse(to_json_text(result, Severity::warning));
+  EXPECT_EQ(json["counts"]["warning"], 1);
+  EXPECT_EQ(json["files"], 1);
+  EXPECT_EQ(json["findings"][0], (Json{{"rule", "KL079"},
+                                       {"severity", "warning"},
+                                       {"file", "a.sh"},
+                                       {"line", 2},
+                                       {"column", 7},
+                                       {"end_column", 10},
+                                       {"text", "everybody may write here"},
+                                       {"hint", "give readers what they need: a+rX"},
+                                       {"fixable", false},
+                                       {"suppressed", false}}));
+}
+
+// tests/data/lint/sarif.schema.json has the parts of the standard's schema that kiln's log uses, closed
+// against any other member.
+TEST(Sarif, IsValid) {
+  RealFileSystem files;
+  const fs::path data = fs::path(KILN_TEST_DATA) / "lint";
+  LintResult result = testing::lint_path(data / "KL001" / "bad.Dockerfile", files);
+  LintResult suppressed = testing::lint_path(data / "KL099" / "good.sh", files);
+  result.findings.insert(result.findings.end(), suppressed.findings.begin(), suppressed.findings.end());
+  result.unreadable.emplace_back(ExitCode::input, SourceLocation{"a b.json", 1, 2, ""}, "broken", "");
+  ASSERT_GE(result.findings.size(), 2u);
+  const Json log = Json::parse(to_sarif(result, Severity::note, "0.1.0"));
+  const Json schema = Json::parse(files.read(data / "sarif.schema.json").value());
+  EXPECT_EQ(kiln::testing::schema_violations(schema, log), std::vector<std::string>{});
+  const Json& run = log["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["rules"].size(), rules().size());
+  for (const Json& one : run["results"])
+    EXPECT_EQ(run["tool"]["driver"]["rules"][one["ruleIndex"].get<std::size_t>()]["id"], one["ruleId"]);
+  EXPECT_EQ(run["invocations"][0]["executionSuccessful"], false);
+  EXPECT_EQ(run["invocations"][0]["toolExecutionNotifications"][0]["locations"][0]["physicalLocation"]
+               ["artifactLocation"]["uri"],
+            "a%20b.json");
+}
+
+TEST(Sarif, CountsColumnsInCodePoints) {
+  const LintResult result = lint_text("a.sh", "#!/bin/sh -eu\necho \"äöü\" && chmod 777 /x\n");
+  const Json log = Json::parse(to_sarif(result, Severity::warning, "0.1.0"));
+  EXPECT_EQ(result.findings.at(0).where.column, 24);
+  EXPECT_EQ(log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"],
+            (Json{{"startLine", 2}, {"startColumn", 21}, {"endColumn", 24}}));
+}
+
+TEST(ShellcheckRule, RunsOnceForAllScriptsAndRemembers) {
+  FakeFileSystem files(Disk{{"r/library/x/recipe.json",
+                             "{\"licenses\": \"MIT\", \"versions\": {\"1\": {}}, \"methods\": {\"distro\": "
+                             "{\"script\": \"a.sh\"}}, \"test\": {\"script\": \"b.sh\"}}"},
+                            {"r/library/x/a.sh", "#!/bin/sh -eu\nls $X\n"},
+                            {"r/library/x/b.sh", "#!/bin/sh -eu\nls\n"}});
+  FakeCommandRunner runner;
+  runner.respond = [](const Command& command) {
+    CommandResult result;
+    if (command.argv[1] == "--version") {
+      result.output = "ShellCheck\nversion: 0.9.0\n";
+    } else {
+      result.status = 1;
+      result.output =
+          R"({"comments": [{"file": "r/library/x/a.sh", "line": 2, "endLine": 2, "column": 4, "endColumn": 6, "level": "info", "code": 2086, "message": "Double quote", "fix": null}]})";
+    }
+    return result;
+  };
+  const Shellcheck setup{&runner, {}, "cache/shellcheck.json"};
+  for (int round = 0; round < 2; ++round) {
+    const LintResult result = testing::lint_path("r", files, setup);
+    ASSERT_EQ(result.findings.size(), 1u);
+    EXPECT_EQ(result.findings[0].text, "Double quote (SC2086)");
+    EXPECT_EQ(result.findings[0].severity, Severity::note);
+    EXPECT_EQ(result.findings[0].where.column, 4);
+  }
+  ASSERT_EQ(runner.commands.size(), 3u);  // version, batch, version
+  EXPECT_EQ(runner.commands[1].argv.size(), 6u);
+}
+
+TEST(ShellcheckRule, SaysThatItIsMissing) {
+  FakeCommandRunner runner;
+  runner.missing.insert("shellcheck");
+  const LintResult result = lint_text("a.sh", "#!/bin/sh -eu\nls\n", {&runner, {}, ""});
+  EXPECT_TRUE(result.findings.empty());
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_TRUE(runner.commands.empty());
+}
+
+TEST(Unreadable, DoesNotStopTheOthers) {
+  FakeFileSystem files(
+      {{"r/library/x/recipe.json", "{\"versions\": 1}"},
+       {"r/library/y/recipe.json", "{\"versions\": {\"1\": {}}, \"methods\": {\"distro\": {}}}"}});
+  const LintResult result = testing::lint_path("r", files);
+  ASSERT_EQ(result.unreadable.size(), 1u);
+  EXPECT_EQ(result.unreadable[0].where().file, "r/library/x/recipe.json");
+  EXPECT_EQ(testing::of_rule(result, "KL093").size(), 1u);
+}
+
+// A person's view of two files with the mistakes that hand-written images have.
+TEST(TextOutput, OfHandWrittenFiles) {
+  RealFileSystem files;
+  std::string text =
+      to_text(testing::lint_path(fs::path(KILN_TEST_DATA) / "lint" / "hand-written", files), Severity::note);
+  const std::string folder = std::string(KILN_TEST_DATA) + "/lint/hand-written/";
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+    text.erase(at, folder.size());
+  kiln::testing::expect_golden(text, std::string(KILN_TEST_DATA) + "/golden/lint.txt");
+}
+
+// No text is too broken to be looked at, and what is mended can be looked at again: every beginning and every
+// end of two files.
+TEST(AnyText, IsLookedAt) {
+  RealFileSystem files;
+  for (const char* name : {"Dockerfile", "pytorch.def"}) {
+    const std::string text = files.read(fs::path(KILN_TEST_DATA) / "lint" / "hand-written" / name).value();
+    for (std::size_t at = 0; at < text.size(); at += 3) {
+      for (const std::string& part : {text.substr(0, at), text.substr(at)}) {
+        LintResult result = lint_text(name, part);
+        for (const FixedFile& fixed : fix(result)) {
+          EXPECT_GT(fixed.fixes, 0u);
+          EXPECT_NO_THROW(lint_text(name, fixed.after));
+        }
+      }
+    }
+  }
+}
+
+TEST(Dockerfiles, PinInALaterRun) {
+  const std::string commit(40, 'a');
+  EXPECT_TRUE(
+      testing::of_rule(
+          lint_text("Dockerfile",
+                    "FROM scratch\nRUN git clone https://example.org/a\nRUN git checkout " + commit + "\n"),
+          "KL010")
+          .empty());
+  EXPECT_FALSE(
+      testing::of_rule(
+          lint_text("Dockerfile",
+                    "FROM scratch\nRUN git clone https://example.org/a\nFROM scratch\nRUN git checkout " +
+                        commit + "\n"),
+          "KL010")
+          .empty());
+  EXPECT_FALSE(
+      testing::of_rule(
+          lint_text("Dockerfile", "FROM scratch\nRUN curl -O https://example.org/a | x\nRUN sh b\n"), "KL012")
+          .empty());
+}
+
+TEST(Paths, AreKnownByTheirNames) {
+  EXPECT_EQ(kind_of_file("a/recipe.json"), FileKind::recipe);
+  EXPECT_EQ(kind_of_file("matrix/demo.json"), FileKind::matrix);
+  EXPECT_EQ(kind_of_file("site.example.json"), FileKind::unknown);
+  EXPECT_EQ(kind_of_file("matrix/demo.lock.json"), FileKind::unknown);
+  EXPECT_EQ(kind_of_file("Dockerfile.gpu"), FileKind::dockerfile);
+  EXPECT_EQ(kind_of_file("pytorch.dockerfile"), FileKind::dockerfile);
+  EXPECT_EQ(kind_of_file("Singularity.gpu"), FileKind::definition);
+  EXPECT_EQ(kind_of_file("a.def"), FileKind::definition);
+  EXPECT_EQ(kind_of_file("requirements-2.1.0.txt"), FileKind::requirements);
+  EXPECT_EQ(kind_of_file("notes.txt"), FileKind::unknown);
+}
+
+// What a lockfile pins is not said to float.
+TEST(Pins, SilenceTheNoteOnDigests) {
+  RealFileSystem files;
+  const fs::path path = fs::path(KILN_TEST_DATA) / "lint" / "KL030" / "good";
+  RecipeBook recipes = RecipeBook::read(files, {path / "recipes"});
+  Component base = *recipes.find(Kind::base, "cuda");
+  for (bool pinned : {false, true}) {
+    if (pinned) base.versions.front().pins["hub"].digests["amd64"] = Digest::of("a manifest");
+    recipes.add(base);
+    const BuildPlan plan;
+    Linter linter(files, {});
+    linter.look_at(path / "recipes");
+    linter.look_at(CellInput{plan, recipes, testing::cpus()});
+    EXPECT_EQ(testing::of_rule(linter.finish({}), "KL016").empty(), pinned);
+  }
+}
+
+TEST(Selections, KeepAndDropRules) {
+  FakeFileSystem files(Disk{{"a.sh", "apt update\nchmod 777 /x\n"}});
+  EXPECT_EQ(testing::lint_path("a.sh", files, {}, {{"KL079"}, {}}).findings.size(), 1u);
+  EXPECT_TRUE(testing::of_rule(testing::lint_path("a.sh", files, {}, {{}, {"KL079"}}), "KL079").empty());
+}
+
+}  // namespace
+}  // namespace kiln::lint

@@ -1,0 +1,234 @@
+#include "plan/lock_update.h"
+
+#include <gtest/gtest.h>
+
+#include "plan_fixture.h"
+
+namespace kiln::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// A catalogue with every sort of base, a source, and a tool that only a build stage needs.
+class LockUpdate : public ::testing::Test {
+ protected:
+  LockUpdate() {
+    Recipe debian(Kind::base, "debian", {"trixie"});
+    debian.rootfs().get().methods[0].parameters = {"KILN_ARCHIVE"};
+    debian.get().methods[0].archive = "archive.sh";
+    debian.get().files["archive.sh"] = RecipeFile{"archive.sh", Digest::of("a"), "a"};
+    Recipe bazel(Kind::toolchain, "bazel", {"3.1"});
+    bazel.method("source", "install bazel");
+    source(bazel, "3.1", "https://example.org/bazel", "sha256:" + std::string(64, 'b'));
+    recipes = {Recipe(Kind::base, "ubuntu", {"18.04"}).image("docker.io/library/ubuntu:{version}"),
+               debian,
+               Recipe(Kind::base, "busybox", {"1.35"}).rootfs(),
+               Recipe(Kind::base, "local", {"1"}).image("oci-archive:/srv/local.tar"),
+               bazel,
+               Recipe(Kind::framework, "pytorch", {"2.6.0"})
+                   .method("source")
+                   .build("make", {"/opt/kiln/pytorch"})
+                   .build_needs(Kind::toolchain, "bazel")};
+  }
+
+  static void source(Recipe& recipe, const std::string& version, const std::string& url,
+                     const std::string& checksum) {
+    for (ComponentVersion& one : recipe.get().versions)
+      if (one.version.text() == version) {
+        one.source_url = url;
+        one.source_checksum = checksum;
+      }
+  }
+
+  Recipe& recipe(const std::string& name) {
+    for (Recipe& one : recipes)
+      if (one.get().name == name) return one;
+    ADD_FAILURE() << name;
+    return recipes.front();
+  }
+
+  // Plans the catalogue and hands its needs to `act`.
+  template <typename Act>
+  auto with_needs(Act act) {
+    Resolver resolver(recipes);
+    BuildPlan plan = plan_matrix(matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0"}),
+                                         axis("base", bases), axis("target", targets)}),
+                                 resolver.input());
+    EXPECT_TRUE(plan.excluded.empty());
+    return act(lock_needs(plan, resolver.recipes(), archspec()));
+  }
+
+  Lockfile make(const Lockfile* previous = nullptr) {
+    asked.clear();
+    Lockfile lock = with_needs([&](const auto& needs) { return make_lock(needs, previous, sources()); });
+    lock.file = "demo.lock.json";
+    return lock;
+  }
+  Lockfile update(const Lockfile& previous, const Lines& names) {
+    asked.clear();
+    return with_needs([&](const auto& needs) { return update_lock(needs, previous, names, sources()); });
+  }
+  Lines gaps(const Lockfile& lock, const std::string& version = "0.2.5") {
+    Lines lines;
+    for (const LockGap& gap : with_needs([&](const auto& needs) { return lock_gaps(needs, lock, version); }))
+      lines.push_back(fmt::format("{}:{}: {}", gap.where.file, gap.where.line, gap.what));
+    return lines;
+  }
+  static Lines changes(const Lockfile& before, const Lockfile& now) {
+    Lines lines;
+    for (const LockChange& change : compare_locks(before, now)) lines.push_back(text_of(change));
+    return lines;
+  }
+
+  // What is outside: `upstream` is what every tag and archive is at.
+  LockSources sources() {
+    return {[this](const std::string& reference, const std::string& architecture) {
+              asked.push_back(reference + " " + architecture);
+              return Digest::of(reference + architecture + upstream);
+            },
+            [this](const LockNeed& need, const std::string& architecture) {
+              asked.push_back(need.component->name + " " + architecture);
+              return "trixie " + upstream;
+            },
+            [this](const Component& component) { return Digest::of(component.name + edited); }, "0.2.5"};
+  }
+
+  std::vector<Recipe> recipes;
+  Lines bases = {"ubuntu", "debian"};
+  Lines targets = {"x86_64_v3", "neoverse_v1"};
+  std::string upstream = "1";
+  std::string edited;
+  Lines asked;
+};
+
+TEST_F(LockUpdate, LocksEveryComponentOfThePlanForEveryArchitecture) {
+  Lockfile lock = make();
+  EXPECT_EQ(asked, (Lines{"debian amd64", "debian arm64", "docker.io/library/ubuntu:18.04 amd64",
+                          "docker.io/library/ubuntu:18.04 arm64"}));
+  Lines ids;
+  for (const auto& [id, entry] : lock.entries) ids.push_back(id);
+  EXPECT_EQ(ids, (Lines{"base/debian@trixie:distro", "base/ubuntu@18.04:hub",
+                        "framework/pytorch@2.6.0:source", "toolchain/bazel@3.1:source"}));
+  const LockEntry& ubuntu = lock.entries.at("base/ubuntu@18.04:hub");
+  EXPECT_EQ(ubuntu.image, "docker.io/library/ubuntu:18.04");
+  EXPECT_EQ(ubuntu.digests.at("arm64"), Digest::of("docker.io/library/ubuntu:18.04arm641"));
+  EXPECT_EQ(lock.entries.at("base/debian@trixie:distro").archives.at("amd64"), "trixie 1");
+  EXPECT_EQ(lock.entries.at("toolchain/bazel@3.1:source").source_url, "https://example.org/bazel");
+  EXPECT_EQ(lock.entries.at("framework/pytorch@2.6.0:source").floating, "");
+  EXPECT_EQ(gaps(lock), Lines());
+}
+
+TEST_F(LockUpdate, SaysWhatNothingPins) {
+  bases = {"busybox", "local"};
+  targets = {"x86_64_v3"};
+  Lockfile lock = make();
+  EXPECT_EQ(asked, Lines());
+  EXPECT_EQ(lock.entries.at("base/busybox@1.35:distro").floating, "made by rootfs.sh on the build host");
+  EXPECT_EQ(lock.entries.at("base/local@1:hub").floating, "an image on this machine's disk");
+  EXPECT_EQ(gaps(lock), Lines());
+}
+
+TEST_F(LockUpdate, LockingAgainMovesNothing) {
+  Lockfile first = make();
+  upstream = "2";
+  Lockfile second = make(&first);
+  EXPECT_EQ(asked, Lines());
+  EXPECT_EQ(lockfile_text(second), lockfile_text(first));
+}
+
+TEST_F(LockUpdate, LockingAgainAsksOnlyForWhatIsMissing) {
+  targets = {"x86_64_v3"};
+  bases = {"ubuntu"};
+  Lockfile first = make();
+  upstream = "2";
+  targets = {"x86_64_v3", "neoverse_v1"};
+  bases = {"ubuntu", "busybox"};
+  Lockfile second = make(&first);
+  EXPECT_EQ(asked, (Lines{"docker.io/library/ubuntu:18.04 arm64"}));
+  EXPECT_EQ(second.entries.at("base/ubuntu@18.04:hub").digests.at("amd64"),
+            first.entries.at("base/ubuntu@18.04:hub").digests.at("amd64"));
+  bases = {"busybox"};
+  EXPECT_FALSE(make(&second).entries.contains("base/ubuntu@18.04:hub")) << "nothing needs it any more";
+}
+
+TEST_F(LockUpdate, ARecipesNewImageIsAskedFor) {
+  Lockfile first = make();
+  recipe("ubuntu").get().methods[0].image = "example.org/ubuntu:{version}";
+  make(&first);
+  EXPECT_EQ(asked, (Lines{"example.org/ubuntu:18.04 amd64", "example.org/ubuntu:18.04 arm64"}));
+}
+
+TEST_F(LockUpdate, UpdateChangesWhatIsNamedAndNothingElse) {
+  Lockfile first = make();
+  upstream = "2";
+  edited = "every recipe was edited";
+  auto short_of = [](const std::string& text) { return Digest::of(text).hex().substr(0, 12); };
+  const std::string reference = "docker.io/library/ubuntu:18.04";
+  Lines expected = {
+      fmt::format("base/ubuntu@18.04:hub: digest amd64 {} → {}", short_of(reference + "amd641"),
+                  short_of(reference + "amd642")),
+      fmt::format("base/ubuntu@18.04:hub: digest arm64 {} → {}", short_of(reference + "arm641"),
+                  short_of(reference + "arm642")),
+      fmt::format("base/ubuntu@18.04:hub: recipe {} → {}", short_of("ubuntu"), short_of("ubuntu" + edited))};
+  for (const std::string& name :
+       Lines{"ubuntu", "base/ubuntu", "base/ubuntu@18.04", "base/ubuntu@18.04:hub", reference, "ubu*"}) {
+    EXPECT_EQ(changes(first, update(first, {name})), expected) << name;
+    EXPECT_EQ(asked, (Lines{reference + " amd64", reference + " arm64"})) << name;
+  }
+  EXPECT_EQ(changes(first, update(first, {"debian", "archspec"})),
+            (Lines{"base/debian@trixie:distro: archive amd64 trixie 1 → trixie 2",
+                   "base/debian@trixie:distro: archive arm64 trixie 1 → trixie 2",
+                   fmt::format("base/debian@trixie:distro: recipe {} → {}", short_of("debian"),
+                               short_of("debian" + edited))}));
+}
+
+TEST_F(LockUpdate, UpdateAddsAndRemovesWhatIsNamed) {
+  Lockfile first = make();
+  bases = {"busybox"};
+  Lockfile second = update(first, {"busybox", "debian"});
+  EXPECT_TRUE(second.entries.contains("base/busybox@1.35:distro"));
+  EXPECT_FALSE(second.entries.contains("base/debian@trixie:distro"));
+  EXPECT_TRUE(second.entries.contains("base/ubuntu@18.04:hub")) << "not named";
+  first.archspec = "0.2.4";
+  EXPECT_EQ(changes(first, update(first, {"archspec"})), (Lines{"archspec: 0.2.4 → 0.2.5"}));
+}
+
+TEST_F(LockUpdate, UpdateOfNothing) {
+  Lockfile first = make();
+  try {
+    update(first, {"ubuntu", "ubnutu"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::no_match);
+    EXPECT_EQ(error.format(), "error: nothing that is locked is called 'ubnutu'; did you mean 'ubuntu'?");
+  }
+}
+
+TEST_F(LockUpdate, GapsAreNamedAtTheRecipe) {
+  targets = {"x86_64_v3"};
+  Lockfile lock = make();
+  for (auto& [id, entry] : lock.entries) entry.where = {"demo.lock.json", 7, 5, ""};
+  lock.archspec_where = {"demo.lock.json", 2, 15, ""};
+  bases = {"ubuntu", "debian", "busybox"};
+  targets = {"x86_64_v3", "neoverse_v1"};
+  source(recipe("bazel"), "3.1", "https://example.org/bazel", "sha256:" + std::string(64, 'c'));
+  EXPECT_EQ(gaps(lock, "0.2.6"),
+            (Lines{"recipes/base/busybox/recipe.json:4: base/busybox@1.35:distro is not in demo.lock.json",
+                   "recipes/base/debian/recipe.json:8: base/debian@trixie:distro has no archive for arm64 in "
+                   "demo.lock.json:7:5",
+                   "recipes/base/ubuntu/recipe.json:8: base/ubuntu@18.04:hub has no digest for arm64 in "
+                   "demo.lock.json:7:5",
+                   fmt::format(
+                       "recipes/toolchain/bazel/recipe.json:4: the source of toolchain/bazel@3.1:source is "
+                       "https://example.org/bazel (sha256:{}), and https://example.org/bazel (sha256:{}) in "
+                       "demo.lock.json:7:5",
+                       std::string(64, 'c'), std::string(64, 'b')),
+                   "demo.lock.json:2: flags come from archspec 0.2.6, the lockfile was made with 0.2.5"}));
+  recipe("ubuntu").get().methods[0].image = "example.org/ubuntu:{version}";
+  EXPECT_EQ(gaps(lock)[2],
+            "recipes/base/ubuntu/recipe.json:8: base/ubuntu@18.04:hub has the image "
+            "'example.org/ubuntu:18.04', and 'docker.io/library/ubuntu:18.04' in demo.lock.json:7:5");
+}
+
+}  // namespace
+}  // namespace kiln::testing
