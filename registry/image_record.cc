@@ -86,6 +86,20 @@ std::string ImageRecord::name() const { return external() ? reference : reposito
 
 Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
 
+Json to_json(const EvidenceRecord& evidence) {
+  Json json{{"verdict", evidence.verdict}};
+  put(json, "target", evidence.target);
+  put(json, "flags", evidence.flags);
+  put(json, "unconditional", evidence.unconditional);
+  put(json, "dispatched", evidence.dispatched);
+  put(json, "gpu", evidence.gpu);
+  put(json, "glibc", evidence.glibc);
+  put(json, "missing", evidence.missing);
+  if (evidence.beyond_target != 0) json["beyond_target"] = evidence.beyond_target;
+  put(json, "report", evidence.report.text());
+  return json;
+}
+
 Json to_json(const ImageRecord& record) {
   Json json = Json::object();
   put(json, "manifest", record.manifest.text());
@@ -110,6 +124,7 @@ Json to_json(const ImageRecord& record) {
   if (record.size != 0) json["size"] = record.size;
   put(json, "layout", record.layout);
   put(json, "created", record.created);
+  if (!record.evidence.empty()) json["evidence"] = to_json(record.evidence);
   return json;
 }
 
@@ -137,11 +152,28 @@ Json to_json(const Measurement& measurement) {
           {"taken", measurement.taken}};
 }
 
+EvidenceRecord evidence_record_from_json(const JsonNode& node) {
+  node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "glibc", "missing",
+                   "beyond_target", "report"});
+  EvidenceRecord evidence;
+  evidence.verdict = node.at("verdict").line_of_text();
+  evidence.target = text_at(node, "target");
+  evidence.flags = strings_at(node, "flags");
+  evidence.unconditional = strings_at(node, "unconditional");
+  evidence.dispatched = strings_at(node, "dispatched");
+  evidence.gpu = strings_at(node, "gpu");
+  evidence.glibc = text_at(node, "glibc");
+  evidence.missing = strings_at(node, "missing");
+  evidence.beyond_target = count_at(node, "beyond_target");
+  evidence.report = digest_at(node, "report");
+  return evidence;
+}
+
 ImageRecord image_record_from_json(const JsonNode& node) {
-  node.allow_only({"manifest",      "reference", "code",       "repository",  "tag",
-                   "immutable_tag", "key",       "cell",       "application", "version",
-                   "method",        "optimised", "components", "cpu",         "accelerators",
-                   "selectors",     "labels",    "size",       "layout",      "created"});
+  node.allow_only({"manifest",   "reference", "code",         "repository", "tag",    "immutable_tag",
+                   "key",        "cell",      "application",  "version",    "method", "optimised",
+                   "components", "cpu",       "accelerators", "selectors",  "labels", "size",
+                   "layout",     "created",   "evidence"});
   ImageRecord record;
   record.manifest = digest_at(node, "manifest");
   record.reference = text_at(node, "reference");
@@ -166,6 +198,7 @@ ImageRecord image_record_from_json(const JsonNode& node) {
   record.size = count_at(node, "size");
   record.layout = text_at(node, "layout");
   record.created = text_at(node, "created");
+  if (auto evidence = node.find("evidence")) record.evidence = evidence_record_from_json(*evidence);
   return record;
 }
 

@@ -20,6 +20,21 @@ struct ComponentRecord {
   bool optimised = false;
 };
 
+// What `kiln inspect --evidence` found when the image was built, in short.
+struct EvidenceRecord {
+  std::string verdict;             // conforms, exceeds, not optimised
+  std::string target;              // archspec's name, as declared
+  std::vector<std::string> flags;  // as given to the compilers: "gcc 14.2.0: -march=haswell -mtune=haswell"
+  std::vector<std::string> unconditional;  // features beyond the baseline that run without being chosen
+  std::vector<std::string> dispatched;     // features that are only chosen at run time
+  std::vector<std::string> gpu;            // sm_80, compute_90, gfx90a
+  std::string glibc;                       // needed, "" = none
+  std::vector<std::string> missing;        // libraries that the image does not have at all
+  std::uint64_t beyond_target = 0;         // findings that are not accepted
+  Digest report;                           // the whole of it, a blob of the store
+  bool empty() const { return verdict.empty(); }
+};
+
 struct ImageRecord {
   Digest manifest;         // of the OCI manifest; empty for an external mapping
   std::string reference;   // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
@@ -41,6 +56,7 @@ struct ImageRecord {
   std::uint64_t size = 0;  // bytes of all layers, compressed
   std::string layout;      // OCI image layout folder, relative to the state folder
   std::string created;     // RFC 3339
+  EvidenceRecord evidence;
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
@@ -73,9 +89,11 @@ struct Measurement {
   std::string taken;  // RFC 3339
 };
 
+Json to_json(const EvidenceRecord& evidence);
 Json to_json(const ImageRecord& record);
 Json to_json(const HostDescription& host);
 Json to_json(const Measurement& measurement);
+EvidenceRecord evidence_record_from_json(const JsonNode& node);
 ImageRecord image_record_from_json(const JsonNode& node);
 HostDescription host_from_json(const JsonNode& node);
 Measurement measurement_from_json(const JsonNode& node);
