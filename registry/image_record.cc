@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace kiln {
@@ -80,7 +81,24 @@ ComponentRecord component_from_json(const JsonNode& node) {
           text_at(node, "method"), flag_at(node, "optimised")};
 }
 
+Json to_json(const Attachment& attachment) {
+  Json json{{"kind", attachment.kind}, {"blob", to_json(attachment.blob)}};
+  put(json, "referrer", attachment.referrer.text());
+  return json;
+}
+
+Attachment attachment_from_json(const JsonNode& node) {
+  node.allow_only({"kind", "blob", "referrer"});
+  return {node.at("kind").name(), descriptor_from_json(node.at("blob")), digest_at(node, "referrer")};
+}
+
 }  // namespace
+
+const Attachment* ImageRecord::attachment(std::string_view kind) const {
+  auto found = std::find_if(attachments.begin(), attachments.end(),
+                            [&](const Attachment& candidate) { return candidate.kind == kind; });
+  return found == attachments.end() ? nullptr : &*found;
+}
 
 std::string ImageRecord::name() const { return external() ? reference : repository + ":" + tag; }
 
@@ -125,6 +143,9 @@ Json to_json(const ImageRecord& record) {
   put(json, "layout", record.layout);
   put(json, "created", record.created);
   if (!record.evidence.empty()) json["evidence"] = to_json(record.evidence);
+  Json attachments = Json::array();
+  for (const auto& attachment : record.attachments) attachments.push_back(to_json(attachment));
+  put(json, "attachments", attachments);
   return json;
 }
 
@@ -173,7 +194,7 @@ ImageRecord image_record_from_json(const JsonNode& node) {
   node.allow_only({"manifest",   "reference", "code",         "repository", "tag",    "immutable_tag",
                    "key",        "cell",      "application",  "version",    "method", "optimised",
                    "components", "cpu",       "accelerators", "selectors",  "labels", "size",
-                   "layout",     "created",   "evidence"});
+                   "layout",     "created",   "evidence",     "attachments"});
   ImageRecord record;
   record.manifest = digest_at(node, "manifest");
   record.reference = text_at(node, "reference");
@@ -199,6 +220,10 @@ ImageRecord image_record_from_json(const JsonNode& node) {
   record.layout = text_at(node, "layout");
   record.created = text_at(node, "created");
   if (auto evidence = node.find("evidence")) record.evidence = evidence_record_from_json(*evidence);
+  if (auto attachments = node.find("attachments")) {
+    for (const auto& attachment : attachments->items())
+      record.attachments.push_back(attachment_from_json(attachment));
+  }
   return record;
 }
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/oci.h"
 #include "base/version.h"
 
 namespace kiln {
@@ -35,6 +37,13 @@ struct EvidenceRecord {
   bool empty() const { return verdict.empty(); }
 };
 
+// A file that goes with an image: its SIF, a bill of materials, its provenance.
+struct Attachment {
+  std::string kind;  // sif, spdx, cyclonedx, provenance, evidence; once in an image
+  Descriptor blob;   // in the blob store
+  Digest referrer;   // the OCI manifest whose `subject` is the image; empty: it stands alone, as a SIF does
+};
+
 struct ImageRecord {
   Digest manifest;         // of the OCI manifest; empty for an external mapping
   std::string reference;   // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
@@ -57,10 +66,12 @@ struct ImageRecord {
   std::string layout;      // OCI image layout folder, relative to the state folder
   std::string created;     // RFC 3339
   EvidenceRecord evidence;
+  std::vector<Attachment> attachments;
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
   bool external() const { return manifest.empty(); }
+  const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
   // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
   // record.
   Digest identity() const;

@@ -39,6 +39,13 @@ void check_complete(const BlobStore& store, const ImageRecord& image) {
       if (!store.has(blob.digest))
         throw Error(ExitCode::store, fmt::format("blob {} is not in the store", blob.digest.text()));
     }
+    for (const auto& attachment : image.attachments) {
+      for (const Digest& digest : {attachment.blob.digest, attachment.referrer}) {
+        if (!digest.empty() && !store.has(digest))
+          throw Error(ExitCode::store,
+                      fmt::format("blob {} ({}) is not in the store", digest.text(), attachment.kind));
+      }
+    }
   } catch (Error& error) {
     error.while_doing("publishing " + image.name());
     throw;

@@ -96,9 +96,10 @@ void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, s
 
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
                           const BlobStore& store, FileSystem& files, std::int64_t epoch,
-                          const EvidenceRecord& evidence) {
+                          const EvidenceRecord& evidence, std::vector<Attachment> attachments) {
   ImageRecord record = record_of(spec, last);
   record.evidence = evidence;
+  record.attachments = std::move(attachments);
   add_evidence_labels(evidence, record.labels);
   record.created = rfc3339(epoch);
   LayoutImage image;

@@ -11,9 +11,10 @@ namespace kiln {
 
 // Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made
 // aside and renamed) and built/<image key>.json. The same spec, layers and evidence give the same bytes; the
-// evidence, which follows from the layers, is in the labels (io.kiln.evidence.*), too.
+// evidence, which follows from the layers, is in the labels (io.kiln.evidence.*), too. `attachments` are
+// blobs that are in the store already.
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
                           const BlobStore& store, FileSystem& files, std::int64_t epoch,
-                          const EvidenceRecord& evidence = {});
+                          const EvidenceRecord& evidence = {}, std::vector<Attachment> attachments = {});
 
 }  // namespace kiln

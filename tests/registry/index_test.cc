@@ -79,6 +79,7 @@ TEST_F(IndexTest, EveryFieldComesBack) {
   full.accelerators = {"nvidia:sm_61"};
   full.selectors = {{"mpicc", "true"}};
   full.layout = "images/pytorch/a";
+  full.attachments = {{"sif", store.put("SIF of one", "application/vnd.sylabs.sif.layer.v1.sif"), {}}};
   index.publish({full}, {}, kNow, "");
   index.record(measurement_of(full.manifest, 185.25));
   IndexEntry entry = index.entries().at(0);
@@ -159,6 +160,10 @@ TEST_F(IndexTest, RefusesImagesThatAreNotAllThere) {
   EXPECT_EQ(error.code(), ExitCode::store);
   EXPECT_EQ(error.format(),
             fmt::format("error: blob {} is not in the store\n  while publishing pytorch:a", layer.text()));
+  auto attached = image("b", "two");
+  attached.attachments = {{"sif", {"application/octet-stream", Digest::of("nowhere"), 7, {}}, {}}};
+  EXPECT_EQ(error_of([&] { index.publish({attached}, {}, kNow, ""); }).message(),
+            fmt::format("blob {} (sif) is not in the store", Digest::of("nowhere").text()));
   record.manifest = Digest();
   EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
             "cannot publish '': it needs a manifest, a repository and a tag");
