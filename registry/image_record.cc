@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
+
 namespace kiln {
 namespace {
-
-// Empty members are left out: a sidecar shows what is known and nothing else.
-template <typename Value>
-void put(Json& json, const char* key, const Value& value) {
-  if (!value.empty()) json[key] = value;
-}
 
 std::string text_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(key);

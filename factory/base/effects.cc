@@ -24,12 +24,12 @@ namespace {
 }
 
 // Owns a descriptor for the length of a scope.
-class Descriptor {
+class OpenFile {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit OpenFile(int fd) : fd_(fd) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
     if (fd_ >= 0) ::close(fd_);
   }
   int get() const { return fd_; }
@@ -53,7 +53,7 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
 }
 
 void sync_folder(const fs::path& folder) {
-  Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  OpenFile fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail("sync", folder, errno);
 }
 
@@ -74,7 +74,7 @@ void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
     RealFileSystem().make_directories(path.parent_path());
     file = create(temporary);
   }
-  Descriptor fd(file);
+  OpenFile fd(file);
   if (fd.get() < 0) fail("create", temporary, errno);
   try {
     write_all(fd.get(), bytes, path);
@@ -89,7 +89,7 @@ void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
 }  // namespace
 
 std::optional<std::string> RealFileSystem::read(const fs::path& path) const {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  OpenFile fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   if (fd.get() < 0) fail("read", path, errno);
   std::string bytes;

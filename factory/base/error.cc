@@ -22,13 +22,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-std::string place(const SourceLocation& where) {
-  std::string text = where.file;
-  if (where.line > 0) text += ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
-  return text.empty() ? text : text + ": ";
-}
-
 }  // namespace
+
+std::string SourceLocation::text() const {
+  return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
 
 Error::Error(ExitCode code, std::string message, std::string hint)
     : Error(code, {}, std::move(message), std::move(hint)) {}
@@ -46,7 +44,8 @@ Error& Error::while_doing(std::string note) {
 }
 
 std::string Error::format() const {
-  std::string text = place(where_) + "error: " + message_;
+  std::string text = where_.text();
+  text += (text.empty() ? "error: " : ": error: ") + message_;
   if (!where_.pointer.empty()) text += " (at " + where_.pointer + ")";
   if (!hint_.empty()) text += "; " + hint_;
   for (const std::string& note : notes_) text += "\n  while " + note;

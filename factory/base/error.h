@@ -31,6 +31,7 @@ struct SourceLocation {
   std::string pointer;  // JSON pointer (RFC 6901), "" where there is none
 
   bool operator==(const SourceLocation&) const = default;
+  std::string text() const;  // file:line:column; the file alone where there is no line
 };
 
 // The one exception of kiln. `message` says what was expected and found, `hint` what to do next (may be

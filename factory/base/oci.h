@@ -23,6 +23,9 @@ inline constexpr std::string_view kLayerGzip = "application/vnd.oci.image.layer.
 inline constexpr std::string_view kLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";
 }  // namespace media_type
 
+// PATH where nothing says another: Docker's and Apptainer's own default.
+inline constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 struct Descriptor {
   std::string media_type;
   Digest digest;

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-struct Options : CellOptions {
+struct BenchOptions : CellOptions {
   std::string workload;
   std::string format = "table";
   bool again = false;
@@ -63,7 +63,7 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
   fmt::print("{}", table.text());
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_bench(const BenchOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
   CellChoice choice = choose_cells(catalogue.plan, options, invocation);
@@ -101,7 +101,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App* command =
       app.add_subcommand("bench", "Measure a workload in published images, one after the other");
   add_cell_options(*command, *options);
@@ -113,7 +113,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->footer("kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_bench(*options, invocation); });
   return command;
 }
 

@@ -21,7 +21,7 @@
 namespace kiln {
 namespace {
 
-struct Options : CellOptions {
+struct BuildRequest : CellOptions {
   std::string format = "table";
   int jobs = 0;
   bool keep_going = true;
@@ -47,7 +47,7 @@ int default_jobs(const Site& site, const std::map<std::string, std::string>& env
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
 }
 
-void print_report(const BuildReport& report, const Options& options) {
+void print_report(const BuildReport& report, const BuildRequest& options) {
   if (options.format == "json") {
     fmt::print("{}\n", to_json(report).dump(2));
     return;
@@ -115,7 +115,7 @@ std::optional<BuildReport> nothing_to_do(const std::string& matrix, Invocation& 
 
 std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
 
-void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+void run_build(const CLI::App& command, const BuildRequest& options, Invocation& invocation) {
   refuse_together(command, "--keep-going", "--fail-fast");
   refuse_together(command, "--dry-run", "--format",
                   "`kiln plan --format json` has the states of all cells and steps");
@@ -147,7 +147,7 @@ void run(const CLI::App& command, const Options& options, Invocation& invocation
 }  // namespace
 
 CLI::App* add_build(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BuildRequest>();
   CLI::App* command = app.add_subcommand("build", "Build, test and package the images of a matrix");
   add_cell_options(*command, *options);
   command
@@ -166,7 +166,7 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
       "kiln build -f matrix/demo.json\n"
       "kiln build -f matrix/demo.json -j 4 framework=pytorch --exclude 'compiler=*xla*'\n"
       "kiln build -f matrix/demo.json --dry-run");
-  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
+  command->callback([options, command, &invocation] { run_build(*command, *options, invocation); });
   return command;
 }
 

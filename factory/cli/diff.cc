@@ -5,6 +5,7 @@
 
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
+#include "cli/plan_text.h"
 #include "cli/table.h"
 #include "plan/plan_diff.h"
 #include "plan/reading.h"
@@ -12,7 +13,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string before;
   std::string now;
   std::string format = "table";
@@ -57,11 +58,6 @@ BuildPlan plan_of(const Side& side, const Side& other, Invocation& invocation) {
   return std::move(invocation.plan(side.file, lock ? &*lock : nullptr).plan);
 }
 
-std::string short_reason(const std::vector<std::string>& why) {
-  if (why.empty()) return "";
-  return why.size() == 1 ? why.front() : fmt::format("{} (+{} more)", why.front(), why.size() - 1);
-}
-
 void print_table(const PlanDifference& difference, bool explain) {
   Table table({"CELL", "CHANGE", "WHY"});
   for (const CellDifference& cell : difference.cells) {
@@ -76,7 +72,7 @@ void print_table(const PlanDifference& difference, bool explain) {
              difference.count(CellChange::retag), difference.unchanged);
 }
 
-bool diff_plans(const Options& options, const Side& before, const Side& now, Invocation& invocation) {
+bool diff_plans(const DiffOptions& options, const Side& before, const Side& now, Invocation& invocation) {
   BuildPlan old_plan = plan_of(before, now, invocation);
   PlanDifference difference = compare_plans(old_plan, plan_of(now, before, invocation));
   if (options.format == "json")
@@ -86,7 +82,7 @@ bool diff_plans(const Options& options, const Side& before, const Side& now, Inv
   return !difference.cells.empty();
 }
 
-bool diff_locks(const Options& options, const Side& before, const Side& now) {
+bool diff_locks(const DiffOptions& options, const Side& before, const Side& now) {
   auto changes = compare_locks(read_lockfile(before.document), read_lockfile(now.document));
   if (options.format == "json") {
     Json list = Json::array();
@@ -99,7 +95,7 @@ bool diff_locks(const Options& options, const Side& before, const Side& now) {
   return !changes.empty();
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_diff(const DiffOptions& options, Invocation& invocation) {
   Side before = read_side(options.before, invocation.files);
   Side now = read_side(options.now, invocation.files);
   bool locks = before.form == Form::lockfile && now.form == Form::lockfile;
@@ -110,7 +106,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   CLI::App* command = app.add_subcommand("diff", "Compare two catalogues cell by cell, or two lockfiles");
   command->add_option("before", options->before, "a matrix, a lockfile or a plan.json")
       ->required()
@@ -129,7 +125,7 @@ CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"
       "git worktree add ../before HEAD~1 && kiln diff ../before/matrix/demo.json matrix/demo.json");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_diff(*options, invocation); });
   return command;
 }
 

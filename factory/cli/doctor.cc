@@ -82,7 +82,7 @@ bool has_subordinate_ids(const FileSystem& files) {
   return false;
 }
 
-void run(Invocation& invocation) {
+void run_doctor(Invocation& invocation) {
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   bool missing = false;
   for (const Tool& tool : tools()) {
@@ -111,7 +111,7 @@ void run(Invocation& invocation) {
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("doctor", "Check what this machine has of what kiln needs");
   command->footer("kiln doctor");
-  command->callback([&invocation] { run(invocation); });
+  command->callback([&invocation] { run_doctor(invocation); });
   return command;
 }
 

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-struct Options : CellOptions {
+struct GenerateOptions : CellOptions {
   std::string output;
   std::string format;
 };
@@ -38,7 +38,7 @@ void write_image(const ImageSpec& spec, const RecipeBook& recipes, const fs::pat
 }
 
 // All cells, one after the other: nothing of an image is kept. Once to prove, once to write.
-void write_catalogue(const Options& options, Invocation& invocation) {
+void write_catalogue(const GenerateOptions& options, Invocation& invocation) {
   CatalogueFiles read = invocation.read(options.matrix);
   ResolveInput input{read.recipes, read.targets, invocation.cpus()};
   Planner proven(read.matrix, input);
@@ -48,7 +48,7 @@ void write_catalogue(const Options& options, Invocation& invocation) {
   invocation.note_plan(read.matrix.name, planner.warnings(), planner.images(), planner.excluded());
 }
 
-void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+void run_generate(const CLI::App& command, const GenerateOptions& options, Invocation& invocation) {
   refuse_together(command, "--format", "--output", "--output writes both files of each cell");
   if (!options.output.empty() && options.every_cell() && !invocation.has_lockfile(options.matrix))
     return write_catalogue(options, invocation);
@@ -70,7 +70,7 @@ void run(const CLI::App& command, const Options& options, Invocation& invocation
 }  // namespace
 
 CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand(
       "generate", "Write Dockerfile, Singularity.def and their scripts; they build without kiln");
   add_cell_options(*command, *options);
@@ -81,7 +81,7 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln generate -f matrix/demo.json -o out\n"
       "kiln generate -f matrix/demo.json --format dockerfile pytorch-2.6.0-distro-x86_64-debian_trixie");
-  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
+  command->callback([options, command, &invocation] { run_generate(*command, *options, invocation); });
   return command;
 }
 

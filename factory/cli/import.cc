@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct ImportRequest {
   std::string folder;
   std::string output = "imported";
   std::string format = "text";
@@ -34,7 +34,7 @@ void write(const Import& import, const fs::path& output, FileSystem& files) {
   }
 }
 
-void report(const Import& import, const Options& options, Invocation& invocation) {
+void report(const Import& import, const ImportRequest& options, Invocation& invocation) {
   if (options.format == "json") {
     fmt::print("{}\n", to_json(import).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
@@ -52,7 +52,7 @@ void report(const Import& import, const Options& options, Invocation& invocation
   if (!options.dry_run) fmt::print("{}\n", (fs::path(options.output) / import.matrix).string());
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_import(const ImportRequest& options, Invocation& invocation) {
   if (!invocation.files.is_directory(options.folder))
     throw Error(ExitCode::input, fmt::format("there is no folder '{}'", options.folder));
   if (!is_name(options.import.name))
@@ -72,7 +72,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_import(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ImportRequest>();
   CLI::App* command = app.add_subcommand(
       "import", "Make recipes and a matrix of existing Dockerfiles and Singularity definition files");
   command->add_option("folder", options->folder, "where they are, with all folders below")
@@ -99,7 +99,7 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln import ~/containers -o imported\n"
       "kiln import ~/containers --dry-run --format json");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_import(*options, invocation); });
   return command;
 }
 

@@ -14,14 +14,14 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct IndexOptions {
   std::string format = "table";
   std::string name;
   std::string file;
   std::int64_t snapshot = 0;
 };
 
-std::optional<std::int64_t> chosen_snapshot(const Options& options) {
+std::optional<std::int64_t> chosen_snapshot(const IndexOptions& options) {
   return options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
 }
 
@@ -35,7 +35,7 @@ Json entry_json(const IndexEntry& entry) {
   return json;
 }
 
-void list(const Options& options, Invocation& invocation) {
+void list(const IndexOptions& options, Invocation& invocation) {
   auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
   if (options.format == "json") {
     Json all = Json::array();
@@ -56,7 +56,7 @@ void list(const Options& options, Invocation& invocation) {
   fmt::print("{}", table.text());
 }
 
-void show(const Options& options, Invocation& invocation) {
+void show(const IndexOptions& options, Invocation& invocation) {
   auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
   std::vector<std::string> names;
   for (const IndexEntry& entry : entries) {
@@ -80,7 +80,7 @@ void snapshots(Invocation& invocation) {
   fmt::print("{}", table.text());
 }
 
-void rollback(const Options& options, Invocation& invocation) {
+void rollback(const IndexOptions& options, Invocation& invocation) {
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index rollback");
   invocation.index(Index::Mode::write).rollback(options.snapshot);
   fmt::print("snapshot {} is current\n", options.snapshot);
@@ -95,7 +95,7 @@ void recover(Invocation& invocation) {
              report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
 }
 
-void import(const Options& options, Invocation& invocation) {
+void import(const IndexOptions& options, Invocation& invocation) {
   const JsonDocument document = read_document(invocation.files, options.file);
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
@@ -107,7 +107,7 @@ void import(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_index(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<IndexOptions>();
   CLI::App* command = app.add_subcommand("index", "Look into the registry index, roll it back, repair it");
   command->require_subcommand(1);
   auto add = [&](const char* name, const char* help, const char* example) {

@@ -33,8 +33,8 @@ std::string filled(std::string_view name, const Values& values) {
 
 // "../../../schema/recipe.schema.json" as seen from `file`; the schema is added to `files` unless it is
 // there.
-std::string add_schema(const std::string& name, const fs::path& root, const fs::path& file,
-                       const FileSystem& disk, Files& files) {
+std::string add_schema_line(const std::string& name, const fs::path& root, const fs::path& file,
+                            const FileSystem& disk, Files& files) {
   fs::path schema = (root / "schema" / (name + ".schema.json")).lexically_normal();
   if (!disk.exists(schema)) files[schema] = schema_text(name);
   return fs::absolute(schema)
@@ -88,8 +88,8 @@ void init_recipe(const std::string& which, Invocation& invocation) {
   const fs::path folder = recipes_root(invocation) / kind / name;
   Files files;
   Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}};
-  values["schema"] = add_schema("recipe", recipes_root(invocation).lexically_normal().parent_path(),
-                                folder / "recipe.json", invocation.files, files);
+  values["schema"] = add_schema_line("recipe", recipes_root(invocation).lexically_normal().parent_path(),
+                                     folder / "recipe.json", invocation.files, files);
   if (kind == "base") {
     files[folder / "recipe.json"] = filled("base-recipe.json", values);
     files[folder / "smoke.sh"] = filled("base-smoke.sh", values);
@@ -190,7 +190,7 @@ void init_matrix(const MatrixOptions& options, Invocation& invocation) {
   Values values = {{"name", options.name},     {"path", file.string()},  {"framework", pick->framework},
                    {"version", pick->version}, {"method", pick->method}, {"base", pick->base},
                    {"target", options.target}};
-  values["schema"] = add_schema("matrix", ".", file, invocation.files, files);
+  values["schema"] = add_schema_line("matrix", ".", file, invocation.files, files);
   files[file] = filled("matrix.json", values);
   write_all(files, {"kiln plan -f " + file.string()}, invocation);
 }
@@ -199,7 +199,7 @@ void init_site(Invocation& invocation) {
   const fs::path file =
       invocation.options.site.empty() ? fs::path("site.json") : fs::path(invocation.options.site);
   Files files;
-  Values values = {{"schema", add_schema("site", file.parent_path(), file, invocation.files, files)}};
+  Values values = {{"schema", add_schema_line("site", file.parent_path(), file, invocation.files, files)}};
   files[file] = filled("site.json", values);
   write_all(files, {"kiln doctor"}, invocation);
 }

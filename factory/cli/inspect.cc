@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string image;
   std::string target;
   std::string architecture;
@@ -36,7 +36,7 @@ std::string label_of(const ImageConfig& config, const std::string& name) {
 }
 
 // What the image's labels claim, unless the user asks about another target.
-evidence::Declaration declaration_of(const ImageConfig& config, const Options& options) {
+evidence::Declaration declaration_of(const ImageConfig& config, const InspectOptions& options) {
   evidence::Declaration declared;
   declared.target = options.target.empty() ? label_of(config, "io.kiln.cpu.target") : options.target;
   declared.optimised = !options.target.empty() || label_of(config, "io.kiln.optimised") == "true";
@@ -46,21 +46,21 @@ evidence::Declaration declaration_of(const ImageConfig& config, const Options& o
   return declared;
 }
 
-void print(const evidence::Evidence& found, const Options& options) {
+void print(const evidence::Evidence& found, const InspectOptions& options) {
   if (options.format == "json")
     fmt::print("{}\n", to_json(found, options.files).dump(2, ' ', false, Json::error_handler_t::replace));
   else
     fmt::print("{}", to_table(found, options.files));
 }
 
-void show_evidence(evidence::ImageFiles files, const evidence::Declaration& declared, const Options& options,
-                   Invocation& invocation) {
+void show_evidence(evidence::ImageFiles files, const evidence::Declaration& declared,
+                   const InspectOptions& options, Invocation& invocation) {
   evidence::Evidence found = evidence::judge(files, declared, invocation.cpus());
   print(found, options);
   if (found.verdict == evidence::Verdict::exceeds) invocation.exit_code = ExitCode::images_failed;
 }
 
-void show_image(const sif::SourceImage& image, const Options& options) {
+void show_image(const sif::SourceImage& image, const InspectOptions& options) {
   const ImageConfig& config = image.config();
   if (options.format == "json") {
     Json layers = Json::array();
@@ -80,7 +80,7 @@ void show_image(const sif::SourceImage& image, const Options& options) {
   fmt::print("{}", table.text());
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_inspect(const InspectOptions& options, Invocation& invocation) {
   double start = invocation.clock.monotonic_seconds();
   if (!options.target.empty()) evidence::features_of_target(invocation.cpus(), options.target);
   evidence::ReadOptions reading;
@@ -109,7 +109,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   CLI::App* command = app.add_subcommand("inspect", "Show what an image claims to be, and what is inside");
   command
       ->add_option(
@@ -138,7 +138,7 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"
       "kiln inspect dir:/opt/software --evidence --target zen3");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_inspect(*options, invocation); });
   return command;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostRounds = 5;  // of --fix: a mended line can show the next finding
 
-struct Options {
+struct LintOptions {
   std::vector<std::string> paths;
   std::vector<std::string> matrices;
   std::string format = "text";
@@ -71,7 +71,7 @@ std::vector<fs::path> recipes_of(const Catalogue& catalogue) {
 
 class Run {
  public:
-  Run(const Options& options, Invocation& invocation) : options_(options), invocation_(invocation) {}
+  Run(const LintOptions& options, Invocation& invocation) : options_(options), invocation_(invocation) {}
 
   lint::LintResult lint_all() {
     lint::Linter linter(invocation_.files, {ids_of(options_.only), ids_of(options_.ignore)});
@@ -109,7 +109,7 @@ class Run {
     }
   }
 
-  const Options& options_;
+  const LintOptions& options_;
   Invocation& invocation_;
 };
 
@@ -148,7 +148,7 @@ void print_summary(const lint::LintResult& result, lint::Severity least, Invocat
       hidden > 0 ? " (--severity note shows all)" : ""));
 }
 
-void print(const lint::LintResult& result, const Options& options, lint::Severity least,
+void print(const lint::LintResult& result, const LintOptions& options, lint::Severity least,
            Invocation& invocation) {
   if (options.format == "json") {
     fmt::print("{}", lint::to_json_text(result, least));
@@ -162,7 +162,7 @@ void print(const lint::LintResult& result, const Options& options, lint::Severit
   print_summary(result, least, invocation);
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_lint(const LintOptions& options, Invocation& invocation) {
   if (!options.explain.empty()) return fmt::print("{}", lint::explain(lint::known_rule(options.explain)));
   if (options.list) return print_rules(options.format);
   if (options.format == "markdown")
@@ -187,7 +187,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LintOptions>();
   CLI::App* command = app.add_subcommand(
       "lint", "Find what is known to go wrong in recipes, matrices, Dockerfiles and definition files");
   command->add_option("paths", options->paths, "files or folders (default: the folders recipes and matrix)")
@@ -230,7 +230,7 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       "\n"
       "Exit code 0: nothing found, 1: something found, 3: something could not be read.\n"
       "A comment allows one finding: # kiln-lint: ignore KL012 reason");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_lint(*options, invocation); });
   return command;
 }
 

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct LockOptions {
   std::string matrix;
   std::string output;
   std::vector<std::string> update;
@@ -38,7 +38,7 @@ std::string ask_archive(const LockNeed& need, const std::string& architecture, c
   return archive_state(base, need.method->archive, architecture, setup, folder.path());
 }
 
-Lockfile new_lock(const Options& options, const Catalogue& catalogue, const Lockfile* previous,
+Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const Lockfile* previous,
                   Invocation& invocation) {
   RegistryReader registry(invocation.runner, invocation.child_environment());
   LockSources sources{[&](const std::string& reference, const std::string& architecture) {
@@ -54,7 +54,7 @@ Lockfile new_lock(const Options& options, const Catalogue& catalogue, const Lock
   return update_lock(needs, *previous, options.update, sources);
 }
 
-void print(const Options& options, const Lockfile& lock, const std::vector<LockChange>& changes,
+void print(const LockOptions& options, const Lockfile& lock, const std::vector<LockChange>& changes,
            bool written) {
   if (options.format == "json") {
     Json list = Json::array();
@@ -72,7 +72,7 @@ void print(const Options& options, const Lockfile& lock, const std::vector<LockC
              lock.entries.size(), changes.size(), changes.size() == 1 ? "" : "s", end);
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_lock(const LockOptions& options, Invocation& invocation) {
   fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
   std::optional<Lockfile> previous;
   if (invocation.files.exists(file)) previous = read_lockfile_at(file, invocation.files);
@@ -95,7 +95,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockOptions>();
   CLI::App* command =
       app.add_subcommand("lock", "Fix base digests, package archives and sources in a lockfile");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
@@ -116,7 +116,7 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
       "kiln lock -f matrix/demo.json\n"
       "kiln lock -f matrix/demo.json --update debian -n\n"
       "kiln build -f matrix/demo.json --locked");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_lock(*options, invocation); });
   return command;
 }
 

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-std::string upper_case(std::string text) {
+std::string as_placeholder(std::string text) {
   for (char& c : text) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     if (c == '-') c = '_';
@@ -67,8 +67,8 @@ std::string value_label(const CLI::Option& option) {
   if (word == "INT" || word == "UINT") return "N";
   if (word != "TEXT") return word;
   if (!option.get_positional() && !choices_of(option).empty() && !option.get_lnames().empty())
-    return upper_case(option.get_lnames().front());
-  return option.get_positional() ? upper_case(option.get_name(true, false)) : word;
+    return as_placeholder(option.get_lnames().front());
+  return option.get_positional() ? as_placeholder(option.get_name(true, false)) : word;
 }
 
 std::string names_of(const CLI::Option& option) {

@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-struct Options : CellOptions {
+struct PlanOptions : CellOptions {
   std::string format = "table";
   std::string graph;
   bool explain = false;
@@ -28,7 +28,7 @@ struct Options : CellOptions {
   bool jobs() const { return format == "github" || format == "gitlab"; }
 };
 
-void check(const CLI::App& command, const Options& options) {
+void check(const CLI::App& command, const PlanOptions& options) {
   refuse_together(command, "--graph", "--format", "a graph has a format of its own");
   refuse_together(command, "--graph", "--explain");
   if (options.explain && options.format != "table")
@@ -48,7 +48,7 @@ std::vector<const PlannedImage*> cells_of_jobs(const std::vector<Standing>& rows
   return cells;
 }
 
-void print_github(const std::vector<const PlannedImage*>& cells, const Options& options,
+void print_github(const std::vector<const PlannedImage*>& cells, const PlanOptions& options,
                   Invocation& invocation) {
   auto chunks = github_matrices(cells, invocation.cpus());
   if (options.chunk > chunks.size())
@@ -69,7 +69,7 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
   fmt::print("{}", text);
 }
 
-void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
   check(command, options);
   if (options.whole_table() && !invocation.has_lockfile(options.matrix))
     return print_plan_rows(options.matrix, invocation);
@@ -98,7 +98,7 @@ void run(const CLI::App& command, const Options& options, Invocation& invocation
 }  // namespace
 
 CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
       app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
   add_cell_options(*command, *options);
@@ -119,7 +119,7 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
       "kiln plan -f matrix/demo.json --explain compiler=inductor\n"
       "kiln plan -f matrix/demo.json --graph dot framework=pytorch | dot -Tsvg >plan.svg\n"
       "kiln plan -f matrix/demo.json --format gitlab >cells.yml");
-  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
+  command->callback([options, command, &invocation] { run_plan(*command, *options, invocation); });
   return command;
 }
 

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-void run(const CellOptions& options, Invocation& invocation) {
+void run_publish(const CellOptions& options, Invocation& invocation) {
   Catalogue catalogue = invocation.load(options.matrix);
   CellChoice choice = choose_cells(catalogue.plan, options, invocation);
   StatePaths state = invocation.state();
@@ -47,7 +47,7 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln publish -f matrix/demo.json\n"
       "kiln publish -f matrix/demo.json framework=pytorch");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_publish(*options, invocation); });
   return command;
 }
 

@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct SelectOptions {
   std::string dsl;
   std::string host;
   std::string format = "tag";
@@ -31,7 +31,7 @@ JsonDocument read_named(const std::string& file, const FileSystem& files) {
 
 // `--host any` knows nothing of the host; a file or the document's own host block describe one; else this
 // machine.
-Host choose_host(const Options& options, const ImageQuery& query, Invocation& invocation) {
+Host choose_host(const SelectOptions& options, const ImageQuery& query, Invocation& invocation) {
   if (options.host == "any") return {};
   auto checked = [&](HostDescription host, const std::string& file) -> Host {
     if (invocation.cpus().find(host.cpu) == nullptr)
@@ -57,7 +57,7 @@ std::string reference(const ImageRecord& image, const std::string& format, const
   return folder == invocation.environment.end() ? file : (fs::path(folder->second) / file).string();
 }
 
-void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   refuse_together(command, "--json", "--format", "the JSON answer holds the whole record of the image");
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   refuse_together(command, "--explain", "--format", "the explanation names the image by its tag");
@@ -86,7 +86,7 @@ void run(const CLI::App& command, const Options& options, Invocation& invocation
 }  // namespace
 
 CLI::App* add_select(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SelectOptions>();
   CLI::App* command = app.add_subcommand("select", "Pick the best image for an optimisation DSL document");
   command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
   command->add_option("--host", options->host, "host description (JSON), or 'any' (default: this machine)")
@@ -103,7 +103,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       "kiln select --dsl matrix/dsl/optimised.json\n"
       "kiln select --dsl - --host node.json --format sif <job.json\n"
       "kiln select --dsl matrix/dsl/optimised.json --explain");
-  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
+  command->callback([options, command, &invocation] { run_select(*command, *options, invocation); });
   return command;
 }
 

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-struct Options : CellOptions {
+struct ShowOptions : CellOptions {
   std::string stage = "resolve";
   bool flags = false;
   std::string format;
@@ -43,7 +43,7 @@ BuildPlan chosen_part(const BuildPlan& plan, const CellChoice& choice) {
   return part;
 }
 
-void check(const Options& options, const std::map<std::string, std::string>& environment) {
+void check(const ShowOptions& options, const std::map<std::string, std::string>& environment) {
   auto standing = environment.find("KILN_FILE");  // for -f, wherever a matrix is wanted
   const bool named =
       !options.matrix.empty() && (standing == environment.end() || standing->second != options.matrix);
@@ -61,7 +61,7 @@ void check(const Options& options, const std::map<std::string, std::string>& env
   if (options.format == "table" && !options.flags) usage("stages are JSON", "only --flags has a table");
 }
 
-void run(const CLI::App& command, const Options& options, Invocation& invocation) {
+void run_show(const CLI::App& command, const ShowOptions& options, Invocation& invocation) {
   refuse_together(command, "--stage", "--flags", "--flags prints a table of its own");
   check(options, invocation.environment);
   const bool json = options.format == "json";
@@ -81,7 +81,7 @@ void run(const CLI::App& command, const Options& options, Invocation& invocation
 }  // namespace
 
 CLI::App* add_show(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   CLI::App* command = app.add_subcommand(
       "show", "Print one stage of the way from matrix to text, as JSON, or the compiler flags");
   add_cell_options(*command, *options);
@@ -111,7 +111,7 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
       "kiln show -f matrix/demo.json --stage expand\n"
       "kiln show -f matrix/demo.json --flags framework=jax\n"
       "kiln show --flags --cpu zen4 --compiler gcc@12.2.0");
-  command->callback([options, command, &invocation] { run(*command, *options, invocation); });
+  command->callback([options, command, &invocation] { run_show(*command, *options, invocation); });
   return command;
 }
 

@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct SifOptions {
   std::string image;
   std::string output;
   std::string compression = "zstd";
@@ -43,7 +43,7 @@ std::int64_t build_time(Invocation& invocation, bool reproducible) {
   return seconds;
 }
 
-void report(const sif::SifResult& result, const Options& options, double seconds, Invocation& invocation) {
+void report(const sif::SifResult& result, const SifOptions& options, double seconds, Invocation& invocation) {
   const sif::MergeReport& merge = result.merge;
   if (merge.devices_dropped > 0)
     invocation.note(
@@ -63,7 +63,7 @@ void check_architecture(const sif::SourceImage& image, const std::string& asked)
                                            asked, image.config().architecture));
 }
 
-void build(const Options& options, Invocation& invocation) {
+void build(const SifOptions& options, Invocation& invocation) {
   if (options.output == "-")
     throw Error(ExitCode::usage, "--output - does not work: a SIF file is written out of order",
                 "name a file, and read that");
@@ -92,7 +92,7 @@ void build(const Options& options, Invocation& invocation) {
   report(result, options, invocation.clock.monotonic_seconds() - start, invocation);
 }
 
-void list(const Options& options) {
+void list(const SifOptions& options) {
   sif::ReadOnlyFile file(options.file);
   Table table({"ID", "GROUP", "LINK", "START", "SIZE", "TYPE", "NAME"});
   for (const sif::SifObject& object : sif::read_sif(file).objects) {
@@ -107,7 +107,7 @@ void list(const Options& options) {
   fmt::print("{}", table.text());
 }
 
-void dump(const Options& options) {
+void dump(const SifOptions& options) {
   sif::ReadOnlyFile file(options.file);
   const sif::SifFile sif = sif::read_sif(file);
   const sif::SifObject& object = sif.object(options.object);
@@ -121,7 +121,7 @@ void dump(const Options& options) {
   }
 }
 
-void check(const Options& options) {
+void check(const SifOptions& options) {
   sif::ReadOnlyFile file(options.file);
   sif::SifFile sif = sif::read_sif(file);
   sif::check_primary_partition(file, sif);
@@ -129,7 +129,7 @@ void check(const Options& options) {
              sif::sif_arch_name(sif.header.arch), sif::uuid_text(sif.header.uuid));
 }
 
-void add_build_options(CLI::App& command, Options& options) {
+void add_build_options(CLI::App& command, SifOptions& options) {
   command
       .add_option(
           "image", options.image,
@@ -155,7 +155,7 @@ void add_build_options(CLI::App& command, Options& options) {
       "the same bits from the same image: times clamped to SOURCE_DATE_EPOCH (default 0), fixed UUID");
 }
 
-CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, Options& options) {
+CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, SifOptions& options) {
   CLI::App* command = parent.add_subcommand(name, text);
   command->add_option("file", options.file, "SIF file")->required()->type_name("FILE");
   command->fallthrough();
@@ -167,11 +167,11 @@ CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, Optio
 }  // namespace
 
 CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SifOptions>();
   CLI::App* command = app.add_subcommand(
       "sif", "Convert an OCI image to a SIF file; list, dump, check, sign and verify SIF files");
   add_build_options(*command, *options);
-  auto read = [options, &invocation](CLI::App* reader, void (*act)(const Options&)) {
+  auto read = [options, &invocation](CLI::App* reader, void (*act)(const SifOptions&)) {
     return [reader, options, act, &invocation] {
       refuse_parent_options(*reader);
       invocation.need_file(options->file);

@@ -9,14 +9,14 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct SifSignOptions {
   std::string file;
   std::string output;
   std::string key;
   std::string keyring;
 };
 
-sif::Gpg gpg_of(const Options& options, const TemporaryFolder& scratch, Invocation& invocation) {
+sif::Gpg gpg_of(const SifSignOptions& options, const TemporaryFolder& scratch, Invocation& invocation) {
   std::string keyring = options.keyring;
   if (!keyring.empty()) {
     invocation.need_file(keyring);
@@ -25,19 +25,19 @@ sif::Gpg gpg_of(const Options& options, const TemporaryFolder& scratch, Invocati
   return {invocation.runner, invocation.child_environment(), scratch.path(), keyring};
 }
 
-void print(const Options& options, const sif::SignatureReport& report, std::string_view verb) {
+void print(const SifSignOptions& options, const sif::SignatureReport& report, std::string_view verb) {
   fmt::print("{}: {} by {} ({}), {}, {} objects\n", options.file, verb, report.user, report.fingerprint,
              rfc3339(report.time), report.objects);
 }
 
-void sign(const Options& options, Invocation& invocation) {
+void sign(const SifSignOptions& options, Invocation& invocation) {
   TemporaryFolder scratch;
   fs::path output = options.output.empty() ? options.file : options.output;
   print(options, sif::sign_sif(options.file, output, options.key, gpg_of(options, scratch, invocation)),
         "signed");
 }
 
-void verify(const Options& options, Invocation& invocation) {
+void verify(const SifSignOptions& options, Invocation& invocation) {
   TemporaryFolder scratch;
   sif::ReadOnlyFile file(options.file);
   for (const sif::SignatureReport& report : sif::verify_sif(file, gpg_of(options, scratch, invocation)))
@@ -47,7 +47,7 @@ void verify(const Options& options, Invocation& invocation) {
 }  // namespace
 
 void add_sif_signing(CLI::App& sif, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SifSignOptions>();
   CLI::App* signing =
       sif.add_subcommand("sign", "Add a PGP signature, which `apptainer verify` accepts, too");
   signing->add_option("file", options->file, "SIF file")->required()->type_name("FILE");

@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-struct Options {
+struct StepOptions {
   std::string plan;
   std::string key;
   std::string image;
@@ -83,7 +83,7 @@ void package(const PlanFile& file, const std::string& cell, Invocation& invocati
   report(event);
 }
 
-void run(const Options& options, Invocation& invocation) {
+void run_edge(const StepOptions& options, Invocation& invocation) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // when ninja is killed, no step goes on behind the next run's back
   invocation.need_root_or_namespace();
   ::umask(022);  // the caller's must not show in the image's modes
@@ -114,7 +114,7 @@ void run(const Options& options, Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_step(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StepOptions>();
   CLI::App* command = app.add_subcommand("step", "Run one step of a plan; what build.ninja calls");
   command->add_option("--plan", options->plan, "name of the plan in the state folder")
       ->required()
@@ -124,7 +124,7 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
       ->type_name("CELL")
       ->excludes(key);
   command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/build.ninja");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  command->callback([options, &invocation] { run_edge(*options, invocation); });
   return command;
 }
 

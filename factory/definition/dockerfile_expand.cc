@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxDepth = 32;  // ${a:-${b:-…}}
+constexpr int kMaxNesting = 32;  // ${a:-${b:-…}}
 
 class Expander {
  public:
@@ -112,7 +112,7 @@ std::string Expander::name() {
 }
 
 std::string Expander::braced() {
-  if (++depth_ > kMaxDepth) fail("variables are nested too deep");
+  if (++depth_ > kMaxNesting) fail("variables are nested too deep");
   ++at_;
   std::string wanted = name();
   if (wanted.empty()) fail("'${' without a name");

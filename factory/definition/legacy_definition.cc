@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/oci.h"
 #include "definition/legacy_image.h"
 #include "definition/legacy_names.h"
 #include "definition/legacy_script.h"
@@ -11,7 +12,6 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int kMaxLocalImages = 8;
 
 class DefinitionImport {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/oci.h"
 #include "definition/legacy_image.h"
 #include "definition/legacy_names.h"
 #include "definition/legacy_script.h"
@@ -11,8 +12,6 @@
 
 namespace kiln {
 namespace {
-
-constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 class DockerfileImport {
  public:

@@ -10,12 +10,12 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxDepth = 16;  // links may lead in circles
+constexpr int kMaxFolders = 16;  // links may lead in circles
 constexpr std::size_t kMaxLocalBytes = 16u << 20;
 
 void find_in(const FileSystem& files, const fs::path& root, const fs::path& folder, int depth,
              std::vector<std::string>& paths) {
-  if (depth > kMaxDepth) return;
+  if (depth > kMaxFolders) return;
   for (const std::string& name : files.list(root / folder)) {
     if (name.starts_with('.')) continue;
     fs::path path = folder / name;

@@ -13,7 +13,7 @@ namespace kiln::evidence {
 namespace {
 
 // "*" stands for anything, "/" included. Linear in the text for each "*".
-bool matches(std::string_view pattern, std::string_view text) {
+bool matches_path(std::string_view pattern, std::string_view text) {
   std::size_t star = std::string_view::npos, mark = 0, p = 0, t = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -54,14 +54,14 @@ const JudgedFiles& judged_files() {
 
 std::string acceptance(const std::string& path) {
   for (const auto& [pattern, reason] : judged_files().accepted)
-    if (matches(pattern, path)) return reason;
+    if (matches_path(pattern, path)) return reason;
   return "";
 }
 
 bool is_everywhere(const std::string& path) {
   const auto& patterns = judged_files().everywhere;
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const auto& pattern) { return matches(pattern, path); });
+                     [&](const auto& pattern) { return matches_path(pattern, path); });
 }
 
 class Judge {

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
 #include "evidence/evidence.h"
 
 namespace kiln::evidence {
 namespace {
-
-template <typename Value>
-void put(Json& json, const char* key, const Value& value) {
-  if (!value.empty()) json[key] = value;
-}
 
 std::string printable(const std::string& text) {
   std::string plain = text;

@@ -1,17 +1,13 @@
 // FileFacts as JSON: the cache's form, and the report's form of a file.
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
 #include "evidence/file_facts.h"
 
 namespace kiln::evidence {
 namespace {
 
 constexpr std::string_view kTypes[] = {"other", "relocatable", "executable", "shared", "core"};
-
-template <typename Value>
-void put(Json& json, const char* key, const Value& value) {
-  if (!value.empty()) json[key] = value;
-}
 
 std::string text_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(key);
@@ -29,15 +25,15 @@ std::uint64_t count_at(const JsonNode& node, std::string_view key) {
 }
 
 // Names of files and versions are any bytes in ELF; JSON is UTF-8.
-std::string printable(std::string text) {
+std::string printable_name(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
   if (text.size() > 4096) text.resize(4096);
   return text;
 }
 
-std::vector<std::string> printable(std::vector<std::string> texts) {
-  for (std::string& text : texts) text = printable(std::move(text));
+std::vector<std::string> printable_name(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = printable_name(std::move(text));
   return texts;
 }
 
@@ -67,10 +63,10 @@ FeatureFacts feature_facts_from_json(const JsonNode& node) {
 
 Json dynamic_to_json(const DynamicFacts& dynamic) {
   Json json = Json::object();
-  put(json, "soname", printable(dynamic.soname));
-  put(json, "needed", printable(dynamic.needed));
-  put(json, "rpath", printable(dynamic.rpath));
-  put(json, "runpath", printable(dynamic.runpath));
+  put(json, "soname", printable_name(dynamic.soname));
+  put(json, "needed", printable_name(dynamic.needed));
+  put(json, "rpath", printable_name(dynamic.rpath));
+  put(json, "runpath", printable_name(dynamic.runpath));
   if (dynamic.no_default_libraries) json["no_default_libraries"] = true;
   return json;
 }
@@ -97,7 +93,7 @@ std::size_t index_of(const JsonNode& node, const Names& names) {
 
 Json to_json(const FileFacts& facts) {
   Json json{{"machine", name_of(facts.machine)}, {"type", kTypes[static_cast<std::size_t>(facts.type)]}};
-  put(json, "interpreter", printable(facts.interpreter));
+  put(json, "interpreter", printable_name(facts.interpreter));
   put(json, "dynamic", dynamic_to_json(facts.dynamic));
   put(json, "needs_glibc", facts.needs_glibc);
   put(json, "provides_glibc", facts.provides_glibc);
@@ -108,7 +104,7 @@ Json to_json(const FileFacts& facts) {
     json["undecodable_bytes"] = facts.undecodable_bytes;
   }
   for (const auto& [name, feature] : facts.features) json["features"][name] = to_json(feature);
-  put(json, "asks_by", printable(facts.queries));
+  put(json, "asks_by", printable_name(facts.queries));
   put(json, "cuda_machine_code", facts.gpu.sm);
   put(json, "cuda_ptx", facts.gpu.compute);
   put(json, "hip", facts.gpu.gfx);

@@ -7,7 +7,7 @@
 namespace kiln::evidence {
 namespace {
 
-constexpr std::uint64_t kPltEntry = 16;
+constexpr std::uint64_t kPltStride = 16;
 constexpr std::uint8_t kGlobal =
     1;  // weak ones are inline functions, whose other users have a copy of their own
 constexpr std::size_t kMostPltEntries = 1u << 20;
@@ -117,10 +117,10 @@ class Mapper {
     for (const Region& region : regions_) {
       if (!region.plt) continue;
       for (std::uint64_t at = region.begin; at < region.end() && found_.size() < kMostPltEntries;
-           at += kPltEntry) {
+           at += kPltStride) {
         Function function;
         function.begin = at;
-        function.end = std::min(at + kPltEntry, region.end());
+        function.end = std::min(at + kPltStride, region.end());
         found_.push_back(function);
       }
     }

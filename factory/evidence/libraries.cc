@@ -52,12 +52,12 @@ std::string folder_of(const std::string& path) {
 std::string name_of_path(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // "*" and "?" in the last component, as /etc/ld.so.conf's include lines have them.
-bool matches(std::string_view pattern, std::string_view text) {
+bool matches_name(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern.front() == '*')
-    return matches(pattern.substr(1), text) || (!text.empty() && matches(pattern, text.substr(1)));
+    return matches_name(pattern.substr(1), text) || (!text.empty() && matches_name(pattern, text.substr(1)));
   return !text.empty() && (pattern.front() == '?' || pattern.front() == text.front()) &&
-         matches(pattern.substr(1), text.substr(1));
+         matches_name(pattern.substr(1), text.substr(1));
 }
 
 class Configuration {
@@ -102,7 +102,7 @@ class Configuration {
     if (!folder) return;
     std::string last = name_of_path(pattern);
     for (sif::NodeId child : files_.tree.children(*folder))
-      if (matches(last, files_.tree.name(child)))
+      if (matches_name(last, files_.tree.name(child)))
         include(folder_of(pattern) + "/" + std::string(files_.tree.name(child)), depth + 1);
   }
 

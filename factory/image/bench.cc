@@ -33,11 +33,6 @@ std::map<std::string, std::string> workload_environment(const BenchRequest& requ
   return environment;
 }
 
-std::string last_line(const std::string& text) {
-  std::string line = last_lines(text, 1);
-  return line;
-}
-
 }  // namespace
 
 WorkloadOutput read_workload_output(const std::string& output, const std::string& workload) {
@@ -46,7 +41,7 @@ WorkloadOutput read_workload_output(const std::string& output, const std::string
                  fmt::format("the last line that the workload '{}' printed {}", workload, why),
                  R"(expected {"unit": "ms/step", "samples": [numbers]})");
   };
-  Json json = Json::parse(last_line(output), nullptr, false);
+  Json json = Json::parse(last_lines(output, 1), nullptr, false);
   if (!json.is_object()) throw bad("is not a JSON object");
   if (!json.contains("unit") || !json["unit"].is_string()) throw bad("has no unit");
   if (!json.contains("samples") || !json["samples"].is_array() || json["samples"].empty())

@@ -7,16 +7,12 @@
 
 #include "image/mount_table.h"
 #include "image/oci_layout.h"
+#include "image/progress.h"
 
 namespace kiln {
 namespace {
 
 std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
-
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
 
 bool is_shell_name(std::string_view name) {
   auto is_fit = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
@@ -166,7 +162,7 @@ class BuildahContainer final : public Container {
     CommandResult result = engine_.setup_.runner.run(command);
     if (result.ok()) return;
     if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-    throw Error(ExitCode::store, fmt::format("cannot copy {}: {}", path, last_line(result.tail)));
+    throw Error(ExitCode::store, fmt::format("cannot copy {}: {}", path, last_lines(result.tail, 1)));
   }
 
   BuildahEngine& engine_;
@@ -197,7 +193,7 @@ std::string BuildahEngine::must(const std::vector<std::string>& arguments) {
   CommandResult result = attempt(arguments);
   if (!result.ok())
     throw Error(ExitCode::store,
-                fmt::format("buildah {} failed: {}", arguments.front(), last_line(result.tail)));
+                fmt::format("buildah {} failed: {}", arguments.front(), last_lines(result.tail, 1)));
   std::string output = std::move(result.output);
   while (!output.empty() && output.back() == '\n') output.pop_back();
   return output;
@@ -259,7 +255,7 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
     if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
     if (!result.ok())
       throw Error(ExitCode::store,
-                  fmt::format("cannot give {} to buildah: {}", image, last_line(result.tail)));
+                  fmt::format("cannot give {} to buildah: {}", image, last_lines(result.tail, 1)));
   } catch (...) {
     setup_.files.remove_all(folder);
     throw;

@@ -11,8 +11,6 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 void set_variable(std::vector<std::string>& env, const std::string& name, const std::string& value) {
   auto found = std::find_if(env.begin(), env.end(),
                             [&](const std::string& entry) { return entry.starts_with(name + "="); });
@@ -46,7 +44,7 @@ ImageConfig config_of(const ImageSpec& spec, const StepRecord& last, const std::
   config.created = created;
   if (std::none_of(config.env.begin(), config.env.end(),
                    [](const auto& entry) { return entry.starts_with("PATH="); }))
-    config.env.insert(config.env.begin(), std::string("PATH=") + kPath);
+    config.env.insert(config.env.begin(), std::string("PATH=") + kDefaultPath);
   for (const auto& [name, value] : spec.environment) set_variable(config.env, name, value);
   for (const auto& [name, value] : spec.labels) config.labels[name] = value;
   if (!spec.command.empty()) config.cmd = spec.command;

@@ -13,7 +13,6 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
-constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 int usable_processors() {
   cpu_set_t set;
@@ -115,7 +114,7 @@ std::map<std::string, std::string> standing_environment(const StepSetup& setup,
       {"DEBIAN_FRONTEND", "noninteractive"},
       {"LC_ALL", "C.UTF-8"},
       {"HOME", "/root"}};
-  if (!has_path(base)) environment["PATH"] = kPath;
+  if (!has_path(base)) environment["PATH"] = kDefaultPath;
   return environment;
 }
 
@@ -165,7 +164,7 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
   std::map<std::string, std::string> environment;
   for (const char* name : kAllowed)
     if (auto found = ours.find(name); found != ours.end()) environment.insert(*found);
-  environment.try_emplace("PATH", kPath);
+  environment.try_emplace("PATH", kDefaultPath);
   environment["TMPDIR"] = fs::absolute(temporary).string();
   environment["LC_ALL"] = "C.UTF-8";
   return environment;

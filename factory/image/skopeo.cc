@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "image/progress.h"
+
 namespace kiln {
 namespace {
 
@@ -9,11 +11,6 @@ bool contains_any(const std::string& text, std::initializer_list<const char*> wo
   for (const char* word : words)
     if (text.find(word) != std::string::npos) return true;
   return false;
-}
-
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
 }
 
 // skopeo logs `time="…" level=fatal msg="…"`: the message alone, its quotes as they were.
@@ -47,7 +44,7 @@ void throw_registry_error(const std::string& action, const CommandResult& result
   if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   if (result.end == CommandEnd::wall_limit || result.end == CommandEnd::silence_limit)
     throw Error(ExitCode::network, fmt::format("{}: the registry does not answer", action));
-  std::string what = fmt::format("{}: {}", action, message_of(last_line(result.tail)));
+  std::string what = fmt::format("{}: {}", action, message_of(last_lines(result.tail, 1)));
   const std::string& said = result.tail;
   if (contains_any(said, {"manifest unknown", "name unknown", "no such file or directory", "not found in"}))
     throw Error(ExitCode::input, what, "check the image reference");

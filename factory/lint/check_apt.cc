@@ -26,10 +26,6 @@ std::vector<Apt> apt_calls(const ScriptUnit& unit) {
   return calls;
 }
 
-bool mentions(const ScriptUnit& unit, std::string_view text) {
-  return unit.text().find(text) != std::string_view::npos;
-}
-
 bool only_local_files(const Apt& apt) {
   bool local = false;
   for (const ShellWord* word : apt.call.arguments) {
@@ -68,7 +64,7 @@ void check_install(const Apt& apt, bool updated, const ScriptUnit& unit, Report&
         add(report, "KL072", unit, *apt.command, apt.verb->span, "apt-get will ask and nobody answers");
     finding.fix = {{{behind, behind}, " -y"}};
   }
-  if (!apt.call.has("--no-install-recommends") && !mentions(unit, "Install-Recommends")) {
+  if (!apt.call.has("--no-install-recommends") && !unit.mentions("Install-Recommends")) {
     Finding& finding =
         add(report, "KL073", unit, *apt.command, apt.verb->span, "recommended packages come along");
     finding.fix = {{{behind, behind}, " --no-install-recommends"}};
@@ -86,7 +82,7 @@ void check_name(const Apt& apt, const ScriptUnit& unit, Report& report) {
 }
 
 bool drops_lists(const ScriptUnit& unit) {
-  return mentions(unit, "/var/lib/apt/lists") || mentions(unit, "type=cache");
+  return unit.mentions("/var/lib/apt/lists") || unit.mentions("type=cache");
 }
 
 std::size_t end_of_text(const ScriptUnit& unit) {
@@ -103,7 +99,7 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
   for (const ShellComment& comment : shell.comments)
     if (unit.file->line_of(comment.offset) == last_line) return {};
   if (unit.place == Place::run) {
-    if (mentions(unit, "<<")) return {};
+    if (unit.mentions("<<")) return {};
     return {{{end, end}, " && rm -rf /var/lib/apt/lists/*"}};
   }
   const auto& words = shell.commands.back().words;
@@ -125,14 +121,14 @@ void check_lists(const std::vector<Apt>& calls, const ScriptUnit& unit, Report& 
 }
 
 void check_other_managers(const ScriptUnit& unit, Report& report) {
-  if (!stays(unit.place) || mentions(unit, "type=cache")) return;
+  if (!stays(unit.place) || unit.mentions("type=cache")) return;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
     bool rpm = call.program == "dnf" || call.program == "yum" || call.program == "microdnf" ||
                call.program == "zypper";
-    bool left = (rpm && call.has("install") && !mentions(unit, "clean") && !mentions(unit, "/var/cache")) ||
+    bool left = (rpm && call.has("install") && !unit.mentions("clean") && !unit.mentions("/var/cache")) ||
                 (call.program == "apk" && call.has("add") && !call.has("--no-cache") &&
-                 !mentions(unit, "/var/cache/apk"));
+                 !unit.mentions("/var/cache/apk"));
     if (!left) continue;
     Finding& finding = add(report, "KL050", unit, command, command.span,
                            fmt::format("{}'s cache stays in the layer", call.program));

@@ -28,7 +28,7 @@ std::string written_flag(std::string_view text) {
 // Programs that look for the flag or take it away.
 bool only_reads(const Call& call) { return call.program == "sed" || call.program == "grep"; }
 
-bool mentions(const ScriptUnit& unit, std::string_view name) {
+bool mentions_word(const ScriptUnit& unit, std::string_view name) {
   const auto& commands = unit.shell.commands;
   return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& command) {
     return std::any_of(command.words.begin(), command.words.end(),
@@ -38,7 +38,7 @@ bool mentions(const ScriptUnit& unit, std::string_view name) {
 
 // TensorFlow's configure writes -march=native for --config=opt when CC_OPT_FLAGS is not set.
 void check_tensorflow(const ScriptUnit& unit, Report& report) {
-  if (mentions(unit, "CC_OPT_FLAGS")) return;
+  if (mentions_word(unit, "CC_OPT_FLAGS")) return;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
     const ShellWord* option =

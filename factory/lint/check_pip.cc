@@ -10,10 +10,6 @@
 namespace kiln::lint {
 namespace {
 
-bool mentions(const ScriptUnit& unit, std::string_view text) {
-  return unit.text().find(text) != std::string_view::npos;
-}
-
 void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   bool reported = false;
   for (const Requirement& one : pip.packages) {
@@ -36,7 +32,7 @@ void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand&
   if (!stays(unit.place) || pip.call.program == "uv") return;
   for (std::string_view word :
        {"PIP_NO_CACHE_DIR", "/root/.cache", "~/.cache", "pip cache purge", "type=cache"})
-    if (mentions(unit, word)) return;
+    if (unit.mentions(word)) return;
   if (pip.call.has("--no-cache-dir") || wrapped_with(unit, "--no-cache-dir")) return;
   Finding& finding = add(report, "KL051", unit, command, pip.install->span, "pip's cache stays in the layer");
   if (in_recipe(unit.place)) finding.severity = Severity::note;
@@ -52,8 +48,8 @@ bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
   for (std::string_view option : {"--target", "-t", "--prefix", "--root", "--python"})
     if (pip.call.has_prefix(option)) return true;
   const auto& names = unit.shell.functions;
-  return std::find(names.begin(), names.end(), "pip") != names.end() || mentions(unit, "/bin/activate") ||
-         mentions(unit, "/bin:$PATH");
+  return std::find(names.begin(), names.end(), "pip") != names.end() || unit.mentions("/bin/activate") ||
+         unit.mentions("/bin:$PATH");
 }
 
 void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
@@ -64,12 +60,12 @@ void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand&
 
 // `curl URL` needs the name, and a checksum finds the wrong file.
 bool is_checked_download(const Call& call, const ScriptUnit& unit) {
-  return (call.program == "curl" || call.program == "wget") && mentions(unit, "sha256sum");
+  return (call.program == "curl" || call.program == "wget") && unit.mentions("sha256sum");
 }
 
 void check_wheels(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   const Call call = call_of(command);
-  if (is_checked_download(call, unit) || (call.program == "echo" && mentions(unit, "sha256sum"))) return;
+  if (is_checked_download(call, unit) || (call.program == "echo" && unit.mentions("sha256sum"))) return;
   for (const ShellWord& word : command.words)
     if (std::string wheel = wheel_name(word.text); !wheel.empty())
       add(report, "KL022", unit, command, word.span,

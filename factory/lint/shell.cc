@@ -17,9 +17,9 @@ bool is_lead_in(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-class Reader {
+class ShellReader {
  public:
-  Reader(std::string_view text, Span span, ShellDialect dialect)
+  ShellReader(std::string_view text, Span span, ShellDialect dialect)
       : text_(text), at_(span.begin), end_(span.end), dialect_(dialect) {}
 
   ShellText read() {
@@ -318,7 +318,7 @@ class Reader {
 }  // namespace
 
 ShellText read_shell(std::string_view text, Span span, ShellDialect dialect) {
-  return Reader(text.substr(0, span.end), span, dialect).read();
+  return ShellReader(text.substr(0, span.end), span, dialect).read();
 }
 
 }  // namespace kiln::lint

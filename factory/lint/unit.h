@@ -35,6 +35,7 @@ struct ScriptUnit {
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);
   }
+  bool mentions(std::string_view words) const { return text().find(words) != std::string_view::npos; }
 };
 
 // One instruction of a Dockerfile; its arguments are as written, continuation lines included.

@@ -15,7 +15,7 @@ void refuse_same_tag(const ImageSpec& one, const ImageSpec& other) {
   throw Error(
       ExitCode::input, other.request.where,
       fmt::format("two cells have the tag {}:{}: '{}' ({}) and '{}' ({})", one.repository, one.tag,
-                  one.request.id, place(one.request.where), other.request.id, place(other.request.where)),
+                  one.request.id, one.request.where.text(), other.request.id, other.request.where.text()),
       "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
 }
 

@@ -94,7 +94,7 @@ class Cells::Constraints {
     for (std::size_t index = 0; index < used_.size(); ++index)
       if (used_[index] == 0)
         warnings.push_back(fmt::format("{}: the condition of this constraint matches no cell",
-                                       place(matrix_->constraints[index].where)));
+                                       matrix_->constraints[index].where.text()));
   }
 
  private:
@@ -204,7 +204,7 @@ void Cells::add_request(std::uint32_t group, std::uint32_t cell) {
   if (same_choice(other_axes, axes)) return;  // written twice, or in two groups: one image
   throw Error(ExitCode::input, where,
               fmt::format("two cells have the id '{}': {} ({}) and {} ({})", id, describe(other_axes),
-                          place(*cell_of(other).where), describe(axes), place(where)),
+                          cell_of(other).where->text(), describe(axes), where.text()),
               "give one of the values another name");
 }
 

@@ -22,7 +22,7 @@ bool is_one_of(std::string_view name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+std::string joined_filled(const std::vector<std::string>& parts, std::string_view between) {
   std::vector<std::string_view> filled;
   for (const std::string& part : parts)
     if (!part.empty()) filled.emplace_back(part);
@@ -79,12 +79,12 @@ bool depends_on_optimise(std::string_view name) {
 }
 
 std::string CompilerFlags::Language::all() const {
-  return joined({optimise.level, cpu.flags, optimise.compile}, " ");
+  return joined_filled({optimise.level, cpu.flags, optimise.compile}, " ");
 }
 
 // The optimiser of LTO runs at link time: it has to know the level.
 std::string CompilerFlags::Language::link() const {
-  return optimise.link.empty() ? "" : joined({optimise.level, optimise.link}, " ");
+  return optimise.link.empty() ? "" : joined_filled({optimise.level, optimise.link}, " ");
 }
 
 std::variant<CompilerFlags::Language, NoFlags> CompilerFlags::language(const FlagQuestion& question,
@@ -96,7 +96,7 @@ std::variant<CompilerFlags::Language, NoFlags> CompilerFlags::language(const Fla
   auto optimise = optimise_flags(question.optimise, compiler.name, compiler.version);
   if (auto* reason = std::get_if<std::string>(&optimise)) return NoFlags{NoFlags::Cause::optimise, *reason};
   OptimiseFlags flags = std::get<OptimiseFlags>(std::move(optimise));
-  std::string note = joined({best->note, flags.note}, "; ");
+  std::string note = joined_filled({best->note, flags.note}, "; ");
   return Language{compiler, std::move(*best), std::move(flags), std::move(note)};
 }
 
@@ -149,7 +149,7 @@ std::string CompilerFlags::value(const std::string& variable) const {
 // older than the target. --copt is for C and C++ alike.
 std::string CompilerFlags::bazel_copts() const {
   const std::string level = c_.optimise.level == "-O2" ? "" : c_.optimise.level;
-  return each("--copt=", joined({level, c_.cpu.flags, c_.optimise.compile}, " "));
+  return each("--copt=", joined_filled({level, c_.cpu.flags, c_.optimise.compile}, " "));
 }
 
 // CMake puts CMAKE_<LANG>_FLAGS_RELEASE after CMAKE_<LANG>_FLAGS, and its own default there is -O3: the level
@@ -158,7 +158,7 @@ std::string CompilerFlags::cmake() const {
   std::string words = "-DCMAKE_BUILD_TYPE=Release";
   auto add = [&words](std::string_view name, const Language& language) {
     define(words, fmt::format("CMAKE_{}_FLAGS", name),
-           joined({language.cpu.flags, language.optimise.compile}, " "));
+           joined_filled({language.cpu.flags, language.optimise.compile}, " "));
     define(words, fmt::format("CMAKE_{}_FLAGS_RELEASE", name),
            language.optimise.level + (name == "Fortran" ? "" : " -DNDEBUG"));
   };
@@ -188,7 +188,7 @@ std::string CompilerFlags::nvcc_host() const {
 std::string CompilerFlags::nvcc() const {
   const std::string gencode = cuda_gencode(*question_.target);
   if (gencode.empty()) return "";
-  return joined({nvcc_level(), gencode, nvcc_host()}, " ");
+  return joined_filled({nvcc_level(), gencode, nvcc_host()}, " ");
 }
 
 // nvcc's own -O takes digits.
@@ -204,7 +204,7 @@ std::string CompilerFlags::hip_host() const {
 std::string CompilerFlags::hip() const {
   const std::string archs = hip_offload_archs(*question_.target);
   if (archs.empty()) return "";
-  return joined({c_.optimise.level, archs, hip_host()}, " ");
+  return joined_filled({c_.optimise.level, archs, hip_host()}, " ");
 }
 
 std::string CompilerFlags::note(const std::string& variable) const {
@@ -212,7 +212,7 @@ std::string CompilerFlags::note(const std::string& variable) const {
   if (variable == "FFLAGS") return fortran_.note;
   if ((variable == "LDFLAGS" || variable == "KILN_BAZEL_LINKOPTS")) return c_.optimise.note;
   if (variable == "KILN_NVCC_FLAGS")
-    return nvidia ? joined({c_.note, ptx_note(*question_.target)}, "; ") : "";
+    return nvidia ? joined_filled({c_.note, ptx_note(*question_.target)}, "; ") : "";
   if (variable == "NVCC_APPEND_FLAGS") return nvidia ? c_.cpu.note : "";
   if (variable == "KILN_CPU_FLAGS") return c_.cpu.note;
   if (variable == "KILN_HIP_FLAGS") {
@@ -244,7 +244,7 @@ std::string CompilerFlags::from(const std::string& variable, const Language& lan
       parts.push_back(said(optimise.pgo, "PGO"));
     }
   }
-  return joined(parts, "; ");
+  return joined_filled(parts, "; ");
 }
 
 FlagOrigin gpu_flags(const std::string& variable, const Target& target) {

@@ -41,11 +41,6 @@ bool agrees(const std::string& axis, const std::string& wanted, const std::strin
 
 }  // namespace
 
-std::string place(const SourceLocation& where) {
-  if (where.line == 0) return where.file;
-  return fmt::format("{}:{}:{}", where.file, where.line, where.column);
-}
-
 GroupCells::GroupCells(const MatrixGroup& group, const RecipeBook& recipes, std::uint64_t limit)
     : group_(&group), recipes_(&recipes) {
   check_axis_values(group, recipes);
@@ -106,7 +101,7 @@ void GroupCells::add_range(const Axis& axis, const std::string& range, std::vect
     }
   }
   if (!any)
-    warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", place(axis.where), range));
+    warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", axis.where.text(), range));
 }
 
 void GroupCells::make_product(std::uint64_t limit) {
@@ -184,7 +179,7 @@ void GroupCells::apply_excludes() {
     patterns.emplace_back(exclude.values, exclude.where, table_, *recipes_);
   std::vector<const std::string*> reasons;
   for (const Partial& exclude : group_->exclude)
-    reasons.push_back(exclude.reason.empty() ? &*reasons_.insert("exclude at " + place(exclude.where)).first
+    reasons.push_back(exclude.reason.empty() ? &*reasons_.insert("exclude at " + exclude.where.text()).first
                                              : &exclude.reason);
   std::vector<char> used(patterns.size(), 0);
   std::vector<CellTable::Cell> kept;
@@ -207,7 +202,7 @@ void GroupCells::apply_excludes() {
     if (used[index] != 0) continue;
     const Partial& exclude = group_->exclude[index];
     std::string why = misspelling_in(exclude.values, table_);
-    warnings_.push_back(fmt::format("{}: this exclude matches no cell{}{}", place(exclude.where),
+    warnings_.push_back(fmt::format("{}: this exclude matches no cell{}{}", exclude.where.text(),
                                     why.empty() ? "" : ": ", why));
   }
 }
@@ -278,7 +273,7 @@ void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
         if (range.contains(version.version)) versions.push_back(version.version.text());
     if (versions.empty())
       warnings_.push_back(
-          fmt::format("{}: no framework has a version in '{}'", place(include.where), written->second));
+          fmt::format("{}: no framework has a version in '{}'", include.where.text(), written->second));
   }
   for (const std::string& version : versions) {
     check_limit(table_.cells.size() + dropped_.size(), limit, include.where);

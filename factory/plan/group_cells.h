@@ -75,7 +75,4 @@ class GroupCells {
   std::vector<std::string> warnings_;
 };
 
-// "matrix/demo.json:12:5".
-std::string place(const SourceLocation& where);
-
 }  // namespace kiln

@@ -5,19 +5,14 @@
 namespace kiln {
 namespace {
 
-std::string fact(const ComponentVersion& version, const std::string& name) {
-  auto found = version.facts.find(name);
-  return found == version.facts.end() ? "" : found->second;
-}
-
 // The compilers among the image's components, in layering order.
 std::vector<CompilerVersion> compilers_in(const ImageSpec& spec, const RecipeBook& recipes) {
   std::vector<CompilerVersion> compilers;
   for (const ComponentUse& use : spec.components) {
     const Component* component = recipes.find(use.kind, use.name);
     const ComponentVersion* version = component == nullptr ? nullptr : component->find_version(use.version);
-    if (use.kind != Kind::toolchain || version == nullptr || fact(*version, "compiler").empty()) continue;
-    compilers.push_back({fact(*version, "compiler"), fact(*version, "compiler_version")});
+    if (use.kind != Kind::toolchain || version == nullptr || version->fact("compiler").empty()) continue;
+    compilers.push_back({version->fact("compiler"), version->fact("compiler_version")});
   }
   return compilers;
 }

@@ -48,10 +48,6 @@ class NeedCollector {
 };
 
 // "recipes/x/recipe.json:4:5", or as much of it as is known.
-std::string place(const SourceLocation& where) {
-  return where.line == 0 ? where.file : fmt::format("{}:{}:{}", where.file, where.line, where.column);
-}
-
 class GapFinder {
  public:
   explicit GapFinder(const Lockfile& lock) : lock_(&lock) {}
@@ -76,15 +72,15 @@ class GapFinder {
   void check_image(const std::string& id, const LockNeed& need, const LockEntry& entry) {
     if (need.image != entry.image)
       return add(need.method->where, fmt::format("{} has the image '{}', and '{}' in {}", id, need.image,
-                                                 entry.image, place(entry.where)));
+                                                 entry.image, entry.where.text()));
     bool pinned = !need.image.empty() && is_in_registry(need.image);
     for (const auto& [architecture, step] : need.base_steps) {
       if (pinned && !entry.digests.contains(architecture))
         add(need.method->where,
-            fmt::format("{} has no digest for {} in {}", id, architecture, place(entry.where)));
+            fmt::format("{} has no digest for {} in {}", id, architecture, entry.where.text()));
       if (!need.method->archive.empty() && !entry.archives.contains(architecture))
         add(need.method->where,
-            fmt::format("{} has no archive for {} in {}", id, architecture, place(entry.where)));
+            fmt::format("{} has no archive for {} in {}", id, architecture, entry.where.text()));
     }
   }
 
@@ -96,7 +92,7 @@ class GapFinder {
     };
     add(version.where, fmt::format("the source of {} is {}, and {} in {}", id,
                                    source(version.source_url, version.source_checksum),
-                                   source(entry.source_url, entry.source_checksum), place(entry.where)));
+                                   source(entry.source_url, entry.source_checksum), entry.where.text()));
   }
 
   void add(SourceLocation where, std::string what) { gaps_.push_back({std::move(where), std::move(what)}); }

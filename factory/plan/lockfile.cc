@@ -11,7 +11,7 @@ namespace kiln {
 namespace {
 
 // "1a2b3c4d5e6f" of "sha256:1a2b3c4d5e6f7890…"; other text as it is.
-std::string shown(const std::string& text) {
+std::string short_digest(const std::string& text) {
   constexpr std::string_view kPrefix = "sha256:";
   return text.starts_with(kPrefix) ? text.substr(kPrefix.size(), 12) : text;
 }
@@ -47,7 +47,7 @@ void compare_entries(const std::string& id, const LockEntry& before, const LockE
 std::string pinned_by(const LockEntry& entry) {
   std::string text;
   for (const auto& [name, value] : parts_of(entry))
-    if (name != "recipe") text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, shown(value));
+    if (name != "recipe") text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, short_digest(value));
   return text.empty() ? "nothing to fetch" : text;
 }
 
@@ -130,9 +130,9 @@ Json to_json(const LockChange& change) {
 
 std::string text_of(const LockChange& change) {
   std::string what = change.what == "entry" ? "" : change.what + " ";
-  if (change.before.empty()) return fmt::format("{}: {}new ({})", change.id, what, shown(change.now));
-  if (change.now.empty()) return fmt::format("{}: {}gone ({})", change.id, what, shown(change.before));
-  return fmt::format("{}: {}{} → {}", change.id, what, shown(change.before), shown(change.now));
+  if (change.before.empty()) return fmt::format("{}: {}new ({})", change.id, what, short_digest(change.now));
+  if (change.now.empty()) return fmt::format("{}: {}gone ({})", change.id, what, short_digest(change.before));
+  return fmt::format("{}: {}{} → {}", change.id, what, short_digest(change.before), short_digest(change.now));
 }
 
 }  // namespace kiln

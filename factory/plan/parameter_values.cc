@@ -13,11 +13,6 @@
 namespace kiln {
 namespace {
 
-std::string fact(const ComponentVersion& version, const std::string& name) {
-  auto found = version.facts.find(name);
-  return found == version.facts.end() ? "" : found->second;
-}
-
 // What the lockfile says of the package archives; "" without one.
 std::string pinned_archive(const Chosen& chosen, const std::string& architecture) {
   auto pin = chosen.version->pins.find(chosen.method->name);
@@ -27,8 +22,8 @@ std::string pinned_archive(const Chosen& chosen, const std::string& architecture
 }
 
 bool is_compiler(const Chosen& chosen) {
-  return chosen.component->kind == Kind::toolchain && !fact(*chosen.version, "compiler").empty() &&
-         !fact(*chosen.version, "compiler_version").empty();
+  return chosen.component->kind == Kind::toolchain && !chosen.version->fact("compiler").empty() &&
+         !chosen.version->fact("compiler_version").empty();
 }
 
 // The compiler of the stage: one that the method itself asks for, else the one laid last.
@@ -79,14 +74,14 @@ bool is_of_target(std::string_view name) {
 
 // What it takes for `compiler_of` to find a compiler in the stage.
 CompilerVersion compiler_version_of(const Chosen& chosen) {
-  return {fact(*chosen.version, "compiler"), fact(*chosen.version, "compiler_version")};
+  return {chosen.version->fact("compiler"), chosen.version->fact("compiler_version")};
 }
 
 // For Fortran, where the compiler of the stage has none: the GCC that was laid last.
 CompilerVersion gcc_of(const ScriptPlace& place) {
   CompilerVersion found;
   for (const Chosen* chosen : place.laid)
-    if (is_compiler(*chosen) && fact(*chosen->version, "compiler") == "gcc")
+    if (is_compiler(*chosen) && chosen->version->fact("compiler") == "gcc")
       found = compiler_version_of(*chosen);
   return found;
 }
@@ -129,7 +124,7 @@ std::string ParameterValues::value_of(const std::string& name, const ScriptPlace
   if (name == "KILN_GPU_TARGETS") return gpu_targets(*target_);
   if (name == "KILN_OPTIMISE" || name == "KILN_PROFILE") return optimise_value(name, place);
   if (is_gpu_variable(name)) return noted(gpu_flags(name, *target_), self);
-  if (std::string wanted = fact_of_parameter(name); !wanted.empty()) return fact(*self.version, wanted);
+  if (std::string wanted = fact_of_parameter(name); !wanted.empty()) return self.version->fact(wanted);
   if (auto kind = kind_of_parameter(name))
     return components_of_kind(*kind, name.ends_with("_VERSION"), *place.image);
   throw Error(ExitCode::input, self.method->where, fmt::format("unknown parameter '{}'", name),

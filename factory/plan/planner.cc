@@ -79,7 +79,7 @@ void Planner::refuse_same_name(const Image& other) {
   if (sketch.choice->repository != repository() || sketch.tag != tag()) return;
   throw Error(ExitCode::input, request_.where,
               fmt::format("two cells have the tag {}:{}: '{}' ({}) and '{}' ({})", repository(), tag(),
-                          request.id, place(request.where), request_.id, place(request_.where)),
+                          request.id, request.where.text(), request_.id, request_.where.text()),
               "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
 }
 

@@ -28,6 +28,11 @@ std::vector<std::string> folders_in(const FileSystem& files, const fs::path& fol
 
 }  // namespace
 
+std::string ComponentVersion::fact(const std::string& name) const {
+  auto found = facts.find(name);
+  return found == facts.end() ? "" : found->second;
+}
+
 std::string_view name_of(Kind kind) { return kinds()[static_cast<std::size_t>(kind)]; }
 
 std::optional<Kind> kind_from(std::string_view name) {

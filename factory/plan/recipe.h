@@ -94,7 +94,8 @@ struct ComponentVersion {
   std::string source_url;       // "" when the method needs no download
   std::string source_checksum;  // sha256:… or git:<40 hex>
   SourceLocation where;
-  std::map<std::string, Pin> pins{};  // by method; empty without a lockfile
+  std::map<std::string, Pin> pins{};                // by method; empty without a lockfile
+  std::string fact(const std::string& name) const;  // "" when there is none of that name
 };
 
 // A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's

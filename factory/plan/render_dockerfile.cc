@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMounts = "/run/kiln";
 
-std::string header(const ImageSpec& spec, const RenderLayout& layout) {
+std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout) {
   std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
@@ -100,7 +100,7 @@ std::string pairs_instruction(std::string_view instruction, const std::map<std::
 
 std::string render_dockerfile(const ImageSpec& spec) {
   RenderLayout layout(spec);
-  std::string text = header(spec, layout);
+  std::string text = dockerfile_header(spec, layout);
   for (const RenderBase& base : layout.bases()) text += base_stage(base);
   for (const RenderStage& stage : layout.stages()) text += stage_text(stage, layout);
   text += pairs_instruction("ENV", spec.environment, variable_name);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kOurs = "/.kiln";
 
-std::string header(const ImageSpec& spec, const RenderLayout& layout) {
+std::string definition_header(const ImageSpec& spec, const RenderLayout& layout) {
   std::string file = one_line(fmt::format("{}_{}.sif", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
@@ -158,7 +158,7 @@ std::string image_sections(const ImageSpec& spec) {
 
 std::string render_singularity(const ImageSpec& spec) {
   RenderLayout layout(spec);
-  std::string text = header(spec, layout);
+  std::string text = definition_header(spec, layout);
   for (std::size_t i = 0; i < layout.stages().size(); ++i) {
     const RenderStage& stage = layout.stages()[i];
     const RenderBase& base = layout.bases()[stage.base];

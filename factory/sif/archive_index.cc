@@ -13,7 +13,7 @@ constexpr std::uint64_t kBlock = 512;
 constexpr std::size_t kMostMembers = 100'000;
 constexpr std::uint64_t kMostRecords = 1u << 20;  // bytes of one PAX header or long name
 
-[[noreturn]] void bad(const ReadOnlyFile& file, std::uint64_t offset, const std::string& what) {
+[[noreturn]] void bad_archive(const ReadOnlyFile& file, std::uint64_t offset, const std::string& what) {
   throw Error(ExitCode::input, fmt::format("{}: {} at byte {}", file.path().string(), what, offset));
 }
 
@@ -101,12 +101,13 @@ ArchiveIndex::ArchiveIndex(const ReadOnlyFile& file) : file_(file) {
   for (std::uint64_t at = 0; at + kBlock <= file.size();) {
     std::string header = file.section(at, kBlock, kBlock);
     if (header.find_first_not_of('\0') == header.npos) return;
-    if (!checksum_is_right(header)) bad(file, at, at == 0 ? "not a tar archive" : "a damaged tar header");
-    if (++members > kMostMembers) bad(file, at, fmt::format("more than {} members", kMostMembers));
+    if (!checksum_is_right(header))
+      bad_archive(file, at, at == 0 ? "not a tar archive" : "a damaged tar header");
+    if (++members > kMostMembers) bad_archive(file, at, fmt::format("more than {} members", kMostMembers));
     auto size = number(std::string_view(header).substr(124, 12));
     if (pax.contains("size")) size = decimal(pax["size"]);
     char type = header[156];
-    if (!size || *size > file.size() - at - kBlock) bad(file, at, "a member that leaves the archive");
+    if (!size || *size > file.size() - at - kBlock) bad_archive(file, at, "a member that leaves the archive");
     BlobSection section{&file, at + kBlock, *size};
     at += kBlock + (*size + kBlock - 1) / kBlock * kBlock;
     if (type == 'x' || type == 'L') {

@@ -24,6 +24,10 @@ ReadOnlyFile::ReadOnlyFile(const fs::path& path)
 
 ReadOnlyFile::~ReadOnlyFile() { ::close(fd_); }
 
+void ReadOnlyFile::fail(const std::string& what, const std::string& hint) const {
+  throw Error(ExitCode::input, SourceLocation{path_.string(), 0, 0, ""}, what, hint);
+}
+
 std::size_t ReadOnlyFile::read_at(std::uint64_t offset, char* bytes, std::size_t size) const {
   std::size_t done = 0;
   while (done < size) {

@@ -23,6 +23,8 @@ class ReadOnlyFile {
   std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
   // The bytes of a section. Throws Error(input) when the section leaves the file or is over `limit`.
   std::string section(std::uint64_t offset, std::uint64_t size, std::uint64_t limit) const;
+  // Throws Error(input) in the file's name.
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const;
 
  private:
   fs::path path_;

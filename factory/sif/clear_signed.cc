@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostMessage = 1u << 20;
 constexpr std::size_t kArmourLine = 64;
 
-[[noreturn]] void bad(const std::string& what) {
+[[noreturn]] void bad_message(const std::string& what) {
   throw Error(ExitCode::input, "not a clear-signed message as GnuPG writes it: " + what);
 }
 
@@ -29,7 +29,7 @@ class Lines {
     return line;
   }
   void expect(std::string_view line) {
-    if (next() != line) bad(fmt::format("expected the line '{}'", line));
+    if (next() != line) bad_message(fmt::format("expected the line '{}'", line));
   }
   bool at_end() const { return text_.empty(); }
 
@@ -62,10 +62,10 @@ std::string from_base64(std::string_view text) {
   int size =
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                       reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (size < 0) bad("the signature is not base64");
+  if (size < 0) bad_message("the signature is not base64");
   std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   bytes.resize(static_cast<std::size_t>(size) - padding);
-  if (to_base64(bytes) != text) bad("the signature's base64 is not spelled as it should be");
+  if (to_base64(bytes) != text) bad_message("the signature's base64 is not spelled as it should be");
   return bytes;
 }
 
@@ -78,7 +78,7 @@ std::string read_armour(Lines& lines) {
   bool last = false;
   while (!(line = lines.next()).starts_with('=') && line != kEnd) {
     if (line.empty() || line.size() > kArmourLine || last)
-      bad("the signature's lines are not of 64 characters");
+      bad_message("the signature's lines are not of 64 characters");
     last = line.size() < kArmourLine;
     base64 += line;
   }
@@ -86,7 +86,7 @@ std::string read_armour(Lines& lines) {
   if (line == kEnd) return bytes;  // Apptainer's library writes no checksum
   std::uint32_t crc = crc24(bytes);
   std::string sum = {static_cast<char>(crc >> 16), static_cast<char>(crc >> 8), static_cast<char>(crc)};
-  if (line != "=" + to_base64(sum)) bad("the signature's checksum is wrong");
+  if (line != "=" + to_base64(sum)) bad_message("the signature's checksum is wrong");
   lines.expect(kEnd);
   return bytes;
 }
@@ -94,22 +94,22 @@ std::string read_armour(Lines& lines) {
 }  // namespace
 
 ClearSigned read_clear_signed(std::string_view message) {
-  if (message.size() > kMostMessage) bad("it is longer than 1 MiB");
+  if (message.size() > kMostMessage) bad_message("it is longer than 1 MiB");
   Lines lines(message);
   lines.expect("-----BEGIN PGP SIGNED MESSAGE-----");
   ClearSigned read;
   std::string_view header = lines.next();
   for (std::string_view hash : {"SHA256", "SHA384", "SHA512"})
     if (header == fmt::format("Hash: {}", hash)) read.hash = hash;
-  if (read.hash.empty()) bad("expected a header 'Hash: SHA256', SHA384 or SHA512");
+  if (read.hash.empty()) bad_message("expected a header 'Hash: SHA256', SHA384 or SHA512");
   lines.expect("");
   read.text = lines.next();
   // White space at a line's end and an escaping "- " are left out of what is signed.
   if (read.text.empty() || read.text.starts_with('-') ||
       read.text.find_first_of(" \t\r") != std::string::npos)
-    bad("the signed text is not one line of JSON without white space");
+    bad_message("the signed text is not one line of JSON without white space");
   read.signature = read_armour(lines);
-  if (!lines.at_end()) bad("something follows the signature");
+  if (!lines.at_end()) bad_message("something follows the signature");
   return read;
 }
 

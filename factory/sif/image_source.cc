@@ -4,12 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sif/layer_merge.h"
+
 namespace kiln::sif {
 namespace {
 
 constexpr std::uint64_t kMostDocument = 4u << 20;
 constexpr unsigned kMostIndexDepth = 3;
-constexpr std::size_t kMostLayers = 512;
 constexpr std::string_view kDockerLayer = "application/vnd.docker.image.rootfs.diff.tar";
 
 bool is_index(std::string_view type) {

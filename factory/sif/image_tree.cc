@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned kMostLinks = 255;                   // followed on one way
 constexpr std::uint64_t kMostLinkSteps = 100'000'000;  // components of link targets walked for one image
 
-[[noreturn]] void bad(const std::string& what) { throw Error(ExitCode::input, what); }
+[[noreturn]] void bad_tree(const std::string& what) { throw Error(ExitCode::input, what); }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ ImageTree::Place ImageTree::resolve(NodeId literal, unsigned& links) {
 
 ImageTree::Place ImageTree::follow(const Place& link, unsigned& links) {
   if (!link.present() || !is(link.node, EntryKind::symlink)) return link;
-  if (++links > kMostLinks) bad(fmt::format("leads through more than {} symbolic links", kMostLinks));
+  if (++links > kMostLinks) bad_tree(fmt::format("leads through more than {} symbolic links", kMostLinks));
   const std::string& target = strings_[inodes_[slots_[link.node].inode].payload];
   return walk(target.starts_with('/') ? Place{} : link.above(paths_), target, links);
 }
@@ -74,13 +74,15 @@ ImageTree::Place ImageTree::walk(Place from, std::string_view path, unsigned& li
   while (!path.empty()) {
     std::string_view component = path.substr(0, path.find('/'));
     path.remove_prefix(std::min(path.size(), component.size() + 1));
-    if (++link_steps_ > kMostLinkSteps) bad("leads through too many symbolic links, with those before it");
+    if (++link_steps_ > kMostLinkSteps)
+      bad_tree("leads through too many symbolic links, with those before it");
     if (component.empty() || component == ".") continue;
     if (component == "..") {
       from = from.above(paths_);
       continue;
     }
-    if (component.size() > 255) bad("leads through a symbolic link whose target has too long a component");
+    if (component.size() > 255)
+      bad_tree("leads through a symbolic link whose target has too long a component");
     from = follow(child(from, component), links);
   }
   return from;
@@ -134,10 +136,11 @@ void ImageTree::put(InodeId id) {
 
 InodeId ImageTree::link_target(NodeId literal) {
   unsigned links = 0;
-  if (literal == kRootNode) bad("is a hard link to a folder");
+  if (literal == kRootNode) bad_tree("is a hard link to a folder");
   Place target = literal_child(resolve(paths_.parent(literal), links), literal);
-  if (!target.present()) bad(fmt::format("is a hard link to '{}', which is not there", paths_.path(literal)));
-  if (is(target.node, EntryKind::folder)) bad("is a hard link to a folder");
+  if (!target.present())
+    bad_tree(fmt::format("is a hard link to '{}', which is not there", paths_.path(literal)));
+  if (is(target.node, EntryKind::folder)) bad_tree("is a hard link to a folder");
   return slots_[target.node].inode;
 }
 
@@ -145,7 +148,7 @@ InodeId ImageTree::link_target(NodeId literal) {
 ImageTree::Place ImageTree::make_folders(Place folder, std::uint16_t layer) {
   if (folder.present()) {
     if (!is(folder.node, EntryKind::folder))
-      bad(fmt::format("lies below '{}', which is not a folder", paths_.path(folder.node)));
+      bad_tree(fmt::format("lies below '{}', which is not a folder", paths_.path(folder.node)));
     return folder;
   }
   make_folders(folder.above(paths_), layer);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint32_t kSkipped = kNone - 1;         // a file's payload: not written yet
 constexpr std::uint64_t kMostXattrBytes = 64u << 20;  // of all different sets together
-constexpr std::size_t kMostLayers = 512;
 
 std::uint32_t squashfs_time(std::int64_t seconds) {
   return static_cast<std::uint32_t>(

@@ -40,6 +40,8 @@ struct MergeReport {
   std::uint64_t xattrs_dropped = 0;  // others than user.* and security.capability
 };
 
+inline constexpr std::size_t kMostLayers = 512;
+
 class LayerMerge {
  public:
   using OpenLayer = std::function<std::unique_ptr<LayerStream>(std::size_t layer)>;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kWhiteout = ".wh.";
 constexpr std::string_view kOpaque = ".wh..wh..opq";
 
-[[noreturn]] void bad(const std::string& what) { throw Error(ExitCode::input, what); }
+[[noreturn]] void bad_layer(const std::string& what) { throw Error(ExitCode::input, what); }
 
 // libarchive converts names by the thread's locale; layers are UTF-8 whatever the user's locale is.
 class Utf8Names {
@@ -60,12 +60,12 @@ EntryKind kind_of(archive_entry* entry) {
     case AE_IFBLK:
       return EntryKind::device;
     default:
-      bad(fmt::format("has the unknown file type {:o}", archive_entry_filetype(entry)));
+      bad_layer(fmt::format("has the unknown file type {:o}", archive_entry_filetype(entry)));
   }
 }
 
 std::uint32_t checked_id(std::int64_t id, const char* what) {
-  if (id < 0 || id > INT32_MAX) bad(fmt::format("has the {} {}, outside 0 … 2147483647", what, id));
+  if (id < 0 || id > INT32_MAX) bad_layer(fmt::format("has the {} {}, outside 0 … 2147483647", what, id));
   return static_cast<std::uint32_t>(id);
 }
 
@@ -74,7 +74,7 @@ void read_whiteout(LayerEntry& entry) {
   std::size_t slash = entry.path.rfind('/');
   std::string folder = slash == std::string::npos ? "" : entry.path.substr(0, slash);
   std::string name = slash == std::string::npos ? entry.path : entry.path.substr(slash + 1);
-  if (("/" + folder).find("/.wh.") != std::string::npos) bad("lies below a whiteout");
+  if (("/" + folder).find("/.wh.") != std::string::npos) bad_layer("lies below a whiteout");
   if (!name.starts_with(kWhiteout)) return;
   if (name == kOpaque) {
     entry.kind = EntryKind::opaque;
@@ -82,7 +82,7 @@ void read_whiteout(LayerEntry& entry) {
     return;
   }
   std::string removed = name.substr(kWhiteout.size());
-  if (removed.empty() || removed == "." || removed == "..") bad("is a whiteout without a name");
+  if (removed.empty() || removed == "." || removed == "..") bad_layer("is a whiteout without a name");
   entry.kind = EntryKind::whiteout;
   entry.path = folder.empty() ? removed : folder + "/" + removed;
 }
@@ -91,16 +91,17 @@ void read_xattrs(archive_entry* source, const EntryLimits& limits, LayerEntry& e
   entry.xattrs.clear();
   auto count = static_cast<std::size_t>(archive_entry_xattr_reset(source));
   if (count > limits.xattrs)
-    bad(fmt::format("has {} extended attributes, the limit is {}", count, limits.xattrs));
+    bad_layer(fmt::format("has {} extended attributes, the limit is {}", count, limits.xattrs));
   const char* name = nullptr;
   const void* value = nullptr;
   std::size_t size = 0;
   while (archive_entry_xattr_next(source, &name, &value, &size) == ARCHIVE_OK) {
-    if (name == nullptr || *name == '\0') bad("has an extended attribute without a name");
+    if (name == nullptr || *name == '\0') bad_layer("has an extended attribute without a name");
     if (std::string_view(name).size() > limits.component)
-      bad("has an extended attribute with too long a name");
+      bad_layer("has an extended attribute with too long a name");
     if (size > limits.xattr_value)
-      bad(fmt::format("has an extended attribute of {} bytes, the limit is {}", size, limits.xattr_value));
+      bad_layer(
+          fmt::format("has an extended attribute of {} bytes, the limit is {}", size, limits.xattr_value));
     entry.xattrs.emplace_back(name, std::string(static_cast<const char*>(value), size));
   }
   std::sort(entry.xattrs.begin(), entry.xattrs.end());
@@ -110,16 +111,16 @@ void read_xattrs(archive_entry* source, const EntryLimits& limits, LayerEntry& e
 
 std::string entry_path(std::string_view raw, const EntryLimits& limits) {
   if (raw.size() > limits.path)
-    bad(fmt::format("has a path of {} bytes, the limit is {}", raw.size(), limits.path));
+    bad_layer(fmt::format("has a path of {} bytes, the limit is {}", raw.size(), limits.path));
   std::string path;
   while (!raw.empty()) {
     std::string_view component = raw.substr(0, raw.find('/'));
     raw.remove_prefix(std::min(raw.size(), component.size() + 1));
     if (component.empty() || component == ".") continue;
-    if (component == "..") bad("has '..' in its path");
+    if (component == "..") bad_layer("has '..' in its path");
     if (component.size() > limits.component)
-      bad(fmt::format("has a path component of {} bytes, the limit is {}", component.size(),
-                      limits.component));
+      bad_layer(fmt::format("has a path component of {} bytes, the limit is {}", component.size(),
+                            limits.component));
     if (!path.empty()) path += '/';
     path += component;
   }
@@ -170,12 +171,12 @@ struct LayerReader::State {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    bad(fmt::format("entry #{} '{}': {}", number, printable(raw_path), why));
+    bad_layer(fmt::format("entry #{} '{}': {}", number, printable(raw_path), why));
   }
 
   void fill(LayerEntry& entry) {
     const char* path = archive_entry_pathname(current);
-    if (path == nullptr) bad("has a name that is neither UTF-8 nor plain bytes");
+    if (path == nullptr) bad_layer("has a name that is neither UTF-8 nor plain bytes");
     raw_path = path;
     entry.number = number;
     entry.kind = kind_of(current);
@@ -189,37 +190,37 @@ struct LayerReader::State {
     read_xattrs(current, limits, entry);
     read_whiteout(entry);
     if (entry.path.empty() && entry.kind != EntryKind::folder && entry.kind != EntryKind::opaque)
-      bad("names the root, which is a folder");
+      bad_layer("names the root, which is a folder");
   }
 
   void fill_target(LayerEntry& entry) {
     entry.target.clear();
     if (entry.kind == EntryKind::symlink) {
       const char* target = archive_entry_symlink(current);
-      if (target == nullptr || *target == '\0') bad("is a symbolic link without a target");
+      if (target == nullptr || *target == '\0') bad_layer("is a symbolic link without a target");
       entry.target = target;
-      if (entry.target.size() > limits.path) bad("is a symbolic link with too long a target");
+      if (entry.target.size() > limits.path) bad_layer("is a symbolic link with too long a target");
     } else if (entry.kind == EntryKind::hard_link) {
       entry.target = entry_path(archive_entry_hardlink(current), limits);
       if (archive_entry_size_is_set(current) && archive_entry_size(current) > 0)
-        bad("is a hard link with content of its own, which programs read in different ways");
+        bad_layer("is a hard link with content of its own, which programs read in different ways");
     }
   }
 
   void fill_size(LayerEntry& entry) {
     entry.size = 0;
     if (entry.kind != EntryKind::file) return;
-    if (archive_entry_size(current) < 0) bad("has a negative size");
+    if (archive_entry_size(current) < 0) bad_layer("has a negative size");
     entry.size = static_cast<std::uint64_t>(archive_entry_size(current));
     auto regions = static_cast<std::size_t>(std::max(0, archive_entry_sparse_count(current)));
     if (regions > limits.sparse_regions)
-      bad(fmt::format("has {} sparse regions, the limit is {}", regions, limits.sparse_regions));
+      bad_layer(fmt::format("has {} sparse regions, the limit is {}", regions, limits.sparse_regions));
     if (entry.size > layer_limits.plain_bytes - unfolded)
-      bad(fmt::format("makes the layer larger than {} bytes", layer_limits.plain_bytes));
+      bad_layer(fmt::format("makes the layer larger than {} bytes", layer_limits.plain_bytes));
     unfolded += entry.size;
     if (regions == 0) return;
     if (unfolded > layer_limits.ratio_from && unfolded / layer_limits.ratio > stream.compressed_bytes_read())
-      bad(fmt::format("unfolds with its holes to {} bytes: a decompression bomb", entry.size));
+      bad_layer(fmt::format("unfolds with its holes to {} bytes: a decompression bomb", entry.size));
   }
 };
 

@@ -9,7 +9,7 @@
 namespace kiln::sif {
 namespace {
 
-constexpr std::size_t kExtra = 384;
+constexpr std::size_t kExtraSize = 384;
 constexpr std::size_t kName = 128;
 
 constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
@@ -131,7 +131,7 @@ std::string partition_extra(SifFileSystem file_system, SifPartition partition, s
   Encoder encoder;
   encoder.number(static_cast<std::int32_t>(file_system));
   encoder.number(static_cast<std::int32_t>(partition));
-  encoder.text(arch_code, kExtra - 8);
+  encoder.text(arch_code, kExtraSize - 8);
   return encoder.take();
 }
 
@@ -158,7 +158,7 @@ std::string encode(const SifObject& object) {
   for (std::uint64_t value : {object.offset, object.size, object.stored}) encoder.number(value);
   for (std::int64_t value : {object.created, object.modified, object.uid, object.gid}) encoder.number(value);
   encoder.text(object.name, kName);
-  encoder.text(object.extra, kExtra);
+  encoder.text(object.extra, kExtraSize);
   return encoder.take();
 }
 
@@ -195,7 +195,7 @@ SifObject decode_sif_object(std::string_view bytes, bool& used) {
   for (std::int64_t* value : {&object.created, &object.modified, &object.uid, &object.gid})
     *value = decoder.number<std::int64_t>();
   object.name = decoder.text(kName);
-  object.extra = decoder.raw(kExtra);
+  object.extra = decoder.raw(kExtraSize);
   return object;
 }
 

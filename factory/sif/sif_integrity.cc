@@ -23,10 +23,6 @@ constexpr std::size_t kCreatedAt = 41;
 constexpr std::size_t kModifiedAt = 49;
 constexpr std::size_t kUidAt = 57;
 
-[[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what) {
-  throw Error(ExitCode::input, SourceLocation{file.path().string(), 0, 0, ""}, what);
-}
-
 Digest digest_of_header(const SifHeader& header) {
   std::string bytes = encode(header);
   return Digest::of(bytes.substr(0, 45) + bytes.substr(48, 16));  // all but the architecture between them
@@ -51,7 +47,7 @@ Digest digest_of_content(const ReadOnlyFile& file, const SifObject& object) {
   for (std::uint64_t done = 0; done < object.size;) {
     auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), object.size - done));
     std::size_t got = file.read_at(object.offset + done, buffer.data(), want);
-    if (got == 0) bad(file, fmt::format("object {}: the file ends inside it", object.id));
+    if (got == 0) file.fail(fmt::format("object {}: the file ends inside it", object.id));
     hasher.update(buffer.data(), got);
     done += got;
   }
@@ -79,9 +75,9 @@ void check_zeros(const ReadOnlyFile& file, std::uint64_t from, std::uint64_t to,
     auto end = buffer.begin() + static_cast<std::ptrdiff_t>(got);
     auto other = std::find_if(buffer.begin(), end, [](char c) { return c != '\0'; });
     if (other != end)
-      bad(file, fmt::format("byte {} {} is not zero",
+      file.fail(fmt::format("byte {} {} is not zero",
                             from + static_cast<std::uint64_t>(other - buffer.begin()), where));
-    if (got == 0) bad(file, fmt::format("the file ends {}", where));
+    if (got == 0) file.fail(fmt::format("the file ends {}", where));
     from += got;
   }
 }
@@ -90,7 +86,7 @@ void check_zeros(const ReadOnlyFile& file, std::uint64_t from, std::uint64_t to,
 void check_table(const ReadOnlyFile& file, const SifFile& sif) {
   const SifHeader& header = sif.header;
   if (encode(header) != file.section(0, kSifHeaderSize, kSifHeaderSize))
-    bad(file, "header: bytes behind the end of a text field");
+    file.fail("header: bytes behind the end of a text field");
   check_zeros(file, kSifHeaderSize, header.descriptor_offset, "between header and descriptors");
   std::size_t next = 0;
   for (std::uint64_t i = 0; i < header.total; ++i) {
@@ -101,7 +97,7 @@ void check_table(const ReadOnlyFile& file, const SifFile& sif) {
     else
       check_zeros(file, at, at + kSifDescriptorSize, fmt::format("of the unused descriptor {}", i));
   }
-  if (next != sif.objects.size()) bad(file, "a descriptor has bytes behind the end of its name");
+  if (next != sif.objects.size()) file.fail("a descriptor has bytes behind the end of its name");
   check_zeros(file, header.descriptor_offset + header.descriptor_length, header.data_offset,
               "between descriptors and data");
 }
@@ -110,16 +106,16 @@ void check_places(const ReadOnlyFile& file, const SifFile& sif) {
   std::uint64_t end = sif.header.data_offset;
   std::uint32_t id = 0;
   for (const SifObject& object : sif.objects) {
-    if (object.id != ++id) bad(file, fmt::format("object {}: expected the id {}", object.id, id));
+    if (object.id != ++id) file.fail(fmt::format("object {}: expected the id {}", object.id, id));
     std::uint64_t padding = object.stored - object.size;
     if (padding >= kMostPadding || object.offset != end + padding)
-      bad(file,
+      file.fail(
           fmt::format("object {}: it lies at {}, not behind the one before it", object.id, object.offset));
     check_zeros(file, end, object.offset, fmt::format("before object {}", object.id));
     end = object.offset + object.size;
   }
   if (end != file.size() || end != sif.header.data_offset + sif.header.data_length)
-    bad(file, fmt::format("the objects end at {}, the data at {}, the file at {}", end,
+    file.fail(fmt::format("the objects end at {}, the data at {}, the file at {}", end,
                           sif.header.data_offset + sif.header.data_length, file.size()));
 }
 
@@ -128,12 +124,12 @@ void check_times(const ReadOnlyFile& file, const SifFile& sif) {
   std::int64_t last = first;
   for (const SifObject& object : sif.objects) {
     if (object.modified != object.created)
-      bad(file,
+      file.fail(
           fmt::format("object {}: made at {}, changed at {}", object.id, object.created, object.modified));
     last = std::max(last, object.modified);
   }
   if (sif.header.created != first || sif.header.modified != last)
-    bad(file, "header: its times are not those of the first and the last object");
+    file.fail("header: its times are not those of the first and the last object");
 }
 
 }  // namespace
@@ -157,29 +153,29 @@ void check_integrity(const ReadOnlyFile& file, const SifFile& sif, std::uint32_t
   JsonNode root = document.root();
   root.allow_only({"version", "header", "objects"});
   if (root.at("version").integer(1, INT32_MAX) != 1)
-    bad(file, "the signature is of a version that is not known");
+    file.fail("the signature is of a version that is not known");
   if (digest_at(root.at("header"), "digest") != digest_of_header(sif.header))
-    bad(file, "the header is not the one that was signed");
+    file.fail("the header is not the one that was signed");
   auto objects = members(sif, number);
   auto signed_objects = root.at("objects").items();
   if (signed_objects.size() != objects.size())
-    bad(file, fmt::format("{} objects were signed, {} are there", signed_objects.size(), objects.size()));
+    file.fail(fmt::format("{} objects were signed, {} are there", signed_objects.size(), objects.size()));
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const JsonNode& node = signed_objects[i];
     const SifObject& object = *objects[i];
     std::uint32_t relative = object.id - objects.front()->id;
     node.allow_only({"relativeId", "descriptorDigest", "objectDigest"});
     if (node.at("relativeId").integer(0, INT32_MAX) != relative)
-      bad(file, fmt::format("object {} was not signed", object.id));
+      file.fail(fmt::format("object {} was not signed", object.id));
     if (digest_at(node, "descriptorDigest") != digest_of_descriptor(object, relative))
-      bad(file, fmt::format("object {}: its descriptor is not the one that was signed", object.id));
+      file.fail(fmt::format("object {}: its descriptor is not the one that was signed", object.id));
     if (digest_at(node, "objectDigest") != digest_of_content(file, object))
-      bad(file, fmt::format("object {}: its content is not what was signed", object.id));
+      file.fail(fmt::format("object {}: its content is not what was signed", object.id));
   }
 }
 
 void check_canonical(const ReadOnlyFile& file, const SifFile& sif) {
-  if (sif.objects.empty()) bad(file, "there is no object");
+  if (sif.objects.empty()) file.fail("there is no object");
   check_table(file, sif);
   check_places(file, sif);
   check_times(file, sif);

@@ -11,10 +11,6 @@ namespace {
 constexpr std::uint64_t kSuperblock = 96;
 constexpr std::uint64_t kNoTable = ~std::uint64_t{0};
 
-[[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what) {
-  throw Error(ExitCode::input, SourceLocation{file.path().string(), 0, 0, ""}, what);
-}
-
 // True when [offset, offset + size) lies inside [0, end), without overflow.
 bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
   return offset <= end && size <= end - offset;
@@ -22,58 +18,58 @@ bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
 
 void check_header(const ReadOnlyFile& file, const SifHeader& header) {
   if (!header.launch.starts_with("#!") && !header.launch.empty())
-    bad(file, "header: the launch script does not start with '#!'");
+    file.fail("header: the launch script does not start with '#!'");
   if (header.arch != "00" && sif_arch_name(header.arch) == "unknown")
-    bad(file, fmt::format("header: unknown architecture code '{}'", header.arch));
-  if (header.created < 0 || header.modified < 0) bad(file, "header: a time before 1970");
+    file.fail(fmt::format("header: unknown architecture code '{}'", header.arch));
+  if (header.created < 0 || header.modified < 0) file.fail("header: a time before 1970");
   if (header.total == 0 || header.total > kMostSifDescriptors)
-    bad(file, fmt::format("header: {} descriptors, expected 1 to {}", header.total, kMostSifDescriptors));
+    file.fail(fmt::format("header: {} descriptors, expected 1 to {}", header.total, kMostSifDescriptors));
   if (header.free > header.total)
-    bad(file, fmt::format("header: {} of {} descriptors free", header.free, header.total));
+    file.fail(fmt::format("header: {} of {} descriptors free", header.free, header.total));
   if (header.descriptor_offset < kSifHeaderSize ||
       !inside(header.descriptor_offset, header.descriptor_length, file.size()))
-    bad(file, "header: the descriptors lie outside the file or over the header");
+    file.fail("header: the descriptors lie outside the file or over the header");
   if (header.descriptor_length != header.total * kSifDescriptorSize)
-    bad(file,
+    file.fail(
         fmt::format("header: {} descriptors do not fill {} bytes", header.total, header.descriptor_length));
   if (header.data_offset < header.descriptor_offset + header.descriptor_length ||
       !inside(header.data_offset, header.data_length, file.size()))
-    bad(file, "header: the data lie outside the file or over the descriptors");
+    file.fail("header: the data lie outside the file or over the descriptors");
 }
 
 void check_type(const ReadOnlyFile& file, const SifObject& object) {
   if (object.type < SifType::definition_file || object.type > SifType::oci_blob)
-    bad(file,
+    file.fail(
         fmt::format("object {}: unknown type {:#x}", object.id, static_cast<std::int32_t>(object.type)));
   if (object.type != SifType::partition) return;
   if (object.file_system() < SifFileSystem::squashfs ||
       object.file_system() > SifFileSystem::encrypted_squashfs)
-    bad(file, fmt::format("object {}: unknown file system {}", object.id,
+    file.fail(fmt::format("object {}: unknown file system {}", object.id,
                           static_cast<std::int32_t>(object.file_system())));
   if (object.partition() < SifPartition::system || object.partition() > SifPartition::overlay)
-    bad(file, fmt::format("object {}: unknown kind of partition {}", object.id,
+    file.fail(fmt::format("object {}: unknown kind of partition {}", object.id,
                           static_cast<std::int32_t>(object.partition())));
   if (object.arch() != "00" && sif_arch_name(object.arch()) == "unknown")
-    bad(file, fmt::format("object {}: unknown architecture code", object.id));
+    file.fail(fmt::format("object {}: unknown architecture code", object.id));
 }
 
 void check_object(const ReadOnlyFile& file, const SifHeader& header, const SifObject& object) {
   if (object.id == 0 || object.id > header.total)
-    bad(file, fmt::format("object with id {}, expected 1 to {}", object.id, header.total));
+    file.fail(fmt::format("object with id {}, expected 1 to {}", object.id, header.total));
   check_type(file, object);
   if (object.offset < header.data_offset ||
       !inside(object.offset - header.data_offset, object.size, header.data_length))
-    bad(file, fmt::format("object {}: {} bytes at {} lie outside the data section", object.id, object.size,
+    file.fail(fmt::format("object {}: {} bytes at {} lie outside the data section", object.id, object.size,
                           object.offset));
   if (object.stored < object.size)
-    bad(file, fmt::format("object {}: {} bytes stored for {}", object.id, object.stored, object.size));
+    file.fail(fmt::format("object {}: {} bytes stored for {}", object.id, object.stored, object.size));
   if ((object.group & kSifGroupBit) != kSifGroupBit)
-    bad(file, fmt::format("object {}: group {:#x} is no group number", object.id, object.group));
+    file.fail(fmt::format("object {}: group {:#x} is no group number", object.id, object.group));
   if (object.created < 0 || object.modified < 0)
-    bad(file, fmt::format("object {}: a time before 1970", object.id));
+    file.fail(fmt::format("object {}: a time before 1970", object.id));
   for (char c : object.name)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      bad(file, fmt::format("object {}: control characters in its name", object.id));
+      file.fail(fmt::format("object {}: control characters in its name", object.id));
 }
 
 void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
@@ -81,20 +77,20 @@ void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects
   for (const SifObject& object : objects) known.insert({object.id, object.group});
   for (const SifObject& object : objects)
     if (!known.contains(object.link) || object.link == object.id)
-      bad(file, fmt::format("object {}: linked to {:#x}, which is not there", object.id, object.link));
+      file.fail(fmt::format("object {}: linked to {:#x}, which is not there", object.id, object.link));
 }
 
 void check_overlaps(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
   std::vector<const SifObject*> sorted;
   std::set<std::uint32_t> ids;
   for (const SifObject& object : objects) {
-    if (!ids.insert(object.id).second) bad(file, fmt::format("two objects have the id {}", object.id));
+    if (!ids.insert(object.id).second) file.fail(fmt::format("two objects have the id {}", object.id));
     if (object.size > 0) sorted.push_back(&object);
   }
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->offset < b->offset; });
   for (std::size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i - 1]->offset + sorted[i - 1]->size > sorted[i]->offset)
-      bad(file, fmt::format("objects {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));
+      file.fail(fmt::format("objects {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));
 }
 
 void check_primary(const ReadOnlyFile& file, const SifFile& sif) {
@@ -105,9 +101,9 @@ void check_primary(const ReadOnlyFile& file, const SifFile& sif) {
       arch = object.arch();
       ++count;
     }
-  if (count > 1) bad(file, fmt::format("{} primary partitions, expected one", count));
+  if (count > 1) file.fail(fmt::format("{} primary partitions, expected one", count));
   if (arch != sif.header.arch)
-    bad(file,
+    file.fail(
         fmt::format("header: architecture '{}', but '{}' in the primary partition", sif.header.arch, arch));
 }
 
@@ -133,7 +129,7 @@ const SifObject& SifFile::object(std::uint32_t id) const {
 
 SifFile read_sif(const ReadOnlyFile& file) {
   if (file.size() < kSifHeaderSize)
-    bad(file, fmt::format("not a SIF file: {} bytes, the header alone has 128", file.size()));
+    file.fail(fmt::format("not a SIF file: {} bytes, the header alone has 128", file.size()));
   SifFile sif;
   try {
     sif.header = decode_sif_header(file.section(0, kSifHeaderSize, kSifHeaderSize));
@@ -150,14 +146,14 @@ SifFile read_sif(const ReadOnlyFile& file) {
       object =
           decode_sif_object(std::string_view(table).substr(i * kSifDescriptorSize, kSifDescriptorSize), used);
     } catch (const Error& error) {
-      bad(file, fmt::format("descriptor {}: {}", i, error.message()));
+      file.fail(fmt::format("descriptor {}: {}", i, error.message()));
     }
     if (!used) continue;
     check_object(file, sif.header, object);
     sif.objects.push_back(std::move(object));
   }
   if (sif.objects.size() != sif.header.total - sif.header.free)
-    bad(file, fmt::format("header: {} of {} descriptors free, but {} are in use", sif.header.free,
+    file.fail(fmt::format("header: {} of {} descriptors free, but {} are in use", sif.header.free,
                           sif.header.total, sif.objects.size()));
   check_links(file, sif.objects);
   check_overlaps(file, sif.objects);
@@ -168,23 +164,23 @@ SifFile read_sif(const ReadOnlyFile& file) {
 void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
   const SifObject& primary = sif.primary();
   if (primary.file_system() != SifFileSystem::squashfs) return;
-  if (primary.size < kSuperblock) bad(file, "the primary partition is too small for a SquashFS superblock");
+  if (primary.size < kSuperblock) file.fail("the primary partition is too small for a SquashFS superblock");
   std::string super = file.section(primary.offset, kSuperblock, kSuperblock);
-  if (!super.starts_with("hsqs")) bad(file, "the primary partition does not hold a SquashFS image");
+  if (!super.starts_with("hsqs")) file.fail("the primary partition does not hold a SquashFS image");
   if (little_endian(super, 28, 2) != 4 || little_endian(super, 30, 2) != 0)
-    bad(file, "the primary partition's SquashFS is not of version 4.0");
+    file.fail("the primary partition's SquashFS is not of version 4.0");
   std::uint64_t block = little_endian(super, 12, 4);
   if (block < 4096 || block > (1u << 20) || block != 1ull << little_endian(super, 22, 2))
-    bad(file, fmt::format("the primary partition's SquashFS has the block size {}", block));
+    file.fail(fmt::format("the primary partition's SquashFS has the block size {}", block));
   std::uint64_t used = little_endian(super, 40, 8);
   if (used > primary.size)
-    bad(file, fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used,
+    file.fail(fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used,
                           primary.size));
   for (std::size_t at : {48, 56, 64, 72, 80, 88}) {
     std::uint64_t table = little_endian(super, at, 8);
     bool optional = at == 56 || at == 80 || at == 88;
     if (table >= used && !(optional && table == kNoTable))
-      bad(file, fmt::format("the primary partition's SquashFS has a table at {}, behind its end", table));
+      file.fail(fmt::format("the primary partition's SquashFS has a table at {}, behind its end", table));
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMostSignature = 1u << 20;
 constexpr std::uint32_t kGroup = 1;  // Apptainer puts all that makes an image into one group
-constexpr std::size_t kExtra = 384;
+constexpr std::size_t kSignatureExtra = 384;
 constexpr std::int64_t kClockSlack =
     60;  // between the signature and the descriptor that holds it, in seconds
 
@@ -31,10 +31,6 @@ const HashNumber& hash_number(std::string_view name) {
                        [&](const auto& one) { return one.name == name; });
 }
 
-[[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what, const std::string& hint = "") {
-  throw Error(ExitCode::input, SourceLocation{file.path().string(), 0, 0, ""}, what, hint);
-}
-
 std::string from_hex(std::string_view hex) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
@@ -46,7 +42,7 @@ std::string from_hex(std::string_view hex) {
 std::string signature_extra(std::string_view hash, std::string_view fingerprint) {
   std::string extra = {hash_number(hash).sif, 0, 0, 0};
   extra += from_hex(fingerprint);
-  extra.resize(kExtra, '\0');
+  extra.resize(kSignatureExtra, '\0');
   return extra;
 }
 
@@ -123,7 +119,7 @@ GpgVerdict gpg_verdict(std::string_view message, const Gpg& gpg) {
 void check_descriptor(const ReadOnlyFile& file, const SifObject& object, const ClearSigned& message,
                       const GpgVerdict& verdict) {
   auto must = [&](bool holds, std::string_view what) {
-    if (!holds) bad(file, fmt::format("object {}: {}", object.id, what));
+    if (!holds) file.fail(fmt::format("object {}: {}", object.id, what));
   };
   must(object.group == kSifGroupBit, "a signature belongs to no group");
   must(object.name.empty() && object.uid == 0 && object.gid == 0, "a signature has no name and no owner");
@@ -141,18 +137,18 @@ SignatureReport verify_one(const ReadOnlyFile& file, const SifFile& sif, const S
   try {
     message = read_clear_signed(text);
   } catch (const Error& error) {
-    bad(file, fmt::format("object {}: {}", object.id, error.message()));
+    file.fail(fmt::format("object {}: {}", object.id, error.message()));
   }
   std::uint32_t group = object.link & ~kSifGroupBit;
   if ((object.link & kSifGroupBit) != kSifGroupBit || group == 0)
-    bad(file, fmt::format("object {}: a signature of something else than a group", object.id));
+    file.fail(fmt::format("object {}: a signature of something else than a group", object.id));
   check_integrity(file, sif, group, message.text);
   GpgVerdict verdict = gpg_verdict(text, gpg);
   if (!verdict.refused.empty())
-    bad(file, fmt::format("object {}: {}", object.id, verdict.refused),
-        verdict.refused.find("key ring") == std::string::npos
-            ? ""
-            : "gpg --import, or --keyring with its public key");
+    file.fail(fmt::format("object {}: {}", object.id, verdict.refused),
+              verdict.refused.find("key ring") == std::string::npos
+                  ? ""
+                  : "gpg --import, or --keyring with its public key");
   check_descriptor(file, object, message, verdict);
   auto covered = std::count_if(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
     return one.type != SifType::signature && one.group == object.link;
@@ -171,7 +167,7 @@ void copy_all(const ReadOnlyFile& from, OutputFile& to) {
   std::string buffer(1u << 20, '\0');
   for (std::uint64_t done = 0; done < from.size();) {
     std::size_t got = from.read_at(done, buffer.data(), buffer.size());
-    if (got == 0) bad(from, "the file became shorter while it was read");
+    if (got == 0) from.fail("the file became shorter while it was read");
     to.write_at(done, std::string_view(buffer).substr(0, got));
     done += got;
   }
@@ -210,10 +206,10 @@ SignatureReport sign_sif(const fs::path& input, const fs::path& output, const st
   ReadOnlyFile file(input);
   SifFile sif = read_sif(file);
   check_canonical(file, sif);
-  if (sif.header.free == 0) bad(file, "there is no free descriptor for a signature");
+  if (sif.header.free == 0) file.fail("there is no free descriptor for a signature");
   for (const SifObject& object : sif.objects)
     if (object.type != SifType::signature && object.group != (kSifGroupBit | kGroup))
-      bad(file, fmt::format("object {} is not in group 1, the one that is signed", object.id));
+      file.fail(fmt::format("object {} is not in group 1, the one that is signed", object.id));
   std::string message = clear_sign(integrity_metadata(file, sif, kGroup), key, gpg);
   ClearSigned read = read_clear_signed(message);
   Gpg own = gpg;
@@ -239,13 +235,13 @@ std::vector<SignatureReport> verify_sif(const ReadOnlyFile& file, const Gpg& gpg
   check_primary_partition(file, sif);
   check_canonical(file, sif);
   auto reports = verify_all(file, sif, gpg);
-  if (reports.empty()) bad(file, "it is not signed", "`kiln sif sign` signs it");
+  if (reports.empty()) file.fail("it is not signed", "`kiln sif sign` signs it");
   for (const SifObject& object : sif.objects)
     if (object.type != SifType::signature &&
         std::none_of(sif.objects.begin(), sif.objects.end(), [&](const SifObject& one) {
           return one.type == SifType::signature && one.link == object.group;
         }))
-      bad(file, fmt::format("object {} is not covered by any signature", object.id));
+      file.fail(fmt::format("object {} is not covered by any signature", object.id));
   return reports;
 }
 

@@ -1,4 +1,5 @@
 // Compares every answer with that of the archspec package itself: archspec_answers.py prints what it says.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 #include "base/microarchitecture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,7 +25,7 @@ std::string best(std::string_view name, std::string_view compiler, std::string_v
 }
 
 // A file with these microarchitectures, aliases and Arm vendors.
-Microarchitectures parse(const std::string& microarchitectures, const std::string& aliases = "{}") {
+Microarchitectures parse_table(const std::string& microarchitectures, const std::string& aliases = "{}") {
   return Microarchitectures::parse(fmt::format(R"({{"microarchitectures": {},
 "feature_aliases": {},
 "conversions": {{"arm_vendors": {{"0x41": "ARM"}}}}}})",
@@ -33,9 +34,9 @@ Microarchitectures parse(const std::string& microarchitectures, const std::strin
 }
 
 // The error of a file with these microarchitectures, as it is printed.
-std::string error_of(const std::string& microarchitectures, const std::string& aliases = "{}") {
+std::string table_error(const std::string& microarchitectures, const std::string& aliases = "{}") {
   try {
-    parse(microarchitectures, aliases);
+    parse_table(microarchitectures, aliases);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::input);
     return error.format();
@@ -44,8 +45,8 @@ std::string error_of(const std::string& microarchitectures, const std::string& a
 }
 
 std::string compiler_error(const std::string& entry) {
-  return error_of(R"({"a": {"from": [], "vendor": "generic", "features": [], "compilers": {"gcc": [)" +
-                  entry + "]}}}");
+  return table_error(R"({"a": {"from": [], "vendor": "generic", "features": [], "compilers": {"gcc": [)" +
+                     entry + "]}}}");
 }
 
 TEST(BestFlags, AnEntryOfArchspecNeedsNoNote) {
@@ -93,7 +94,7 @@ TEST(BestFlags, NameTheEntryThatAnswered) {
 }
 
 TEST(BestFlags, PassOverAnEntryThatAsksForTheBuildMachine) {
-  Microarchitectures cpus = parse(R"({
+  Microarchitectures cpus = parse_table(R"({
     "old": {"from": [], "vendor": "generic", "features": [],
             "compilers": {"gcc": [{"versions": "1:", "flags": "-march=old"}]}},
     "new": {"from": ["old"], "vendor": "generic", "features": [],
@@ -144,9 +145,9 @@ TEST(Microarchitectures, UnknownNamesAreNothing) {
 }
 
 TEST(Microarchitectures, AliasesMayNameAliasesAndNeverLoop) {
-  auto cpus =
-      parse(R"({"a": {"from": [], "vendor": "generic", "features": ["ssse3"]}})",
-            R"({"one": {"any_of": ["two"]}, "two": {"any_of": ["none", "ssse3"]}, "always": {"reason": ""},
+  auto cpus = parse_table(
+      R"({"a": {"from": [], "vendor": "generic", "features": ["ssse3"]}})",
+      R"({"one": {"any_of": ["two"]}, "two": {"any_of": ["none", "ssse3"]}, "always": {"reason": ""},
                         "loop": {"any_of": ["pool"]}, "pool": {"any_of": ["loop"]},
                         "both": {"any_of": ["ssse3"], "families": ["b"]}})");
   EXPECT_TRUE(cpus.has_feature("a", "sse3"));
@@ -157,7 +158,7 @@ TEST(Microarchitectures, AliasesMayNameAliasesAndNeverLoop) {
 }
 
 TEST(Microarchitectures, FieldsOfAnEntryAreFilledIntoItsFlags) {
-  auto cpus = parse(R"({"a": {"from": [], "vendor": "v", "features": [], "compilers": {"gcc": [
+  auto cpus = parse_table(R"({"a": {"from": [], "vendor": "v", "features": [], "compilers": {"gcc": [
       {"versions": "2.0-beta:2.5", "family": "f", "flags": "-x={name} -y={family}{{}}"},
       {"versions": ":", "name": "b", "flags": "-x={name}"}]}}})");
   EXPECT_EQ(cpus.flags("a", "gcc", "2.5").flags, "-x=a -y=f{}");
@@ -167,14 +168,15 @@ TEST(Microarchitectures, FieldsOfAnEntryAreFilledIntoItsFlags) {
 TEST(MicroarchitectureErrors, SayWhereAndWhat) {
   const std::string own = R"("vendor": "generic", "features": [])";
   EXPECT_EQ(
-      error_of("{\"a\": {\"from\": [\n\"b\"], " + own + "}}"),
+      table_error("{\"a\": {\"from\": [\n\"b\"], " + own + "}}"),
       "table.json:2:1: error: 'b' is not a microarchitecture of this file (at /microarchitectures/a/from/0)");
-  EXPECT_EQ(error_of("{\"a\": {\"from\": [\"b\"], " + own + "},\n\"b\": {\"from\": [\"a\"], " + own + "}}"),
-            "table.json:1:30: error: 'a' is its own ancestor (at /microarchitectures/a)");
-  EXPECT_EQ(error_of("{\"a\": {\"from\": [], " + own + "}, \"b\": {\"from\": [], " + own +
-                     "},\n\"c\": {\"from\": [\"a\", \"b\"], " + own + "}}"),
+  EXPECT_EQ(
+      table_error("{\"a\": {\"from\": [\"b\"], " + own + "},\n\"b\": {\"from\": [\"a\"], " + own + "}}"),
+      "table.json:1:30: error: 'a' is its own ancestor (at /microarchitectures/a)");
+  EXPECT_EQ(table_error("{\"a\": {\"from\": [], " + own + "}, \"b\": {\"from\": [], " + own +
+                        "},\n\"c\": {\"from\": [\"a\", \"b\"], " + own + "}}"),
             "table.json:2:6: error: 'c' belongs to more than one family: a, b (at /microarchitectures/c)");
-  EXPECT_EQ(error_of("{}", R"({"neon": {"none_of": ["sve"]}})"),
+  EXPECT_EQ(table_error("{}", R"({"neon": {"none_of": ["sve"]}})"),
             "table.json:2:41: error: expected any_of, families or reason, found the rule 'none_of' "
             "(at /feature_aliases/neon/none_of)");
 }

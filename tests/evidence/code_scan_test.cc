@@ -1,6 +1,8 @@
 // Which extension an instruction belongs to: real instructions through the real assembler.
 #include "evidence/code_scan.h"
 
+#include <nlohmann/json.hpp>
+
 #include "compiled.h"
 #include "evidence/arm_decoder.h"
 #include "evidence/x86_decoder.h"

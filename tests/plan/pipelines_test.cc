@@ -14,7 +14,7 @@ using testing::archspec;
 using testing::axis;
 using testing::Resolver;
 
-const BuildPlan& demo() {
+const BuildPlan& demo_plan() {
   static const BuildPlan plan = plan_matrix(
       testing::matrix({axis("framework", {"pytorch", "jax"}), axis("library", {"none", "openblas"}),
                        axis("base", {"debian@trixie"}), axis("target", {"x86_64_v3", "neoverse_v1"}, 9)}),
@@ -24,7 +24,7 @@ const BuildPlan& demo() {
 
 std::vector<const PlannedImage*> cells() {
   std::vector<const PlannedImage*> all;
-  for (const PlannedImage& image : demo().images) all.push_back(&image);
+  for (const PlannedImage& image : demo_plan().images) all.push_back(&image);
   return all;
 }
 
@@ -32,8 +32,8 @@ TEST(GithubMatrices, HaveOneEntryACell) {
   auto chunks = github_matrices(cells(), archspec());
   ASSERT_EQ(chunks.size(), 1u);
   const Json& include = chunks[0].at("include");
-  ASSERT_EQ(include.size(), demo().images.size());
-  const ImageSpec& spec = demo().images[0].spec;
+  ASSERT_EQ(include.size(), demo_plan().images.size());
+  const ImageSpec& spec = demo_plan().images[0].spec;
   EXPECT_EQ(include[0], (Json{{"id", spec.request.id},
                               {"image", spec.repository + ":" + spec.tag},
                               {"axes", spec.request.axes},
@@ -44,7 +44,7 @@ TEST(GithubMatrices, HaveOneEntryACell) {
 TEST(GithubMatrices, AreNeverLargerThanGithubTakes) {
   std::vector<const PlannedImage*> many;
   for (int i = 0; i < 600; ++i)
-    many.push_back(&demo().images[static_cast<std::size_t>(i) % demo().images.size()]);
+    many.push_back(&demo_plan().images[static_cast<std::size_t>(i) % demo_plan().images.size()]);
   auto chunks = github_matrices(many, archspec());
   ASSERT_EQ(chunks.size(), 3u);
   EXPECT_EQ(chunks[0].at("include").size(), 256u);

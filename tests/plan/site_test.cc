@@ -16,14 +16,14 @@ FakeFileSystem machine() {
   return FakeFileSystem({{"/etc/ssl/certs/ca-certificates.crt", "…"}, {"/etc/pip.conf", "[global]\n"}});
 }
 
-Site read(const std::string& json) {
+Site read_text(const std::string& json) {
   FakeFileSystem files = machine();
   files.files["site.json"] = json;
   return read_site(files, "site.json");
 }
 
 TEST(Site, ReadsEveryKey) {
-  Site site = read(kSite);
+  Site site = read_text(kSite);
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
@@ -38,18 +38,18 @@ TEST(Site, ReadsEveryKey) {
 }
 
 TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
-  Site site = read("{}");
+  Site site = read_text("{}");
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.jobs, 0);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);
-  EXPECT_EQ(read(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
-  EXPECT_EQ(read(R"({"pass_environment": []})").pass_environment, Strings());
+  EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
+  EXPECT_EQ(read_text(R"({"pass_environment": []})").pass_environment, Strings());
 }
 
 TEST(Site, ReadsQuantitiesWithUnits) {
   auto limits = [](const std::string& wall, const std::string& log) {
-    return read(R"({"limits": {"wall": ")" + wall + R"(", "log": ")" + log + R"("}})").step_limits;
+    return read_text(R"({"limits": {"wall": ")" + wall + R"(", "log": ")" + log + R"("}})").step_limits;
   };
   EXPECT_EQ(limits("90s", "100B").wall.count(), 90);
   EXPECT_EQ(limits("45m", "100B").wall.count(), 45 * 60);
@@ -153,7 +153,7 @@ class SiteMistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(SiteMistake, IsRefusedAtItsPlace) {
   const std::string json = with_mistake(kSite, GetParam().from, GetParam().to);
-  EXPECT_EQ(input_error([&] { read(json); }), "site.json:" + GetParam().error);
+  EXPECT_EQ(input_error([&] { read_text(json); }), "site.json:" + GetParam().error);
   const bool refused = !violations_of_schema("site", json).empty();
   EXPECT_EQ(refused, GetParam().schema == Schema::refuses);
 }

@@ -9,7 +9,7 @@ ComponentUse use(Kind kind, const std::string& name, const std::string& version,
   return {kind, name, Version(version), "distro", false, automatic, automatic ? "" : written};
 }
 
-Target target(const std::string& cpu, std::vector<std::string> accelerators = {}) {
+Target target_of(const std::string& cpu, std::vector<std::string> accelerators = {}) {
   return {cpu, cpu, std::move(accelerators), ""};
 }
 
@@ -19,7 +19,7 @@ TEST(TagTest, NamesWhatTheCellChoseAndNotWhatWasAdded) {
       use(Kind::framework, "pytorch", "2.6.0"), use(Kind::distributed, "openmpi", "5.0"),
       use(Kind::compiler, "inductor", "2.6.0"), use(Kind::library, "openblas", "0.3.29"),
       use(Kind::library, "mkl", "2025.0")};
-  EXPECT_EQ(make_tag(components, target("x86_64_v3", {"nvidia:sm_80", "nvidia:sm_90"})),
+  EXPECT_EQ(make_tag(components, target_of("x86_64_v3", {"nvidia:sm_80", "nvidia:sm_90"})),
             "2.6.0-distro-mkl-openblas-inductor-openmpi-x86_64_v3-sm_80-sm_90-trixie");
 }
 
@@ -28,7 +28,7 @@ TEST(TagTest, WrittenVersionsAndMethodsAreInTheTag) {
                                           use(Kind::framework, "pytorch", "2.6.0", "pytorch@2.6.0:distro"),
                                           use(Kind::library, "openblas", "0.3.29", "openblas@0.3.29:distro"),
                                           use(Kind::library, "mkl", "2025.0", "mkl:distro")};
-  EXPECT_EQ(make_tag(components, target("zen3")),
+  EXPECT_EQ(make_tag(components, target_of("zen3")),
             "2.6.0-distro-mkl.distro-openblas0.3.29.distro-zen3-ubuntu18.04");
 }
 
@@ -38,13 +38,13 @@ TEST(TagTest, ImagesWithoutAFrameworkAreNamedAfterTheirFirstComponent) {
                                           use(Kind::library, "OpenBLAS++", "0.3.29")};
   EXPECT_EQ(main_component(components).name, "OpenBLAS++");
   EXPECT_EQ(repository_of(main_component(components)), "openblaspp");
-  EXPECT_EQ(make_tag(components, target("zen3")), "0.3.29-distro-zen3-trixie");
+  EXPECT_EQ(make_tag(components, target_of("zen3")), "0.3.29-distro-zen3-trixie");
   EXPECT_EQ(main_component({components[0]}).name, "debian");
 }
 
 TEST(TagTest, OddCharactersAreReplaced) {
   std::vector<ComponentUse> components = {use(Kind::framework, "pytorch", "1.5.1+cpu")};
-  EXPECT_EQ(make_tag(components, target("zen3")), "1.5.1_cpu-distro-zen3");
+  EXPECT_EQ(make_tag(components, target_of("zen3")), "1.5.1_cpu-distro-zen3");
 }
 
 TEST(TagTest, LongTagsEndInAHashAndStayDistinct) {
@@ -52,18 +52,18 @@ TEST(TagTest, LongTagsEndInAHashAndStayDistinct) {
                                           use(Kind::framework, "pytorch", "2.6.0")};
   for (int number = 0; number < 20; ++number)
     components.push_back(use(Kind::library, fmt::format("library{}", number), "1"));
-  std::string tag = make_tag(components, target("zen3"));
+  std::string tag = make_tag(components, target_of("zen3"));
   EXPECT_EQ(tag.size(), 128u);
   EXPECT_EQ(tag.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"),
             std::string::npos);
-  EXPECT_EQ(make_tag(components, target("zen3")), tag);
-  EXPECT_NE(make_tag(components, target("zen4")), tag);
+  EXPECT_EQ(make_tag(components, target_of("zen3")), tag);
+  EXPECT_NE(make_tag(components, target_of("zen4")), tag);
   std::string immutable = make_immutable_tag(tag, std::string(64, 'a'));
   EXPECT_EQ(immutable.size(), 128u);
   EXPECT_TRUE(immutable.ends_with("-aaaaaaaaaaaa"));
   EXPECT_EQ(make_immutable_tag("2.6.0-zen3", std::string(64, 'b')), "2.6.0-zen3-bbbbbbbbbbbb");
   EXPECT_NE(make_immutable_tag(tag, std::string(64, 'a')),
-            make_immutable_tag(make_tag(components, target("zen4")), std::string(64, 'a')));
+            make_immutable_tag(make_tag(components, target_of("zen4")), std::string(64, 'a')));
 }
 
 }  // namespace

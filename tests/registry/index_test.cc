@@ -8,13 +8,12 @@ namespace kiln {
 namespace {
 
 using testing::error_of;
+using testing::kNow;
 using testing::measurement_of;
 using testing::MemoryFolder;
 using testing::read_bytes;
 using testing::stored_image;
 using testing::visible;
-
-constexpr const char* kNow = "2026-11-20T10:00:00Z";
 
 class IndexTest : public ::testing::Test {
  protected:

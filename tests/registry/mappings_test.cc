@@ -9,7 +9,7 @@ namespace {
 using testing::archspec;
 using testing::error_of;
 
-std::vector<ImageRecord> read(const std::string& text) {
+std::vector<ImageRecord> mappings_in(const std::string& text) {
   return read_mappings(JsonDocument::parse(text, "map.json"), {"openvino"});
 }
 
@@ -19,7 +19,8 @@ std::string data(const std::string& name) {
 
 std::vector<IndexEntry> modak_entries() {
   std::vector<IndexEntry> entries;
-  for (auto& record : read(data("mappings/modak.json"))) entries.push_back({std::move(record), false, {}});
+  for (auto& record : mappings_in(data("mappings/modak.json")))
+    entries.push_back({std::move(record), false, {}});
   return entries;
 }
 
@@ -31,8 +32,8 @@ std::string answer(const std::string& document, const std::vector<IndexEntry>& e
 }
 
 TEST(Mappings, BecomeExternalImages) {
-  auto records =
-      read(R"({"opt_dsl_code": "tf-2.1", "app_name": "tensorflow", "version": 2.1, "enable_opt_build": "true",
+  auto records = mappings_in(
+      R"({"opt_dsl_code": "tf-2.1", "app_name": "tensorflow", "version": 2.1, "enable_opt_build": "true",
     "target": {"cpu_type": "Power", "acc_type": "nvidia"}, "selectors": {"XLA": true, "openvino": false, "cudnn": 7.6, "mpicc": true},
     "container_name": "modakopt/modak:tf-2.1", "container_type": "docker"})");
   ASSERT_EQ(records.size(), 1u);
@@ -51,7 +52,7 @@ TEST(Mappings, BecomeExternalImages) {
 
 TEST(Mappings, TheReferenceIsHubAndImage) {
   auto reference = [](const std::string& fields) {
-    return read(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t")" + fields + "}")
+    return mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t")" + fields + "}")
         .at(0)
         .reference;
   };
@@ -65,7 +66,7 @@ TEST(Mappings, TheReferenceIsHubAndImage) {
 }
 
 TEST(Mappings, TheLastOfACodeWins) {
-  auto records = read(R"([{"opt_dsl_code": "a", "app_name": "x", "container_name": "one"},
+  auto records = mappings_in(R"([{"opt_dsl_code": "a", "app_name": "x", "container_name": "one"},
     {"opt_dsl_code": "b", "app_name": "x", "container_name": "two"}, {"opt_dsl_code": "a", "app_name": "x", "container_name": "three"}])");
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].reference, "docker://two");
@@ -73,7 +74,7 @@ TEST(Mappings, TheLastOfACodeWins) {
 }
 
 TEST(Mappings, ErrorsNameThePlace) {
-  auto message = [](const std::string& text) { return error_of([&] { read(text); }).format(); };
+  auto message = [](const std::string& text) { return error_of([&] { mappings_in(text); }).format(); };
   EXPECT_EQ(
       message(
           R"([{"opt_dsl_code": "a", "app_name": "x", "container_name": "i", "container_tpye": "docker"}])"),
@@ -107,7 +108,7 @@ TEST(ModaksAnswers, AreTheSame) {
 
 TEST(ModaksAnswers, AnUnoptimisedJobGetsTheMappingOfItsTag) {
   auto entries = modak_entries();
-  auto mapped = read(
+  auto mapped = mappings_in(
       R"({"opt_dsl_code": "skyline", "app_name": "no-opt-skyline-extraction-training", "container_name": "o/skyline",
     "target": {"cpu_type": "x86", "acc_type": "nvidia"}})");
   entries.push_back({mapped.at(0), false, {}});
@@ -123,7 +124,7 @@ TEST(ModaksAnswers, AnAppTagNeedsAMappingOfItsOwn) {
   auto entries = modak_entries();
   EXPECT_TRUE(answer(document.dump(), entries).starts_with("nothing: "));
   auto mapped =
-      read(R"({"opt_dsl_code": "nvidia-mpich-code_aster", "app_name": "code_aster", "version": "3.1.4",
+      mappings_in(R"({"opt_dsl_code": "nvidia-mpich-code_aster", "app_name": "code_aster", "version": "3.1.4",
     "target": {"cpu_type": "x86", "acc_type": "nvidia"}, "selectors": {"library": "mpich"},
     "container_name": "nvidia_mpich-code_aster_avx2", "container_type": "shub", "container_registry": "library"})");
   entries.push_back({mapped.at(0), false, {}});
@@ -133,7 +134,7 @@ TEST(ModaksAnswers, AnAppTagNeedsAMappingOfItsOwn) {
 TEST(ModaksAnswers, TwoPointOneIsNotTwoPointTen) {
   std::vector<IndexEntry> entries;
   for (int minor = 999; minor >= 0; --minor) {
-    auto records = read(fmt::format(
+    auto records = mappings_in(fmt::format(
         R"({{"opt_dsl_code": "tf-{0}", "app_name": "tensorflow", "version": "2.{0}", "enable_opt_build": true,
         "target": {{"cpu_type": "x86", "acc_type": "nvidia"}}, "selectors": {{"xla": true}}, "container_name": "tf:2.{0}"}})",
         minor));

@@ -11,6 +11,7 @@ namespace kiln {
 namespace {
 
 using testing::error_of;
+using testing::kNow;
 using testing::measurement_of;
 using testing::MemoryFolder;
 using testing::names_in;
@@ -18,8 +19,6 @@ using testing::read_bytes;
 using testing::stored_image;
 using testing::visible;
 using testing::write_bytes;
-
-constexpr const char* kNow = "2026-11-20T10:00:00Z";
 
 class RecoveryTest : public ::testing::Test {
  protected:

@@ -57,6 +57,8 @@ inline std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+inline constexpr const char* kNow = "2026-11-20T10:00:00Z";
+
 inline const Microarchitectures& archspec() {
   static const Microarchitectures cpus =
       Microarchitectures::parse(read_bytes(KILN_ARCHSPEC_JSON), KILN_ARCHSPEC_JSON);

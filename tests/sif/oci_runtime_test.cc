@@ -101,12 +101,12 @@ TEST(RuntimeScripts, PutTogetherPathsAsTheUserAsks) {
   EXPECT_EQ(run(libraries, {}, {{"LD_LIBRARY_PATH", "/l"}}), "/l:/.singularity.d/libs\n");
 }
 
-RuntimeOptions options() { return {"docker", "//debian:12", "kiln 1", 1'792'494'368}; }
+RuntimeOptions runtime_options() { return {"docker", "//debian:12", "kiln 1", 1'792'494'368}; }
 
 TEST(ImageLabels, AddWhatApptainerAdds) {
   ImageConfig config;
   config.labels = {{"own", "1"}};
-  EXPECT_EQ(image_labels(config, options()),
+  EXPECT_EQ(image_labels(config, runtime_options()),
             (std::map<std::string, std::string>{
                 {"own", "1"},
                 {"org.label-schema.schema-version", "1.0"},
@@ -118,7 +118,7 @@ TEST(ImageLabels, AddWhatApptainerAdds) {
 }
 
 TEST(InspectMetadata, HasTheScriptsAndLabels) {
-  Json attributes = Json::parse(inspect_metadata(printing({}), options()))["data"]["attributes"];
+  Json attributes = Json::parse(inspect_metadata(printing({}), runtime_options()))["data"]["attributes"];
   EXPECT_EQ(attributes["deffile"], "bootstrap: docker\nfrom: //debian:12");
   EXPECT_EQ(attributes["runscript"].get<std::string>() + "\n", run_script(printing({})));
   EXPECT_EQ(attributes["environment"].size(), 2u);

@@ -63,8 +63,8 @@ class SifSign : public ::testing::Test {
     }
   }
 
-  // Flips each byte that `chosen` wants and expects a refusal. Two masks, so that letters change case and
-  // digits parity.
+  // Flips each byte that `chosen` wants and expects a message_refusal. Two masks, so that letters change case
+  // and digits parity.
   void flip(const std::function<bool(std::size_t at, char byte)>& chosen) {
     sign();
     const std::string bytes = testing::read_file(signed_file());
@@ -189,7 +189,7 @@ std::string message(const std::string& crc) {
   return text.replace(text.find("%s"), 2, crc);
 }
 
-std::string refusal(const std::string& text) {
+std::string message_refusal(const std::string& text) {
   try {
     read_clear_signed(text);
     return "";
@@ -222,7 +222,7 @@ TEST(ClearSignedText, IsReadInOneSpellingOnly) {
   EXPECT_EQ(read.signature, std::string("\0\1\2", 3));
   auto changed = [&](std::string_view from, const std::string& to) {
     std::string text = good;
-    return refusal(text.replace(text.find(from), from.size(), to));
+    return message_refusal(text.replace(text.find(from), from.size(), to));
   };
   EXPECT_NE(changed("SHA256", "SHA1"), "");
   EXPECT_NE(changed("Hash: SHA256\n", "Hash: SHA256\nComment: hello\n"), "");
@@ -232,11 +232,11 @@ TEST(ClearSignedText, IsReadInOneSpellingOnly) {
   EXPECT_NE(changed("AAEC", "AAED"), "") << "the checksum";
   EXPECT_NE(changed("AAEC", "AAE="), "");
   EXPECT_NE(changed("AAEC", "AA\nEC"), "");
-  EXPECT_NE(refusal(message("AAAA")), "");
+  EXPECT_NE(message_refusal(message("AAAA")), "");
   EXPECT_EQ(changed("=" + right_crc() + "\n", ""), "") << "as Apptainer writes it";
-  EXPECT_NE(refusal(good + good), "");
-  EXPECT_NE(refusal("\n" + good), "");
-  EXPECT_NE(refusal(good.substr(0, good.size() / 2)), "");
+  EXPECT_NE(message_refusal(good + good), "");
+  EXPECT_NE(message_refusal("\n" + good), "");
+  EXPECT_NE(message_refusal(good.substr(0, good.size() / 2)), "");
 }
 
 }  // namespace
