@@ -112,6 +112,8 @@ class Reader {
     auto enabled = present(node, "enable_opt_build");
     query_.opt_build = enabled && flag(*enabled);
     if (auto workload = present(node, "workload")) query_.workload = workload->name();
+    if (auto format = present(node, "format"))
+      query_.format = word_of(*format, dsl_words::formats(), "format");
     if (auto build = present(node, "opt_build")) read_opt_build(*build);
     query_.app_type = app_type(node);
     auto part = present(node, "app_type-" + query_.app_type);

@@ -24,6 +24,7 @@ struct ImageQuery {
   std::string cpu;       // kiln's addition: archspec name the image must be no newer than
   std::string gpu;       // kiln's addition: sm_61
   std::string method;    // kiln's addition
+  std::string format;    // kiln's addition: sif, oci; "" or "tag" = any
   std::string workload;  // kiln's addition: which measurements count
   std::map<std::string, bool>
       compilers;  // "xla": true asked for, false forbidden; not named = must be absent

@@ -73,6 +73,11 @@ inline const Words& optimisation() {
   return words;
 }
 
+inline const Words& formats() {
+  static const Words words = {"tag", "oci", "sif"};
+  return words;
+}
+
 inline const Words& opt_build() {
   static const Words words = {"cpu_type", "acc_type", "cpu", "gpu"};
   return words;

@@ -98,6 +98,8 @@ const Attachment* ImageRecord::attachment(std::string_view kind) const {
 
 std::string ImageRecord::name() const { return external() ? reference : repository + ":" + tag; }
 
+std::string ImageRecord::sif_name() const { return repository + "_" + tag + ".sif"; }
+
 Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
 
 Json to_json(const EvidenceRecord& evidence) {

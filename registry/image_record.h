@@ -70,6 +70,7 @@ struct ImageRecord {
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
+  std::string sif_name() const;  // `<repository>_<tag>.sif`, as MODAK's $SINGULARITY_DIR has it
   bool external() const { return manifest.empty(); }
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
   // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its

@@ -223,11 +223,17 @@ std::string asked_target_clause(const Case& c) {
                      list_or(c.image.accelerators, "no accelerator"));
 }
 
+// A runtime of SIF files pulls what an external reference names; of our own images it needs the file.
+std::string format_clause(const Case& c) {
+  if (c.query.format != "sif" || c.image.external() || c.image.attachment("sif") != nullptr) return "";
+  return "asks for a SIF; this image was packaged without";
+}
+
 // These look at nothing of the image but its microarchitecture.
 constexpr std::array kCpuClauses = {family_clause, cpu_clause};
-constexpr std::array kOtherClauses = {accelerator_clause, application_clause, version_clause,
-                                      build_clause,       compiler_clause,    method_clause,
-                                      selector_clause,    asked_target_clause};
+constexpr std::array kOtherClauses = {accelerator_clause, application_clause,  version_clause,
+                                      build_clause,       compiler_clause,     method_clause,
+                                      selector_clause,    asked_target_clause, format_clause};
 
 template <typename Clauses>
 Verdict first_failure(const Clauses& clauses, const Case& c, int met) {

@@ -11,6 +11,7 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/sif_step.h"
 #include "cli/standing.h"
 #include "cli/table.h"
 #include "cli/usage.h"
@@ -95,6 +96,7 @@ std::optional<BuildReport> nothing_to_do(const std::string& matrix, Invocation& 
   CatalogueFiles read = invocation.read(matrix);
   Planner planner(read.matrix, {read.recipes, read.targets, invocation.cpus()});
   StatePaths paths = invocation.state();
+  if (!has_formats(invocation.site(), paths, invocation.files)) return std::nullopt;
   StateNames names(paths, invocation.files);
   BuildReport report;
   while (planner.next()) {
@@ -130,6 +132,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   invocation.need_root_or_namespace();
   Site site = invocation.site();
   StateLock lock(state.lock(), invocation.clock, "kiln build of " + catalogue.plan.name);
+  repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();

@@ -1,8 +1,9 @@
-// kiln diff: two catalogues cell by cell, or two lockfiles entry by entry.
+// kiln diff: two catalogues cell by cell, two lockfiles entry by entry, or two images file by file.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/diff_images.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/plan_text.h"
@@ -95,11 +96,22 @@ bool diff_locks(const DiffOptions& options, const Side& before, const Side& now)
   return !changes.empty();
 }
 
-void run_diff(const DiffOptions& options, Invocation& invocation) {
+bool diff_catalogues(const DiffOptions& options, Invocation& invocation) {
   Side before = read_side(options.before, invocation.files);
   Side now = read_side(options.now, invocation.files);
   bool locks = before.form == Form::lockfile && now.form == Form::lockfile;
-  bool differ = locks ? diff_locks(options, before, now) : diff_plans(options, before, now, invocation);
+  return locks ? diff_locks(options, before, now) : diff_plans(options, before, now, invocation);
+}
+
+void run_diff(const DiffOptions& options, Invocation& invocation) {
+  bool images = names_image(options.before, invocation);
+  if (images != names_image(options.now, invocation))
+    throw Error(ExitCode::usage,
+                fmt::format("{} is an image, and {} is none", images ? options.before : options.now,
+                            images ? options.now : options.before),
+                "name two images, or two matrices, plans or lockfiles");
+  bool differ = images ? diff_images(options.before, options.now, options.format == "json", invocation)
+                       : diff_catalogues(options, invocation);
   if (differ && options.exit_code) invocation.exit_code = ExitCode::images_failed;
 }
 
@@ -107,8 +119,11 @@ void run_diff(const DiffOptions& options, Invocation& invocation) {
 
 CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand("diff", "Compare two catalogues cell by cell, or two lockfiles");
-  command->add_option("before", options->before, "a matrix, a lockfile or a plan.json")
+  CLI::App* command = app.add_subcommand(
+      "diff", "Compare two catalogues cell by cell, two lockfiles, or two images file by file");
+  command
+      ->add_option("before", options->before,
+                   "a matrix, a lockfile, a plan.json, or an image as `kiln inspect` names it")
       ->required()
       ->type_name("A");
   command
@@ -124,6 +139,7 @@ CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
   command->add_flag("--exit-code", options->exit_code, "exit with 1 when they differ");
   command->footer(
       "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"
+      "kiln diff oci:first/images/hello/2.1 oci:second/images/hello/2.1\n"
       "git worktree add ../before HEAD~1 && kiln diff ../before/matrix/demo.json matrix/demo.json");
   command->callback([options, &invocation] { run_diff(*options, invocation); });
   return command;

@@ -8,6 +8,7 @@
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "image/lock.h"
+#include "image/sif_folder.h"
 #include "plan/reading.h"
 #include "registry/mappings.h"
 
@@ -63,7 +64,10 @@ void show(const IndexOptions& options, Invocation& invocation) {
     bool same = entry.image.name() == options.name || entry.image.manifest.text() == options.name ||
                 entry.image.repository + ":" + entry.image.immutable_tag == options.name;
     if (same) {
-      fmt::print("{}\n", entry_json(entry).dump(2));
+      Json json = entry_json(entry);
+      if (entry.image.attachment("sif") != nullptr)
+        json["sif"] = sif_path(invocation.state(), entry.image).string();
+      fmt::print("{}\n", json.dump(2));
       return;
     }
     names.push_back(entry.image.name());
@@ -82,7 +86,9 @@ void snapshots(Invocation& invocation) {
 
 void rollback(const IndexOptions& options, Invocation& invocation) {
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index rollback");
-  invocation.index(Index::Mode::write).rollback(options.snapshot);
+  Index index = invocation.index(Index::Mode::write);
+  index.rollback(options.snapshot);
+  show_sifs(invocation.state(), index);
   fmt::print("snapshot {} is current\n", options.snapshot);
 }
 
@@ -90,6 +96,7 @@ void recover(Invocation& invocation) {
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index recover");
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
+  show_sifs(invocation.state(), index);
   fmt::print("{} adopted, {} lost, {} temporaries dropped{}\n", report.adopted, report.lost,
              report.temporaries,
              report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
@@ -101,6 +108,7 @@ void import(const IndexOptions& options, Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   auto mappings = read_mappings(document, known_compilers(index.entries()));
   std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
+  show_sifs(invocation.state(), index);
   fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
 }
 

@@ -6,6 +6,7 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "image/lock.h"
+#include "image/sif_folder.h"
 
 namespace kiln {
 namespace {
@@ -32,6 +33,7 @@ void run_publish(const CellOptions& options, Invocation& invocation) {
   std::int64_t before = index.current();
   std::int64_t number =
       index.publish(records, failed, rfc3339(invocation.clock.unix_seconds()), catalogue.plan.name);
+  show_sifs(state, index);
   if (number == before)
     fmt::print("snapshot {}: nothing new\n", number);
   else

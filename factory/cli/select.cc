@@ -9,6 +9,7 @@
 
 #include "cli/invocation.h"
 #include "cli/usage.h"
+#include "image/sif_folder.h"
 #include "plan/reading.h"
 #include "registry/host.h"
 
@@ -49,18 +50,22 @@ Host choose_host(const SelectOptions& options, const ImageQuery& query, Invocati
 }
 
 std::string reference(const ImageRecord& image, const std::string& format, const Invocation& invocation) {
-  if (!image.reference.empty() || format == "tag") return image.name();
+  if (!image.reference.empty() || format.empty() || format == "tag") return image.name();
   if (format == "oci")
     return fmt::format("oci:{}:{}", (invocation.state().root() / image.layout).string(), image.tag);
   auto folder = invocation.environment.find("SINGULARITY_DIR");
-  std::string file = fmt::format("{}_{}.sif", image.repository, image.tag);
-  return folder == invocation.environment.end() ? file : (fs::path(folder->second) / file).string();
+  return folder == invocation.environment.end() ? sif_path(invocation.state(), image).string()
+                                                : (fs::path(folder->second) / image.sif_name()).string();
+}
+
+Json json_answer(const Selection& selection, const std::string& answer) {
+  Json json = to_json(selection);
+  if (!answer.empty()) json["answer"] = answer;
+  return json;
 }
 
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  refuse_together(command, "--json", "--format", "the JSON answer holds the whole record of the image");
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
-  refuse_together(command, "--explain", "--format", "the explanation names the image by its tag");
   if (options.dsl == "-" && options.host == "-")
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
   auto document = read_named(options.dsl, invocation.files);
@@ -68,19 +73,21 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
       invocation.index(Index::Mode::read)
           .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
   DslReading reading = read_dsl(document, known_compilers(entries));
+  if (command.count("--format") > 0) reading.query.format = options.format;
   for (const std::string& unknown : reading.unknown) invocation.note(unknown);
   Host host = choose_host(options, reading.query, invocation);
   Selection selection = select_image(reading.query, entries, host, invocation.cpus());
+  std::string answer;
+  if (selection.winner) answer = reference(selection.winner->entry->image, reading.query.format, invocation);
   if (options.json)
-    fmt::print("{}\n", to_json(selection).dump(2));
+    fmt::print("{}\n", json_answer(selection, answer).dump(2));
   else if (options.explain)
     fmt::print("{}", explain(selection));
   if (!selection.winner)
     throw Error(
         ExitCode::no_match, "no image matches",
         selection.nearest_miss.empty() ? "the index is empty: run `kiln publish`" : selection.nearest_miss);
-  if (!options.json && !options.explain)
-    fmt::print("{}\n", reference(selection.winner->entry->image, options.format, invocation));
+  if (!options.json && !options.explain) fmt::print("{}\n", answer);
 }
 
 }  // namespace
@@ -91,7 +98,10 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
   command->add_option("--host", options->host, "host description (JSON), or 'any' (default: this machine)")
       ->type_name("FILE");
-  command->add_option("--format", options->format, "tag, oci (layout for skopeo) or sif (file name)")
+  command
+      ->add_option(
+          "--format", options->format,
+          "the answer: tag, oci (layout for skopeo) or sif (the file; images without one do not qualify)")
       ->check(CLI::IsMember({"tag", "oci", "sif"}))
       ->capture_default_str();
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")

@@ -27,6 +27,7 @@ struct SifOptions {
   unsigned block_kib = 256;
   unsigned jobs = 0;
   bool reproducible = false;
+  bool check = false;
   std::string file;
   std::uint32_t object = 0;
 };
@@ -56,6 +57,13 @@ void report(const sif::SifResult& result, const SifOptions& options, double seco
                               static_cast<double>(result.compressed) / 1e6, merge.entries, seconds));
 }
 
+// What the definition file says that it was made from; of an image of the index, as the build says it.
+sif::ImageName called(const std::string& asked, const sif::ImageName& name) {
+  std::size_t colon = asked.find(':');
+  bool of_index = name.transport == "oci" && !asked.starts_with("oci:") && colon != std::string::npos;
+  return of_index ? sif::ImageName{"oci", asked.substr(0, colon), asked.substr(colon + 1)} : name;
+}
+
 // A single image, or one that a tag names, is read whatever --arch says.
 void check_architecture(const sif::SourceImage& image, const std::string& asked) {
   if (asked.empty() || image.config().architecture == asked) return;
@@ -76,12 +84,13 @@ void build(const SifOptions& options, Invocation& invocation) {
       name.transport == "docker" ? fetch(name, architecture, fetched.emplace().path(), invocation) : name;
   sif::SourceImage image = sif::SourceImage::open(local, architecture);
   check_architecture(image, options.architecture);
-  image.call(name);
+  image.call(called(options.image, name));
   sif::SifOptions settings;
   settings.squashfs = {options.compression, options.level, options.block_kib << 10,
                        options.jobs == 0 ? usable_processors() : options.jobs};
   settings.tool = "kiln " KILN_VERSION;
   settings.reproducible = options.reproducible;
+  settings.check = options.check;
   settings.now = build_time(invocation, options.reproducible);
   sif::SifResult result;
   {
@@ -124,9 +133,10 @@ void dump(const SifOptions& options) {
 void check(const SifOptions& options) {
   sif::ReadOnlyFile file(options.file);
   sif::SifFile sif = sif::read_sif(file);
-  sif::check_primary_partition(file, sif);
-  fmt::print("{}: {} objects, {}, {}\n", options.file, sif.objects.size(),
-             sif::sif_arch_name(sif.header.arch), sif::uuid_text(sif.header.uuid));
+  sif::SquashfsTotals totals = sif::check_sif(file, usable_processors());
+  fmt::print("{}: {} objects, {}, {}; {} files of {:.1f} MB read\n", options.file, sif.objects.size(),
+             sif::sif_arch_name(sif.header.arch), sif::uuid_text(sif.header.uuid), totals.files,
+             static_cast<double>(totals.bytes) / 1e6);
 }
 
 void add_build_options(CLI::App& command, SifOptions& options) {
@@ -150,6 +160,8 @@ void add_build_options(CLI::App& command, SifOptions& options) {
       ->type_name("ARCH");
   command.add_option("--jobs", options.jobs, "compressing threads (default: one for each processor)")
       ->type_name("N");
+  command.add_flag("--check", options.check,
+                   "read the file again before it gets its name, as each build does");
   command.add_flag(
       "--reproducible", options.reproducible,
       "the same bits from the same image: times clamped to SOURCE_DATE_EPOCH (default 0), fixed UUID");
@@ -183,7 +195,8 @@ CLI::App* add_sif(CLI::App& app, Invocation& invocation) {
   CLI::App* dumping = add_reader(*command, "dump", "Print the bytes of one object", *options);
   dumping->add_option("id", options->object, "the object's id")->required()->type_name("ID");
   dumping->callback(read(dumping, dump));
-  CLI::App* checking = add_reader(*command, "check", "Read a SIF file strictly and say what it is", *options);
+  CLI::App* checking = add_reader(
+      *command, "check", "Read a SIF file strictly, all files in it too, and say what it is", *options);
   checking->callback(read(checking, check));
   add_sif_signing(*command, invocation);
   command->require_subcommand(0, 1);

@@ -12,6 +12,7 @@
 
 #include "cli/evidence_step.h"
 #include "cli/invocation.h"
+#include "cli/sif_step.h"
 #include "image/package.h"
 #include "image/plan_file.h"
 
@@ -69,7 +70,7 @@ void package(const PlanFile& file, const std::string& cell, Invocation& invocati
     EvidenceRecord evidence = examine_built(image, *plan, last, invocation);
     BlobStore store(state.store());
     package_image(image.spec, last, state, store, invocation.files, source_date_epoch(invocation.environment),
-                  evidence);
+                  evidence, package_sif(image.spec, last, evidence, invocation));
     event.state = StepEvent::State::done;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;

@@ -136,6 +136,7 @@ void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVe
   verdict.verdict = Verdict::failed;
   verdict.reason = record.what;
   verdict.log = record.log;
+  verdict.cause = record.exit_code;
 }
 
 ImageVerdict verdict_of(const PlannedImage& image, bool was_built, const BuildSetup& setup) {

@@ -36,12 +36,18 @@ fs::path blob_in_layout(const fs::path& folder, const Digest& digest) {
   return folder / "blobs" / "sha256" / digest.hex();
 }
 
+Manifest manifest_of(const LayoutImage& image) {
+  std::string config = to_json(image.config).dump();
+  return {{std::string(media_type::kConfig), Digest::of(config), config.size(), {}},
+          image.layers,
+          image.annotations};
+}
+
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files) {
   LayoutDescriptors made;
   made.config = store.put(to_json(image.config).dump(), std::string(media_type::kConfig));
-  Manifest manifest{made.config, image.layers, image.annotations};
-  made.manifest = store.put(to_json(manifest).dump(), std::string(media_type::kManifest));
+  made.manifest = store.put(to_json(manifest_of(image)).dump(), std::string(media_type::kManifest));
 
   fs::path aside =
       folder.parent_path() / fmt::format(".{}-{}", folder.filename().string(), EngineSession::unique_name());

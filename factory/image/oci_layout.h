@@ -18,6 +18,9 @@ struct LayoutImage {
   std::string tag;                                 // org.opencontainers.image.ref.name
 };
 
+// What write_layout will write of it.
+Manifest manifest_of(const LayoutImage& image);
+
 // What write_layout made: both are in the store as well.
 struct LayoutDescriptors {
   Descriptor manifest;

@@ -92,6 +92,16 @@ void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, s
 
 }  // namespace
 
+LayoutImage image_of(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
+                     const EvidenceRecord& evidence) {
+  LayoutImage image;
+  image.config = config_of(spec, last, rfc3339(epoch));
+  add_evidence_labels(evidence, image.config.labels);
+  for (const LayerRecord& layer : last.layers) image.layers.push_back(layer.blob);
+  image.tag = spec.tag;
+  return image;
+}
+
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
                           const BlobStore& store, FileSystem& files, std::int64_t epoch,
                           const EvidenceRecord& evidence, std::vector<Attachment> attachments) {
@@ -100,11 +110,7 @@ ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const S
   record.attachments = std::move(attachments);
   add_evidence_labels(evidence, record.labels);
   record.created = rfc3339(epoch);
-  LayoutImage image;
-  image.config = config_of(spec, last, record.created);
-  add_evidence_labels(evidence, image.config.labels);
-  for (const LayerRecord& layer : last.layers) image.layers.push_back(layer.blob);
-  image.tag = spec.tag;
+  LayoutImage image = image_of(spec, last, epoch, evidence);
   fs::path layout = state.layout(spec.repository, spec.immutable_tag);
   // Nothing may promise a layout while it is replaced.
   files.remove_all(state.built(record_name(spec)));

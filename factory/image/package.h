@@ -1,6 +1,7 @@
 // package: a finished image step → OCI manifest, config, image layout folder, ImageRecord.
 #pragma once
 
+#include "image/oci_layout.h"
 #include "image/records.h"
 #include "image/state.h"
 #include "plan/resolve.h"
@@ -8,6 +9,10 @@
 #include "registry/image_record.h"
 
 namespace kiln {
+
+// The OCI image that package_image writes for the same arguments.
+LayoutImage image_of(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
+                     const EvidenceRecord& evidence);
 
 // Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made
 // aside and renamed) and built/<image key>.json. The same spec, layers and evidence give the same bytes; the

@@ -9,7 +9,10 @@
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
 //   built/<record_name>.json  ImageRecord of a packaged image, not yet published
+//   conversions/<key>.json the SIF that was made from an image: the same image and options need no other
+//   sif -> sif.snapshots/<n>               <repository>_<tag>.sif of the current snapshot (sif_folder.h)
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
+//   formats                what the images of built/ were packaged as
 //   evidence/<digest>.json what was found in a large ELF file: a cache
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
@@ -43,6 +46,10 @@ class StatePaths {
   std::filesystem::path layouts(std::string_view repository) const {
     return root_ / "images" / checked(repository);
   }
+  std::filesystem::path conversion(std::string_view key) const { return file("conversions", key, ".json"); }
+  std::filesystem::path sif_folder() const { return root_ / "sif"; }
+  std::filesystem::path sif_snapshots() const { return root_ / "sif.snapshots"; }
+  std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
   std::filesystem::path engine() const { return root_ / "engine"; }
   std::filesystem::path store() const { return root_ / "store"; }

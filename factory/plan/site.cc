@@ -58,6 +58,19 @@ void read_limits(const JsonNode& node, CommandLimits& limits) {
                       "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
 }
 
+// True with "sif". The OCI image is what all else is made from, so it cannot be left out.
+bool read_formats(const JsonNode& node) {
+  bool oci = false;
+  bool sif = false;
+  for (const JsonNode& item : node.items()) {
+    bool& named = read_word_of(item, {"oci", "sif"}, "an image format") == "sif" ? sif : oci;
+    if (named) item.fail(fmt::format("'{}' is named twice", item.string()));
+    named = true;
+  }
+  if (!oci) node.fail("'oci' is missing", "a SIF is made from the OCI image: \"oci\", \"sif\"");
+  return sif;
+}
+
 std::string read_environment_glob(const JsonNode& node) {
   std::string text = node.string();
   std::string plain = text;
@@ -98,6 +111,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto level = root.find("zstd_level")) site.zstd_level = static_cast<int>(level->integer(1, 19));
   if (auto evidence = root.find("evidence"))
     site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";
+  if (auto formats = root.find("formats")) site.sif = read_formats(*formats);
   if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
   if (auto names = root.find("pass_environment")) {
     site.pass_environment.clear();

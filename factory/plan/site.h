@@ -23,6 +23,7 @@ struct Site {
                                                "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
   std::string pip_configuration = "";  // "" = what pip itself would read, when it exists
+  bool sif = true;                     // packaged beside the OCI image ("formats")
   bool evidence_fails = true;          // an image whose code exceeds its target is not packaged
   std::string file;                    // "" = built-in defaults
 };

@@ -31,6 +31,12 @@ bool fits(const JsonNode& descriptor, const std::string& architecture) {
          (platform->at("os").string() == "linux" && platform->at("architecture").string() == architecture);
 }
 
+void check_size(const BlobSection& section, const Descriptor& descriptor) {
+  if (section.size != descriptor.size)
+    throw Error(ExitCode::input, fmt::format("blob {} has {} bytes, its descriptor says {}",
+                                             descriptor.digest.text(), section.size, descriptor.size));
+}
+
 }  // namespace
 
 ImageName parse_image_name(std::string_view text) {
@@ -58,13 +64,32 @@ SourceImage SourceImage::open(const ImageName& name, const std::string& architec
     image.open_docker_archive();
   else
     image.open_oci(architecture);
-  if (image.layers_.size() > kMostLayers)
-    throw Error(ExitCode::input,
-                fmt::format("the image has {} layers, the limit is {}", image.layers_.size(), kMostLayers));
-  if (image.layers_.size() != image.config_.diff_ids.size())
-    throw Error(ExitCode::input, fmt::format("the manifest has {} layers, the configuration names {}",
-                                             image.layers_.size(), image.config_.diff_ids.size()));
+  image.check_layers();
   return image;
+}
+
+SourceImage SourceImage::of_layers(const ImageName& name, const std::string& config, const Digest& digest,
+                                   const std::vector<LayerFile>& layers) {
+  SourceImage image;
+  image.name_ = image.called_ = name;
+  image.digest_ = digest;
+  image.read_config(config, "configuration");
+  for (const LayerFile& layer : layers) {
+    image.files_.push_back(std::make_unique<ReadOnlyFile>(layer.path));
+    image.layers_.push_back({layer.descriptor, {image.files_.back().get(), 0, image.files_.back()->size()}});
+    check_size(image.layers_.back().blob, layer.descriptor);
+  }
+  image.check_layers();
+  return image;
+}
+
+void SourceImage::check_layers() const {
+  if (layers_.size() > kMostLayers)
+    throw Error(ExitCode::input,
+                fmt::format("the image has {} layers, the limit is {}", layers_.size(), kMostLayers));
+  if (layers_.size() != config_.diff_ids.size())
+    throw Error(ExitCode::input, fmt::format("the manifest has {} layers, the configuration names {}",
+                                             layers_.size(), config_.diff_ids.size()));
 }
 
 std::uint64_t SourceImage::compressed_size() const {
@@ -86,9 +111,7 @@ BlobSection SourceImage::named_file(const std::string& name) {
 
 BlobSection SourceImage::blob(const Descriptor& descriptor) {
   BlobSection section = named_file("blobs/sha256/" + descriptor.digest.hex());
-  if (section.size != descriptor.size)
-    throw Error(ExitCode::input, fmt::format("blob {} has {} bytes, its descriptor says {}",
-                                             descriptor.digest.text(), section.size, descriptor.size));
+  check_size(section, descriptor);
   return section;
 }
 

@@ -27,6 +27,14 @@ class SourceImage {
  public:
   // `architecture` (OCI's word) chooses from an image index. Throws Error(input).
   static SourceImage open(const ImageName& name, const std::string& architecture);
+  // Of layers that lie somewhere. `config`: the configuration's JSON; `digest`: the manifest's. Throws
+  // Error(input).
+  struct LayerFile {
+    fs::path path;
+    Descriptor descriptor;
+  };
+  static SourceImage of_layers(const ImageName& name, const std::string& config, const Digest& digest,
+                               const std::vector<LayerFile>& layers);
 
   const ImageName& name() const { return called_; }
   void call(const ImageName& name) { called_ = name; }  // what it was fetched from, for the definition file
@@ -53,6 +61,7 @@ class SourceImage {
   BlobSection named_file(const std::string& name);
   void open_oci(const std::string& architecture);
   void open_docker_archive();
+  void check_layers() const;
   void read_config(const std::string& text, const std::string& file);
   Descriptor choose(const JsonNode& index, const std::string& tag, const std::string& architecture,
                     unsigned depth);

@@ -20,6 +20,7 @@ class OutputFile {
   std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
   void truncate(std::uint64_t size);
   std::uint64_t size() const { return size_; }
+  const fs::path& temporary() const { return temporary_; }  // its name until commit()
   // fsync, rename over `path`, fsync of the folder. The mode is 0755 less the umask, as Apptainer's: a SIF
   // can be run.
   void commit();

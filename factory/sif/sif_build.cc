@@ -7,6 +7,8 @@
 
 #include "sif/oci_runtime.h"
 #include "sif/sif_format.h"
+#include "sif/sif_reader.h"
+#include "sif/squashfs_reader.h"
 
 namespace kiln::sif {
 namespace {
@@ -133,7 +135,28 @@ class WatchedSink final : public ContentSink {
   std::function<void()> watch_;
 };
 
+// A bad disk, bad memory or a fault of libsquashfs must not pass for an image.
+void check_written(const fs::path& file, const SquashfsTotals& written, unsigned jobs) {
+  try {
+    if (check_sif(ReadOnlyFile(file), jobs) == written) return;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    throw Error(ExitCode::store, "the SIF that was written does not read back: " + error.message(),
+                "a disk, the memory or libsquashfs is at fault; nothing was published");
+  }
+  throw Error(ExitCode::store, "the SIF that was written reads back with other contents",
+              "a disk, the memory or libsquashfs is at fault; nothing was published");
+}
+
 }  // namespace
+
+SquashfsTotals check_sif(const ReadOnlyFile& file, unsigned jobs) {
+  SifFile sif = read_sif(file);
+  check_primary_partition(file, sif);
+  const SifObject& primary = sif.primary();
+  if (primary.file_system() != SifFileSystem::squashfs) return {};
+  return read_squashfs(file, primary.offset, primary.size, jobs);
+}
 
 SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options) {
   RuntimeOptions runtime = runtime_options(image, options);
@@ -167,10 +190,12 @@ SifResult build_sif(const SourceImage& image, const fs::path& output, const SifO
                     squashfs);
 
   auto now = static_cast<std::uint32_t>(std::clamp<std::int64_t>(options.now, 0, UINT32_MAX));
-  sif.add_partition(
-      squashfs.finish(merge.tree(), merge.xattr_sets(), now, options.reproducible ? now : UINT32_MAX));
+  sif.add_partition(squashfs.finish(merge.tree(), merge.xattr_sets(), now,
+                                    options.reproducible && !options.keep_times ? now : UINT32_MAX));
+  result.squashfs = squashfs.totals();
   sif.finish(make_uuid(image, options));
   result.size = file.size();
+  if (options.check) check_written(file.temporary(), result.squashfs, options.squashfs.jobs);
   file.commit();
   return result;
 }

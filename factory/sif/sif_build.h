@@ -20,6 +20,9 @@ struct SifOptions {
   // The same bits from the same image: no time later than `now` anywhere, an UUID made of the image's digest,
   // and the image's file name without its folder.
   bool reproducible = false;
+  // With `reproducible`: times stay as the layers have them, for layers whose own times are settled.
+  bool keep_times = false;
+  bool check = false;  // read the whole file again before it gets its name
   EntryLimits entry_limits;
   LayerLimits layer_limits;
   std::function<void(std::uint64_t done, std::uint64_t all)>
@@ -30,10 +33,14 @@ struct SifResult {
   MergeReport merge;
   std::uint64_t size = 0;        // of the file
   std::uint64_t compressed = 0;  // of the layers
+  SquashfsTotals squashfs;
 };
 
 // Writes `output` whole or not at all. Throws Error(input) for what is wrong with the image, Error(store) for
 // the file.
 SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options);
+
+// Reads a SIF file strictly, and its primary partition's SquashFS whole. Throws Error(input).
+SquashfsTotals check_sif(const ReadOnlyFile& file, unsigned jobs);
 
 }  // namespace kiln::sif

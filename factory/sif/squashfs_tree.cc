@@ -75,8 +75,8 @@ void check_squashfs(int status, const char* what) {
   throw Error(ExitCode::store, fmt::format("cannot write {}: {}", what, reason));
 }
 
-SquashfsTree::SquashfsTree(const ImageTree& tree, std::deque<sqfs_inode_generic_t*>& contents,
-                           const Tables& tables, std::uint32_t latest_time)
+SquashfsTree::SquashfsTree(const ImageTree& tree, const Contents& contents, const Tables& tables,
+                           std::uint32_t latest_time)
     : tree_(tree),
       contents_(contents),
       tables_(tables),
@@ -98,6 +98,7 @@ void SquashfsTree::add_xattrs(const std::vector<Xattrs>& sets) {
 std::uint64_t SquashfsTree::write() {
   number_folder(kRootNode);
   folder_numbers_[kRootNode] = next_number_++;
+  totals_.inodes = inode_count();
   return write_folder(kRootNode, next_number_);  // what mksquashfs stores as the root's parent
 }
 
@@ -162,7 +163,10 @@ void SquashfsTree::write_leaf(InodeId id) {
   OwnedInode own;
   sqfs_inode_generic_t* inode = nullptr;
   if (entry.kind == EntryKind::file) {
-    inode = contents_.at(entry.payload);
+    inode = contents_.inodes.at(entry.payload);
+    sqfs_u64 size = 0;
+    sqfs_inode_get_file_size(inode, &size);
+    totals_.add_file(written(id).number, size, contents_.sums.at(entry.payload));
   } else {
     own = entry.kind == EntryKind::symlink ? symlink_inode(tree_.string(entry.payload)) : new_inode(0);
     if (entry.kind == EntryKind::fifo) own->base.type = SQFS_INODE_FIFO;

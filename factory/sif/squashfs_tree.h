@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sif/layer_merge.h"
+#include "sif/squashfs_totals.h"
 
 namespace kiln::sif {
 
@@ -39,12 +40,18 @@ class SquashfsTree {
     sqfs_id_table_t* ids;
     sqfs_xattr_writer_t* xattrs;
   };
-  SquashfsTree(const ImageTree& tree, std::deque<sqfs_inode_generic_t*>& contents, const Tables& tables,
+  // By content id.
+  struct Contents {
+    std::deque<sqfs_inode_generic_t*>& inodes;
+    const std::vector<std::uint64_t>& sums;
+  };
+  SquashfsTree(const ImageTree& tree, const Contents& contents, const Tables& tables,
                std::uint32_t latest_time);
 
   void add_xattrs(const std::vector<Xattrs>& sets);
   std::uint64_t write();  // the root's inode reference
   std::uint32_t inode_count() const { return next_number_ - 1; }
+  const SquashfsTotals& totals() const { return totals_; }
 
  private:
   struct Written {
@@ -60,13 +67,14 @@ class SquashfsTree {
   std::uint64_t position() const;
 
   const ImageTree& tree_;
-  std::deque<sqfs_inode_generic_t*>& contents_;
+  Contents contents_;
   Tables tables_;
   std::uint32_t latest_time_;
   std::vector<std::uint32_t> xattr_ids_;
   std::vector<Written> written_;               // of all but folders, by inode
   std::vector<std::uint32_t> folder_numbers_;  // by node
   std::uint32_t next_number_ = 1;
+  SquashfsTotals totals_;
 };
 
 }  // namespace kiln::sif

@@ -99,7 +99,7 @@ sqfs_compressor_config_t compressor_config(const SquashfsOptions& options) {
 
 class SquashfsWriter::State {
  public:
-  State(OutputFile& file, std::uint64_t offset, const SquashfsOptions& options) {
+  State(OutputFile& file, std::uint64_t offset, const SquashfsOptions& options) : sum_(options.block_size) {
     if (options.block_size < SQFS_MIN_BLOCK_SIZE || options.block_size > SQFS_MAX_BLOCK_SIZE ||
         (options.block_size & (options.block_size - 1)) != 0)
       throw Error(ExitCode::usage, fmt::format("the block size {} is no power of two from 4096 to 1048576",
@@ -121,14 +121,20 @@ class SquashfsWriter::State {
 
   std::uint32_t begin_file() {
     contents_.push_back(nullptr);
+    sums_.push_back(0);
     check(sqfs_block_processor_begin_file(processor_.get(), &contents_.back(), nullptr, 0), "a file");
     return static_cast<std::uint32_t>(contents_.size() - 1);
   }
   void append(std::string_view bytes) {
     if (bytes.empty()) return;  // libsquashfs would look at a block that is not there
+    sum_.append(bytes);
     check(sqfs_block_processor_append(processor_.get(), bytes.data(), bytes.size()), "a file's content");
   }
-  void end_file() { check(sqfs_block_processor_end_file(processor_.get()), "a file"); }
+  void end_file() {
+    sums_.back() = sum_.finish();
+    check(sqfs_block_processor_end_file(processor_.get()), "a file");
+  }
+  const SquashfsTotals& totals() const { return totals_; }
 
   std::uint64_t finish(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t image_time,
                        std::uint32_t latest_time) {
@@ -197,12 +203,13 @@ class SquashfsWriter::State {
     SquashfsOwned<sqfs_dir_writer_t> folders(sqfs_dir_writer_create(listings.get(), 0));
     if (!folders) throw std::bad_alloc();
 
-    SquashfsTree writer(tree, contents_, {inodes.get(), folders.get(), ids.get(), xattr_writer.get()},
-                        latest_time);
+    SquashfsTree writer(tree, {contents_, sums_},
+                        {inodes.get(), folders.get(), ids.get(), xattr_writer.get()}, latest_time);
     writer.add_xattrs(xattrs);
     super_.inode_table_start = window_.size;
     super_.root_inode_ref = writer.write();
     super_.inode_count = writer.inode_count();
+    totals_ = writer.totals();
     check(sqfs_meta_writer_flush(inodes.get()), "the inodes");
     check(sqfs_meta_writer_flush(listings.get()), "the folders");
     super_.directory_table_start = window_.size;
@@ -224,6 +231,9 @@ class SquashfsWriter::State {
   sqfs_super_t super_{};
   SQFS_COMPRESSOR compression_id_ = SQFS_COMP_ZSTD;
   std::deque<sqfs_inode_generic_t*> contents_;  // filled in by the processor's threads until finish()
+  ContentSum sum_;
+  std::vector<std::uint64_t> sums_;  // of the contents
+  SquashfsTotals totals_;
   SquashfsOwned<sqfs_compressor_t> compressor_;
   SquashfsOwned<sqfs_compressor_t> decompressor_;
   SquashfsOwned<sqfs_block_writer_t> blocks_;
@@ -242,5 +252,6 @@ std::uint64_t SquashfsWriter::finish(const ImageTree& tree, const std::vector<Xa
                                      std::uint32_t image_time, std::uint32_t latest_time) {
   return state_->finish(tree, xattrs, image_time, latest_time);
 }
+const SquashfsTotals& SquashfsWriter::totals() const { return state_->totals(); }
 
 }  // namespace kiln::sif

@@ -14,6 +14,7 @@
 
 #include "sif/layer_merge.h"
 #include "sif/output_file.h"
+#include "sif/squashfs_totals.h"
 
 namespace kiln::sif {
 
@@ -40,6 +41,8 @@ class SquashfsWriter final : public ContentSink {
   // tree does not fit SquashFS.
   std::uint64_t finish(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t image_time,
                        std::uint32_t latest_time);
+
+  const SquashfsTotals& totals() const;  // of what finish() wrote
 
  private:
   class State;

@@ -52,11 +52,7 @@ says '--format and --output do not go together; --output writes both files of ea
 says "--dry-run and --format do not go together; \`kiln plan --format json\` has the states of all cells and steps" \
   build -f "$matrix" -n --format json
 says '--keep-going and --fail-fast do not go together' build -f "$matrix" -k --fail-fast
-says '--json and --format do not go together; the JSON answer holds the whole record of the image' \
-  select --dsl x --json --format oci
 says '--json and --explain do not go together; the JSON answer holds the reasons' select --dsl x --json --explain
-says '--explain and --format do not go together; the explanation names the image by its tag' \
-  select --dsl x --explain --format sif
 says '--stage and --flags do not go together; --flags prints a table of its own' show -f "$matrix" --stage expand --flags
 says '--graph and --format do not go together; a graph has a format of its own' \
   plan -f "$matrix" --graph dot --format json

@@ -107,7 +107,7 @@ inline const std::string kSite = R"({
   "engine": "buildah",
   "launcher": ["srun", "-n1"],
   "jobs": 2,
-  "zstd_level": 9,
+  "zstd_level": 9, "formats": ["oci"],
   "limits": {"wall": "6h", "silence": "45m", "log": "64MiB"},
   "pass_environment": ["*_proxy", "PIP_*"],
   "ca_certificates": "/etc/ssl/certs/ca-certificates.crt",

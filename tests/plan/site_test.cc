@@ -28,6 +28,7 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
   EXPECT_EQ(site.zstd_level, 9);
+  EXPECT_FALSE(site.sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.step_limits.silence, std::chrono::minutes(45));
   EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
@@ -41,6 +42,8 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   Site site = read_text("{}");
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.jobs, 0);
+  EXPECT_TRUE(site.sif);
+  EXPECT_TRUE(read(R"({"formats": ["sif", "oci"]})").sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);
   EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
@@ -120,6 +123,12 @@ const std::vector<Mistake> kSiteMistakes = {
      "4:11: error: expected a whole number, found a number (at /jobs)"},
     {"LevelTooHigh", R"("zstd_level": 9)", R"("zstd_level": 20)", Schema::refuses,
      "5:17: error: expected a whole number from 1 to 19, found 20 (at /zstd_level)"},
+    {"FormatNobodyKnows", R"(["oci"])", R"(["oci", "img"])", Schema::refuses,
+     "5:41: error: expected an image format, found 'img' (at /formats/1); known words: oci, sif"},
+    {"FormatsWithoutOci", R"(["oci"])", R"(["sif"])", Schema::refuses,
+     R"(5:33: error: 'oci' is missing (at /formats); a SIF is made from the OCI image: "oci", "sif")"},
+    {"FormatTwice", R"(["oci"])", R"(["oci", "oci"])", Schema::refuses,
+     "5:41: error: 'oci' is named twice (at /formats/1)"},
     {"DurationWithoutUnit", R"("6h")", R"("6")", Schema::refuses,
      R"(6:22: error: expected a duration, found '6' (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
     {"DurationIsANumber", R"("6h")", "6", Schema::refuses,

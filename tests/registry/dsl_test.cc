@@ -113,6 +113,7 @@ TEST(Dsl, TakesWhatKilnAdds) {
   EXPECT_EQ(query.gpu, "sm_61");
   EXPECT_EQ(query.method, "distro");
   EXPECT_EQ(query.workload, "mnist-cnn");
+  EXPECT_EQ(query.format, "sif");
   EXPECT_EQ(query.compilers, (std::map<std::string, bool>{{"inductor", true}}));
   EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"distributed_training", "true"}}));
   ASSERT_TRUE(query.host);

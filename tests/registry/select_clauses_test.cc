@@ -160,6 +160,23 @@ TEST(Clauses, MethodAndFurtherChoices) {
   EXPECT_EQ(refusal(asked, mapped), "asks for mpicc true; mapped for false");
 }
 
+TEST(Clauses, AFileForApptainer) {
+  ImageQuery asked = query();
+  IndexEntry packaged = image("a");
+  packaged.image.attachments = {{"sif", {}, {}}};
+  IndexEntry described = image("a");
+  described.image.attachments = {{"spdx", {}, {}}};
+  asked.format = "sif";
+  EXPECT_EQ(refusal(asked, packaged), "");
+  EXPECT_EQ(refusal(asked, described), "asks for a SIF; this image was packaged without");
+  IndexEntry mapped = optimised(image("a"));
+  mapped.image.manifest = {};
+  mapped.image.reference = "docker://ethcscs/openmpi:3.1.3";
+  EXPECT_EQ(refusal(asked, mapped), "") << "Apptainer pulls it";
+  asked.format = "oci";
+  EXPECT_EQ(refusal(asked, described), "");
+}
+
 TEST(Clauses, TheTargetAskedFor) {
   ImageQuery asked = query();
   asked.cpu = "haswell";

@@ -1,0 +1,60 @@
+#include "cli/diff_images.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/image_name.h"
+#include "cli/invocation.h"
+#include "cli/table.h"
+#include "cli/temporary_folder.h"
+#include "image/script.h"
+#include "sif/image_diff.h"
+
+namespace kiln {
+namespace {
+
+bool has_transport(const std::string& text) {
+  for (const char* prefix : {"oci:", "oci-archive:", "docker-archive:", "docker:"})
+    if (text.starts_with(prefix)) return true;
+  return false;
+}
+
+sif::SourceImage open_image(const std::string& text, const fs::path& folder, Invocation& invocation) {
+  sif::ImageName name = name_of(text, invocation);
+  need_source(name, invocation);
+  if (name.transport == "docker") name = fetch(name, own_architecture(), folder, invocation);
+  return sif::SourceImage::open(name, own_architecture());
+}
+
+void print_table(const sif::ImageDifference& difference) {
+  for (const std::string& what : difference.configuration) fmt::print("configuration: {}\n", what);
+  Table table({"FILE", "CHANGE", "WHAT", "MADE BY"});
+  for (const sif::FileDifference& file : difference.files)
+    table.add({file.path, std::string(name_of(file.change)), fmt::format("{}", fmt::join(file.what, ", ")),
+               file.made_by});
+  if (!table.empty()) table.print();
+  fmt::print("{} of {} files differ\n", difference.files.size(), difference.compared);
+}
+
+}  // namespace
+
+bool names_image(const std::string& text, Invocation& invocation) {
+  if (has_transport(text)) return true;
+  if (text.find(':') == std::string::npos || invocation.files.exists(text)) return false;
+  return invocation.files.exists(invocation.state().root() / "index.db");
+}
+
+bool diff_images(const std::string& before, const std::string& now, bool as_json, Invocation& invocation) {
+  TemporaryFolder first;
+  TemporaryFolder second;
+  sif::ImageDifference difference = sif::compare_images(open_image(before, first.path(), invocation),
+                                                        open_image(now, second.path(), invocation));
+  if (as_json)
+    fmt::print("{}\n", to_json(difference).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    print_table(difference);
+  return !difference.empty();
+}
+
+}  // namespace kiln

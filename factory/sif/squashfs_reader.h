@@ -1,0 +1,16 @@
+// Reads a whole SquashFS image with libsquashfs: every folder and inode, and every data block once.
+#pragma once
+
+#include "sif/blob.h"
+#include "sif/squashfs_totals.h"
+
+namespace kiln::sif {
+
+inline constexpr std::uint32_t kMostSquashfsInodes = 20'000'000;
+
+// Of the image in these bytes of `file`. `jobs` threads decompress; memory holds 32 bytes a block or small
+// file. Throws Error(input) for what cannot be read, or does not decompress to the size that it should have.
+SquashfsTotals read_squashfs(const ReadOnlyFile& file, std::uint64_t offset, std::uint64_t size,
+                             unsigned jobs);
+
+}  // namespace kiln::sif
