@@ -1,9 +1,11 @@
-// kiln inspect: what an image says of itself, and with --evidence what is really inside.
+// kiln inspect: what an image says of itself, with --evidence and --sbom what is really inside, and with
+// --provenance how it was made.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/attachments.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
 #include "cli/table.h"
@@ -19,6 +21,8 @@ struct InspectOptions {
   std::string target;
   std::string architecture;
   std::string format = "table";
+  std::string bill;  // spdx, cyclonedx
+  bool provenance = false;
   unsigned jobs = 0;
   bool evidence = false;
   bool files = false;
@@ -80,14 +84,28 @@ void show_image(const sif::SourceImage& image, const InspectOptions& options) {
   fmt::print("{}", table.text());
 }
 
+// What was made with the image, and is in the store.
+bool show_attached(const InspectOptions& options, Invocation& invocation) {
+  auto record = find_record(options.image, invocation);
+  std::string kind = options.provenance ? "provenance" : options.bill;
+  auto document = record ? read_attachment(*record, kind, invocation) : std::nullopt;
+  if (document) fmt::print("{}", *document);
+  if (!document && options.provenance)
+    throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
+                record ? "it was built before kiln kept provenance; build it again"
+                       : "images of the index have it, and what kiln has built");
+  return document.has_value();
+}
+
 void run_inspect(const InspectOptions& options, Invocation& invocation) {
+  if ((options.provenance || !options.bill.empty()) && show_attached(options, invocation)) return;
   double start = invocation.clock.monotonic_seconds();
   if (!options.target.empty()) evidence::features_of_target(invocation.cpus(), options.target);
   evidence::ReadOptions reading;
   reading.jobs = options.jobs == 0 ? usable_processors() : options.jobs;
   if (options.image.starts_with("dir:")) {
-    if (!options.evidence)
-      throw Error(ExitCode::usage, "a folder has no labels to show",
+    if (!options.evidence || !options.bill.empty())
+      throw Error(ExitCode::usage, "a folder has no labels to show, and no layers to read packages from",
                   "`--evidence` shows what code is inside");
     return show_evidence(evidence::read_folder(options.image.substr(4), reading), declaration_of({}, options),
                          options, invocation);
@@ -98,6 +116,10 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
   if (name.transport == "docker") name = fetch(name, architecture, fetched.emplace().path(), invocation);
   sif::SourceImage image = sif::SourceImage::open(name, architecture);
+  if (!options.bill.empty()) {
+    fmt::print("{}", make_bill(image, options.image, options.bill, invocation));
+    return;
+  }
   if (!options.evidence) return show_image(image, options);
   std::optional<ProgressBar> bar(std::in_place, invocation, start);
   reading.progress = [&bar](std::uint64_t done, std::uint64_t all) { bar->show(done, all); };
@@ -120,6 +142,17 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
       ->type_name("IMAGE");
   command->add_flag("--evidence", options->evidence,
                     "read the machine code inside: exit 1 when it exceeds the target");
+  auto* bill =
+      command
+          ->add_option(
+              "--sbom", options->bill,
+              "print the bill of materials and nothing else, in this form: spdx (2.3) or cyclonedx (1.6)")
+          ->type_name("FORM")
+          ->check(CLI::IsMember({"spdx", "cyclonedx"}));
+  auto* provenance = command->add_flag("--provenance", options->provenance,
+                                       "print how the image was made (SLSA v1, in-toto) and nothing else");
+  bill->excludes("--evidence");
+  provenance->excludes("--evidence")->excludes(bill);
   command
       ->add_option("--target", options->target,
                    "CPU to judge by, in archspec's words (default: the image's label io.kiln.cpu.target)")
@@ -137,6 +170,7 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie\n"
       "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --evidence --target broadwell\n"
+      "kiln inspect pytorch:2.6.0-distro-x86_64-trixie --sbom spdx >pytorch.spdx.json\n"
       "kiln inspect dir:/opt/software --evidence --target zen3");
   command->callback([options, &invocation] { run_inspect(*options, invocation); });
   return command;

@@ -91,14 +91,15 @@ void LayerMerge::record(LayerReader& reader, const LayerEntry& entry, std::size_
   if (entry.kind == EntryKind::device) ++report_.devices_dropped;
   if (entry.kind == EntryKind::file) {
     bool skipped = entry.size > 0 && is_hidden(inode.path, layer);
-    inode.payload = skipped ? kSkipped : write_content(reader);
+    inode.payload = skipped ? kSkipped : write_content(reader, inode.path);
     if (skipped) ++report_.contents_skipped;
   }
   hide_below(inode);
   tree_.add_inode(inode);
 }
 
-std::uint32_t LayerMerge::write_content(LayerReader& reader) {
+std::uint32_t LayerMerge::write_content(LayerReader& reader, NodeId path) {
+  sink_.next_file(tree_.paths(), path);
   std::uint32_t content = sink_.begin_file();
   reader.read_content([this](std::string_view bytes) {
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
@@ -180,7 +181,9 @@ void LayerMerge::read_skipped() {
     ++report_.layers_read_again;
     with_layer(layer, [&](LayerReader& reader, const LayerEntry& entry) {
       auto found = wanted[layer].find(static_cast<std::uint32_t>(entry.number));
-      if (found != wanted[layer].end()) tree_.inode(found->second).payload = write_content(reader);
+      if (found == wanted[layer].end()) return;
+      sif::Inode& inode = tree_.inode(found->second);
+      inode.payload = write_content(reader, inode.path);
     });
   }
 }

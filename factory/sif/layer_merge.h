@@ -24,6 +24,8 @@ namespace kiln::sif {
 class ContentSink {
  public:
   virtual ~ContentSink() = default;
+  // Told before begin_file: where the layer puts the file, symbolic links not followed. For those who choose.
+  virtual void next_file(const PathTable&, NodeId) {}
   virtual std::uint32_t begin_file() = 0;  // its content id, counted from 0
   virtual void append(std::string_view bytes) = 0;
   virtual void end_file() = 0;
@@ -72,7 +74,7 @@ class LayerMerge {
   void hide_below(const Inode& inode);
   Hidden& hidden(NodeId node);
   std::uint32_t xattr_set(const LayerEntry& entry);
-  std::uint32_t write_content(LayerReader& reader);
+  std::uint32_t write_content(LayerReader& reader, NodeId path);
   void merge_layers();
   void read_skipped();
 

@@ -1,0 +1,277 @@
+#include "sbom/inventory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "base/utf8.h"
+#include "sbom/databases.h"
+
+namespace kiln::sbom {
+namespace {
+
+constexpr std::uint64_t kMostKept = 1ull << 30;  // bytes of all databases of an image
+
+// What a file may be by its path, wherever it is, and how much of it is read. Symbolic links decide later
+// what is really there.
+struct Wanted {
+  std::string_view ending;  // of the path; a "/" at the end: anything directly in that folder
+  std::uint64_t most;
+};
+constexpr Wanted kWanted[] = {
+    {"lib/dpkg/status", 64u << 20},
+    {"lib/dpkg/status.d/", 1u << 20},
+    {"lib/dpkg/info/", 16u << 20},
+    {"/copyright", 4u << 20},
+    {"lib/apk/db/installed", 64u << 20},
+    {"rpm/rpmdb.sqlite", 512u << 20},
+    {".dist-info/METADATA", 1u << 20},
+    {".dist-info/INSTALLER", 1u << 10},
+    {".dist-info/direct_url.json", 64u << 10},
+    {".egg-info/PKG-INFO", 1u << 20},
+    {".egg-info", 1u << 20},
+    {"conda-meta/", 32u << 20},
+    {"os-release", 64u << 10},
+};
+
+std::uint64_t limit_of(std::string_view path) {
+  std::string_view folder = path.substr(0, path.rfind('/') + 1);
+  for (const Wanted& wanted : kWanted) {
+    bool below = wanted.ending.back() == '/';
+    if (!(below ? folder : path).ends_with(wanted.ending)) continue;
+    if (wanted.ending == "lib/dpkg/info/" && !path.ends_with(".list")) return 0;
+    if (wanted.ending == "conda-meta/" && !path.ends_with(".json")) return 0;
+    return wanted.most;
+  }
+  return 0;
+}
+
+// Of a package's list of files only what Python packages are known by is needed: without it, large images
+// would keep tens of megabytes.
+std::string python_lines(std::string_view list) {
+  std::string kept;
+  while (!list.empty()) {
+    std::string_view line = list.substr(0, list.find('\n'));
+    list.remove_prefix(std::min(list.size(), line.size() + 1));
+    if (is_python_metadata(line)) (kept += line) += '\n';
+  }
+  return kept;
+}
+
+class InventoryReader {
+ public:
+  InventoryReader(sif::ImageTree& tree, const DatabaseFiles& files) : tree_(tree), files_(files) {}
+
+  Inventory read() {
+    find_databases();
+    for (const char* place : {"etc/os-release", "usr/lib/os-release"}) {
+      if (!inventory_.distribution.id.empty()) break;
+      if (const std::string* text = content_at(place)) inventory_.distribution = read_os_release(*text);
+    }
+    for (const std::string& path : databases_) read_database(path);
+    mark_owned();
+    finish();
+    return std::move(inventory_);
+  }
+
+ private:
+  // Every file whose name is a database's, by folders from the root: no link is followed, so each is met
+  // once.
+  void find_databases() {
+    std::vector<std::pair<sif::NodeId, std::string>> open{{sif::kRootNode, ""}};
+    while (!open.empty()) {
+      auto [folder, inside] = std::move(open.back());
+      open.pop_back();
+      for (sif::NodeId node : tree_.children(folder)) {
+        std::string path = inside + std::string(tree_.name(node));
+        const sif::Inode& inode = tree_.inode(tree_.inode_at(node));
+        if (inode.kind == sif::EntryKind::folder) open.emplace_back(node, path + "/");
+        if (inode.kind == sif::EntryKind::file) note_file(path);
+      }
+    }
+    std::sort(databases_.begin(), databases_.end());
+  }
+
+  void note_file(const std::string& path) {
+    if (path.ends_with("rpm/Packages") || path.ends_with("rpm/Packages.db"))
+      gap(path, path.ends_with(".db") ? "RPM's ndb format is not read" : "Berkeley DB is not read");
+    if (path.ends_with("rpm/rpmdb.sqlite-wal"))
+      gap(path, "changes that are not yet in rpmdb.sqlite are not read");
+    if (limit_of(path) != 0) databases_.push_back(path);
+  }
+
+  void gap(const std::string& path, const std::string& why) {
+    std::string line = fmt::format("{}: {}", path, why);
+    if (first_not_utf8(line) == line.npos)
+      inventory_.gaps.push_back(std::move(line));
+    else
+      inventory_.gaps.push_back("a file whose name is not UTF-8: " + why);
+  }
+
+  const std::string* content_at(const std::string& path) {
+    try {
+      auto node = tree_.lookup_followed(path);
+      if (!node) return nullptr;
+      const sif::Inode& inode = tree_.inode(tree_.inode_at(*node));
+      return inode.kind == sif::EntryKind::file ? files_.find(inode.payload) : nullptr;
+    } catch (const Error&) {  // through too many links
+      return nullptr;
+    }
+  }
+
+  void read_database(const std::string& path) {
+    bool list = path.ends_with(".list") || path.ends_with("/copyright") || path.ends_with("/INSTALLER") ||
+                path.ends_with("/direct_url.json") || path.ends_with("os-release") ||
+                path.ends_with(".md5sums");
+    if (list) return;  // read with what they belong to
+    const std::string* bytes = content_at(path);
+    if (bytes == nullptr) return gap(path, "not read: it is too large, or a link to a file of another name");
+    try {
+      for (Package& package : packages_of(path, *bytes)) add(std::move(package), path);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input) throw;
+      gap(path, error.message());
+    }
+  }
+
+  std::vector<Package> packages_of(const std::string& path, const std::string& bytes) {
+    if (path.ends_with("lib/dpkg/status") || path.find("lib/dpkg/status.d/") != path.npos)
+      return debian(path, read_dpkg_status(bytes));
+    if (path.ends_with("lib/apk/db/installed")) return read_apk_installed(bytes);
+    if (path.ends_with("rpm/rpmdb.sqlite")) return read_rpm_database(bytes);
+    if (path.find("conda-meta/") != path.npos) return {conda(path, bytes)};
+    return {python(path, bytes)};
+  }
+
+  // Licences and files of dpkg's packages lie beside: both relative to the root that the database is of.
+  std::vector<Package> debian(const std::string& path, std::vector<Package> packages) {
+    std::string root =
+        path.substr(0, path.find("var/lib/dpkg/") == path.npos ? 0 : path.find("var/lib/dpkg/"));
+    for (Package& package : packages) {
+      package.supplier = inventory_.distribution.name;
+      if (const std::string* copyright = content_at(root + "usr/share/doc/" + package.name + "/copyright"))
+        package.license = read_debian_copyright(*copyright);
+      std::string info = root + "var/lib/dpkg/info/" + package.name;
+      const std::string* list = content_at(info + ".list");
+      if (list == nullptr) list = content_at(info + ":" + package.architecture + ".list");
+      if (list == nullptr) continue;
+      for (std::size_t from = 0; from < list->size();) {
+        std::size_t end = std::min(list->find('\n', from), list->size());
+        std::string_view line = std::string_view(*list).substr(from, end - from);
+        if (line.starts_with('/')) package.python.push_back(root + std::string(line.substr(1)));
+        from = end + 1;
+      }
+    }
+    return packages;
+  }
+
+  // Its files are named from the environment's root.
+  static Package conda(const std::string& path, const std::string& bytes) {
+    Package package = read_conda_package(bytes);
+    for (std::string& file : package.python) file.insert(0, path, 0, path.rfind("conda-meta/"));
+    return package;
+  }
+
+  Package python(const std::string& path, const std::string& bytes) {
+    std::string folder = path.substr(0, path.rfind('/') + 1);
+    const std::string* origin =
+        path.ends_with("/METADATA") ? content_at(folder + "direct_url.json") : nullptr;
+    const std::string* installer = path.ends_with("/METADATA") ? content_at(folder + "INSTALLER") : nullptr;
+    Package package = read_python_metadata(bytes, origin != nullptr ? *origin : "");
+    if (installer != nullptr) package.installer = installer->substr(0, installer->find('\n'));
+    return package;
+  }
+
+  void add(Package package, const std::string& path) {
+    const std::string* texts[] = {&package.name,       &package.version,  &package.architecture,
+                                  &package.homepage,   &package.supplier, &package.installer,
+                                  &package.source_name};
+    for (const std::string* text : texts)
+      if (first_not_utf8(*text) != text->npos || text->size() > 4096)
+        return gap(path, "a package whose description is not UTF-8, or too long");
+    for (auto& [reference, text] : package.license.extracted)
+      if (first_not_utf8(text) != text.npos) text = text.substr(0, first_not_utf8(text));
+    package.database = path;
+    inventory_.packages.push_back(std::move(package));
+  }
+
+  // A Python package that came in a package of the distribution or of conda is a part of that one.
+  void mark_owned() {
+    std::map<std::string, std::size_t> owners;
+    for (std::size_t i = 0; i < inventory_.packages.size(); ++i)
+      for (const std::string& path : inventory_.packages[i].python) owners.emplace(path, i);
+    for (Package& package : inventory_.packages) {
+      if (package.ecosystem != Ecosystem::pypi) continue;
+      auto owner = owners.find(package.database);
+      if (owner == owners.end()) continue;
+      const Package& owning = inventory_.packages[owner->second];
+      package.owner = package_url(owning, inventory_.distribution);
+    }
+  }
+
+  void finish() {
+    auto order = [](const Package& package) {
+      return std::tie(package.ecosystem, package.name, package.version, package.architecture, package.build,
+                      package.database);
+    };
+    auto& packages = inventory_.packages;
+    std::sort(packages.begin(), packages.end(),
+              [&](const Package& a, const Package& b) { return order(a) < order(b); });
+    std::sort(inventory_.gaps.begin(), inventory_.gaps.end());
+  }
+
+  sif::ImageTree& tree_;
+  const DatabaseFiles& files_;
+  std::vector<std::string> databases_;
+  Inventory inventory_;
+};
+
+}  // namespace
+
+void DatabaseFiles::next_file(const sif::PathTable& paths, sif::NodeId path) { path_ = paths.path(path); }
+
+std::uint32_t DatabaseFiles::begin_file() {
+  limit_ = limit_of(path_);
+  if (limit_ != 0) kept_[files_];
+  return files_++;
+}
+
+void DatabaseFiles::append(std::string_view bytes) {
+  if (limit_ == 0) return;
+  std::string& kept = kept_[files_ - 1];
+  kept += bytes;
+  total_ += bytes.size();
+  if (kept.size() <= limit_ && total_ <= kMostKept) return;
+  total_ -= kept.size();
+  kept_.erase(files_ - 1);
+  limit_ = 0;
+}
+
+void DatabaseFiles::end_file() {
+  if (limit_ == 0 || !path_.ends_with(".list")) return;
+  std::string& kept = kept_[files_ - 1];
+  total_ -= kept.size();
+  kept = python_lines(kept);
+  total_ += kept.size();
+}
+
+const std::string* DatabaseFiles::find(std::uint32_t content) const {
+  auto found = kept_.find(content);
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
+Inventory read_inventory(sif::ImageTree& tree, const DatabaseFiles& files) {
+  return InventoryReader(tree, files).read();
+}
+
+Inventory read_inventory(const sif::SourceImage& image) {
+  DatabaseFiles files;
+  sif::LayerMerge merge(
+      image.layer_count(), [&](std::size_t layer) { return image.open_layer(layer, {}); }, files);
+  merge.run();
+  return read_inventory(merge.tree(), files);
+}
+
+}  // namespace kiln::sbom

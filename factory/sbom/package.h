@@ -1,0 +1,53 @@
+// What a bill of materials lists: packages as the package databases of an image tell of them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sbom/license.h"
+
+namespace kiln::sbom {
+
+enum class Ecosystem { deb, apk, rpm, pypi, conda, generic };  // purl's types, spelled the same
+std::string_view name_of(Ecosystem ecosystem);
+
+struct Package {
+  Ecosystem ecosystem = Ecosystem::generic;
+  std::string name;
+  std::string version;       // as the database writes it; rpm: version-release
+  std::string epoch;         // rpm only
+  std::string architecture;  // in the ecosystem's words
+  std::string source_name;   // of the source package, where it has another name or version
+  std::string source_version;
+  std::string build;      // conda: its build string
+  std::string channel;    // conda: where it came from
+  std::string supplier;   // who distributes it, "" = not said
+  std::string homepage;   // a URL
+  std::string download;   // a URL of the very file, or git+…
+  std::string checksum;   // "sha256:…", "md5:…" or "git:…" of what `download` names
+  std::string installer;  // Python: pip, conda, debian, …
+  std::string method;     // generic: how kiln put it in
+  std::string kind;       // generic: framework, library, compiler, …
+  std::string database;   // path inside the image; "" = kiln put it in
+  License license;
+  std::string owner;  // Python: purl of the package that brought it
+  // Metadata files of Python packages that this package brought, no leading "/": these packages are listed as
+  // parts of it.
+  std::vector<std::string> python;
+};
+
+// Where the image's operating system comes from: /etc/os-release.
+struct Distribution {
+  std::string id;       // debian
+  std::string version;  // VERSION_ID, "" = rolling
+  std::string name;     // "Debian GNU/Linux"
+};
+
+// The package URL (purl-spec): pkg:deb/debian/libc6@2.41-12?arch=amd64&distro=debian-13.
+std::string package_url(const Package& package, const Distribution& distribution);
+
+// A URL without what only its user may know: a password before the host, a token of conda's ("/t/TOKEN/").
+std::string public_url(std::string url);
+
+}  // namespace kiln::sbom
