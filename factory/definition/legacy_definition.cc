@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "definition/file_names.h"
 #include "definition/legacy_image.h"
 #include "definition/legacy_names.h"
 #include "definition/legacy_script.h"
