@@ -220,7 +220,7 @@ void init_matrix(const MatrixOptions& options, Invocation& invocation) {
   const fs::path file = fs::path("matrix") / (options.name + ".json");
   const TargetBook targets =
       TargetBook::read(invocation.files, file.parent_path() / "targets", invocation.cpus());
-  targets.get(options.target, {"--target", 0, 0, ""});
+  targets.get(options.target, {});
   auto pick = first_that_plans(frameworks, options.target, {recipes, targets, invocation.cpus()});
   if (!pick)
     throw Error(

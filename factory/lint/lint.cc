@@ -88,7 +88,9 @@ void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matri
       continue;
     }
     FileKind kind = kind_of_file(name);
-    if (kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(path, kind);
+    bool own = depth == 0 &&
+               (kind == FileKind::script || kind == FileKind::python || kind == FileKind::requirements);
+    if (own || kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(path, kind);
     if (kind == FileKind::matrix && depth <= 1 && folder.filename() == "matrix") matrices.push_back(path);
   }
 }

@@ -280,6 +280,16 @@ TEST(Dockerfiles, PinInALaterRun) {
           .empty());
 }
 
+// Scripts deeper down belong to recipes, or to something else.
+TEST(Paths, AFoldersOwnScriptsAreLookedAt) {
+  FakeFileSystem files(Disk{{"scripts/a.sh", "chmod 777 /x\n"},
+                            {"scripts/deep/b.sh", "chmod 777 /x\n"},
+                            {"scripts/deep/Containerfile", "FROM scratch\nRUN chmod 777 /x\n"}});
+  const LintResult result = testing::lint_path("scripts", files);
+  EXPECT_EQ(result.files, 2u);
+  EXPECT_EQ(places(result, "KL079"), "1:7-10 2:11-14 ");
+}
+
 TEST(Paths, AreKnownByTheirNames) {
   EXPECT_EQ(kind_of_file("a/recipe.json"), FileKind::recipe);
   EXPECT_EQ(kind_of_file("matrix/demo.json"), FileKind::matrix);
