@@ -7,7 +7,9 @@
 #include <functional>
 #include <map>
 
+#include "cli/installation.h"
 #include "cli/invocation.h"
+#include "definition/memory_files.h"
 #include "plan/reading.h"
 #include "plan/schema.h"
 
@@ -73,6 +75,25 @@ std::string package_name(const std::string& name) {
   return out;
 }
 
+// The files of a component with the recipe folder `root`.
+void add_component(const std::string& kind, const std::string& name, const std::string& release,
+                   const fs::path& root, const FileSystem& disk, Files& files) {
+  const fs::path folder = root / kind / name;
+  Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}, {"release", release}};
+  values["schema"] =
+      add_schema_line("recipe", root.lexically_normal().parent_path(), folder / "recipe.json", disk, files);
+  if (kind == "base") {
+    files[folder / "recipe.json"] = filled("base-recipe.json", values);
+    files[folder / "smoke.sh"] = filled("base-smoke.sh", values);
+  } else if (kind == "workload") {
+    files[folder / "recipe.json"] = filled("workload-recipe.json", values);
+    files[folder / "bench.sh"] = filled("bench.sh", values);
+  } else {
+    for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
+      files[folder / file] = filled(file, values);
+  }
+}
+
 void init_recipe(const std::string& which, Invocation& invocation) {
   const std::size_t slash = which.find('/');
   const std::string kind = which.substr(0, slash);
@@ -85,21 +106,10 @@ void init_recipe(const std::string& which, Invocation& invocation) {
   }
   const std::string name = which.substr(slash + 1);
   check_name(name, "component");
-  const fs::path folder = recipes_root(invocation) / kind / name;
+  const fs::path root = recipes_root(invocation);
+  const fs::path folder = root / kind / name;
   Files files;
-  Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}};
-  values["schema"] = add_schema_line("recipe", recipes_root(invocation).lexically_normal().parent_path(),
-                                     folder / "recipe.json", invocation.files, files);
-  if (kind == "base") {
-    files[folder / "recipe.json"] = filled("base-recipe.json", values);
-    files[folder / "smoke.sh"] = filled("base-smoke.sh", values);
-  } else if (kind == "workload") {
-    files[folder / "recipe.json"] = filled("workload-recipe.json", values);
-    files[folder / "bench.sh"] = filled("bench.sh", values);
-  } else {
-    for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
-      files[folder / file] = filled(file, values);
-  }
+  add_component(kind, name, "1.0", root, invocation.files, files);
   std::string use = kind == "framework" ? "kiln init matrix NAME --framework " + name
                                         : fmt::format("put \"{}\" into a matrix, and kiln plan -f it", name);
   if (kind == "base") use = "kiln init recipe framework/NAME";
@@ -158,41 +168,73 @@ std::optional<Pick> first_that_plans(const std::vector<std::string>& frameworks,
   return std::nullopt;
 }
 
+// All, or the one that is named. Throws Error(usage).
+std::vector<std::string> frameworks_to_try(const RecipeBook& recipes, const std::string& named) {
+  std::vector<std::string> frameworks = recipes.names(Kind::framework);
+  if (named.empty()) return frameworks;
+  if (recipes.find(Kind::framework, named) != nullptr) return {named};
+  std::string hint = did_you_mean(named, frameworks);
+  throw Error(ExitCode::usage, fmt::format("there is no framework '{}'", named),
+              hint.empty() ? fmt::format("kiln init recipe framework/{} makes one", named) : hint);
+}
+
 struct MatrixOptions {
   std::string name, framework, target = "x86_64_v3";
 };
 
+// Those that `kiln plan -f matrix/NAME.json` will find; "recipes" where there are none.
+fs::path folder_to_plan_from(const Invocation& invocation) {
+  const fs::path root = recipes_root(invocation);
+  if (invocation.files.is_directory(root)) return root;
+  if (!invocation.options.recipes.empty())
+    throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root.string()));
+  const fs::path installed = shared_folder() / "recipes";
+  return invocation.files.is_directory(installed) ? installed : root;
+}
+
+// A catalogue needs a base and a framework. Where there is none, a start of one is added to `files`: Debian,
+// and its package hello, so that the first image can be built before anything is edited.
+void add_what_is_missing(RecipeBook& recipes, const fs::path& root, const std::string& framework,
+                         const Invocation& invocation, Files& files) {
+  if (recipes.names(Kind::base).empty()) add_component("base", "debian", "", root, invocation.files, files);
+  if (recipes.names(Kind::framework).empty())
+    add_component("framework", framework.empty() ? "hello" : framework, framework.empty() ? "2.10" : "1.0",
+                  root, invocation.files, files);
+  std::map<std::string, std::string> texts;
+  for (const auto& [path, text] : files) texts[path.string()] = text;
+  const MemoryFiles memory(texts);
+  for (const auto& [path, text] : texts)
+    if (path.ends_with("/recipe.json")) recipes.add(read_recipe(text, path, memory));
+}
+
 void init_matrix(const MatrixOptions& options, Invocation& invocation) {
   check_name(options.name, "matrix");
-  const fs::path root = recipes_root(invocation);
-  if (!invocation.files.is_directory(root))
-    throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root.string()),
-                "kiln init recipe base/NAME makes the first recipe, or name the folder with --recipes");
-  const RecipeBook recipes = RecipeBook::read(invocation.files, {root});
-  std::vector<std::string> frameworks = recipes.names(Kind::framework);
-  if (!options.framework.empty()) {
-    if (recipes.find(Kind::framework, options.framework) == nullptr)
-      throw Error(ExitCode::usage, fmt::format("there is no framework '{}'", options.framework),
-                  did_you_mean(options.framework, frameworks));
-    frameworks = {options.framework};
-  }
+  if (!options.framework.empty()) check_name(options.framework, "framework");
+  const fs::path root = folder_to_plan_from(invocation);
+  RecipeBook recipes;
+  if (invocation.files.is_directory(root)) recipes = RecipeBook::read(invocation.files, {root});
+  Files files;
+  add_what_is_missing(recipes, root, options.framework, invocation, files);
+  const bool starts = !files.empty();
+  const std::vector<std::string> frameworks = frameworks_to_try(recipes, options.framework);
   const fs::path file = fs::path("matrix") / (options.name + ".json");
   const TargetBook targets =
       TargetBook::read(invocation.files, file.parent_path() / "targets", invocation.cpus());
-  targets.get(options.target, {"--target", 0, 0, ""});
+  targets.get(options.target, {});
   auto pick = first_that_plans(frameworks, options.target, {recipes, targets, invocation.cpus()});
   if (!pick)
     throw Error(
         ExitCode::usage,
         fmt::format("no framework of '{}' can be planned on any base for {}", root.string(), options.target),
-        "kiln init recipe base/NAME and kiln init recipe framework/NAME make them");
-  Files files;
+        "name another with --target, or see why with kiln plan");
   Values values = {{"name", options.name},     {"path", file.string()},  {"framework", pick->framework},
                    {"version", pick->version}, {"method", pick->method}, {"base", pick->base},
                    {"target", options.target}};
   values["schema"] = add_schema_line("matrix", ".", file, invocation.files, files);
   files[file] = filled("matrix.json", values);
-  write_all(files, {"kiln plan -f " + file.string()}, invocation);
+  std::vector<std::string> next = {"kiln plan -f " + file.string()};
+  if (starts) next.insert(next.begin(), "edit the recipes, which are starts, then kiln lint");
+  write_all(files, next, invocation);
 }
 
 void init_site(Invocation& invocation) {
@@ -218,7 +260,7 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   recipe->callback([which, &invocation] { init_recipe(*which, invocation); });
   auto options = std::make_shared<MatrixOptions>();
   CLI::App* matrix = command->add_subcommand(
-      "matrix", "Write matrix/NAME.json: one cell that can be planned, and how to go on");
+      "matrix", "Write matrix/NAME.json: one cell that plans, and the recipes it needs where there are none");
   matrix->add_option("name", options->name, "name of the catalogue")->required()->type_name("NAME");
   matrix
       ->add_option("--framework", options->framework,

@@ -142,10 +142,13 @@ void print_summary(const lint::LintResult& result, lint::Severity least, Invocat
   for (const lint::Finding& finding : result.findings)
     if (!finding.suppressed) ++counts[finding.severity];
   auto hidden = result.count(lint::Severity::note) - result.count(least);
+  std::string unread = result.unreadable.empty() ? ""
+                                                 : fmt::format("; {} could not be read",
+                                                               counted(result.unreadable.size(), "place"));
   invocation.note(fmt::format(
-      "{}: {}, {}, {}{}", counted(result.files, "file"), counted(counts[lint::Severity::error], "error"),
+      "{}: {}, {}, {}{}{}", counted(result.files, "file"), counted(counts[lint::Severity::error], "error"),
       counted(counts[lint::Severity::warning], "warning"), counted(counts[lint::Severity::note], "note"),
-      hidden > 0 ? " (--severity note shows all)" : ""));
+      hidden > 0 ? " (--severity note shows all)" : "", unread));
 }
 
 void print(const lint::LintResult& result, const LintOptions& options, lint::Severity least,

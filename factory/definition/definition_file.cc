@@ -95,7 +95,7 @@ void HeaderReader::line(const Line& line) {
                 fmt::format("the header line '{}' has no ':'", bare.substr(0, 40)),
                 "a header line is written as Key: value; sections begin with %");
     open_ = {lower_case(trim(bare.substr(0, colon))), std::string(trim(bare.substr(colon + 1))),
-             place_in(line, text)};
+             place_in(line, text), place_in(line, trim(bare.substr(colon + 1)))};
   } else {
     open_.value += bare;
   }
@@ -119,7 +119,7 @@ void HeaderReader::finish(const HeaderField& field) {
   stage_.header.push_back(field);
 }
 
-DefinitionSection section_from(const Line& line, std::string_view word, const std::string& file) {
+DefinitionSection section_from(const Line& line, std::string_view word) {
   DefinitionSection section;
   section.place = place_in(line, word);
   std::string_view name = word;
@@ -127,13 +127,17 @@ DefinitionSection section_from(const Line& line, std::string_view word, const st
   std::size_t blank = name.find(' ');
   section.name = lower_case(trim(name.substr(0, blank)));
   if (blank != std::string_view::npos) section.arguments = std::string(trim(name.substr(blank + 1)));
+  section.last_line = line.number;
+  return section;
+}
+
+void check_section(const DefinitionSection& section, const std::string& file) {
   const auto& known = section_names();
   if (std::find(known.begin(), known.end(), section.name) == known.end())
     refuse_at(file, section.place, fmt::format("unknown section '%{}'", section.name.substr(0, 40)),
               did_you_mean(section.name, known));
   if (section.name.starts_with("app") && section.arguments.empty())
     refuse_at(file, section.place, fmt::format("%{} needs the name of an app", section.name));
-  return section;
 }
 
 bool is_section_start(std::string_view line) {
@@ -141,23 +145,26 @@ bool is_section_start(std::string_view line) {
   return word.starts_with('%');
 }
 
-DefinitionStage read_stage(std::string_view text, int first_line, const std::string& file) {
+DefinitionStage read_stage(std::string_view text, int first_line, const std::string& file,
+                           std::vector<Error>& errors) {
   DefinitionStage stage;
   stage.place = {first_line, 1};
   HeaderReader header(stage, file);
   Lines lines(text, first_line);
-  for (Line line{}; lines.next(line);) {
+  for (Line line{}; errors.size() < kMostErrors && lines.next(line);) {
     if (is_section_start(line.text)) {
-      stage.sections.push_back(section_from(line, trim(line.text), file));
+      stage.sections.push_back(section_from(line, trim(line.text)));
+      collected(errors, [&] { check_section(stage.sections.back(), file); });
     } else if (stage.sections.empty()) {
-      header.line(line);
+      collected(errors, [&] { header.line(line); });
     } else {
-      std::string& body = stage.sections.back().body;
-      body += line.text;
-      body += '\n';
+      DefinitionSection& section = stage.sections.back();
+      section.body += line.text;
+      section.body += '\n';
+      section.last_line = line.number;
     }
   }
-  header.line({"", 0});  // ends a value that is still continued
+  collected(errors, [&] { header.line({"", 0}); });  // ends a value that is still continued
   return stage;
 }
 
@@ -177,6 +184,30 @@ std::vector<std::size_t> stage_starts(std::string_view text) {
 }
 
 bool is_empty(const DefinitionStage& stage) { return stage.header.empty() && stage.sections.empty(); }
+
+// `finish` gets each stage as written, with its text and first line, and answers what it becomes.
+template <typename Finish>
+DefinitionFile read_stages(std::string_view text, const std::string& file, std::vector<Error>& errors,
+                           Finish finish) {
+  DefinitionFile definition;
+  definition.file = file;
+  if (!collected(errors, [&] { check_source(text, file); })) return definition;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::vector<std::size_t> starts = stage_starts(text);
+  if (starts.empty() || starts[0] != 0) starts.insert(starts.begin(), 0);
+  starts.push_back(text.size());
+  int line = 1;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    std::string_view part = text.substr(starts[i], starts[i + 1] - starts[i]);
+    DefinitionStage stage = finish(part, line, read_stage(part, line, file, errors));
+    if (!is_empty(stage)) definition.stages.push_back(std::move(stage));
+    line += static_cast<int>(std::count(part.begin(), part.end(), '\n'));
+  }
+  if (definition.stages.empty() && errors.empty())
+    errors.emplace_back(ExitCode::input, SourceLocation{file, 0, 0, ""},
+                        "there is neither a header nor a section: this is no definition file");
+  return definition;
+}
 
 std::string unquoted(std::string_view word) {
   while (word.starts_with('"')) word.remove_prefix(1);
@@ -257,25 +288,18 @@ std::string DefinitionStage::value(std::string_view key) const {
 
 DefinitionFile parse_definition(std::string_view text, const std::string& file,
                                 const std::map<std::string, std::string>& arguments) {
-  check_source(text, file);
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  DefinitionFile definition;
-  definition.file = file;
-  std::vector<std::size_t> starts = stage_starts(text);
-  if (starts.empty() || starts[0] != 0) starts.insert(starts.begin(), 0);
-  starts.push_back(text.size());
-  int line = 1;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    std::string_view part = text.substr(starts[i], starts[i + 1] - starts[i]);
-    DefinitionStage stage = read_stage(part, line, file);
-    if (part.find("{{") != std::string_view::npos)
-      stage = read_stage(fill_in(part, line, file, defaults_of(stage), arguments), line, file);
-    if (!is_empty(stage)) definition.stages.push_back(std::move(stage));
-    line += static_cast<int>(std::count(part.begin(), part.end(), '\n'));
-  }
-  if (definition.stages.empty())
-    refuse_at(file, {}, "there is neither a header nor a section: this is no definition file");
+  std::vector<Error> errors;
+  DefinitionFile definition =
+      read_stages(text, file, errors, [&](std::string_view part, int line, DefinitionStage stage) {
+        if (!errors.empty() || part.find("{{") == std::string_view::npos) return stage;
+        return read_stage(fill_in(part, line, file, defaults_of(stage), arguments), line, file, errors);
+      });
+  if (!errors.empty()) throw errors.front();
   return definition;
+}
+
+DefinitionFile read_definition(std::string_view text, const std::string& file, std::vector<Error>& errors) {
+  return read_stages(text, file, errors, [](std::string_view, int, DefinitionStage stage) { return stage; });
 }
 
 }  // namespace kiln

@@ -15,7 +15,8 @@ namespace kiln {
 struct HeaderField {
   std::string key;  // lower case
   std::string value;
-  Place place;
+  Place place;        // of the key
+  Place value_place;  // of the value's first byte
 };
 
 // A line of %files: source and destination, the latter "" when it is the same.
@@ -37,6 +38,7 @@ struct DefinitionSection {
   std::string arguments;  // the rest of its line: "-c /bin/bash", "from build", an app's name
   std::string body;       // with line ends
   Place place;            // of the "%"
+  int last_line = 0;      // of the body; the section's own line when there is none
 
   std::vector<FilePair> files() const;          // of %files and %appfiles
   std::vector<NamedValue> labels() const;       // of %labels and %applabels
@@ -60,5 +62,9 @@ struct DefinitionFile {
 // Throws Error(input) `file:line:col: error: …`, also for a name without a value.
 DefinitionFile parse_definition(std::string_view text, const std::string& file,
                                 const std::map<std::string, std::string>& arguments = {});
+
+// For who looks at a file that may be broken: {{ name }} stays as written, what cannot be read is left out,
+// and the first kMostErrors mistakes are added to `errors`. There may be no stage.
+DefinitionFile read_definition(std::string_view text, const std::string& file, std::vector<Error>& errors);
 
 }  // namespace kiln

@@ -75,6 +75,10 @@ class InstructionReader {
   void need_text(const DockerInstruction& one) const;
   std::string_view rest() const { return std::string_view(line_.text()).substr(at_); }
   Place here(std::size_t offset = 0) const { return line_.place_of(at_ + offset); }
+  Place end_of(const RawWord& word) const {
+    Place last = here(word.offset + word.text.size() - 1);
+    return {last.line, last.column + 1};
+  }
   [[noreturn]] void fail(Place place, std::string message, std::string hint = {}) const {
     refuse_at(file_, place, std::move(message), std::move(hint));
   }
@@ -178,7 +182,7 @@ bool InstructionReader::read_exec(DockerInstruction& one) {
   auto words = exec_form(one.text, not_strings);
   if (not_strings) fail(here(), "the JSON form is an array of strings only");
   if (!words) return false;
-  for (std::string& word : *words) one.words.push_back({std::move(word), here()});
+  for (std::string& word : *words) one.words.push_back({std::move(word), here(), {}});
   one.exec = true;
   one.text.clear();
   return true;
@@ -227,7 +231,8 @@ void InstructionReader::read_pairs(DockerInstruction& one) {
     std::size_t value = size;
     while (value < one.text.size() && is_blank(one.text[value])) ++value;
     if (value == size) fail(one.place, fmt::format("{} needs a name and a value", name_of(one.verb)));
-    one.pairs.push_back({one.text.substr(0, size), one.text.substr(value), true, here()});
+    one.pairs.push_back(
+        {one.text.substr(0, size), one.text.substr(value), true, here(), end_of({one.text, 0})});
     one.text.clear();
     return;
   }
@@ -238,7 +243,8 @@ void InstructionReader::read_pairs(DockerInstruction& one) {
       fail(place, fmt::format("'{}' has no '='", word.text.substr(0, 40)),
            "quote a value that has blanks in it");
     if (equals == 0) fail(place, fmt::format("{} has a value without a name", name_of(one.verb)));
-    one.pairs.push_back({word.text.substr(0, equals), word.text.substr(equals + 1), true, place});
+    one.pairs.push_back(
+        {word.text.substr(0, equals), word.text.substr(equals + 1), true, place, end_of(word)});
   }
   one.text.clear();
 }
@@ -246,7 +252,8 @@ void InstructionReader::read_pairs(DockerInstruction& one) {
 void InstructionReader::read_arg(DockerInstruction& one) {
   for (const RawWord& word : quoted_words(one.text, lines_.escape())) {
     std::size_t equals = word.text.find('=');
-    DockerPair pair{word.text.substr(0, equals), "", equals != std::string::npos, here(word.offset)};
+    DockerPair pair{word.text.substr(0, equals), "", equals != std::string::npos, here(word.offset),
+                    end_of(word)};
     if (pair.has_value) pair.value = word.text.substr(equals + 1);
     if (pair.name.empty()) fail(pair.place, "ARG has a value without a name");
     one.pairs.push_back(std::move(pair));
@@ -259,7 +266,8 @@ void InstructionReader::read_paths(DockerInstruction& one) {
   need_text(one);
   bool copies = one.verb == DockerVerb::add || one.verb == DockerVerb::copy;
   if (!(one.verb != DockerVerb::expose && read_exec(one))) {
-    for (RawWord& word : plain_words(rest())) one.words.push_back({std::move(word.text), here(word.offset)});
+    for (RawWord& word : plain_words(rest()))
+      one.words.push_back({word.text, here(word.offset), end_of(word)});
     if (copies) read_heredocs(one);
     one.text.clear();
   }
@@ -270,7 +278,7 @@ void InstructionReader::read_paths(DockerInstruction& one) {
 }
 
 void InstructionReader::read_from_words(DockerInstruction& one) {
-  for (RawWord& word : plain_words(rest())) one.words.push_back({std::move(word.text), here(word.offset)});
+  for (RawWord& word : plain_words(rest())) one.words.push_back({word.text, here(word.offset), end_of(word)});
   one.text.clear();
   bool named = one.words.size() == 3 && upper_case(one.words[1].text) == "AS";
   if (!named && one.words.size() != 1) fail(one.place, "FROM is written as FROM image or FROM image AS name");
@@ -352,13 +360,26 @@ std::optional<std::size_t> Dockerfile::copied_stage(std::string_view name, std::
 }
 
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file) {
-  check_source(text, file);
+  std::vector<Error> errors;
+  Dockerfile dockerfile = read_dockerfile(text, file, errors);
+  if (!errors.empty()) throw errors.front();
+  return dockerfile;
+}
+
+Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::vector<Error>& errors) {
   Dockerfile dockerfile;
   dockerfile.file = file;
+  if (!collected(errors, [&] { check_source(text, file); })) return dockerfile;
   DockerfileLines lines(text, file);
   LogicalLine line;
-  while (lines.next(line)) add_to(dockerfile, InstructionReader(lines, line, file).read());
-  if (dockerfile.stages.empty()) refuse_at(file, {}, "there is no FROM: this is no Dockerfile");
+  for (bool more = true; more && errors.size() < kMostErrors;)
+    collected(errors, [&] {
+      more = lines.next(line);
+      if (more) add_to(dockerfile, InstructionReader(lines, line, file).read());
+    });
+  if (dockerfile.stages.empty() && errors.empty())
+    errors.emplace_back(ExitCode::input, SourceLocation{file, 0, 0, ""},
+                        "there is no FROM: this is no Dockerfile");
   dockerfile.escape = lines.escape();
   dockerfile.directives = std::move(lines.directives);
   dockerfile.comments = std::move(lines.comments);

@@ -51,11 +51,13 @@ struct DockerPair {
   std::string value;
   bool has_value = true;  // false for `ARG name`
   Place place;
+  Place end;  // one behind its last byte
 };
 
 struct DockerWord {
   std::string text;
-  Place place;
+  Place place;  // of an exec form's: where the array begins
+  Place end;    // one behind its last byte; line 0 in an exec form
 };
 
 struct DockerHeredoc {
@@ -106,6 +108,11 @@ struct Dockerfile {
 
 // Throws Error(input) `file:line:col: error: …`.
 Dockerfile parse_dockerfile(std::string_view text, const std::string& file);
+
+// The same for who looks at a file that may be broken: an instruction that cannot be read is left out, and
+// the first kMostErrors of what parse_dockerfile would have thrown are added to `errors`. There may be no
+// stage.
+Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::vector<Error>& errors);
 
 // A variable's value, or nothing when it is not set.
 using DockerVariables = std::function<std::optional<std::string>(std::string_view)>;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/utf8.h"
+#include "definition/file_names.h"
 #include "definition/import_parts.h"
 #include "definition/memory_files.h"
 #include "plan/build_plan.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/oci.h"
+#include "definition/file_names.h"
 #include "definition/legacy_image.h"
 #include "definition/legacy_names.h"
 #include "definition/legacy_script.h"

@@ -65,8 +65,6 @@ struct LegacyTree {
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
 // Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
 bool is_recipe_path(std::string_view path);
-bool is_dockerfile_name(const std::string& name);
-bool is_definition_name(const std::string& name);
 
 // Throw Error(input) when the text is no such file, or has nothing to start from.
 LegacyImage read_legacy_dockerfile(const LegacyTree& tree, const std::string& path, const std::string& text);

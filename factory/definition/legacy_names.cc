@@ -323,9 +323,9 @@ std::string component_name(std::string text) {
 
 std::string stem_of(const std::string& path) {
   std::string name = lower_case(last_word(path));
-  for (std::string_view ending : {".dockerfile", ".def"})
+  for (std::string_view ending : {".dockerfile", ".containerfile", ".def"})
     if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-  for (std::string_view word : {"dockerfile", "singularity"}) {
+  for (std::string_view word : {"dockerfile", "containerfile", "singularity", "apptainer"}) {
     if (!name.starts_with(word)) continue;
     name.erase(0, word.size());
     if (!name.empty()) return name.substr(1);

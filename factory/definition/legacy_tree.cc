@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "definition/file_names.h"
 #include "definition/legacy_image.h"
 #include "definition/legacy_names.h"
 #include "plan/reading.h"
@@ -76,18 +77,6 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
   if (!one_line)
     return note(line, "environment", fmt::format("the value of {} is no single line of text", name));
   environment[name] = {value, line};
-}
-
-bool is_dockerfile_name(const std::string& name) {
-  std::string lower = lower_case(name);
-  return lower == "dockerfile" || lower.starts_with("dockerfile.") || lower.starts_with("dockerfile-") ||
-         lower.starts_with("dockerfile_") || lower.ends_with(".dockerfile");
-}
-
-bool is_definition_name(const std::string& name) {
-  std::string lower = lower_case(name);
-  return lower == "singularity" || lower.starts_with("singularity.") || lower.starts_with("singularity-") ||
-         lower.starts_with("singularity_") || (lower.ends_with(".def") && lower.size() > 4);
 }
 
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -22,6 +23,21 @@ inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 
 // Throws Error(input) `file:line:col: error: message; hint`.
 [[noreturn]] void refuse_at(const std::string& file, Place place, std::string message, std::string hint = {});
+
+// Enough to mend a file by; what reads on behind a mistake stops here.
+inline constexpr std::size_t kMostErrors = 20;
+
+// Calls `read`; false when it threw an Error, which is added to `errors`.
+template <typename Read>
+bool collected(std::vector<Error>& errors, Read read) {
+  try {
+    read();
+    return true;
+  } catch (const Error& error) {
+    errors.push_back(error);
+    return false;
+  }
+}
 
 // Throws Error(input) for more than kMaxDefinitionBytes and for a NUL byte, with its place.
 void check_source(std::string_view text, const std::string& file);

@@ -2,243 +2,184 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <map>
-#include <set>
 
+#include "definition/dockerfile.h"
 #include "lint/check_file.h"
 
 namespace kiln::lint {
 namespace {
 
+// Without quotes and escapes; what variables hold is not known, so they stay.
+std::string plain_text(const std::string& word, char escape) {
+  auto itself = [](std::string_view name) { return "$" + std::string(name); };
+  try {
+    return expand_docker_word(word, itself, escape, "", {});
+  } catch (const Error&) {
+    return word;
+  }
+}
+
+// RUN <<EOF and RUN <<EOF sh: the body is shell. RUN <<EOF python3 and a body that begins with
+// `#!/usr/bin/python3` are none.
+bool is_shell_body(const DockerInstruction& run) {
+  auto is_shell = [](std::string_view program) {
+    return program.substr(0, program.find(' ')).ends_with("sh");
+  };
+  if (run.heredocs.size() != 1 || !run.text.starts_with("<<")) return false;
+  std::size_t blank = run.text.find(' ');
+  if (blank != std::string::npos && !is_shell(trim(std::string_view(run.text).substr(blank)))) return false;
+  std::string_view body = run.heredocs.front().content;
+  std::string_view first = body.substr(0, body.find('\n'));
+  return !first.starts_with("#!") || first.find("sh") != std::string_view::npos;
+}
+
 class DockerfileCheck {
  public:
-  DockerfileCheck(const SourceFile& file, Report& report)
-      : file_(file), report_(report), parsed_(read_dockerfile(file)) {}
+  DockerfileCheck(const SourceFile& file, Report& report) : file_(file), report_(report) {}
 
-  void run() {
-    for (const Instruction& instruction : parsed_.instructions) check(instruction);
-    for (const auto& [stage, unit] : stage_units_) {
-      check_git(unit, report_);
-      check_downloads(unit, report_);
-    }
-    for (Finding& finding : report_.findings())
-      if (finding.where.file == file_.path()) finding.first_line = first_line_of(finding.where.line);
+  std::vector<Error> run() {
+    std::vector<Error> errors;
+    parsed_ = read_dockerfile(file_.text(), file_.path(), errors);
+    for (const DockerInstruction& one : parsed_.arguments) check(one);
+    for (stage_ = 0; stage_ < parsed_.stages.size(); ++stage_) check_stage(parsed_.stages[stage_]);
+    return errors;
   }
 
  private:
-  void check(const Instruction& instruction) {
-    if (instruction.name == "FROM") check_from(instruction);
-    if (instruction.name == "ARG") remember_argument(instruction);
-    if (instruction.name == "ENV" || instruction.name == "ARG") check_assignments(instruction);
-    if (instruction.name == "ADD") check_add(instruction);
-    if (instruction.name == "RUN" && text(instruction).substr(0, 1) != "[") check_run(instruction);
-  }
-
-  std::string_view text(const Instruction& instruction) const {
-    return std::string_view(file_.text())
-        .substr(instruction.arguments.begin, instruction.arguments.end - instruction.arguments.begin);
-  }
-
-  std::vector<ShellWord> words(const Instruction& instruction) const {
-    std::vector<ShellWord> all;
-    for (const ShellCommand& command :
-         read_shell(file_.text(), instruction.arguments, ShellDialect::dockerfile).commands)
-      if (!command.in_substitution) all.insert(all.end(), command.words.begin(), command.words.end());
-    return all;
-  }
-
-  void check_from(const Instruction& instruction) {
-    std::vector<ShellWord> parts = words(instruction);
-    while (!parts.empty() && parts.front().text.starts_with("--")) parts.erase(parts.begin());
-    if (parts.empty()) return;
-    std::string reference = with_arguments(parts.front().text);
-    bool known =
-        reference == "scratch" || stages_.contains(reference) || reference.find('$') != std::string::npos;
-    if (!known) check_base(reference, file_.at(parts.front().span.begin), report_);
-    if (parts.size() >= 3) stages_.insert(parts[2].text);
-  }
-
-  void remember_argument(const Instruction& instruction) {
-    for (const Assignment& one : read_assignments(file_, instruction))
-      if (one.has_value) arguments_[one.name] = one.value;
-  }
-
-  // $NAME and ${NAME} with the defaults of ARG.
-  std::string with_arguments(std::string reference) const {
-    for (const auto& [name, value] : arguments_)
-      for (const std::string& form : {"${" + name + "}", "$" + name})
-        if (std::size_t at = reference.find(form); at != std::string::npos)
-          reference.replace(at, form.size(), value);
-    return reference;
-  }
-
-  void check_assignments(const Instruction& instruction) {
-    for (const Assignment& one : read_assignments(file_, instruction)) {
-      if (std::string flag = native_flag(one.value); !flag.empty())
-        report_.add("KL003", file_, one.span, fmt::format("{} is the builder's CPU, not the target's", flag));
-      if (std::string reason = secret_in(one.name, one.value); !reason.empty())
-        report_.add("KL060", file_, one.span, reason);
-      else if (instruction.name == "ARG" && !one.has_value && !secret_in(one.name, "a value").empty())
-        report_.add("KL060", file_, one.span,
-                    fmt::format("the value of {} stays in the image's history", one.name));
-      if (has_credentials(one.value)) report_.add("KL061", file_, one.span, "this URL has a password");
-      if (one.name == "LD_LIBRARY_PATH" && instruction.name == "ENV" &&
-          one.value.find("LD_LIBRARY_PATH") == std::string::npos)
-        report_.add("KL078", file_, one.span, "the base's LD_LIBRARY_PATH is lost");
-      if (one.name == "LD_LIBRARY_PATH" && one.value.find("stubs") != std::string::npos)
-        report_.add("KL082", file_, one.span, "the stub hides the host's driver");
+  void check_stage(const DockerStage& stage) {
+    const std::size_t known = report_.findings().size();
+    check_from(stage);
+    for (const DockerInstruction& one : stage.instructions) check(one);
+    if (!runs_.shell.commands.empty()) {
+      check_git(runs_, report_);
+      check_downloads(runs_, report_);
+    }
+    runs_ = {};
+    for (std::size_t i = known; i < report_.findings().size(); ++i) {
+      Finding& finding = report_.findings()[i];
+      for (const DockerInstruction& one : stage.instructions)
+        if (one.place.line <= finding.where.line) finding.first_line = one.place.line;
     }
   }
 
-  void check_add(const Instruction& instruction) {
-    std::vector<ShellWord> parts = words(instruction);
-    bool checksum = std::any_of(parts.begin(), parts.end(),
-                                [](const ShellWord& word) { return word.text.starts_with("--checksum"); });
-    std::erase_if(parts, [](const ShellWord& word) { return word.text.starts_with("--"); });
-    if (parts.size() < 2) return;
-    parts.pop_back();
+  void check(const DockerInstruction& one) {
+    if (one.verb == DockerVerb::env || one.verb == DockerVerb::arg) check_pairs(one);
+    if (one.verb == DockerVerb::add) check_add(one);
+    if (one.verb == DockerVerb::run && !one.exec) check_run(one);
+    for (const DockerInstruction& trigger : one.trigger) check(trigger);
+  }
+
+  std::size_t offset(kiln::Place place) const { return file_.offset_of(place.line, place.column); }
+  Span span_of(kiln::Place begin, kiln::Place end) const {
+    return {offset(begin), end.line == 0 ? offset(begin) : offset(end)};
+  }
+
+  void check_from(const DockerStage& stage) {
+    bool known = true;
+    auto value_of = [&](std::string_view name) -> std::optional<std::string> {
+      for (auto one = parsed_.arguments.rbegin(); one != parsed_.arguments.rend(); ++one)
+        for (const DockerPair& pair : one->pairs)
+          if (pair.name == name && pair.has_value) return plain_text(pair.value, parsed_.escape);
+      known = false;
+      return std::nullopt;
+    };
+    const DockerWord& word = stage.from.words.front();
+    std::string reference;
+    try {
+      reference = expand_docker_word(stage.base, value_of, parsed_.escape, file_.path(), word.place);
+    } catch (const Error&) {
+      return;
+    }
+    if (known && reference != "scratch" && !parsed_.stage_named(reference, stage_))
+      check_base(reference, file_.at(offset(word.place)), report_);
+  }
+
+  void check_pairs(const DockerInstruction& one) {
+    for (const DockerPair& pair : one.pairs)
+      check_pair(one.verb, pair, plain_text(pair.value, parsed_.escape));
+  }
+
+  void check_pair(DockerVerb verb, const DockerPair& pair, const std::string& value) {
+    Span span = span_of(pair.place, pair.end);
+    if (std::string flag = native_flag(value); !flag.empty())
+      report_.add("KL003", file_, span, fmt::format("{} is the builder's CPU, not the target's", flag));
+    if (std::string reason = secret_in(pair.name, value); !reason.empty())
+      report_.add("KL060", file_, span, reason);
+    else if (verb == DockerVerb::arg && !pair.has_value && !secret_in(pair.name, "a value").empty())
+      report_.add("KL060", file_, span,
+                  fmt::format("the value of {} stays in the image's history", pair.name));
+    if (has_credentials(value)) report_.add("KL061", file_, span, "this URL has a password");
+    if (pair.name != "LD_LIBRARY_PATH") return;
+    if (verb == DockerVerb::env && value.find("LD_LIBRARY_PATH") == std::string::npos)
+      report_.add("KL078", file_, span, "the base's LD_LIBRARY_PATH is lost");
+    if (value.find("stubs") != std::string::npos)
+      report_.add("KL082", file_, span, "the stub hides the host's driver");
+  }
+
+  void check_add(const DockerInstruction& one) {
     bool plain = true;
-    for (const ShellWord& source : parts) {
-      bool remote = is_url(source.text) || source.text.starts_with("git@");
-      bool archive = source.text.find(".tar") != std::string::npos || source.text.ends_with(".tgz") ||
-                     source.text.ends_with(".txz") || source.text.find('$') != std::string::npos ||
-                     source.text.find('*') != std::string::npos;
+    for (std::size_t i = 0; i + 1 < one.words.size(); ++i) {
+      std::string source = plain_text(one.words[i].text, parsed_.escape);
+      Span span = span_of(one.words[i].place, one.words[i].end);
+      bool remote = is_url(source) || source.starts_with("git@");
+      bool archive = source.find(".tar") != std::string::npos || source.ends_with(".tgz") ||
+                     source.ends_with(".txz") || source.find_first_of("$*") != std::string::npos;
       plain = plain && !remote && !archive;
       if (!remote) continue;
-      if (std::string branch = branch_in_url(source.text); !branch.empty())
-        report_.add("KL011", file_, source.span, fmt::format("{} in this URL is a branch: it moves", branch));
-      if (!checksum && !is_commit(source.text))
-        report_.add("KL012", file_, source.span, "nothing checks what ADD gets");
+      if (std::string branch = branch_in_url(source); !branch.empty())
+        report_.add("KL011", file_, span, fmt::format("{} in this URL is a branch: it moves", branch));
+      if (one.flag("checksum") == nullptr && !is_commit(source))
+        report_.add("KL012", file_, span, "nothing checks what ADD gets");
     }
-    if (!plain || text(instruction).starts_with("[")) return;
-    report_.add("KL076", file_, instruction.name_span, "ADD does more than this needs").fix = {
-        {instruction.name_span, "COPY"}};
+    if (!plain || one.exec) return;
+    std::size_t begin = offset(one.place);
+    Span name{begin, begin + name_of(one.verb).size()};
+    report_.add("KL076", file_, name, "ADD does more than this needs").fix = {{name, "COPY"}};
   }
 
-  void check_run(const Instruction& instruction) {
-    ScriptUnit unit;
-    unit.file = &file_;
-    unit.span = instruction.arguments;
-    // --mount=…, --network=…
-    while (file_.text().compare(unit.span.begin, 2, "--") == 0) {
-      std::size_t end = file_.text().find_first_of(" \t\n", unit.span.begin);
-      if (end == std::string::npos || end >= unit.span.end) break;
-      end = file_.text().find_first_not_of(" \t\n\\", end);
-      unit.span.begin = std::min(end, unit.span.end);
-    }
-    unit.place = instruction.stage < parsed_.stages ? Place::run_dropped : Place::run;
-    bool cached = text(instruction).find("type=cache") != std::string_view::npos;
-    if (cached && unit.place == Place::run)
-      unit.place = Place::run_dropped;  // what is cached is not in the layer
-    unit.span = without_here_document(unit.span);
+  // Of what the shell gets: without flags, of a here-document its body.
+  Span script_of(const DockerInstruction& one) const {
+    if (is_shell_body(one))
+      return {file_.start_of(one.heredocs.front().place.line + 1), file_.start_of(one.last_line)};
+    return {offset(one.pieces.front().second),
+            file_.start_of(one.last_line) + file_.line_text(one.last_line).size()};
+  }
+
+  void check_run(const DockerInstruction& one) {
+    bool dropped = stage_ + 1 < parsed_.stages.size();
+    for (const DockerFlag& flag : one.flags)  // what is cached is not in the layer
+      dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
+    ScriptUnit unit{&file_, script_of(one), dropped ? Place::run_dropped : Place::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
     check_alone(unit, report_);
-    add_to_stage(instruction.stage, std::move(unit));
+    add_to_stage(std::move(unit));
   }
 
   // What one RUN clones or downloads, a later one of the stage may pin or check.
-  void add_to_stage(std::size_t stage, ScriptUnit unit) {
-    auto [found, first] = stage_units_.try_emplace(stage, unit);
-    if (first) return;
-    auto& commands = found->second.shell.commands;
+  void add_to_stage(ScriptUnit unit) {
+    auto& commands = runs_.shell.commands;
     int pipelines = commands.empty() ? 0 : commands.back().pipeline + 1;
     for (ShellCommand& command : unit.shell.commands) {
       command.pipeline += pipelines;
       commands.push_back(std::move(command));
     }
-  }
-
-  // Of the instruction that a line belongs to.
-  int first_line_of(int line) const {
-    int first = line;
-    for (const Instruction& instruction : parsed_.instructions)
-      if (int start = file_.line_of(instruction.name_span.begin); start <= line) first = start;
-    return first;
-  }
-
-  // RUN <<EOF: the body is the script.
-  Span without_here_document(Span span) const {
-    std::string_view text = std::string_view(file_.text()).substr(span.begin, span.end - span.begin);
-    if (!text.starts_with("<<")) return span;
-    std::size_t first = text.find('\n');
-    std::size_t last = text.rfind('\n');
-    return first == std::string_view::npos || last <= first
-               ? span
-               : Span{span.begin + first + 1, span.begin + last + 1};
+    runs_.file = unit.file;
+    runs_.span = unit.span;
+    runs_.place = unit.place;
   }
 
   const SourceFile& file_;
   Report& report_;
   Dockerfile parsed_;
-  std::map<std::size_t, ScriptUnit> stage_units_;  // all RUNs of a stage
-  std::set<std::string> stages_;
-  std::map<std::string, std::string> arguments_;
+  std::size_t stage_ = 0;  // that is looked at
+  ScriptUnit runs_;        // all its RUNs
 };
-
-struct Header {
-  std::string value;
-  Span span;
-};
-
-// `Bootstrap: docker` and the like: keys in lower case.
-std::map<std::string, Header> read_header(const SourceFile& file, const Section& section) {
-  std::map<std::string, Header> fields;
-  for (int line = file.line_of(section.span.begin); line <= static_cast<int>(file.lines()); ++line) {
-    std::size_t start = file.start_of(line);
-    if (start >= section.span.end) break;
-    std::string_view text = file.line_text(line);
-    std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos || text.starts_with('#')) continue;
-    std::string key;
-    for (char c : text.substr(0, colon))
-      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    std::size_t value = std::min(text.find_first_not_of(" \t", colon + 1), text.size());
-    std::size_t end = text.find_last_not_of(" \t\r") + 1;
-    fields[key] = {std::string(text.substr(value, std::max(end, value) - value)),
-                   {start + value, start + std::max(end, value)}};
-  }
-  return fields;
-}
-
-Place place_of(std::string_view section) {
-  if (section == "post") return Place::post;
-  return section == "environment" ? Place::environment : Place::other;
-}
-
-bool is_shell_section(std::string_view section) {
-  static constexpr std::array<std::string_view, 6> kSections = {"post",      "environment", "test",
-                                                                "runscript", "startscript", "setup"};
-  return std::find(kSections.begin(), kSections.end(), section) != kSections.end();
-}
-
-// An %environment is read by every start of the container.
-void check_environment(const ScriptUnit& unit, Report& report) {
-  for (const ShellCommand& command : unit.shell.commands)
-    for (const ShellWord& word : command.words)
-      if (assigned_name(word) == "LD_LIBRARY_PATH" &&
-          word.text.find("LD_LIBRARY_PATH", 1) == std::string::npos)
-        add(report, "KL078", unit, command, word.span,
-            "what was in LD_LIBRARY_PATH, such as --nv's, is lost");
-}
 
 }  // namespace
 
-void check_dockerfile(const SourceFile& file, Report& report) { DockerfileCheck(file, report).run(); }
-
-void check_definition(const SourceFile& file, Report& report) {
-  const std::vector<Section> sections = read_definition(file);
-  auto header = read_header(file, sections.front());
-  bool docker = header.contains("bootstrap") && header["bootstrap"].value.starts_with("docker");
-  if (docker && header.contains("from"))
-    check_base(header["from"].value, file.at(header["from"].span.begin), report);
-  for (const Section& section : sections) {
-    if (!is_shell_section(section.name)) continue;
-    ScriptUnit unit{&file, section.span, place_of(section.name), read_shell(file.text(), section.span)};
-    check_script(unit, report);
-    if (unit.place == Place::environment) check_environment(unit, report);
-  }
+std::vector<Error> check_dockerfile(const SourceFile& file, Report& report) {
+  return DockerfileCheck(file, report).run();
 }
 
 void check_base(std::string_view reference, const SourceLocation& where, Report& report) {

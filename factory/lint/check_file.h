@@ -2,14 +2,17 @@
 // Python files.
 #pragma once
 
+#include <vector>
+
 #include "lint/check_script.h"
 #include "lint/finding.h"
 #include "lint/unit.h"
 
 namespace kiln::lint {
 
-void check_dockerfile(const SourceFile& file, Report& report);
-void check_definition(const SourceFile& file, Report& report);
+// Both answer what could not be read; the rest is looked at all the same.
+std::vector<Error> check_dockerfile(const SourceFile& file, Report& report);
+std::vector<Error> check_definition(const SourceFile& file, Report& report);
 
 // A script of a recipe, or one that is looked at alone.
 void check_shell_file(const SourceFile& file, Place place, Report& report);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/json.h"
+#include "definition/file_names.h"
 #include "lint/check_file.h"
 #include "lint/recipe_source.h"
 #include "plan/recipe.h"
@@ -14,10 +15,6 @@ namespace kiln::lint {
 namespace {
 
 constexpr int kDeepest = 12;
-
-bool starts_with_word(const std::string& name, std::string_view word) {
-  return name == word || (name.starts_with(word) && (name[word.size()] == '.' || name[word.size()] == '-'));
-}
 
 bool is_script(std::string_view path, std::string_view text) {
   return path.ends_with(".sh") || text.starts_with("#!/bin/sh") || text.starts_with("#!/bin/bash");
@@ -38,11 +35,8 @@ FileKind kind_of_file(const fs::path& file) {
   const std::string name = file.filename().string();
   if (name == "recipe.json") return FileKind::recipe;
   if (name.ends_with(".json")) return is_other_json(name) ? FileKind::unknown : FileKind::matrix;
-  if (starts_with_word(name, "Dockerfile") || starts_with_word(name, "Containerfile") ||
-      name.ends_with(".Dockerfile") || name.ends_with(".dockerfile"))
-    return FileKind::dockerfile;
-  if (name.ends_with(".def") || starts_with_word(name, "Singularity") || starts_with_word(name, "Apptainer"))
-    return FileKind::definition;
+  if (is_dockerfile_name(name)) return FileKind::dockerfile;
+  if (is_definition_name(name)) return FileKind::definition;
   if (name.ends_with(".sh")) return FileKind::script;
   if (name.ends_with(".py")) return FileKind::python;
   if (name.ends_with(".txt") && name.find("requirements") != std::string::npos) return FileKind::requirements;
@@ -73,7 +67,8 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
   FileKind kind = kind_of_file(path);
   if (kind == FileKind::unknown)
     throw Error(ExitCode::usage, fmt::format("'{}' is nothing that lint knows", path.string()),
-                "recipe.json, a matrix, Dockerfile…, *.def, Singularity…, *.sh, *.py, requirements*.txt, or "
+                "recipe.json, a matrix, Dockerfile…, Containerfile…, *.def, Singularity…, Apptainer…, *.sh, "
+                "*.py, requirements*.txt, or "
                 "a folder");
   if (kind == FileKind::matrix) return {path};
   look_at_file(path, kind);
@@ -84,17 +79,19 @@ void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matri
   if (depth > kDeepest) return;
   const std::vector<std::string> names = files_.list(folder);
   if (std::find(names.begin(), names.end(), "recipe.json") != names.end())
-    return look_at_recipe(folder / "recipe.json");
+    return look_at_recipe((folder / "recipe.json").lexically_normal());
   for (const std::string& name : names) {
     if (!is_searched(name)) continue;
-    if (files_.is_directory(folder / name)) {
-      look_at_folder(folder / name, matrices, depth + 1);
+    const fs::path path = (folder / name).lexically_normal();  // "Dockerfile", not "./Dockerfile"
+    if (files_.is_directory(path)) {
+      look_at_folder(path, matrices, depth + 1);
       continue;
     }
     FileKind kind = kind_of_file(name);
-    if (kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(folder / name, kind);
-    if (kind == FileKind::matrix && depth == 0 && folder.filename() == "matrix")
-      matrices.push_back(folder / name);
+    bool own = depth == 0 &&
+               (kind == FileKind::script || kind == FileKind::python || kind == FileKind::requirements);
+    if (own || kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(path, kind);
+    if (kind == FileKind::matrix && depth <= 1 && folder.filename() == "matrix") matrices.push_back(path);
   }
 }
 
@@ -104,8 +101,10 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (!text) return cannot_read(Error(ExitCode::input, {path.string(), 0, 0, ""}, "cannot be read"));
   ++result_.files;
   SourceFile file(path.string(), std::move(*text));
-  if (kind == FileKind::dockerfile) check_dockerfile(file, report_);
-  if (kind == FileKind::definition) check_definition(file, report_);
+  std::vector<Error> errors;
+  if (kind == FileKind::dockerfile) errors = check_dockerfile(file, report_);
+  if (kind == FileKind::definition) errors = check_definition(file, report_);
+  for (const Error& error : errors) cannot_read(error);
   if (kind == FileKind::script) check_shell_file(file, Place::recipe, report_);
   if (kind == FileKind::python) check_python_file(file, report_);
   if (kind == FileKind::requirements) check_requirements_file(file, report_);

@@ -45,8 +45,9 @@ class Linter {
  public:
   Linter(FileSystem& files, Selection selection) : files_(files), selection_(std::move(selection)) {}
 
-  // A file, or a folder that is searched for recipes, Dockerfiles and definition files. Matrices that are
-  // found are answered, for the caller to plan. Throws Error(usage) for a path that is not there.
+  // A file, or a folder that is searched for recipes, Dockerfiles and definition files; scripts, Python files
+  // and requirements files count only right in it. Matrices that are found are answered, for the caller to
+  // plan. Throws Error(usage) for a path that is not there.
   std::vector<fs::path> look_at(const fs::path& path);
 
   // The cells of a plan.

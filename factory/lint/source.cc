@@ -21,6 +21,10 @@ std::size_t SourceFile::start_of(int line) const {
              : starts_[static_cast<std::size_t>(line) - 1];
 }
 
+std::size_t SourceFile::offset_of(int line, int column) const {
+  return std::min(start_of(line) + static_cast<std::size_t>(std::max(column, 1) - 1), text_.size());
+}
+
 SourceLocation SourceFile::at(std::size_t offset) const {
   int line = line_of(offset);
   return {path_, line, static_cast<int>(offset - start_of(line)) + 1, ""};

@@ -1,5 +1,4 @@
-// What rules look at: pieces of shell with where they run, instructions of Dockerfiles, packages that pip is
-// asked for.
+// What rules look at: pieces of shell with where they run, packages that pip is asked for.
 #pragma once
 
 #include <string>
@@ -37,40 +36,6 @@ struct ScriptUnit {
   }
   bool mentions(std::string_view words) const { return text().find(words) != std::string_view::npos; }
 };
-
-// One instruction of a Dockerfile; its arguments are as written, continuation lines included.
-struct Instruction {
-  std::string name;  // upper case: RUN
-  Span name_span;
-  Span arguments;
-  std::size_t stage = 0;  // counts FROMs, from 1; 0 before the first
-};
-
-struct Dockerfile {
-  std::vector<Instruction> instructions;
-  std::size_t stages = 0;
-  std::vector<ShellComment> comments;  // whole lines
-};
-
-// Line by line, as BuildKit reads it: continuation lines, `# escape=` is not looked for, here-documents
-// belong to their instruction.
-Dockerfile read_dockerfile(const SourceFile& file);
-
-// NAME=value pairs of ENV, ARG and LABEL; `ENV NAME value` too. A value is without its quotes.
-struct Assignment {
-  std::string name;
-  std::string value;
-  bool has_value = false;
-  Span span;
-};
-std::vector<Assignment> read_assignments(const SourceFile& file, const Instruction& instruction);
-
-struct Section {
-  std::string name;  // "post", "environment"; "" for the header
-  Span span;         // of what is below its line
-};
-// Singularity/Apptainer definition file: the header and its sections.
-std::vector<Section> read_definition(const SourceFile& file);
 
 // A package that pip is asked for, on the command line or in a requirements file.
 struct Requirement {

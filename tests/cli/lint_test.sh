@@ -49,6 +49,30 @@ expect 2 "$KILN" init recipe library/../x
 expect 2 "$KILN" init
 cd ..
 
+# A matrix is a start of its own: where there are no recipes, it comes with a base and a framework that plan and lint.
+mkdir newer && cd newer
+expect 0 "$KILN" init matrix mine
+for file in matrix/mine.json recipes/base/debian/recipe.json recipes/framework/hello/smoke.sh schema/matrix.schema.json; do
+  holds "$out" "$file"
+done
+holds "$err" 'next: edit the recipes, which are starts, then kiln lint'
+expect 0 "$KILN" plan -f matrix/mine.json --format json
+equals "$(json '[cell["tag"] for cell in it["cells"]]')" "['2.10-distro-x86_64_v3-debian13']"
+expect 0 "$KILN" lint
+equals "$out" ''
+expect 0 "$KILN" init matrix mine2
+equals "$out" matrix/mine2.json
+expect 2 "$KILN" init matrix mine3 --framework sklearn
+holds "$err" 'kiln init recipe framework/sklearn makes one'
+expect 3 "$KILN" --recipes nowhere init matrix mine3
+holds "$err" "there is no folder 'nowhere'"
+cd ..
+mkdir named && cd named
+expect 0 "$KILN" init matrix mine --framework sklearn
+expect 0 "$KILN" plan -f matrix/mine.json --format json
+equals "$(json 'it["cells"][0]["axes"]["framework"]')" sklearn
+cd ..
+
 # Findings, as text.
 mkdir bad
 printf 'FROM debian:13\nRUN export A=1\nADD a /\nRUN apt-get update && apt-get install gcc\n' >bad/Dockerfile
@@ -65,6 +89,18 @@ expect 1 "$KILN" lint bad --format json
 equals "$(json 'sorted({f["rule"] for f in it["findings"]})')" "['KL001', 'KL050', 'KL072', 'KL073', 'KL076']"
 expect 1 "$KILN" lint bad --format sarif
 equals "$(json '(it["version"], len(it["runs"][0]["results"]))')" "('2.1.0', 5)"
+
+# What cannot be read is said, with all the rest; names are as short as they can be.
+mkdir broken && cd broken
+printf 'FROM debian\nRUNN x\nRUN export A=1\n' >Containerfile
+expect 3 "$KILN" lint .
+holds "$out" 'Containerfile:3:5: warning:'
+lacks "$out" './Containerfile'
+holds "$err" "Containerfile:2:1: error: unknown instruction 'RUNN'; did you mean 'RUN'?"
+holds "$err" '1 file: 0 errors, 2 warnings, 0 notes; 1 place could not be read'
+expect 3 "$KILN" lint . --format sarif
+equals "$(json 'it["runs"][0]["invocations"][0]["executionSuccessful"]')" False
+cd ..
 
 # --fix: as a diff, then for good; what needs a person stays.
 cp bad/Dockerfile before

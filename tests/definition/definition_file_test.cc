@@ -104,6 +104,23 @@ TEST(DefinitionFile, Mistakes) {
             "x.def:1:12: error: a NUL byte; this is a text file");
 }
 
+TEST(DefinitionFile, ABrokenOneIsReadAsFarAsItGoes) {
+  std::vector<Error> errors;
+  DefinitionFile file = read_definition(
+      "Bootstrap: docker\nForm: x\nFrom:  {{ BASE }}\n\n%pots\n a\n%post\n b {{ V }}\n\n%test\n", "x.def",
+      errors);
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[1].format(), "x.def:5:1: error: unknown section '%pots'; did you mean 'post'?");
+  ASSERT_EQ(file.stages.size(), 1u);
+  EXPECT_EQ(file.stages[0].value("from"), "{{ BASE }}");
+  EXPECT_EQ(at(file.stages[0].find("from")->value_place), "3:8");
+  ASSERT_EQ(file.stages[0].sections.size(), 3u);
+  const DefinitionSection& post = file.stages[0].sections[1];
+  EXPECT_EQ(post.body, " b {{ V }}\n\n");
+  EXPECT_EQ(post.last_line, 9);
+  EXPECT_EQ(file.stages[0].sections[2].last_line, 10) << "its own line, for there is no body";
+}
+
 TEST(DefinitionFile, NumberedOtherUrls) {
   EXPECT_EQ(parse_definition("Bootstrap: zypper\nOtherURL0: a\nOtherURL12: b\n", "x.def")
                 .stages[0]

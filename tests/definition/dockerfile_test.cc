@@ -1,3 +1,4 @@
+#include "definition/file_names.h"
 #include "text_cases.h"
 
 namespace kiln::testing {
@@ -132,6 +133,46 @@ TEST(Dockerfile, OnBuildHoldsAnInstruction) {
             "Dockerfile:2:9: error: ONBUILD cannot stand after ONBUILD");
   EXPECT_EQ(docker_error("FROM x\nONBUILD FROM y\n"),
             "Dockerfile:2:9: error: FROM cannot stand after ONBUILD");
+}
+
+TEST(Dockerfile, WordsAndPairsSayWhereTheyEnd) {
+  DockerInstruction env = instruction("ENV A=1 \\\n  B=\"two \\\n words\"\n");
+  ASSERT_EQ(env.pairs.size(), 2u);
+  EXPECT_EQ(at(env.pairs[0].place) + "-" + at(env.pairs[0].end), "2:5-2:8");
+  EXPECT_EQ(at(env.pairs[1].place) + "-" + at(env.pairs[1].end), "3:3-4:8");
+  DockerInstruction old = instruction("ENV A b c\n");
+  EXPECT_EQ(at(old.pairs[0].place) + "-" + at(old.pairs[0].end), "2:5-2:10");
+  DockerInstruction add = instruction("ADD --link a /b\n");
+  EXPECT_EQ(at(add.words[1].place) + "-" + at(add.words[1].end), "2:14-2:16");
+  EXPECT_EQ(instruction("ADD [\"a\", \"b\"]\n").words[0].end, Place());
+}
+
+TEST(Dockerfile, ABrokenOneIsReadAsFarAsItGoes) {
+  std::vector<Error> errors;
+  Dockerfile file = read_dockerfile("USER x\nFROM a\nRUNN b\nRUN c\nENV =\nRUN d\n", "Dockerfile", errors);
+  std::vector<std::string> lines;
+  for (const Error& error : errors) lines.push_back(error.format());
+  EXPECT_EQ(lines, Words({"Dockerfile:1:1: error: USER stands above the first FROM; only ARG may",
+                          "Dockerfile:3:1: error: unknown instruction 'RUNN'; did you mean 'RUN'?",
+                          "Dockerfile:5:5: error: ENV has a value without a name"}));
+  ASSERT_EQ(file.stages.size(), 1u);
+  ASSERT_EQ(file.stages[0].instructions.size(), 2u);
+  EXPECT_EQ(file.stages[0].instructions[1].text, "d");
+  std::string bad = "FROM a\n";
+  for (int i = 0; i < 100; ++i) bad += "x\n";
+  errors.clear();
+  read_dockerfile(bad, "Dockerfile", errors);
+  EXPECT_EQ(errors.size(), kMostErrors);
+}
+
+TEST(FileNames, OfBothFormats) {
+  for (const char* name :
+       {"Dockerfile", "dockerfile.gpu", "Containerfile-cpu", "tf_1.Dockerfile", "a.containerfile"})
+    EXPECT_TRUE(is_dockerfile_name(name) && !is_definition_name(name)) << name;
+  for (const char* name : {"Singularity", "Apptainer.gpu", "singularity_x", "A.def"})
+    EXPECT_TRUE(is_definition_name(name) && !is_dockerfile_name(name)) << name;
+  for (const char* name : {"Dockerfiles", ".def", "default", ".dockerfile", ""})
+    EXPECT_FALSE(is_dockerfile_name(name) || is_definition_name(name)) << name;
 }
 
 TEST(Dockerfile, WhatIsNoDockerfile) {

@@ -3,6 +3,7 @@
 // parsers as they went in.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -123,6 +124,63 @@ struct Outcome {
   }
 };
 
+// Puts texts into one of the kPlaces places of a spec where text from outside can stand.
+constexpr int kPlaces = 14;
+void plant(ImageSpec& spec, int place, const std::function<std::string()>& text) {
+  Step& step = spec.stages[1].steps[2];
+  switch (place) {
+    case 0:
+      spec.labels["org.opencontainers.image.description"] = text();
+      break;
+    case 1:
+      spec.labels[text()] = "x";
+      break;
+    case 2:
+      spec.environment["HOSTILE"] = text();
+      break;
+    case 3:
+      spec.environment[text()] = "x";
+      break;
+    case 4:
+      spec.command.push_back(text());
+      break;
+    case 5:
+      step.parameters["HOSTILE"] = text();
+      break;
+    case 6:
+      step.parameters[text()] = "x";
+      break;
+    case 7:
+      step.script = text();
+      break;
+    case 8:
+      step.title = text();
+      break;
+    case 9:
+      step.component = "framework/" + text();
+      break;
+    case 10:
+      spec.stages[1].steps[1].copy[0] = "/" + text();
+      break;
+    case 11:
+      spec.tests[0].parameters["HOSTILE"] = text();
+      break;
+    case 12:
+      spec.request.id = text();
+      spec.target.name = text();
+      break;
+    default: {
+      std::string reference = text();
+      for (Stage& stage : spec.stages) {
+        stage.name = text();
+        stage.steps[0].kind = StepKind::pull;
+        stage.steps[0].script = "";
+        stage.steps[0].reference = reference;
+      }
+    }
+  }
+}
+
 // Straight into the emitters, which no reader guards here.
 TEST(Injection, NothingInASpecBreaksOutOfItsPlace) {
   Outcome all;
@@ -130,60 +188,7 @@ TEST(Injection, NothingInASpecBreaksOutOfItsPlace) {
   for (int i = 0; i < 3000; ++i) {
     ImageSpec spec = sample_spec();
     auto text = [&] { return hostile.chance(4) ? hostile.text() : hostile.line(); };
-    for (int many = 1 + i % 3; many > 0; --many) {
-      Step& step = spec.stages[1].steps[2];
-      switch ((i * 3 + many) % 14) {
-        case 0:
-          spec.labels["org.opencontainers.image.description"] = text();
-          break;
-        case 1:
-          spec.labels[text()] = "x";
-          break;
-        case 2:
-          spec.environment["HOSTILE"] = text();
-          break;
-        case 3:
-          spec.environment[text()] = "x";
-          break;
-        case 4:
-          spec.command.push_back(text());
-          break;
-        case 5:
-          step.parameters["HOSTILE"] = text();
-          break;
-        case 6:
-          step.parameters[text()] = "x";
-          break;
-        case 7:
-          step.script = text();
-          break;
-        case 8:
-          step.title = text();
-          break;
-        case 9:
-          step.component = "framework/" + text();
-          break;
-        case 10:
-          spec.stages[1].steps[1].copy[0] = "/" + text();
-          break;
-        case 11:
-          spec.tests[0].parameters["HOSTILE"] = text();
-          break;
-        case 12:
-          spec.request.id = text();
-          spec.target.name = text();
-          break;
-        default: {
-          std::string reference = text();
-          for (Stage& stage : spec.stages) {
-            stage.name = text();
-            stage.steps[0].kind = StepKind::pull;
-            stage.steps[0].script = "";
-            stage.steps[0].reference = reference;
-          }
-        }
-      }
-    }
+    for (int many = 1 + i % 3; many > 0; --many) plant(spec, (i * 3 + many) % kPlaces, text);
     all.of(spec);
   }
   EXPECT_GT(all.proved, 500);

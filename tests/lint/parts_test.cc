@@ -1,4 +1,4 @@
-// The small readers: Dockerfiles, requirements, wheels, secrets, CUDA's tables.
+// The small readers: requirements, wheels, secrets, CUDA's tables.
 #include <gtest/gtest.h>
 
 #include "lint/check_script.h"
@@ -7,32 +7,6 @@
 
 namespace kiln::lint {
 namespace {
-
-TEST(DockerfileReader, JoinsLinesAndSkipsComments) {
-  const SourceFile file("Dockerfile",
-                        "# syntax\nfrom a AS b\n\nRUN x \\\n  # no\n  && y\nRUN <<EOF\nrm z\nEOF\nENV A=1 "
-                        "B=\"2 3\"\nENV OLD 4\n");
-  const Dockerfile read = read_dockerfile(file);
-  ASSERT_EQ(read.instructions.size(), 5u);
-  EXPECT_EQ(read.instructions[0].name, "FROM");
-  EXPECT_EQ(file.line_of(read.instructions[1].arguments.end), 6);
-  EXPECT_EQ(file.line_of(read.instructions[2].arguments.end), 9);
-  const auto pairs = read_assignments(file, read.instructions[3]);
-  ASSERT_EQ(pairs.size(), 2u);
-  EXPECT_EQ(pairs[1].name, "B");
-  EXPECT_EQ(pairs[1].value, "2 3");
-  EXPECT_EQ(read_assignments(file, read.instructions[4])[0].value, "4");
-}
-
-TEST(DefinitionReader, FindsSections) {
-  const SourceFile file("a.def",
-                        "Bootstrap: docker\nFrom: a:1\n%post -c /bin/bash\n  x\n%environment\n  y\n");
-  const auto sections = read_definition(file);
-  ASSERT_EQ(sections.size(), 3u);
-  EXPECT_EQ(sections[1].name, "post");
-  EXPECT_EQ(file.text().substr(sections[1].span.begin, sections[1].span.end - sections[1].span.begin),
-            "  x\n");
-}
 
 TEST(Requirements, ReadsWhatPipWrites) {
   auto read = [](const char* text) { return read_requirement(text, {}); };

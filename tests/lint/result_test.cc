@@ -213,6 +213,52 @@ TEST(AnyText, IsLookedAt) {
   }
 }
 
+// Places of findings, "line:column", by rule.
+std::string places(const LintResult& result, const std::string& rule) {
+  std::string all;
+  for (const Finding* one : testing::of_rule(result, rule))
+    all += fmt::format("{}:{}-{} ", one->where.line, one->where.column, one->end_column);
+  return all;
+}
+
+TEST(Dockerfiles, FindingsStandWhereTheMistakeIs) {
+  const LintResult result =
+      lint_text("Dockerfile",
+                "ARG TAG=latest\nFROM a:1 AS one\nFROM --platform=linux/amd64 b:${TAG} AS b\n"
+                "FROM ONE\nENV A=1 \\\n  CFLAGS='-O2 -march=native'\n"
+                "RUN --mount=type=cache,target=/c x \\\n# no\n  && chmod 777 /y\n"
+                "ONBUILD RUN chmod 777 /z\n");
+  EXPECT_EQ(places(result, "KL016"), "2:6-0 ");
+  EXPECT_EQ(places(result, "KL015"), "3:29-0 ") << "ARG's default counts, names of stages are no images";
+  EXPECT_EQ(places(result, "KL003"), "6:3-29 ");
+  EXPECT_EQ(places(result, "KL079"), "9:12-15 10:19-22 ");
+  EXPECT_TRUE(result.unreadable.empty());
+}
+
+TEST(Dockerfiles, AHeredocIsShellOnlyWhenAShellReadsIt) {
+  const std::string body = "chmod 777 /x\nEOF\n";
+  EXPECT_EQ(places(lint_text("Dockerfile", "FROM scratch\nRUN <<EOF\n" + body), "KL079"), "3:7-10 ");
+  EXPECT_EQ(places(lint_text("Dockerfile", "FROM scratch\nRUN <<-'EOF' /bin/bash -x\n" + body), "KL079"),
+            "3:7-10 ");
+  EXPECT_EQ(places(lint_text("Dockerfile", "FROM scratch\nRUN <<EOF python3\n" + body), "KL079"), "");
+  EXPECT_EQ(places(lint_text("Dockerfile", "FROM scratch\nRUN <<EOF\n#!/usr/bin/python3\n" + body), "KL079"),
+            "");
+}
+
+TEST(BrokenFiles, AreReportedAndTheRestIsLookedAt) {
+  const LintResult docker = lint_text("Dockerfile", "FROM scratch\nRUNN x\nRUN chmod 777 /x\n");
+  ASSERT_EQ(docker.unreadable.size(), 1u);
+  EXPECT_EQ(docker.unreadable[0].format(),
+            "Dockerfile:2:1: error: unknown instruction 'RUNN'; did you mean 'RUN'?");
+  EXPECT_EQ(places(docker, "KL079"), "3:11-14 ");
+  const LintResult definition =
+      lint_text("a.def", "Bootstrap: docker\nFrom: a:1\n%pots\n x\n%post\n chmod 777 /{{ given }}\n");
+  ASSERT_EQ(definition.unreadable.size(), 1u);
+  EXPECT_EQ(places(definition, "KL016"), "2:7-0 ");
+  EXPECT_EQ(places(definition, "KL079"), "6:8-11 ")
+      << "an argument without a value is no mistake of the file";
+}
+
 TEST(Dockerfiles, PinInALaterRun) {
   const std::string commit(40, 'a');
   EXPECT_TRUE(
@@ -232,6 +278,16 @@ TEST(Dockerfiles, PinInALaterRun) {
       testing::of_rule(
           lint_text("Dockerfile", "FROM scratch\nRUN curl -O https://example.org/a | x\nRUN sh b\n"), "KL012")
           .empty());
+}
+
+// Scripts deeper down belong to recipes, or to something else.
+TEST(Paths, AFoldersOwnScriptsAreLookedAt) {
+  FakeFileSystem files(Disk{{"scripts/a.sh", "chmod 777 /x\n"},
+                            {"scripts/deep/b.sh", "chmod 777 /x\n"},
+                            {"scripts/deep/Containerfile", "FROM scratch\nRUN chmod 777 /x\n"}});
+  const LintResult result = testing::lint_path("scripts", files);
+  EXPECT_EQ(result.files, 2u);
+  EXPECT_EQ(places(result, "KL079"), "1:7-10 2:11-14 ");
 }
 
 TEST(Paths, AreKnownByTheirNames) {

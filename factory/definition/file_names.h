@@ -1,0 +1,14 @@
+// What a file is, by its name alone, in small or capital letters.
+#pragma once
+
+#include <string_view>
+
+namespace kiln {
+
+// Dockerfile, Dockerfile.gpu, Containerfile-cpu, pytorch.dockerfile.
+bool is_dockerfile_name(std::string_view name);
+
+// Singularity, Singularity.gpu, Apptainer_cpu, pytorch.def.
+bool is_definition_name(std::string_view name);
+
+}  // namespace kiln
