@@ -85,7 +85,7 @@ layout_of() { find "$1/images/hello" -mindepth 1 -maxdepth 1 -type d | head -n 1
 expect 1 "$KILN" diff "oci:$(layout_of one)" "oci:$(layout_of two)" --exit-code
 holds "$out" /opt/kiln/hello/stamp
 holds "$out" content
-holds "$out" framework/hello
+holds "$out" "hello 2.1 (distro)"
 expect 0 "$KILN" diff "oci:$(layout_of one)" "oci:$(layout_of two)" --format json
 equals "$(json '[file["change"] for file in it["files"]]')" "['changed']"
 equals "$(json 'it["configuration"]')" '[]'

@@ -13,6 +13,8 @@ STRICTER = ("'..' in its path", "whiteout without a name", "lies below a whiteou
 LENIENT = ("invalid tar header",)  # Go looks at the block behind the first zero block, libarchive ends there
 RUNTIME = {".singularity.d", ".run", ".exec", ".shell", ".test", "singularity", "environment", "dev", "proc", "root",
            "var", "tmp", "etc", "sys", "home"}
+MUTATED = 0.2  # of the layers
+MUTATIONS = ["byte", "header", "type", "number", "name", "link", "twice", "dropped", "cut", "zeros", "swapped"]
 NAMES = ["a", "b", "c", "d", "e"]
 
 
@@ -63,9 +65,52 @@ def layer(rng, files):
             tar.addfile(entry, io.BytesIO(data))
     raw = bytearray(out.getvalue().rstrip(b"\0") + b"\0" * 2048)
     raw = raw[: len(raw) // 512 * 512]
-    if rng.random() < 0.1:  # one damaged byte
-        raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    if rng.random() < MUTATED:
+        mutate(raw, rng)
     return bytes(raw)
+
+
+def fix_checksum(raw, at):
+    raw[at + 148 : at + 156] = b" " * 8
+    raw[at + 148 : at + 156] = b"%06o\0 " % sum(raw[at : at + 512])
+
+
+def mutate(raw, rng):
+    """One change, in half of the cases with a right checksum again, so that readers look behind it."""
+    headers = [at for at in range(0, len(raw) - 511, 512) if raw[at + 257 : at + 262] == b"ustar"]
+    at = rng.choice(headers)
+    kind = rng.choice(MUTATIONS)
+    if kind == "byte":
+        raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+    elif kind == "header":
+        raw[at + rng.randrange(500)] = rng.randrange(256)
+        fix_checksum(raw, at)
+    elif kind == "type":
+        raw[at + 156] = rng.choice(b"\0000123456789LKxgNSVX")
+        fix_checksum(raw, at)
+    elif kind == "number":  # of a size, mode, owner or time: octal too large, negative, base 256, blanks
+        field, width = rng.choice([(100, 8), (108, 8), (116, 8), (124, 12), (136, 12)])
+        value = rng.choice([b"7" * (width - 1), b"-1", b"\x80" + b"\0" * (width - 2) + b"\x05", b"\xff" * width, b" " * width, b"8x"])
+        raw[at + field : at + field + width] = value.ljust(width, b"\0")[:width]
+        fix_checksum(raw, at)
+    elif kind == "name":
+        name = rng.choice([b"", b"/", b".", b"..", b"a/../b", b"a//b/.", b".wh.", b".wh..wh..opq", b"a/.wh..", b".wh..wh.plnk", b"a\nb", b"\xff\xfe", b"n" * 100])
+        raw[at : at + 100] = name.ljust(100, b"\0")
+        fix_checksum(raw, at)
+    elif kind == "link":
+        raw[at + 157 : at + 257] = rng.choice([b"", b"/", b"../../../../etc", b"a", b"/a/../..", b".", b"l" * 100]).ljust(100, b"\0")
+        fix_checksum(raw, at)
+    elif kind == "twice":
+        raw[at:at] = raw[at : at + 512]
+    elif kind == "dropped":
+        del raw[at : at + 512]
+    elif kind == "cut":
+        del raw[rng.randrange(headers[-1] + 512) :]  # before the end: behind it is nothing that libarchive reads
+    elif kind == "zeros":
+        raw[at:at] = b"\0" * 512 * rng.choice([1, 2])
+    elif kind == "swapped":
+        other = rng.choice(headers)
+        raw[at : at + 512], raw[other : other + 512] = raw[other : other + 512], raw[at : at + 512]
 
 
 def write_image(folder, layers):

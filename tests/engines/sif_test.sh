@@ -123,5 +123,5 @@ apptainer sign --keyidx 0 apptainer.sif || { cat apptainer.log; fail 'apptainer 
 "$KILN" sif verify apptainer.sif --keyring "$APPTAINER_KEYSDIR/pgp-public" | grep -q 'good signature by Site' || fail "kiln does not accept Apptainer's signature"
 
 # 8. Layers made at random.
-python3 "$KILN_SOURCE/tests/engines/sif_differential.py" "$work/random" "${KILN_CASES:-60}"
+python3 "$KILN_SOURCE/tests/engines/sif_differential.py" "$work/random" "${KILN_CASES:-400}"
 echo "OK: kiln's SIF and Apptainer's are alike"
