@@ -78,7 +78,7 @@ struct FreeMemory {
     sqfs_free(object);
   }
 };
-using OwnedInode = std::unique_ptr<sqfs_inode_generic_t, FreeMemory>;
+using ReadInode = std::unique_ptr<sqfs_inode_generic_t, FreeMemory>;
 
 class Reader {
  public:
@@ -147,14 +147,14 @@ class Reader {
     if (!reader) throw std::bad_alloc();
     sqfs_inode_generic_t* made = nullptr;
     check(sqfs_dir_reader_get_root_inode(reader.get(), &made), "the root folder");
-    std::vector<OwnedInode> folders;
+    std::vector<ReadInode> folders;
     folders.emplace_back(made);
     first_time(*made);
     while (!folders.empty()) {
-      OwnedInode folder = std::move(folders.back());
+      ReadInode folder = std::move(folders.back());
       folders.pop_back();
       check(sqfs_dir_reader_open_dir(reader.get(), folder.get(), 0), "a folder");
-      while (OwnedInode inode = next(reader.get())) {
+      while (ReadInode inode = next(reader.get())) {
         bool is_folder = inode->base.type == SQFS_INODE_DIR || inode->base.type == SQFS_INODE_EXT_DIR;
         bool is_new = first_time(*inode);
         if (is_folder && !is_new) bad(file_, "a folder is in two folders");
@@ -166,7 +166,7 @@ class Reader {
     }
   }
 
-  OwnedInode next(sqfs_dir_reader_t* reader) const {
+  ReadInode next(sqfs_dir_reader_t* reader) const {
     sqfs_dir_entry_t* entry = nullptr;
     int status = sqfs_dir_reader_read(reader, &entry);
     check(status, "a folder's entry");
@@ -174,7 +174,7 @@ class Reader {
     std::unique_ptr<sqfs_dir_entry_t, FreeMemory> owned(entry);
     sqfs_inode_generic_t* inode = nullptr;
     check(sqfs_dir_reader_get_inode(reader, &inode), "an inode");
-    return OwnedInode(inode);
+    return ReadInode(inode);
   }
 
   void add_file(const sqfs_inode_generic_t& inode) {
