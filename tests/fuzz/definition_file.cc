@@ -18,9 +18,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace kiln;
   std::string_view text(reinterpret_cast<const char*>(bytes), size);
   auto lines = 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  std::vector<Error> errors;
+  for (const DefinitionStage& stage : read_definition(text, "x.def", errors).stages)
+    for (const DefinitionSection& section : stage.sections)
+      demand(section.last_line >= section.place.line && section.last_line <= lines);
+  for (const Error& error : errors) demand(error.code() == ExitCode::input && error.where().line <= lines);
   try {
     DefinitionFile file = parse_definition(text, "x.def", {{"given", "value {{ other }}"}});
-    demand(!file.stages.empty());
+    demand(!file.stages.empty() && errors.empty());
     bool templated = text.find("{{") != std::string_view::npos;
     for (const DefinitionStage& stage : file.stages) {
       demand(!stage.header.empty() || !stage.sections.empty());

@@ -23,7 +23,7 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host
-  dockerfile definition_file emitters import)
+  dockerfile definition_file lint emitters import)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -84,6 +84,7 @@ seeds_of() {
       text_seeds 'Bootstrap: docker\nFrom: x{{ V }}\nStage: a\n%arguments\n V={{W}}\n W=1\n%post -c /bin/bash\n a {{ given }}\nbootstrap: oci\nOtherURL1: a\\\\\n b\n%files from a\n "a b" c\n%apprun x\n y\n'
       ;;
     emitters) text_seeds '0a\xff1b\xff2{{\xff3A\xff4"$x\xff5%post\xff6A\xff7x.sh\xff8#\xff9a/b\xff:/opt\xff;x\xff<c\xff=y\xff>z\xff?docker.io/x:1' ;;
+    lint) with_first '' "$root"/tests/data/lint/hand-written/* "$root"/tests/data/lint/KL*/bad*.* "$root"/recipes/*/*/*.sh ;;
     import) with_first '' "$root"/tests/data/legacy/*/*.Dockerfile ;;
   esac
 }
