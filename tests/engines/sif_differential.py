@@ -10,7 +10,9 @@ import hashlib, io, json, os, random, re, shutil, stat, subprocess, sys, tarfile
 STRICTER = ("'..' in its path", "whiteout without a name", "lies below a whiteout", "hard link with content",
             "not a folder", "is a hard link", "symbolic links", "without a target", "damaged", "Damaged", "truncated",
             "Truncated", "checksum", "Unrecognized", "header", "names the root", "digest", "DiffID", "malformed", "id ")
-LENIENT = ("invalid tar header",)  # Go looks at the block behind the first zero block, libarchive ends there
+LENIENT = ("invalid tar header",  # Go looks at the block behind the first zero block, libarchive ends there
+           "unknown typeflag",  # POSIX: such an entry is a plain file
+           "refusing to change type of root directory")  # a plain file "/" is a folder to GNU tar and libarchive, not to Go
 RUNTIME = {".singularity.d", ".run", ".exec", ".shell", ".test", "singularity", "environment", "dev", "proc", "root",
            "var", "tmp", "etc", "sys", "home"}
 MUTATED = 0.2  # of the layers
