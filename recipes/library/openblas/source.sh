@@ -39,8 +39,8 @@ set -- TARGET="$target" DYNAMIC_ARCH=0 USE_OPENMP=1 NO_LAPACK=1 NO_AFFINITY=1 NO
 make -j"$KILN_JOBS" "$@" libs shared >make.log 2>&1 || { tail -n 40 make.log; exit 1; }
 make "$@" install >install.log 2>&1 || { tail -n 40 install.log; exit 1; }
 
-library=$(readlink -f "$KILN_PREFIX/lib/libopenblas.so")
-ln -sf "$(basename "$library")" "$KILN_PREFIX/lib/libblas.so.3"
+# ldconfig lists libraries by the name that is inside them: a link called libblas.so.3 would not be found.
+gcc -shared -Wl,-soname,libblas.so.3 -Wl,--no-as-needed -o "$KILN_PREFIX/lib/libblas.so.3" -L"$KILN_PREFIX/lib" -lopenblas
 rm -rf "${KILN_PREFIX:?}/lib/cmake" "${KILN_PREFIX:?}/bin"
 cd /
 rm -rf "$work" /etc/apt/sources.list.d/*-src.sources
