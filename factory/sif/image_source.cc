@@ -30,6 +30,12 @@ bool fits(const JsonNode& descriptor, const std::string& architecture) {
          (platform->at("os").string() == "linux" && platform->at("architecture").string() == architecture);
 }
 
+// A bill of materials, a signature.
+bool goes_with_an_image(const JsonNode& node) {
+  auto type = node.find("artifactType");
+  return type && is_artifact_type(type->string());
+}
+
 }  // namespace
 
 ImageName parse_image_name(std::string_view text) {
@@ -119,7 +125,8 @@ Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, co
   if (index.find("layers")) index.fail("expected an image index, found a manifest's layers");
   std::vector<JsonNode> matching;
   for (const JsonNode& node : index.at("manifests").items())
-    if ((tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
+    if (!goes_with_an_image(node) &&
+        (tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
         fits(node, architecture))
       matching.push_back(node);
   if (matching.empty())
