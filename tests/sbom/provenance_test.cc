@@ -72,7 +72,8 @@ TEST_F(ProvenanceTest, IsAStatementAboutTheManifest) {
 
 TEST_F(ProvenanceTest, NamesEverythingThatTheBuildRead) {
   Json found = Json::object();
-  for (const Json& resource : provenance()["predicate"]["buildDefinition"]["resolvedDependencies"])
+  Json statement = provenance();
+  for (const Json& resource : statement["predicate"]["buildDefinition"]["resolvedDependencies"])
     found[resource["name"].get<std::string>()] = resource;
   EXPECT_EQ(found["recipes"]["digest"]["gitCommit"], std::string(40, '5'));
   EXPECT_EQ(found["recipes"]["annotations"]["modified"], true);
