@@ -32,10 +32,16 @@ Digest digest_of(const JsonNode& node) {
 
 }  // namespace
 
+bool is_artifact_type(std::string_view type) {
+  return !type.empty() && type != media_type::kConfig &&
+         type != "application/vnd.docker.container.image.v1+json";
+}
+
 Json to_json(const Descriptor& descriptor) {
   Json json{
       {"mediaType", descriptor.media_type}, {"digest", descriptor.digest.text()}, {"size", descriptor.size}};
   if (!descriptor.annotations.empty()) json["annotations"] = descriptor.annotations;
+  if (!descriptor.artifact_type.empty()) json["artifactType"] = descriptor.artifact_type;
   return json;
 }
 
@@ -73,6 +79,8 @@ Json to_json(const Manifest& manifest) {
             {"config", to_json(manifest.config)},
             {"layers", layers}};
   if (!manifest.annotations.empty()) json["annotations"] = manifest.annotations;
+  if (!manifest.artifact_type.empty()) json["artifactType"] = manifest.artifact_type;
+  if (manifest.subject) json["subject"] = to_json(*manifest.subject);
   return json;
 }
 
@@ -82,6 +90,7 @@ Descriptor descriptor_from_json(const JsonNode& node) {
   descriptor.digest = digest_of(node.at("digest"));
   descriptor.size = static_cast<std::uint64_t>(node.at("size").integer(0, INT64_MAX));
   descriptor.annotations = string_map(node.find("annotations"));
+  descriptor.artifact_type = text_or_empty(node, "artifactType");
   return descriptor;
 }
 
@@ -121,6 +130,9 @@ Manifest manifest_from_json(const JsonNode& node) {
   for (const JsonNode& layer : node.at("layers").items())
     manifest.layers.push_back(descriptor_from_json(layer));
   manifest.annotations = string_map(node.find("annotations"));
+  manifest.artifact_type = text_or_empty(node, "artifactType");
+  if (auto subject = node.find("subject"); subject && !subject->is_null())
+    manifest.subject = descriptor_from_json(*subject);
   return manifest;
 }
 

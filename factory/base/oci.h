@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ inline constexpr std::string_view kConfig = "application/vnd.oci.image.config.v1
 inline constexpr std::string_view kLayerTar = "application/vnd.oci.image.layer.v1.tar";
 inline constexpr std::string_view kLayerGzip = "application/vnd.oci.image.layer.v1.tar+gzip";
 inline constexpr std::string_view kLayerZstd = "application/vnd.oci.image.layer.v1.tar+zstd";
+inline constexpr std::string_view kEmpty = "application/vnd.oci.empty.v1+json";  // of the bytes {}
 }  // namespace media_type
 
 // PATH where nothing says another: Docker's and Apptainer's own default.
@@ -31,6 +33,7 @@ struct Descriptor {
   Digest digest;
   std::uint64_t size = 0;  // bytes
   std::map<std::string, std::string> annotations;
+  std::string artifact_type{};  // of what a manifest holds; "" for an image
   bool operator==(const Descriptor&) const = default;
 };
 
@@ -61,7 +64,12 @@ struct Manifest {
   Descriptor config;
   std::vector<Descriptor> layers;
   std::map<std::string, std::string> annotations;
+  std::string artifact_type{};          // "" for an image
+  std::optional<Descriptor> subject{};  // the manifest that this one goes with
 };
+
+// Whether a descriptor's or manifest's artifactType says that it is no image but goes with one.
+bool is_artifact_type(std::string_view type);
 
 Json to_json(const Descriptor& descriptor);
 Json to_json(const ImageConfig& config);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/cell_options.h"
+#include "cli/documents_step.h"
 #include "cli/invocation.h"
 #include "cli/sif_step.h"
 #include "cli/standing.h"
@@ -136,6 +137,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
+  keep_recipe_origin(catalogue.plan.name, catalogue.recipes, invocation);
   BuildSetup setup{
       catalogue.plan,   ids,        catalogue.recipes, site, state, invocation.files, invocation.runner,
       invocation.clock, environment};

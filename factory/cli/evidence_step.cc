@@ -97,12 +97,13 @@ void fail(const evidence::Evidence& found) {
 
 }  // namespace
 
-EvidenceRecord examine_built(const PlannedImage& image, const BuildPlan& plan, const StepRecord& last,
-                             Invocation& invocation) {
+BuiltContents examine_built(const PlannedImage& image, const BuildPlan& plan, const StepRecord& last,
+                            Invocation& invocation) {
   StatePaths state = invocation.state();
   BlobStore store(state.store());
   evidence::FolderCache cache(state.evidence(), invocation.files);
-  evidence::ReadOptions options{usable_processors(), &cache, {}};
+  sbom::DatabaseFiles databases;
+  evidence::ReadOptions options{usable_processors(), &cache, &databases, {}};
   evidence::ImageFiles files = evidence::read_layers(blobs_of(last, store), options);
   evidence::Evidence found =
       evidence::judge(files, declaration_of(image.spec, plan, last), invocation.cpus());
@@ -110,7 +111,7 @@ EvidenceRecord examine_built(const PlannedImage& image, const BuildPlan& plan, c
   Digest digest = store.put(report, std::string(kReportType)).digest;
   invocation.files.write(state.log(image.spec.key), to_table(found, false));
   if (found.verdict == evidence::Verdict::exceeds && invocation.site().evidence_fails) fail(found);
-  return record_of(found, digest);
+  return {record_of(found, digest), sbom::read_inventory(files.tree, databases)};
 }
 
 void record_image_failure(const PlannedImage& image, const Error& error, double seconds,

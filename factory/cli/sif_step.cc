@@ -69,8 +69,8 @@ std::vector<Attachment> package_sif(const ImageSpec& spec, const StepRecord& las
   StatePaths state = invocation.state();
   BlobStore store(state.store());
   std::int64_t epoch = source_date_epoch(invocation.environment);
-  LayoutImage image = image_of(spec, last, epoch, evidence);
-  Digest manifest = Digest::of(to_json(manifest_of(image)).dump());
+  LayoutImage image = compose_image(spec, last, epoch, evidence);
+  Digest manifest = manifest_descriptor(image).digest;
   sif::SifOptions options = sif_options(epoch);
   fs::path conversion = state.conversion(conversion_key(spec, manifest, options));
   if (auto blob = made_before(conversion, store, invocation.files)) return {{"sif", *blob, {}}};

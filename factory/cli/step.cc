@@ -10,6 +10,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "cli/documents_step.h"
 #include "cli/evidence_step.h"
 #include "cli/invocation.h"
 #include "cli/sif_step.h"
@@ -48,10 +49,12 @@ void report(const StepEvent& event) {
 }
 
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
-void package(const PlanFile& file, const std::string& cell, Invocation& invocation) {
+void package(const PlanFile& file, const Options& options, Invocation& invocation) {
   StatePaths state = invocation.state();
-  const auto plan = file.cell(cell);
-  if (!plan || plan->images.size() != 1) throw Error(ExitCode::usage, "the plan has no cell '" + cell + "'");
+  auto plan = file.cell(options.image);
+  if (!plan || plan->images.size() != 1)
+    throw Error(ExitCode::usage, "the plan has no cell '" + options.image + "'");
+  plan->name = options.plan;
   const PlannedImage& image = plan->images.front();
   double start = invocation.clock.monotonic_seconds();
   StepEvent event{StepEvent::State::started,
@@ -67,10 +70,13 @@ void package(const PlanFile& file, const std::string& cell, Invocation& invocati
   StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
   auto seconds = [&] { return invocation.clock.monotonic_seconds() - start; };
   try {
-    EvidenceRecord evidence = examine_built(image, *plan, last, invocation);
+    BuiltContents contents = examine_built(image, *plan, last, invocation);
+    auto attachments = attach_documents(*plan, last, contents.evidence, contents.inventory, invocation);
+    for (Attachment& sif : package_sif(image.spec, last, contents.evidence, invocation))
+      attachments.push_back(std::move(sif));
     BlobStore store(state.store());
     package_image(image.spec, last, state, store, invocation.files, source_date_epoch(invocation.environment),
-                  evidence, package_sif(image.spec, last, evidence, invocation));
+                  contents.evidence, std::move(attachments));
     event.state = StepEvent::State::done;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
@@ -90,7 +96,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   ::umask(022);  // the caller's must not show in the image's modes
   StatePaths state = invocation.state();
   PlanFile file = open_plan(state, options.plan, invocation.files);
-  if (!options.image.empty()) return package(file, options.image, invocation);
+  if (!options.image.empty()) return package(file, options, invocation);
   auto plan = file.step(options.key);
   if (!plan) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
   Site site = invocation.site();

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "evidence/spool.h"
-#include "sif/layer_merge.h"
 
 namespace kiln::evidence {
 namespace {
@@ -107,10 +106,39 @@ class Examiner final : public sif::ContentSink {
   std::size_t from_cache_ = 0;
 };
 
+// Hands everything on to two takers.
+class BothSinks final : public sif::ContentSink {
+ public:
+  BothSinks(sif::ContentSink& first, sif::ContentSink& second) : first_(first), second_(second) {}
+  void next_file(const sif::PathTable& paths, sif::NodeId path) override {
+    first_.next_file(paths, path);
+    second_.next_file(paths, path);
+  }
+  std::uint32_t begin_file() override {
+    second_.begin_file();
+    return first_.begin_file();
+  }
+  void append(std::string_view bytes) override {
+    first_.append(bytes);
+    second_.append(bytes);
+  }
+  void end_file() override {
+    first_.end_file();
+    second_.end_file();
+  }
+
+ private:
+  sif::ContentSink& first_;
+  sif::ContentSink& second_;
+};
+
 ImageFiles merge_layers(std::size_t count, const sif::LayerMerge::OpenLayer& open,
                         const ReadOptions& options) {
   Examiner examiner(options);
-  sif::LayerMerge merge(count, open, examiner);
+  std::optional<BothSinks> both;
+  if (options.also != nullptr) both.emplace(examiner, *options.also);
+  sif::ContentSink& sink = both ? static_cast<sif::ContentSink&>(*both) : examiner;
+  sif::LayerMerge merge(count, open, sink);
   merge.run();
   ImageFiles files;
   files.tree = std::move(merge.tree());

@@ -14,6 +14,7 @@
 #include "evidence/file_facts.h"
 #include "sif/image_source.h"
 #include "sif/image_tree.h"
+#include "sif/layer_merge.h"
 
 namespace kiln::evidence {
 
@@ -43,6 +44,7 @@ class FolderCache final : public FactsCache {
 struct ReadOptions {
   unsigned jobs = 1;
   FactsCache* cache = nullptr;
+  sif::ContentSink* also = nullptr;  // takes the same contents, with the same ids: one pass for two readers
   std::function<void(std::uint64_t done, std::uint64_t all)> progress;  // compressed bytes
 };
 

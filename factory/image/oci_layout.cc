@@ -30,7 +30,27 @@ std::string read_blob(const fs::path& folder, const Digest& digest, const FileSy
   return *bytes;
 }
 
+void link_referrer(const BlobStore& store, const Descriptor& referrer, const fs::path& folder) {
+  link_blob(store, referrer.digest, folder);
+  JsonDocument document = JsonDocument::parse(store.read(referrer.digest), referrer.digest.text());
+  Manifest manifest = manifest_from_json(document.root());
+  link_blob(store, manifest.config.digest, folder);
+  for (const Descriptor& layer : manifest.layers) link_blob(store, layer.digest, folder);
+}
+
+Json index_of(const LayoutImage& image, Descriptor manifest) {
+  manifest.annotations[kRefName] = image.tag;
+  Json manifests = Json::array({to_json(manifest)});
+  for (const Descriptor& referrer : image.referrers) manifests.push_back(to_json(referrer));
+  return {{"schemaVersion", 2}, {"mediaType", media_type::kImageIndex}, {"manifests", std::move(manifests)}};
+}
+
 }  // namespace
+
+Descriptor manifest_descriptor(const LayoutImage& image) {
+  std::string manifest = to_json(manifest_of(image)).dump();
+  return {std::string(media_type::kManifest), Digest::of(manifest), manifest.size(), {}};
+}
 
 fs::path blob_in_layout(const fs::path& folder, const Digest& digest) {
   return folder / "blobs" / "sha256" / digest.hex();
@@ -56,12 +76,8 @@ LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image,
     for (const Descriptor& layer : image.layers) link_blob(store, layer.digest, aside);
     link_blob(store, made.config.digest, aside);
     link_blob(store, made.manifest.digest, aside);
-    Descriptor entry = made.manifest;
-    entry.annotations[kRefName] = image.tag;
-    Json index{{"schemaVersion", 2},
-               {"mediaType", media_type::kImageIndex},
-               {"manifests", Json::array({to_json(entry)})}};
-    files.write(aside / "index.json", index.dump());
+    for (const Descriptor& referrer : image.referrers) link_referrer(store, referrer, aside);
+    files.write(aside / "index.json", index_of(image, made.manifest).dump());
     files.write(aside / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
     if (files.exists(folder)) {
       fs::path old = aside.string() + ".old";
@@ -84,6 +100,10 @@ PulledImage read_layout(const fs::path& folder, const FileSystem& files) {
   if (!text) throw Error(ExitCode::store, file.string() + " is missing");
   JsonDocument index = JsonDocument::parse(*text, file.string());
   std::vector<JsonNode> manifests = index.root().at("manifests").items();
+  std::erase_if(manifests, [](const JsonNode& node) {
+    auto type = node.find("artifactType");
+    return type && is_artifact_type(type->string());
+  });
   if (manifests.size() != 1) index.root().at("manifests").fail("expected one image");
   Descriptor descriptor = descriptor_from_json(manifests.front());
   auto parse = [&](const Digest& digest) {

@@ -16,6 +16,8 @@ struct LayoutImage {
   std::vector<Descriptor> layers;
   std::map<std::string, std::string> annotations;  // of the manifest
   std::string tag;                                 // org.opencontainers.image.ref.name
+  // Artifact manifests in the store whose subject is this image; listed in index.json beside it, untagged.
+  std::vector<Descriptor> referrers{};
 };
 
 // What write_layout will write of it.
@@ -27,13 +29,16 @@ struct LayoutDescriptors {
   Descriptor config;
 };
 
+// The descriptor of the manifest that write_layout will make.
+Descriptor manifest_descriptor(const LayoutImage& image);
+
 // Writes config and manifest to the store and an image layout of them to `folder`, replacing what is there:
 // made aside and renamed. Blobs are hard links into the store where the file system allows it, else copies.
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files);
 
-// The one image of a layout that an engine pulled. Throws Error(store) for a layout that holds none, or
-// several.
+// The one image of a layout that an engine pulled; what only goes with an image does not count. Throws
+// Error(store) for a layout that holds none, or several.
 struct PulledImage {
   Manifest manifest;
   ImageConfig config;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "image/oci_layout.h"
 #include "image/script.h"
+#include "registry/referrer.h"
 
 namespace kiln {
 namespace {
@@ -92,8 +92,8 @@ void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, s
 
 }  // namespace
 
-LayoutImage image_of(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
-                     const EvidenceRecord& evidence) {
+LayoutImage compose_image(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
+                          const EvidenceRecord& evidence) {
   LayoutImage image;
   image.config = config_of(spec, last, rfc3339(epoch));
   add_evidence_labels(evidence, image.config.labels);
@@ -110,7 +110,9 @@ ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const S
   record.attachments = std::move(attachments);
   add_evidence_labels(evidence, record.labels);
   record.created = rfc3339(epoch);
-  LayoutImage image = image_of(spec, last, epoch, evidence);
+  LayoutImage image = compose_image(spec, last, epoch, evidence);
+  for (const Attachment& attachment : record.attachments)
+    if (!attachment.referrer.empty()) image.referrers.push_back(referrer_descriptor(attachment, store));
   fs::path layout = state.layout(spec.repository, spec.immutable_tag);
   // Nothing may promise a layout while it is replaced.
   files.remove_all(state.built(record_name(spec)));

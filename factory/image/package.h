@@ -10,14 +10,14 @@
 
 namespace kiln {
 
-// The OCI image that package_image writes for the same arguments.
-LayoutImage image_of(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
-                     const EvidenceRecord& evidence);
+// What package_image will write, without its attachments: their subject is manifest_descriptor() of this.
+LayoutImage compose_image(const ImageSpec& spec, const StepRecord& last, std::int64_t epoch,
+                          const EvidenceRecord& evidence);
 
 // Writes config and manifest to the store, the layout folder (oci-layout, index.json, blobs hard-linked; made
 // aside and renamed) and built/<image key>.json. The same spec, layers and evidence give the same bytes; the
 // evidence, which follows from the layers, is in the labels (io.kiln.evidence.*), too. `attachments` are
-// blobs that are in the store already.
+// blobs that are in the store already; those with a referrer are in the layout, too.
 ImageRecord package_image(const ImageSpec& spec, const StepRecord& last, const StatePaths& state,
                           const BlobStore& store, FileSystem& files, std::int64_t epoch,
                           const EvidenceRecord& evidence = {}, std::vector<Attachment> attachments = {});

@@ -1,6 +1,7 @@
 // The state folder (default `.kiln`): every name on disk is made here.
 //
 //   plans/<matrix>.json    the plan that `kiln step` runs, and that the next `--explain` compares with
+//   origins/<matrix>.json  licences and commits of the recipes: for the documents that go with images
 //   recipes/<kind>/<name>/ the recipe files of the plan: an edit during a build changes nothing
 //   lock                   held by `kiln build`: one writer a state folder
 //   build.ninja            the same plan for ninja
@@ -31,6 +32,7 @@ class StatePaths {
   explicit StatePaths(std::filesystem::path root) : root_(std::move(root)) {}
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path plan(std::string_view name) const { return file("plans", name, ".json"); }
+  std::filesystem::path recipe_origin(std::string_view plan) const { return file("origins", plan, ".json"); }
   std::filesystem::path recipes() const { return root_ / "recipes"; }
   std::filesystem::path lock() const { return root_ / "lock"; }
   std::filesystem::path ninja() const { return root_ / "build.ninja"; }

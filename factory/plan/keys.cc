@@ -39,7 +39,7 @@ const KeyTable& key_table() {
       {"target", {"cpu", "accelerators", "description"}},
       {"site",
        {"engine", "launcher", "jobs", "zstd_level", "formats", "limits", "pass_environment",
-        "ca_certificates", "pip_configuration", "evidence"}},
+        "ca_certificates", "pip_configuration", "evidence", "builder"}},
       {"site/limits", {"wall", "silence", "log"}},
       {"lock", {"lock", "archspec", "components"}},
       {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe"}},

@@ -82,6 +82,14 @@ std::string read_environment_glob(const JsonNode& node) {
   return text;
 }
 
+std::string read_builder(const JsonNode& node) {
+  std::string uri = node.line_of_text();
+  std::size_t colon = uri.find(':');
+  if (colon == uri.npos || colon == 0 || uri.find(' ') != uri.npos)
+    node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
+  return uri;
+}
+
 // A file that the site wants handed on: naming one that is not there is a mistake, not a default.
 std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   std::string path = node.line_of_text();
@@ -112,6 +120,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto evidence = root.find("evidence"))
     site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";
   if (auto formats = root.find("formats")) site.sif = read_formats(*formats);
+  if (auto builder = root.find("builder")) site.builder = read_builder(*builder);
   if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
   if (auto names = root.find("pass_environment")) {
     site.pass_environment.clear();

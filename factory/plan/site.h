@@ -22,10 +22,11 @@ struct Site {
                                                "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
                                                "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
-  std::string pip_configuration = "";  // "" = what pip itself would read, when it exists
-  bool sif = true;                     // packaged beside the OCI image ("formats")
-  bool evidence_fails = true;          // an image whose code exceeds its target is not packaged
-  std::string file;                    // "" = built-in defaults
+  std::string pip_configuration = "";                // "" = what pip itself would read, when it exists
+  bool sif = true;                                   // packaged beside the OCI image ("formats")
+  std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
+  bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
+  std::string file;                                  // "" = built-in defaults
 };
 
 const std::vector<std::string>& engine_names();

@@ -37,6 +37,12 @@ void check_size(const BlobSection& section, const Descriptor& descriptor) {
                                              descriptor.digest.text(), section.size, descriptor.size));
 }
 
+// A bill of materials, a signature.
+bool goes_with_an_image(const JsonNode& node) {
+  auto type = node.find("artifactType");
+  return type && is_artifact_type(type->string());
+}
+
 }  // namespace
 
 ImageName parse_image_name(std::string_view text) {
@@ -143,7 +149,8 @@ Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, co
   if (index.find("layers")) index.fail("expected an image index, found a manifest's layers");
   std::vector<JsonNode> matching;
   for (const JsonNode& node : index.at("manifests").items())
-    if ((tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
+    if (!goes_with_an_image(node) &&
+        (tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
         fits(node, architecture))
       matching.push_back(node);
   if (matching.empty())

@@ -180,7 +180,7 @@ holds "$out" "base/box: base digest $(short "$first" 6)… → $(short "$second"
 expect 0 "$KILN" build -f "$matrix" --locked --format json
 equals "$(json '(it["built"], it["up_to_date"], it["failed"])')" '(2, 2, 0)'
 immutable=$("$KILN" show -f "$matrix" "$cell" | "$KILN_PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[0]["immutable_tag"])')
-expect 0 skopeo inspect --config "oci:.kiln/images/hello/$immutable"
+expect 0 skopeo inspect --config "oci:.kiln/images/hello/$immutable:${immutable%-*}"
 holds "$out" 'WORD=two'
 
 # 6. kiln diff: two lockfiles, and the matrix under either.

@@ -23,7 +23,7 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host
-  dockerfile definition_file lint emitters import)
+  dockerfile definition_file lint emitters import package_databases)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -85,6 +85,15 @@ seeds_of() {
       ;;
     emitters) text_seeds '0a\xff1b\xff2{{\xff3A\xff4"$x\xff5%post\xff6A\xff7x.sh\xff8#\xff9a/b\xff:/opt\xff;x\xff<c\xff=y\xff>z\xff?docker.io/x:1' ;;
     lint) with_first '' "$root"/tests/data/lint/hand-written/* "$root"/tests/data/lint/KL*/bad*.* "$root"/recipes/*/*/*.sh ;;
+    package_databases)
+      with_first '\0' "$root"/tests/data/sbom/dpkg-status
+      with_first '\1' "$root"/tests/data/sbom/copyright-*
+      with_first '\2' "$root"/tests/data/sbom/apk-installed
+      with_first '\3' "$root"/tests/data/sbom/rpmdb.sqlite
+      with_first '\5' "$root"/tests/data/sbom/METADATA-*
+      with_first '\6' "$root"/tests/data/sbom/conda-meta.json
+      text_seeds '\7GPL-2+ or (Artistic-2.0 with x exception, and MIT)'
+      ;;
     import) with_first '' "$root"/tests/data/legacy/*/*.Dockerfile ;;
   esac
 }

@@ -6,6 +6,7 @@
 
 #include "image/oci_layout.h"
 #include "image/script.h"
+#include "registry/referrer.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -121,6 +122,28 @@ TEST_F(Package, TheLayoutIsWhatOciSays) {
   EXPECT_EQ(fs::hard_link_count(blob_in_layout(layout, last.layers[0].blob.digest)), 2u)
       << "no second copy on disk";
   EXPECT_EQ(files.list(layout.parent_path()), std::vector<std::string>{layout.filename()});
+}
+
+TEST_F(Package, DocumentsAreReferrersOfTheManifest) {
+  Descriptor subject = manifest_descriptor(compose_image(spec, last, 315532800, {}));
+  Attachment spdx = attach({"spdx", "application/spdx+json", "{\"bill\":1}"}, subject, 315532800, store);
+  ImageRecord record = package_image(spec, last, state, store, files, 315532800, {}, {spdx});
+  EXPECT_EQ(record.manifest, subject.digest);
+  ASSERT_NE(record.attachment("spdx"), nullptr);
+  fs::path layout = state.root() / record.layout;
+  Json index = Json::parse(files.read(layout / "index.json").value());
+  ASSERT_EQ(index["manifests"].size(), 2u);
+  EXPECT_EQ(index["manifests"][1]["artifactType"], "application/spdx+json");
+  EXPECT_EQ(index["manifests"][1]["digest"], spdx.referrer.text());
+  EXPECT_FALSE(index["manifests"][1]["annotations"].contains("org.opencontainers.image.ref.name"));
+  Json manifest = Json::parse(files.read(blob_in_layout(layout, spdx.referrer)).value());
+  EXPECT_EQ(manifest["subject"]["digest"], record.manifest.text());
+  EXPECT_EQ(manifest["config"]["mediaType"], "application/vnd.oci.empty.v1+json");
+  EXPECT_EQ(files.read(blob_in_layout(layout, Digest::of("{}"))), "{}");
+  EXPECT_EQ(files.read(blob_in_layout(layout, spdx.blob.digest)), "{\"bill\":1}");
+  // Readers of the one image still see one image, and the image is what it was without its documents.
+  EXPECT_EQ(image(record).config.labels, spec.labels);
+  EXPECT_EQ(package().manifest, record.manifest);
 }
 
 TEST_F(Package, NewLabelsReplaceTheLayout) {

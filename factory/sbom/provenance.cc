@@ -1,0 +1,178 @@
+#include "sbom/provenance.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/effects.h"
+
+namespace kiln::sbom {
+namespace {
+
+// {"gitCommit": …} or {"sha256": …}, from "git:…" and "sha256:…"; empty for all else.
+Json digest_set(const std::string& checksum) {
+  std::size_t colon = checksum.find(':');
+  if (colon == checksum.npos) return Json::object();
+  std::string kind = checksum.substr(0, colon);
+  std::string value = checksum.substr(colon + 1);
+  if (kind == "git") return {{"gitCommit", value}};
+  if (kind == "sha256") return {{"sha256", value}};
+  return Json::object();
+}
+
+// in-toto's ResourceDescriptors, each once, in the order in which they were found.
+class Dependencies {
+ public:
+  void add(Json resource) {
+    if (seen_.insert(resource.dump()).second) all_.push_back(std::move(resource));
+  }
+  void add(const std::string& uri, const std::string& name, const std::string& checksum) {
+    Json resource{{"name", name}};
+    if (!uri.empty()) resource["uri"] = uri;
+    Json digests = digest_set(checksum);
+    if (!digests.empty()) resource["digest"] = digests;
+    if (resource.size() > 1) add(std::move(resource));
+  }
+  Json take() { return std::move(all_); }
+
+ private:
+  Json all_ = Json::array();
+  std::set<std::string> seen_;
+};
+
+std::string text_at(const Json& object, const char* key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+void add_scripts(const Json& inputs, const std::string& component, Dependencies& found) {
+  auto name = [&](const std::string& file) { return fmt::format("recipes/{}/{}", component, file); };
+  if (auto script = inputs.find("script"); script != inputs.end())
+    found.add("", name(text_at(*script, "name")), text_at(*script, "digest"));
+  if (auto files = inputs.find("files"); files != inputs.end())
+    for (const auto& [file, digest] : files->items()) found.add("", name(file), digest.get<std::string>());
+}
+
+// A base image by its digest where the lockfile has one; without, only its name is known beforehand.
+void add_step(const Step& step, Dependencies& found) {
+  Json inputs = inputs_of(step);
+  if (step.kind == StepKind::pull) {
+    std::string name = step.tagged.empty() ? step.reference : step.tagged;
+    found.add(step.reference, name, text_at(inputs, "digest"));
+    return;
+  }
+  add_scripts(inputs, step.component, found);
+  auto url = step.parameters.find("KILN_SOURCE_URL");
+  auto sum = step.parameters.find("KILN_SOURCE_CHECKSUM");
+  if (url != step.parameters.end() && !url->second.empty())
+    found.add(url->second, step.component + "@" + step.version,
+              sum == step.parameters.end() ? "" : sum->second);
+  auto archive = step.parameters.find("KILN_ARCHIVE");
+  if (archive != step.parameters.end() && !archive->second.empty())
+    found.add({{"name", step.component + " package archive"}, {"uri", archive->second}});
+}
+
+Json dependencies_of(const PlannedImage& image, const ProvenanceInput& input) {
+  Dependencies found;
+  for (const RecipeRepository& repository : input.origin.repositories) {
+    Json resource{{"name", "recipes"}, {"digest", {{"gitCommit", repository.commit}}}};
+    if (!repository.uri.empty()) resource["uri"] = repository.uri;
+    if (repository.modified) resource["annotations"] = {{"modified", true}};
+    found.add(std::move(resource));
+  }
+  for (const auto* keys : {&image.steps, &image.tests})
+    for (const std::string& key : *keys) add_step(input.plan.steps.at(key), found);
+  return found.take();
+}
+
+Json steps_of(const PlannedImage& image, const BuildPlan& plan) {
+  Json all = Json::array();
+  for (const auto* keys : {&image.steps, &image.tests}) {
+    for (const std::string& key : *keys) {
+      const Step& step = plan.steps.at(key);
+      all.push_back({{"key", key}, {"kind", name_of(step.kind)}, {"title", step.title}});
+    }
+  }
+  return all;
+}
+
+Json flags_of(const ImageSpec& spec) {
+  Json all = Json::array();
+  for (const FlagOrigin& flag : spec.flags) {
+    Json json{{"variable", flag.variable}, {"value", flag.value}};
+    if (!flag.compiler.empty()) json["compiler"] = flag.compiler;
+    if (!flag.from.empty()) json["from"] = flag.from;
+    if (!flag.component.empty()) json["component"] = flag.component;
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+Json definition_of(const PlannedImage& image, const ProvenanceInput& input) {
+  const ImageSpec& spec = image.spec;
+  return {{"buildType", kBuildType},
+          {"externalParameters",
+           {{"matrix", input.plan.name}, {"cell", spec.request.id}, {"axes", spec.request.axes}}},
+          {"internalParameters",
+           {{"key", spec.key},
+            {"target", {{"cpu", spec.target.cpu}, {"accelerators", spec.target.accelerators}}},
+            {"steps", steps_of(image, input.plan)},
+            {"flags", flags_of(spec)}}},
+          {"resolvedDependencies", dependencies_of(image, input)}};
+}
+
+Json run_of(const PlannedImage& image, const ProvenanceInput& input) {
+  std::string time = rfc3339(input.created);
+  Json run{{"builder",
+            {{"id", input.builder}, {"version", {{"kiln", input.tool}, {"archspec", input.flag_table}}}}},
+           {"metadata",
+            {{"invocationId", "urn:kiln:image:" + record_name(image.spec)},
+             {"startedOn", time},
+             {"finishedOn", time}}}};
+  if (!input.evidence.empty())
+    run["byproducts"] = Json::array({{{"name", "evidence"}, {"digest", {{"sha256", input.evidence.hex()}}}}});
+  return run;
+}
+
+}  // namespace
+
+std::string to_provenance(const ProvenanceInput& input) {
+  const PlannedImage& image = input.plan.images.front();
+  Json statement{{"_type", "https://in-toto.io/Statement/v1"},
+                 {"subject", Json::array({{{"name", image.spec.repository + ":" + image.spec.tag},
+                                           {"digest", {{"sha256", input.manifest.hex()}}}}})},
+                 {"predicateType", "https://slsa.dev/provenance/v1"},
+                 {"predicate",
+                  {{"buildDefinition", definition_of(image, input)}, {"runDetails", run_of(image, input)}}}};
+  return statement.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<Package> components_of(const BuildPlan& plan, const RecipeOrigin& origin) {
+  const PlannedImage& image = plan.images.front();
+  std::vector<Package> all;
+  for (const ComponentUse& use : image.spec.components) {
+    Package package;
+    package.kind = name_of(use.kind);
+    package.name = use.name;
+    package.version = use.version.text();
+    package.method = use.method;
+    std::string id = package.kind + "/" + package.name;
+    if (auto facts = origin.components.find(id); facts != origin.components.end()) {
+      package.license = read_license(facts->second.licenses);
+      package.homepage = facts->second.homepage;
+    }
+    for (const std::string& key : image.steps) {
+      const Step& step = plan.steps.at(key);
+      auto url = step.parameters.find("KILN_SOURCE_URL");
+      if (step.component != id || url == step.parameters.end() || url->second.empty()) continue;
+      auto sum = step.parameters.find("KILN_SOURCE_CHECKSUM");
+      package.download = url->second;
+      package.checksum = sum == step.parameters.end() ? "" : sum->second;
+    }
+    all.push_back(std::move(package));
+  }
+  return all;
+}
+
+}  // namespace kiln::sbom
