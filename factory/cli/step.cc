@@ -49,7 +49,7 @@ void report(const StepEvent& event) {
 }
 
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
-void package(const PlanFile& file, const Options& options, Invocation& invocation) {
+void package(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
   StatePaths state = invocation.state();
   auto plan = file.cell(options.image);
   if (!plan || plan->images.size() != 1)

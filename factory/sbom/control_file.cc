@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -18,12 +19,6 @@ bool same(std::string_view a, std::string_view b) {
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
-
-std::string_view trimmed(std::string_view text) {
-  std::size_t from = text.find_first_not_of(" \t");
-  if (from == text.npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
 
 }  // namespace
 

@@ -6,13 +6,10 @@
 #include "base/effects.h"
 #include "base/json.h"
 #include "sbom/bill_parts.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
-
-bool is_url(const std::string& text) {
-  return text.find("://") != text.npos && text.find_first_of(" \t\"<>\\^`{|}") == text.npos;
-}
 
 // Either one expression or a list: a licence that is not on SPDX's list brings its text, and an expression
 // has no place for that.

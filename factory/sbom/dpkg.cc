@@ -9,14 +9,13 @@
 #include "base/utf8.h"
 #include "sbom/control_file.h"
 #include "sbom/databases.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
 
 constexpr std::size_t kMostLicenses = 1000;   // of one package
 constexpr std::size_t kMostText = 16u << 10;  // bytes kept of a licence's text
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // "install ok installed"; distroless files have no Status at all.
 bool is_installed(const ControlParagraph& paragraph) {

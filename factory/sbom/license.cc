@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "sbom/words.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_licenses();
@@ -18,22 +19,10 @@ std::map<std::string_view, std::string_view> embedded_licenses();
 namespace kiln::sbom {
 namespace {
 
-constexpr std::size_t kMostName = 100;         // bytes of a licence's name; more is a licence's text
-constexpr std::size_t kMostExpression = 4096;  // bytes of an expression
-constexpr std::size_t kMostText = 64u << 10;   // bytes kept of a licence's text
-constexpr unsigned kMostDepth = 32;            // of parentheses
-
-std::string lower(std::string_view text) {
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return std::tolower(c); });
-  return low;
-}
-
-std::string_view trimmed(std::string_view text) {
-  std::size_t from = text.find_first_not_of(" \t\r\n");
-  if (from == text.npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r\n") - from + 1);
-}
+constexpr std::size_t kMostName = 100;               // bytes of a licence's name; more is a licence's text
+constexpr std::size_t kMostExpression = 4096;        // bytes of an expression
+constexpr std::size_t kMostLicenseText = 64u << 10;  // bytes kept of a licence's text
+constexpr unsigned kMostDepth = 32;                  // of parentheses
 
 // The embedded licenses.json.
 struct LicenseList {
@@ -77,7 +66,7 @@ std::string reference_of(std::string_view written) {
 
 License unknown(std::string_view written) {
   std::string reference = reference_of(written);
-  return {reference, {{reference, std::string(written.substr(0, kMostText))}}};
+  return {reference, {{reference, std::string(written.substr(0, kMostLicenseText))}}};
 }
 
 enum class Joint { none, both, either };  // what holds an expression's parts together

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sbom/package.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -18,12 +19,6 @@ std::string encoded(std::string_view text, std::string_view also_plain = "") {
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return std::tolower(c); });
-  return low;
 }
 
 // purl-spec, pypi: one spelling for names that PyPI takes for the same.

@@ -6,11 +6,10 @@
 #include "base/json.h"
 #include "sbom/control_file.h"
 #include "sbom/databases.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // "License :: OSI Approved :: MIT License" → MIT. Classifiers that name a family only ("BSD License") are not
 // licences of the list.

@@ -135,7 +135,7 @@ class Header {
 };
 
 // "bash-5.2.26-3.fc40.src.rpm" → bash, 5.2.26-3.fc40.
-void set_source(Package& package, const std::string& rpm) {
+void set_source_rpm(Package& package, const std::string& rpm) {
   constexpr std::string_view kEnding = ".src.rpm";
   if (!rpm.ends_with(kEnding)) return;
   std::string stem = rpm.substr(0, rpm.size() - kEnding.size());
@@ -166,7 +166,7 @@ Package read_rpm_header(std::string_view blob) {
   package.supplier = header.text(kVendor);
   package.homepage = header.text(kUrl);
   package.license = read_license(header.text(kLicense));
-  set_source(package, header.text(kSourceRpm));
+  set_source_rpm(package, header.text(kSourceRpm));
   header.files([&](std::string_view folder, std::string_view name) {
     bool metadata = name == "METADATA" || name == "PKG-INFO" || name.ends_with(".egg-info");
     if (!metadata) return;

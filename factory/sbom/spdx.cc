@@ -6,6 +6,7 @@
 #include "base/effects.h"
 #include "base/json.h"
 #include "sbom/bill_parts.h"
+#include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
@@ -16,10 +17,6 @@ constexpr const char* kRoot = "SPDXRef-Image";
 std::string or_nothing(const std::string& text) { return text.empty() ? kNoAssertion : text; }
 
 // Only what is a URI at all: databases hold any text.
-bool is_url(const std::string& text) {
-  return text.find("://") != text.npos && text.find_first_of(" \t\"<>\\^`{|}") == text.npos;
-}
-
 std::string comment_of(const Package& package) {
   if (!package.database.empty()) {
     std::string how = package.installer.empty() ? "" : ", installed by " + package.installer;

@@ -1,5 +1,6 @@
 // What comes out: suppressions, fixes as diffs, JSON, SARIF, shellcheck's batch and cache, files that cannot
 // be read.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

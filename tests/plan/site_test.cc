@@ -43,7 +43,7 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.jobs, 0);
   EXPECT_TRUE(site.sif);
-  EXPECT_TRUE(read(R"({"formats": ["sif", "oci"]})").sif);
+  EXPECT_TRUE(read_text(R"({"formats": ["sif", "oci"]})").sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);
   EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));

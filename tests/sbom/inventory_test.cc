@@ -15,7 +15,7 @@ namespace {
 using sif::testing::tar;
 using sif::testing::TarEntry;
 
-std::string data(const std::string& name) {
+std::string sbom_data(const std::string& name) {
   std::ifstream in(std::string(KILN_TEST_DATA) + "/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -28,15 +28,16 @@ TarEntry link(const std::string& name, const std::string& target) {
 }
 
 std::vector<TarEntry> debian() {
-  return {file("var/lib/dpkg/status", data("sbom/dpkg-status")),
-          file("var/lib/dpkg/info/python3-yaml.list",
-               "/.\n/usr/lib/python3/dist-packages/PyYAML-6.0.dist-info/METADATA\n/usr/lib/python3/x.py\n"),
-          file("usr/lib/os-release", "NAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n"),
-          link("etc/os-release", "../usr/lib/os-release"),
-          file("usr/share/doc/python3-yaml/copyright", data("sbom/copyright-python3-yaml")),
-          file("usr/share/doc/dpkg/copyright", data("sbom/copyright-dpkg")),
-          file("usr/share/doc/zlib1g/copyright", data("sbom/copyright-zlib1g")),
-          file("usr/lib/python3/dist-packages/PyYAML-6.0.dist-info/METADATA", data("sbom/METADATA-PyYAML"))};
+  return {
+      file("var/lib/dpkg/status", sbom_data("sbom/dpkg-status")),
+      file("var/lib/dpkg/info/python3-yaml.list",
+           "/.\n/usr/lib/python3/dist-packages/PyYAML-6.0.dist-info/METADATA\n/usr/lib/python3/x.py\n"),
+      file("usr/lib/os-release", "NAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n"),
+      link("etc/os-release", "../usr/lib/os-release"),
+      file("usr/share/doc/python3-yaml/copyright", sbom_data("sbom/copyright-python3-yaml")),
+      file("usr/share/doc/dpkg/copyright", sbom_data("sbom/copyright-dpkg")),
+      file("usr/share/doc/zlib1g/copyright", sbom_data("sbom/copyright-zlib1g")),
+      file("usr/lib/python3/dist-packages/PyYAML-6.0.dist-info/METADATA", sbom_data("sbom/METADATA-PyYAML"))};
 }
 
 Inventory inventory_of(const std::vector<std::vector<TarEntry>>& layers) {
@@ -89,11 +90,11 @@ TEST(Inventory, UpperLayersDecide) {
 
 TEST(Inventory, AllDatabasesAtOnce) {
   Inventory inventory = inventory_of(
-      {{file("lib/apk/db/installed", data("sbom/apk-installed")),
+      {{file("lib/apk/db/installed", sbom_data("sbom/apk-installed")),
         file("usr/lib/python3.11/site-packages/packaging-23.2.dist-info/METADATA",
              "Name: packaging\nVersion: 23.2\n"),
-        file("usr/lib/sysimage/rpm/rpmdb.sqlite", data("sbom/rpmdb.sqlite")),
-        file("opt/conda/conda-meta/numpy-1.26.4-py311h64a7726_0.json", data("sbom/conda-meta.json")),
+        file("usr/lib/sysimage/rpm/rpmdb.sqlite", sbom_data("sbom/rpmdb.sqlite")),
+        file("opt/conda/conda-meta/numpy-1.26.4-py311h64a7726_0.json", sbom_data("sbom/conda-meta.json")),
         file("opt/conda/conda-meta/history", "==> 2024 <==\n"),
         file("opt/conda/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA",
              "Name: numpy\nVersion: 1.26.4\n"),
