@@ -20,7 +20,7 @@ name=$("$KILN" index list --format json | "$KILN_PYTHON" -c 'import json, sys; p
 
 # 1. The index lists them; each is printed, and nothing else.
 expect 0 "$KILN" index show "$name"
-equals "$(json '[a["kind"] for a in it["attachments"]]')" "['spdx', 'cyclonedx', 'provenance', 'evidence']"
+equals "$(json '[a["kind"] for a in it["attachments"]]')" "['spdx', 'cyclonedx', 'provenance', 'evidence', 'sif']"
 layout=.kiln/$(json 'it["layout"]')
 manifest=$(json 'it["manifest"]')
 expect 0 "$KILN" inspect "$name" --sbom spdx
