@@ -1,5 +1,5 @@
 // A layer: the changed tree of a container → a tar of OCI's layer form (image-spec layer.md),
-// zstd-compressed, in the blob store. The same tree gives the same bytes: entries sorted, times clamped to
+// compressed, in the blob store. The same tree gives the same bytes: entries sorted, times clamped to
 // the epoch, droppings of package managers left out.
 #pragma once
 
@@ -16,6 +16,7 @@ namespace kiln {
 
 struct LayerOptions {
   std::int64_t epoch = 0;  // no entry is newer (seconds, UTC)
+  LayerCompression compression = LayerCompression::zstd;
   int zstd_level = 3;
   int threads = 0;  // 0 = all processors; the bytes do not depend on it
 };

@@ -146,6 +146,7 @@ class StepRun {
     remove_droppings(changes.folder);
     LayerOptions options;
     options.epoch = source_date_epoch(setup_.environment);
+    options.compression = setup_.site.layer_compression;
     options.zstd_level = setup_.site.zstd_level;
     LayerRecord layer = write_layer(changes, store_, options);
     layer.step = step_.key;

@@ -116,6 +116,10 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto launcher = root.find("launcher"))
     for (const JsonNode& word : launcher->items()) site.launcher.push_back(read_text(word));
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
+  if (auto compression = root.find("layer_compression"))
+    site.layer_compression = read_word_of(*compression, {"zstd", "gzip"}, "a compression of layers") == "gzip"
+                                 ? LayerCompression::gzip
+                                 : LayerCompression::zstd;
   if (auto level = root.find("zstd_level")) site.zstd_level = static_cast<int>(level->integer(1, 19));
   if (auto evidence = root.find("evidence"))
     site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";

@@ -11,10 +11,15 @@
 
 namespace kiln {
 
+// What layers are compressed with. zstd is smaller and several times as fast; gzip is what every registry and
+// engine reads.
+enum class LayerCompression { zstd, gzip };
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
   int jobs = 0;                       // 0 = number of processors / 2, at least 1
+  LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.

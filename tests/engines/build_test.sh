@@ -159,7 +159,18 @@ echo 'sleep 60' >>slow/recipes/framework/hello/distro.sh
 expect 124 "$KILN" build -f slow/tiny.json --site short.json --state slowly version=2.1 library=none --format json
 holds "$out" 'killed after 1 s'
 
-# 14. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
+# 14. Layers as gzip, where the site says so: the same files, for tools that know no zstd.
+echo '{"layer_compression": "gzip", "formats": ["oci"]}' >gzip.json
+expect 0 "$KILN" build -f "$matrix" --site gzip.json --state gzipped version=2.1 library=none
+layout=$(echo gzipped/images/hello/2.1-*)
+tag=$(basename "${layout%-*}")
+expect 0 skopeo inspect --raw "oci:$layout:$tag"
+equals "$(json '{layer["mediaType"].rpartition("+")[2] for layer in it["layers"]}')" "{'gzip'}"
+for layer in $(json '" ".join(layer["digest"].split(":")[1] for layer in it["layers"])'); do
+  gzip -t <"$layout/blobs/sha256/$layer" || fail "layer $layer is no gzip file"
+done
+
+# 15. The build system's target `catalogue` runs the same program; here on the tiny catalogue.
 line=$(ninja -C "$(dirname "$KILN")" -t commands catalogue | tail -n 1)
 line=${line//"$KILN_SOURCE/matrix/demo.json"/"$work/$matrix"}
 line=${line//"$KILN_SOURCE/.kiln"/"$work/.kiln"}

@@ -186,6 +186,27 @@ TEST(Layer, TheBlobIsTheTarAndDoesNotDependOnThreads) {
   EXPECT_LT(one.blob.size, 24u << 20);
 }
 
+TEST(Layer, GzipHoldsTheSameTar) {
+  TemporaryFolder tree;
+  TemporaryFolder folder;
+  tree.write("noise", noise(3u << 20));
+  BlobStore store(folder / "store");
+  LayerOptions options;
+  options.epoch = 1000;
+  options.compression = LayerCompression::gzip;
+  LayerRecord record = write_layer({tree.path(), {}}, store, options);
+  EXPECT_EQ(record.blob.media_type, media_type::kLayerGzip);
+  EXPECT_EQ(record.diff_id, Digest::of(tar_of(tree.path())));
+  EXPECT_EQ(diff_id_of(store.path(record.blob.digest)), record.diff_id);
+  EXPECT_LT(record.blob.size, 3u << 20);
+  std::string head = store.read(record.blob.digest).substr(0, 10);
+  EXPECT_EQ(head.substr(0, 4), std::string("\x1f\x8b\x08\0", 4));  // no name
+  EXPECT_EQ(head.substr(4, 4), std::string(4, '\0'));              // no time
+  std::string command = "gzip -t <'" + store.path(record.blob.digest).string() + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(write_layer({tree.path(), {}}, store, options).blob, record.blob);
+}
+
 TEST(Layer, AnEmptyTreeIsAnEmptyTar) {
   TemporaryFolder tree;
   EXPECT_EQ(tar_of(tree.path()), std::string(1024, '\0'));

@@ -104,7 +104,7 @@ inline const std::string kTarget =
     R"({"cpu": "broadwell", "accelerators": ["nvidia:sm_61"], "description": "the paper's testbed"})";
 
 inline const std::string kSite = R"({
-  "engine": "buildah",
+  "engine": "buildah", "layer_compression": "gzip",
   "launcher": ["srun", "-n1"],
   "jobs": 2,
   "zstd_level": 9, "formats": ["oci"],

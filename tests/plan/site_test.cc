@@ -27,6 +27,7 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
+  EXPECT_EQ(site.layer_compression, LayerCompression::gzip);
   EXPECT_EQ(site.zstd_level, 9);
   EXPECT_FALSE(site.sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
@@ -121,6 +122,8 @@ const std::vector<Mistake> kSiteMistakes = {
      "4:11: error: expected a whole number, found a string (at /jobs)"},
     {"JobsIsAFraction", R"("jobs": 2)", R"("jobs": 2.5)", Schema::refuses,
      "4:11: error: expected a whole number, found a number (at /jobs)"},
+    {"CompressionNobodyKnows", R"("gzip")", R"("xz")", Schema::refuses,
+     "2:45: error: expected a compression of layers, found 'xz' (at /layer_compression); one of zstd, gzip"},
     {"LevelTooHigh", R"("zstd_level": 9)", R"("zstd_level": 20)", Schema::refuses,
      "5:17: error: expected a whole number from 1 to 19, found 20 (at /zstd_level)"},
     {"FormatNobodyKnows", R"(["oci"])", R"(["oci", "img"])", Schema::refuses,
