@@ -10,6 +10,7 @@
 
 #include "image/overlay_tree.h"
 #include "image/records.h"
+#include "plan/site.h"
 #include "registry/blob_store.h"
 
 namespace kiln {

@@ -23,7 +23,7 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host
-  dockerfile definition_file lint emitters import package_databases)
+  dockerfile definition_file lint emitters import package_databases layer_merge sif_reader squashfs manifest)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -93,6 +93,13 @@ seeds_of() {
       with_first '\5' "$root"/tests/data/sbom/METADATA-*
       with_first '\6' "$root"/tests/data/sbom/conda-meta.json
       text_seeds '\7GPL-2+ or (Artistic-2.0 with x exception, and MIT)'
+      ;;
+    layer_merge) with_first '' <(tar -C "$root" -cf - --format=pax tests/fuzz/CMakeLists.txt) ;;
+    squashfs)
+      for compression in gzip zstd xz lz4; do
+        seed=$((seed + 1))
+        mksquashfs "$root/tests/data/tiny/targets" "$seeds/$seed" -comp "$compression" -b 4096 -noappend -quiet -no-progress
+      done
       ;;
     import) with_first '' "$root"/tests/data/legacy/*/*.Dockerfile ;;
   esac
