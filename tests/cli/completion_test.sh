@@ -13,13 +13,13 @@ offers() { # offers WORD ARGUMENTS…: what __complete says holds the word
   local word=$1
   shift
   expect 0 kiln __complete "$@"
-  cut -f 1 <<<"$out" | grep -qxF -e "$word" || fail "no '$word' for: kiln $* ($out)"
+  cut -f 1 <<<"$out" | grep -xF -e "$word" >/dev/null || fail "no '$word' for: kiln $* ($out)"
 }
 refuses() {
   local word=$1
   shift
   expect 0 kiln __complete "$@"
-  if cut -f 1 <<<"$out" | grep -qxF -e "$word"; then fail "'$word' for: kiln $*"; fi
+  if cut -f 1 <<<"$out" | grep -xF -e "$word" >/dev/null; then fail "'$word' for: kiln $*"; fi
 }
 offers plan p
 refuses plan x

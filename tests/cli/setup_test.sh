@@ -19,7 +19,7 @@ expect() {
   shift 2
   "$@" >"$work/out" 2>"$work/err" || got=$?
   [[ $got == "$code" ]] || fail "exit code $got, not $code: $* ($(cat "$work/err"))"
-  tail -n 1 "$work/err" | grep -q "^setup: .*$text" || fail "no '$text' in: $(cat "$work/err")"
+  tail -n 1 "$work/err" | grep "^setup: .*$text" >/dev/null || fail "no '$text' in: $(cat "$work/err")"
   [[ ! -s $work/out ]] || fail "something on stdout: $(cat "$work/out")"
 }
 

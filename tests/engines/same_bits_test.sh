@@ -81,7 +81,7 @@ echo 'date +%s%N >/opt/kiln/hello/stamp' >>restless/recipes/framework/hello/dist
 for name in one two; do
   expect 0 "$KILN" build -f restless/tiny.json --state "$name" version=2.1 library=none compiler=none method=distro --format json
 done
-layout_of() { find "$1/images/hello" -mindepth 1 -maxdepth 1 -type d | head -n 1; }
+layout_of() { find "$1/images/hello" -mindepth 1 -maxdepth 1 -type d -print -quit; }
 expect 1 "$KILN" diff "oci:$(layout_of one)" "oci:$(layout_of two)" --exit-code
 holds "$out" /opt/kiln/hello/stamp
 holds "$out" content

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2034 # variables are for the scripts that source this
 # For the script tests: sourced with the private folder as $1. KILN is the program, KILN_SOURCE the source tree.
+# In a pipe, grep reads to the end (no -q): whoever still writes to it would die of SIGPIPE, and pipefail would say so.
 set -euo pipefail
 work=$1
 
