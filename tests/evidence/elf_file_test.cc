@@ -55,7 +55,8 @@ TEST(ElfFile, SymbolsWithoutSectionHeaders) {
 }
 
 TEST(ElfFile, ExecutablesHaveAnInterpreterAndAnEntry) {
-  ElfFile file(testing::Compiler().compile("int main(void) { return 0; }", ""));
+  const std::string bytes = testing::Compiler().compile("int main(void) { return 0; }", "");
+  ElfFile file(bytes);
   EXPECT_NE(file.interpreter().find("ld-linux"), std::string::npos);
   EXPECT_NE(file.entry(), 0u);
 }
