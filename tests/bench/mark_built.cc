@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     kiln::bench::Catalogue catalogue(argv[1]);
     kiln::StatePaths state(argv[2]);
     kiln::fs::create_directories(state.built("x").parent_path());
+    std::ofstream(state.formats()) << "oci sif\n";  // as they would all be there
     kiln::Planner planner(catalogue.matrix, catalogue.input());
     while (planner.next()) {
       std::ofstream(state.built(planner.record_name())) << "{}\n";
