@@ -94,6 +94,9 @@ class Reader {
                  size} {
     check(sqfs_super_read(&super_, &section_.base), "the superblock");
     if (super_.inode_count > kMostSquashfsInodes) bad(file_, fmt::format("{} inodes", super_.inode_count));
+    // libsquashfs takes memory for as many as are said; each holds the end of a file at least.
+    if (super_.fragment_entry_count > super_.inode_count)
+      bad(file_, fmt::format("{} fragments of {} inodes", super_.fragment_entry_count, super_.inode_count));
     sqfs_compressor_config_t config;
     check(sqfs_compressor_config_init(&config, static_cast<SQFS_COMPRESSOR>(super_.compression_id),
                                       super_.block_size, SQFS_COMP_FLAG_UNCOMPRESS),

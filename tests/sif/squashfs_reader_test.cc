@@ -118,5 +118,22 @@ TEST(SquashfsReader, RefusesATruncatedImage) {
   EXPECT_NO_THROW(read_squashfs(file, primary.offset, primary.size, 1));
 }
 
+// Found by fuzzing: libsquashfs took 67 GB for the fragments that 115 bytes spoke of.
+TEST(SquashfsReader, RefusesMoreFragmentsThanFiles) {
+  TestLayout layout;
+  Made made = make(layout, {short_tar({"f a=1", "f b=2"})});
+  std::string bytes = testing::read_file(made.file);
+  SifFile sif = read_sif(ReadOnlyFile(made.file));
+  std::uint64_t count = sif.primary().offset + 16;  // fragment_entry_count of the superblock
+  bytes.replace(count, 4, std::string("\xff\xff\xff\x7f", 4));
+  ReadOnlyFile file(layout.folder().write("fragments.sif", bytes));
+  try {
+    read_squashfs(file, sif.primary().offset, sif.primary().size, 1);
+    FAIL() << "it was read";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("2147483647 fragments of "), std::string::npos) << error.message();
+  }
+}
+
 }  // namespace
 }  // namespace kiln::sif
