@@ -1,4 +1,5 @@
 // matrix/current.json, and what both catalogues owe to whoever builds them.
+#include <set>
 #include <sstream>
 
 #include "catalogue_fixture.h"
@@ -196,6 +197,20 @@ TEST(CataloguesTest, EveryRequirementHasAHashAndOneVersion) {
     }
   }
   EXPECT_GT(read, 1000u);
+}
+
+// A recipe is a folder that stands alone, so what several need is copied: the copies stay the same.
+TEST(CataloguesTest, CopiesOfOneFileAreEqual) {
+  std::set<std::string> contents;
+  std::size_t copies = 0;
+  for (const auto& [name, component] : repository_recipes().all()) {
+    auto found = component.files.find("onnx_model.py");
+    if (found == component.files.end()) continue;
+    contents.insert(found->second.bytes);
+    ++copies;
+  }
+  EXPECT_GT(copies, 1u);
+  EXPECT_EQ(contents.size(), 1u) << "onnx_model.py differs between recipes";
 }
 
 }  // namespace
