@@ -1,6 +1,8 @@
 // ELF files from anybody: refused with an Error, or examined; never followed out of their bytes.
 #include "evidence/file_facts.h"
 
+#include <nlohmann/json.hpp>
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;
   using namespace kiln::evidence;
