@@ -134,6 +134,8 @@ TEST(DispatchNames, EveryEntryIsRead) {
   const DispatchNames& names = dispatch_names();
   EXPECT_EQ(names.tier_of("_ZN2at6native6AVX51212_GLOBAL__N_1L3addE"), Tier::v4);
   EXPECT_EQ(names.tier_of("sgemm_kernel_HASWELL"), Tier::v3);
+  EXPECT_EQ(names.tier_of("_ZN3jxl6N_AVX39InvHSqueezeERNS_5ImageEjjPNS_10ThreadPoolE"), Tier::v4);
+  EXPECT_EQ(names.tier_of("_ZN3jxl6N_AVX29InvHSqueezeERNS_5ImageEjjPNS_10ThreadPoolE"), Tier::v3);
   EXPECT_EQ(names.tier_of("memcpy"), Tier::baseline);
   EXPECT_EQ(names.tier_of("std::frozen"), Tier::baseline);
   EXPECT_EQ(names.tier_of_abi("_ZGVdN4v_sin"), Tier::v3);
