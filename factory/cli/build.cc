@@ -60,10 +60,16 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
     if (!image.log.empty()) reason += ", log " + image.log.string();
     table.add({image.name, std::string(name_of(image.verdict)), reason});
   }
-  fmt::print("{}\n{} built, {} up to date, {} failed, {} not reached; {} steps run in {:.1f} s\n",
+  std::size_t skipped = report.count(Verdict::skipped);
+  fmt::print("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} steps run in {:.1f} s\n",
              table.text(), report.count(Verdict::built), report.count(Verdict::up_to_date),
-             report.count(Verdict::failed), report.count(Verdict::not_reached), report.steps_run,
-             report.seconds);
+             report.count(Verdict::failed), report.count(Verdict::not_reached),
+             skipped > 0 ? fmt::format(", {} skipped", skipped) : "", report.steps_run, report.seconds);
+  if (skipped > 0)
+    fmt::print(
+        "what was skipped is built on a machine of its kind, through the site file's launcher, or with "
+        "QEMU's user "
+        "emulation registered here (Debian: qemu-user-static)\n");
   if (report.steps_run == 0 && report.count(Verdict::up_to_date) == report.images.size())
     fmt::print("nothing to do\n");
 }

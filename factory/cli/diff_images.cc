@@ -8,7 +8,7 @@
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
-#include "image/script.h"
+#include "image/architecture.h"
 #include "sif/image_diff.h"
 
 namespace kiln {

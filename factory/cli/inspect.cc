@@ -11,7 +11,7 @@
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
 #include "evidence/evidence.h"
-#include "image/script.h"
+#include "image/architecture.h"
 
 namespace kiln {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
 #include "cli/usage.h"
-#include "image/script.h"
+#include "image/architecture.h"
 #include "sif/sif_build.h"
 #include "sif/sif_reader.h"
 

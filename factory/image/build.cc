@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "image/architecture.h"
 #include "plan/render.h"
 #include "registry/blob_store.h"
 
@@ -94,7 +95,8 @@ void snapshot_recipes(const BuildSetup& setup) {
   }
 }
 
-Command ninja_command(const BuildSetup& setup, const BuildOptions& options) {
+Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& cells,
+                      const BuildOptions& options) {
   Command command;
   command.argv = {"ninja",
                   "-C",
@@ -105,7 +107,7 @@ Command ninja_command(const BuildSetup& setup, const BuildOptions& options) {
                   std::to_string(std::max(1, options.jobs))};
   if (options.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
   command.argv.emplace_back("--");
-  command.argv.insert(command.argv.end(), setup.cells.begin(), setup.cells.end());
+  command.argv.insert(command.argv.end(), cells.begin(), cells.end());
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
   command.capture_stdout = true;
@@ -139,6 +141,21 @@ void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVe
   verdict.cause = record.exit_code;
 }
 
+// Images for machines that this one cannot stand in for. Through a launcher any machine may run a step.
+std::set<std::string> for_other_machines(const std::vector<const PlannedImage*>& images,
+                                         const BuildSetup& setup) {
+  std::set<std::string> ids;
+  if (!setup.site.launcher.empty()) return ids;
+  std::map<std::string, bool> runs;  // by the step that the image begins with
+  for (const PlannedImage* image : images) {
+    if (image->steps.empty() || is_built(*image, setup.state, setup.files)) continue;
+    auto [found, is_new] = runs.try_emplace(image->steps.front());
+    if (is_new) found->second = can_run(architecture_of(*image, setup.plan), setup.files);
+    if (!found->second) ids.insert(image->spec.request.id);
+  }
+  return ids;
+}
+
 ImageVerdict verdict_of(const PlannedImage& image, bool was_built, const BuildSetup& setup) {
   ImageVerdict verdict;
   verdict.id = image.spec.request.id;
@@ -165,15 +182,17 @@ void forget_failures(const std::vector<const PlannedImage*>& images, const Build
   }
 }
 
-std::size_t run_ninja(const BuildSetup& setup, const BuildOptions& options, Progress& progress,
-                      bool& was_interrupted) {
+std::size_t run_ninja(const BuildSetup& setup, const std::vector<const PlannedImage*>& images,
+                      const BuildOptions& options, Progress& progress, bool& was_interrupted) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
         fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
   NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
-  Command command = ninja_command(setup, options);
+  std::vector<std::string> cells;
+  for (const PlannedImage* image : images) cells.push_back(image->spec.request.id);
+  Command command = ninja_command(setup, cells, options);
   std::string errors;
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
@@ -210,6 +229,8 @@ std::string_view name_of(Verdict verdict) {
       return "failed";
     case Verdict::not_reached:
       return "not reached";
+    case Verdict::skipped:
+      return "skipped";
   }
   return "";
 }
@@ -225,6 +246,7 @@ ExitCode BuildReport::exit_code() const {
   for (const ImageVerdict& image : images)
     if (image.verdict == Verdict::failed) causes.insert(image.cause);
   if (causes.size() == 1) return *causes.begin();
+  if (!images.empty() && count(Verdict::skipped) == images.size()) return ExitCode::tool_missing;
   return count(Verdict::failed) + count(Verdict::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
 }
 
@@ -236,20 +258,30 @@ bool is_built(const PlannedImage& image, const StatePaths& state, const FileSyst
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
   double start = setup.clock.monotonic_seconds();
   auto images = chosen_images(setup);
+  std::set<std::string> skipped = for_other_machines(images, setup);
   std::set<std::string> built_before;
-  for (const PlannedImage* image : images)
-    if (is_built(*image, setup.state, setup.files)) built_before.insert(image->spec.request.id);
-  auto missing = missing_steps(images, setup.state, setup.files);
-  BuildReport report;
-  if (built_before.size() < images.size()) {
-    snapshot_recipes(setup);
-    forget_failures(images, setup);
-    setup.files.write(setup.state.plan(setup.plan.name), plan_text(setup.plan));
-    progress.begin(missing.size() + images.size() - built_before.size());
-    report.steps_run = run_ninja(setup, options, progress, report.interrupted);
+  std::vector<const PlannedImage*> to_build;
+  for (const PlannedImage* image : images) {
+    if (is_built(*image, setup.state, setup.files))
+      built_before.insert(image->spec.request.id);
+    else if (!skipped.contains(image->spec.request.id))
+      to_build.push_back(image);
   }
-  for (const PlannedImage* image : images)
-    report.images.push_back(verdict_of(*image, built_before.contains(image->spec.request.id), setup));
+  BuildReport report;
+  if (!to_build.empty()) {
+    snapshot_recipes(setup);
+    forget_failures(to_build, setup);
+    setup.files.write(setup.state.plan(setup.plan.name), plan_text(setup.plan));
+    progress.begin(missing_steps(to_build, setup.state, setup.files).size() + to_build.size());
+    report.steps_run = run_ninja(setup, to_build, options, progress, report.interrupted);
+  }
+  for (const PlannedImage* image : images) {
+    const std::string& id = image->spec.request.id;
+    report.images.push_back(verdict_of(*image, built_before.contains(id), setup));
+    if (!skipped.contains(id)) continue;
+    report.images.back().verdict = Verdict::skipped;
+    report.images.back().reason = why_not_here(architecture_of(*image, setup.plan));
+  }
   report.seconds = setup.clock.monotonic_seconds() - start;
   return report;
 }
@@ -267,6 +299,7 @@ Json to_json(const BuildReport& report) {
               {"built", report.count(Verdict::built)},
               {"up_to_date", report.count(Verdict::up_to_date)},
               {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
+              {"skipped", report.count(Verdict::skipped)},
               {"steps_run", report.steps_run},
               {"seconds", report.seconds}};
 }

@@ -13,7 +13,8 @@
 
 namespace kiln {
 
-enum class Verdict { built, up_to_date, failed, not_reached };
+// skipped: the image is for machines of another architecture, and nothing here runs its programs.
+enum class Verdict { built, up_to_date, failed, not_reached, skipped };
 std::string_view name_of(Verdict verdict);
 
 // What became of one image.
@@ -22,7 +23,7 @@ struct ImageVerdict {
   std::string name;  // repository:tag
   std::string key;
   Verdict verdict = Verdict::not_reached;
-  std::string reason;  // failed: the step and its end
+  std::string reason;  // failed: the step and its end; skipped: what it is for
   fs::path log;        // failed only
   ExitCode cause =
       ExitCode::images_failed;  // failed only: what ended the step (network, store, tool_missing, …)
@@ -36,6 +37,7 @@ struct BuildReport {
   std::size_t count(Verdict verdict) const;
   // What a program that runs us needs to know: ok, interrupted, the one cause that all failures share
   // (network, store, tool_missing), else images_failed.
+  // What was skipped is no failure; where nothing else was asked for, tool_missing.
   ExitCode exit_code() const;
 };
 

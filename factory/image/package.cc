@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "image/script.h"
 #include "registry/referrer.h"
 
 namespace kiln {
@@ -39,8 +38,6 @@ std::vector<HistoryEntry> history_of(const StepRecord& last, const std::string& 
 // microarchitecture is in labels and index.
 ImageConfig config_of(const ImageSpec& spec, const StepRecord& last, const std::string& created) {
   ImageConfig config = last.base.value_or(ImageConfig{});
-  // Steps run natively.
-  if (!last.base) config.architecture = own_architecture();
   config.created = created;
   if (std::none_of(config.env.begin(), config.env.end(),
                    [](const auto& entry) { return entry.starts_with("PATH="); }))

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -55,27 +54,6 @@ void hand_on_to_apt(SiteHandover& handover, FileSystem& files, const fs::path& f
 }
 
 }  // namespace
-
-std::string own_architecture() {
-  utsname system{};
-  ::uname(&system);
-  std::string_view machine = system.machine;
-  if (machine == "x86_64") return "amd64";
-  if (machine == "aarch64") return "arm64";
-  return std::string(machine);  // ppc64le, riscv64, s390x: OCI has the same names
-}
-
-void check_architecture(const Step& step) {
-  const Json inputs = inputs_of(step);
-  auto found = inputs.find("architecture");
-  if (found == inputs.end()) return;
-  std::string wanted = found->get<std::string>();
-  wanted = wanted.substr(0, wanted.find('/'));  // without a variant
-  if (wanted == own_architecture()) return;
-  throw Error(ExitCode::input,
-              fmt::format("{} is for {}, and this machine is {}", step.title, wanted, own_architecture()),
-              "build it on such a machine, for instance through the site file's launcher");
-}
 
 std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment) {
   auto found = environment.find("SOURCE_DATE_EPOCH");

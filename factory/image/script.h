@@ -9,12 +9,6 @@
 
 namespace kiln {
 
-// This machine's, in OCI's words: amd64, arm64, ppc64le, …
-std::string own_architecture();
-
-// Throws Error(input) when the step is for machines of another architecture: scripts run natively.
-void check_architecture(const Step& step);
-
 // Exactly the files that the step names, in `folder`/<kind>-<name>, which is returned. Throws Error(input)
 // when one is missing.
 fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::path& folder);

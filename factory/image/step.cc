@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "image/architecture.h"
 #include "image/diff_id.h"
 #include "image/failure.h"
 #include "image/layer.h"
@@ -40,7 +41,7 @@ class StepRun {
   void run() {
     double start = setup_.clock.monotonic_seconds();
     setup_.files.write(log(), log_header(step_));
-    check_architecture(step_);
+    check_architecture(step_, setup_.files);
     if (step_.kind == StepKind::test) {
       TestRecord record{step_.key, 0, test()};
       record.seconds = setup_.clock.monotonic_seconds() - start;
@@ -83,7 +84,9 @@ class StepRun {
       throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));
     auto container = engine_.start(nullptr);
     container->add_archive(tar);
-    return finish(*container, StepRecord{});
+    StepRecord record;
+    record.base.emplace().architecture = architecture_of(step_);
+    return finish(*container, std::move(record));
   }
 
   StepRecord pull() {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "image/architecture.h"
 #include "support/fake_effects.h"
 
 namespace kiln {
@@ -77,6 +78,7 @@ struct OneImage {
       Step step;
       step.key = std::string(64, title[0] == 'b' ? 'a' : 'b');
       step.title = title;
+      step.inputs = "{}";
       step.parent = image.steps.empty() ? "" : image.steps.back();
       plan.steps[step.key] = step;
       image.steps.push_back(step.key);
@@ -122,6 +124,53 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
                                             "0", "--", "cell"}));
   EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
   EXPECT_TRUE(one.files.files.contains("/state/plans/one.json"));
+}
+
+// The base of the image is for Arm machines; this one may be anything else.
+struct OneImageForOthers : OneImage {
+  const std::string other = own_architecture() == "arm64" ? "amd64" : "arm64";
+
+  OneImageForOthers() {
+    Step& base = plan.steps.at(plan.images[0].steps[0]);
+    base.inputs = Json{{"architecture", other + "/v8"}}.dump();
+  }
+};
+
+TEST(Build, AnImageForOtherMachinesIsSkipped) {
+  OneImageForOthers one;
+  BuildReport report = one.run();
+  EXPECT_TRUE(one.runner.commands.empty());
+  EXPECT_EQ(report.images.at(0).verdict, Verdict::skipped);
+  EXPECT_EQ(report.images.at(0).reason,
+            "is for " + one.other + ", and this machine is " + own_architecture());
+  EXPECT_EQ(report.exit_code(), ExitCode::tool_missing) << "nothing else was asked for";
+  EXPECT_EQ(to_json(report)["skipped"], 1);
+  EXPECT_EQ(to_json(report)["failed"], 0);
+  report.images.push_back(ended(Verdict::built));
+  EXPECT_EQ(report.exit_code(), ExitCode::ok);
+}
+
+TEST(Build, AnotherMachineMayHaveBuiltIt) {
+  OneImageForOthers one;
+  one.make_built();
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+}
+
+TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
+  OneImageForOthers by_launcher;
+  by_launcher.site.launcher = {"srun"};
+  by_launcher.run();
+  EXPECT_EQ(by_launcher.runner.commands.size(), 1u);
+  OneImageForOthers by_emulator;
+  const std::string handler =
+      "/proc/sys/fs/binfmt_misc/qemu-" + std::string(by_emulator.other == "arm64" ? "aarch64" : "x86_64");
+  for (auto [text, runs] : {std::pair("disabled\ninterpreter /usr/bin/q\nflags: OCF\noffset 0\n", 0u),
+                            std::pair("enabled\ninterpreter /usr/bin/q\nflags: OC\noffset 0\n", 0u),
+                            std::pair("enabled\ninterpreter /usr/bin/q\nflags: OCF\noffset 0\n", 1u)}) {
+    by_emulator.files.files[handler] = text;
+    by_emulator.run();
+    EXPECT_EQ(by_emulator.runner.commands.size(), runs) << text;
+  }
 }
 
 TEST(Build, AFailedStepIsTheReason) {

@@ -6,6 +6,7 @@
 
 #include "image/layer.h"
 #include "image/oci_layout.h"
+#include "image/architecture.h"
 #include "image/script.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
