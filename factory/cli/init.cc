@@ -184,7 +184,7 @@ struct MatrixOptions {
 
 // Those that `kiln plan -f matrix/NAME.json` will find; "recipes" where there are none.
 fs::path folder_to_plan_from(const Invocation& invocation) {
-  const fs::path root = recipes_root(invocation);
+  fs::path root = recipes_root(invocation);
   if (invocation.files.is_directory(root)) return root;
   if (!invocation.options.recipes.empty())
     throw Error(ExitCode::input, fmt::format("there is no folder '{}'", root.string()));

@@ -18,7 +18,10 @@ const CLI::App& named_command(const CLI::App& app) {
 
 std::string see_help(const CLI::App& command) { return fmt::format("see `{} --help`", full_name(command)); }
 
-std::string hint_or(std::string hint, std::string other) { return hint.empty() ? std::move(other) : hint; }
+std::string hint_or(std::string hint, std::string other) {
+  if (hint.empty()) return other;
+  return hint;
+}
 
 const CLI::Option* find_option(const CLI::App& command, const std::string& name) {
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())

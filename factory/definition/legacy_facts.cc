@@ -198,7 +198,7 @@ void FactReader::conda(const Words& words, std::size_t at) {
     const std::string& word = token->text;
     if (word == "install" || !token->literal) continue;
     std::size_t end = word.find_first_of("=<>");
-    std::string version = end == std::string::npos ? "" : word.substr(word.find_first_not_of("=", end));
+    std::string version = end == std::string::npos ? "" : word.substr(word.find_first_not_of('=', end));
     image_.facts.conda[normal_name(word.substr(0, end))] = {version, line(*token)};
   }
 }

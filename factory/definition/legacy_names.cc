@@ -309,7 +309,7 @@ std::string LegacyCell::target() const {
   return fmt::format("{}{}{}", cpu, accelerators.empty() ? "" : ",", fmt::join(accelerators, ","));
 }
 
-std::string component_name(std::string text) {
+std::string component_name(const std::string& text) {
   std::string name;
   for (char c : lower_case(text)) {
     bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||

@@ -29,6 +29,6 @@ struct LegacyCell {
 LegacyCell cell_of(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus);
 
 // A name of a component that is not `none`, a kind, or anything a name may not be.
-std::string component_name(std::string text);
+std::string component_name(const std::string& text);
 
 }  // namespace kiln

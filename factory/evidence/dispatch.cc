@@ -61,7 +61,7 @@ class Finder {
   }
 
   void read_relocations() {
-    for (std::uint32_t i = 0; i < count_; ++i) resolver_[i] = map_.functions[i].indirect;
+    for (std::uint32_t i = 0; i < count_; ++i) resolver_[i] = map_.functions[i].indirect ? 1 : 0;
     for (const Relocation& relocation : file_.relocations()) {
       auto addend = static_cast<std::uint64_t>(relocation.addend);
       if (relocation.type == types_.relative ||
@@ -138,7 +138,8 @@ class Finder {
     for (std::uint32_t i = 0; i < count_; ++i) {
       if (scan_.functions[i].asks_processor)
         queries_.emplace(file_.machine() == Machine::aarch64 ? "mrs" : "cpuid");
-      knows[i] = scan_.functions[i].asks_processor || dispatch_names().is_query(map_.functions[i].name);
+      if (scan_.functions[i].asks_processor || dispatch_names().is_query(map_.functions[i].name))
+        knows[i] = 1;
     }
     for (const CodeReference& reference : scan_.to_data)
       if (query_words_.contains(reference.to)) knows[reference.from] = true;

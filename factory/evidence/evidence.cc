@@ -150,7 +150,7 @@ class Judge {
   // Of each file the feature furthest beyond first: it says most.
   void sort_excesses() {
     auto position = [](const Excess& excess) {
-      const auto& table = feature_table();
+      const auto table = feature_table();
       return std::find_if(table.begin(), table.end(),
                           [&](const Feature& f) { return f.name == excess.feature; }) -
              table.begin();

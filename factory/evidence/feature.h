@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ struct Feature {
   bool judged;  // false: seen and reported, never a violation; feature.cc says why
 };
 
-const std::vector<Feature>& feature_table();
+std::span<const Feature> feature_table();
 // REQUIRES: `name` is in the table of `family` (two families share names: crc32, sha512).
 FeatureSet feature(std::string_view family, std::string_view name);
 FeatureSet features_of_tier(Tier tier);  // this tier and those above
