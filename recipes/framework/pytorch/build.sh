@@ -8,6 +8,11 @@ esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends git libopenblas-dev python3-dev
+# CUDA 10.1 is compiled with GCC, and there is no Clang then.
+if command -v clang-8 >/dev/null; then
+  apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends libomp-8-dev
+  export CC=clang-8 CXX=clang++-8
+fi
 work=$(mktemp -d)
 /usr/bin/python3 -m venv "$work/venv"
 "$work/venv/bin/python3" -m pip --quiet --no-cache-dir install --require-hashes --no-deps -r requirements-bootstrap.txt

@@ -11,11 +11,14 @@ wheels() {
 case $KILN_VERSION in
   1.*)
     blas=libopenblas-base
+    openmp=libgomp1
+    [ -n "$KILN_GPU_TARGETS" ] || openmp=libomp5-8 # of Clang, which it was compiled with
     pip install --require-hashes --no-deps -r requirements-bootstrap.txt
     pip install --require-hashes --no-deps --no-build-isolation --no-compile -r requirements-build.txt
     ;;
   *)
     blas=libopenblas0-pthread
+    openmp=libgomp1
     wheels "requirements-common-py$python.txt"
     [ -z "$KILN_GPU_TARGETS" ] || wheels "requirements-triton-$KILN_FACT_TRITON-gpu.txt"
     ;;
@@ -29,7 +32,7 @@ rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
 # What the wheel was linked with.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends libgomp1 "$blas"
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$openmp" "$blas"
 apt-get clean
 rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache
 pip check

@@ -24,6 +24,10 @@ cd "tensorflow-$KILN_VERSION"
 export PATH="$work/venv/bin:/opt/kiln/bazel/bin:$PATH"
 export PYTHON_BIN_PATH="$work/venv/bin/python3" USE_DEFAULT_PYTHON_LIB_PATH=1
 export TF_ENABLE_XLA=1 TF_NEED_OPENCL_SYCL=0 TF_NEED_ROCM=0 TF_NEED_MPI=0 TF_NEED_TENSORRT=0 TF_DOWNLOAD_CLANG=0
+# Bazel makes its toolchain of it. CUDA 10.1 is compiled with GCC, and there is no Clang then.
+if command -v clang-8 >/dev/null; then
+  export CC=clang-8 CXX=clang++-8
+fi
 export TF_SET_ANDROID_WORKSPACE=0 TF_CONFIGURE_IOS=0 CC_OPT_FLAGS=-Wno-sign-compare GCC_HOST_COMPILER_PATH=/usr/bin/gcc
 if [ -n "$KILN_GPU_TARGETS" ]; then
   # 6.1;7.0+PTX as TensorFlow writes it: 6.1,7.0. It always adds PTX.
