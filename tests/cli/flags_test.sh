@@ -25,7 +25,9 @@ holds "$(json 'it[0]["note"]')" "archspec knows no compiler 'tcc 1.0'"
 # Of cells: what scripts read, what they would get, and why there is nothing.
 expect 0 "$KILN" show --flags -f "$KILN_SOURCE/matrix/paper.json" 'tensorflow-2.1.0-source*' --format json
 equals "$(json '{f["component"] for c in it for f in c["flags"]}')" "{'framework/tensorflow'}"
-equals "$(json '{f["compiler"] for c in it for f in c["flags"] if f["variable"] == "KILN_BAZEL_COPTS"}')" "{'gcc 7.5.0'}"
+# CPU images with the paper's Clang, GPU images with the compiler that their CUDA takes.
+equals "$(json 'sorted({(f["compiler"], "nvidia" in c["id"]) for c in it for f in c["flags"] if f["variable"] == "KILN_BAZEL_COPTS"})')" \
+  "[('clang 8.0.0', False), ('gcc 7.5.0', True)]"
 equals "$(json '{c["note"] for c in it}')" "{''}"
 expect 0 "$KILN" show --flags -f "$KILN_SOURCE/matrix/demo.json" framework=pytorch
 holds "$out" 'no script of this image reads compiler flags, and no toolchain in it is a compiler'
