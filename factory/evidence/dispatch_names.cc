@@ -44,6 +44,7 @@ DispatchNames read_dispatch_names(std::string_view json) {
   JsonNode root = JsonDocument::parse(json, "dispatch_names.json").root();
   root.allow_only({"variants", "vector_abi", "queries", "hwcaps"});
   DispatchNames names;
+  names.digest = Digest::of(json);
   names.variants = variants_at(root.at("variants"));
   names.vector_abi = variants_at(root.at("vector_abi"));
   names.queries = root.at("queries").strings();

@@ -5,11 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
 #include "evidence/feature.h"
 
 namespace kiln::evidence {
 
 struct DispatchNames {
+  Digest digest;  // of the table's text
   struct Variant {
     std::string part;
     Tier tier = Tier::baseline;

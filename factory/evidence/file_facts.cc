@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/version.h"
+#include "evidence/dispatch_names.h"
 
 namespace kiln::evidence {
 namespace {
@@ -100,6 +101,11 @@ void examine_code(const ElfFile& file, unsigned jobs, FileFacts& facts) {
 }
 
 }  // namespace
+
+const std::string& facts_version() {
+  static const std::string kVersion = "2-" + dispatch_names().digest.hex().substr(0, 16);
+  return kVersion;
+}
 
 std::uint64_t FeatureFacts::unconditional_functions() const {
   auto found = functions.find(std::string(name_of(Choice::unconditional)));

@@ -15,8 +15,9 @@
 
 namespace kiln::evidence {
 
-// Raised whenever the same bytes may give other facts: older caches are not read.
-inline constexpr int kFactsVersion = 1;
+// Other whenever the same bytes may give other facts: the number, which whoever changes the code raises, and the
+// digest of dispatch_names.json. Caches of another version are not read.
+const std::string& facts_version();
 
 // A place in the file that shows something.
 struct Witness {

@@ -219,7 +219,7 @@ std::optional<FileFacts> FolderCache::find(const Digest& digest) {
   if (!bytes) return std::nullopt;
   try {
     JsonNode root = JsonDocument::parse(*bytes, file(digest).string()).root();
-    if (root.at("version").integer(0, INT32_MAX) != kFactsVersion) return std::nullopt;
+    if (root.at("version").string() != facts_version()) return std::nullopt;
     return file_facts_from_json(root.at("facts"));
   } catch (const Error&) {
     return std::nullopt;
@@ -228,7 +228,7 @@ std::optional<FileFacts> FolderCache::find(const Digest& digest) {
 
 void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
   if (facts.code_bytes < kCachedCode) return;
-  files_.write(file(digest), Json{{"version", kFactsVersion}, {"facts", to_json(facts)}}.dump());
+  files_.write(file(digest), Json{{"version", facts_version()}, {"facts", to_json(facts)}}.dump());
 }
 
 ImageFiles read_image(const sif::SourceImage& image, const ReadOptions& options) {

@@ -130,12 +130,23 @@ TEST_F(DispatchTest, AFileCompiledForTheTierAsAWholeIsNotMixed) {
   EXPECT_GE(count(facts, Choice::unconditional), 8u);
 }
 
+TEST(DispatchNames, AnotherTableIsAnotherVersionOfWhatIsFound) {
+  const char* table =
+      R"({"variants": [{"contains": ["N_AVX3"], "tier": "v4", "reason": "r"}], "vector_abi": [],
+                         "queries": [], "hwcaps": []})";
+  EXPECT_NE(read_dispatch_names(table).digest, dispatch_names().digest);
+  EXPECT_EQ(facts_version(), "2-" + dispatch_names().digest.hex().substr(0, 16));
+}
+
 TEST(DispatchNames, EveryEntryIsRead) {
   const DispatchNames& names = dispatch_names();
   EXPECT_EQ(names.tier_of("_ZN2at6native6AVX51212_GLOBAL__N_1L3addE"), Tier::v4);
   EXPECT_EQ(names.tier_of("sgemm_kernel_HASWELL"), Tier::v3);
   EXPECT_EQ(names.tier_of("_ZN3jxl6N_AVX39InvHSqueezeERNS_5ImageEjjPNS_10ThreadPoolE"), Tier::v4);
   EXPECT_EQ(names.tier_of("_ZN3jxl6N_AVX29InvHSqueezeERNS_5ImageEjjPNS_10ThreadPoolE"), Tier::v3);
+  EXPECT_EQ(names.tier_of("ossl_aes_cfb128_vaes_enc"), Tier::v4);
+  EXPECT_EQ(names.tier_of("poly1305_blocks_vpmadd52"), Tier::v4);
+  EXPECT_EQ(names.tier_of("aes_hw_encrypt"), Tier::v3);
   EXPECT_EQ(names.tier_of("memcpy"), Tier::baseline);
   EXPECT_EQ(names.tier_of("std::frozen"), Tier::baseline);
   EXPECT_EQ(names.tier_of_abi("_ZGVdN4v_sin"), Tier::v3);

@@ -9,7 +9,7 @@ kind=cpu
 # What the wheel is linked with and does not bring.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends libgomp1
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends libgomp1 libquadmath0
 apt-get clean
 rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache
 "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib"
