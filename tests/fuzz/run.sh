@@ -23,7 +23,7 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host
-  dockerfile definition_file lint emitters import package_databases layer_merge sif_reader squashfs manifest)
+  dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -68,7 +68,7 @@ seeds_of() {
       ;;
     version) text_seeds '2.1.0\n2.1\n2.10rc1\n>=2.1 <2.10, !=2.3\n2\n==1.0+cu118\n*' 'trixie\n1:2.3~a\nv1-post2\n<=3.1' ;;
     component_value) text_seeds '\0openblas@0.3.29:source+fftw' '\1pytorch' '\0none' ;;
-    plan_read) with_first '' "$root"/tests/fuzz/corpus/plan_read/*.json ;;
+    plan_read) with_first '' "$root"/tests/data/plans/*.json ;;
     dsl) with_first '' "$root"/tests/data/dsl/*.json "$root"/matrix/dsl/*.json ;;
     host)
       with_first '\1' /proc/cpuinfo
@@ -93,6 +93,12 @@ seeds_of() {
       with_first '\5' "$root"/tests/data/sbom/METADATA-*
       with_first '\6' "$root"/tests/data/sbom/conda-meta.json
       text_seeds '\7GPL-2+ or (Artistic-2.0 with x exception, and MIT)'
+      ;;
+    elf_file)
+      local code='void f(float* x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2.5f; }'
+      gcc -x c -O2 -march=haswell -c -o "$seeds/object" - <<<"$code"
+      gcc -x c -O3 -march=skylake-avx512 -fPIC -shared -nostdlib -Wl,-z,noseparate-code -o "$seeds/shared" - <<<"$code"
+      strip -o "$seeds/stripped" "$seeds/shared"
       ;;
     layer_merge) with_first '' <(tar -C "$root" -cf - --format=pax tests/fuzz/CMakeLists.txt) ;;
     squashfs)
