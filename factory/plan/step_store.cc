@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/json_text.h"
+
 namespace kiln {
 namespace {
 
@@ -67,7 +69,9 @@ StepStore::Number StepStore::add(const StepPattern& pattern, const ScriptValues*
            other.from == from;
   });
   if (known != kNone) return edges_[known].step;
-  write(pattern, values == nullptr ? std::string_view() : values->json, parent, from);
+  parameters_.clear();
+  if (values != nullptr) append_json(parameters_, values->parameters);
+  write(pattern, parameters_, parent, from);
   edge.step = numbered(hasher_.of(text_));
   edges_.push_back(edge);
   by_edge_.insert(hash, static_cast<Number>(edges_.size() - 1),

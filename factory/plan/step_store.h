@@ -73,7 +73,8 @@ class StepStore {
   HashIndex by_key_;
   std::deque<Edge> edges_;
   HashIndex by_edge_;
-  std::string text_;  // of the last step
+  std::string text_;        // of the last step
+  std::string parameters_;  // of the last step
   std::string parent_hex_;
   std::string from_hex_;
 };
