@@ -77,7 +77,8 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
   const BuildPlan& plan = catalogue.plan;
   CellChoice choice = choose_cells(plan, options, invocation);
   StatePaths paths = invocation.state();
-  StateView state(plan.name, paths, invocation.files);
+  Site site = invocation.site();
+  StateView state(plan.name, site, paths, invocation.files);
   std::vector<Standing> rows;
   for (const PlannedImage* image : choice.images) rows.push_back(state.standing(*image));
   if (!options.graph.empty())

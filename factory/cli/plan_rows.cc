@@ -39,7 +39,8 @@ void print_plan_rows(const std::string& matrix_file, Invocation& invocation) {
   CatalogueFiles read = invocation.read(matrix_file);
   Planner planner(read.matrix, {read.recipes, read.targets, invocation.cpus()});
   StatePaths paths = invocation.state();
-  StateView state(read.matrix.name, paths, invocation.files);
+  Site site = invocation.site();
+  StateView state(read.matrix.name, site, paths, invocation.files);
   Table table({"CELL", "IMAGE", "STATE", "WHY"});
   PlanCounts counts;
   while (planner.next()) {

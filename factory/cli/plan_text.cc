@@ -121,14 +121,18 @@ void PlanCounts::add(CellState state) {
     case CellState::to_retag:
       ++to_retag;
       return;
+    case CellState::to_package:
+      ++to_package;
+      return;
   }
 }
 
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
-  std::size_t images = counts.built + counts.to_build + counts.to_retag;
+  std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package;
   std::string text = fmt::format("{} image{}: {} built, {} to build", images, images == 1 ? "" : "s",
                                  counts.built, counts.to_build);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
+  if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
   return fmt::format("{}; {} excluded\n{}\n", text, counts.excluded, sharing_text(sharing));
 }
 

@@ -24,6 +24,7 @@ struct PlanCounts {
   std::size_t built = 0;
   std::size_t to_build = 0;
   std::size_t to_retag = 0;
+  std::size_t to_package = 0;
   std::size_t excluded = 0;
   void add(CellState state);
 };
