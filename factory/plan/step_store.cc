@@ -1,5 +1,6 @@
 #include "plan/step_store.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/json_text.h"
@@ -83,6 +84,11 @@ StepStore::Number StepStore::add_single(const StepPattern& pattern, std::string_
                                         Number parent) {
   write(pattern, parameters, parent, kNone);
   return numbered(hasher_.of(text_));
+}
+
+void StepStore::forget_uses() {
+  std::fill(uses_.begin(), uses_.end(), 0);
+  used_ = shared_ = 0;
 }
 
 bool StepStore::use(Number step) {

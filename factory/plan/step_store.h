@@ -35,6 +35,7 @@ class StepStore {
 
   // Some image needs the step. True for the first one.
   bool use(Number step);
+  void forget_uses();
   std::size_t uses(Number step) const { return uses_[step]; }
   std::size_t used() const { return used_; }      // steps that an image needs
   std::size_t shared() const { return shared_; }  // that several need
