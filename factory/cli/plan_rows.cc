@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <deque>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <system_error>
 
 #include "base/json_stream.h"
 #include "cli/lock_use.h"
 #include "cli/plan_text.h"
+#include "cli/standing.h"
 #include "cli/table.h"
 
 namespace kiln {

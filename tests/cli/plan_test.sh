@@ -66,6 +66,26 @@ for form in json table; do
   equals "$out" ''
 done
 
+# What cannot be written is an error, long before the end and at the end.
+full() { "$KILN" plan "$@" >/dev/full; }
+"$KILN_PYTHON" "$KILN_SOURCE/tests/bench/catalogue.py" thousand 1000
+for catalogue in "$matrix" thousand/matrix/bench.json; do
+  for form in json table; do
+    expect 8 full -f "$catalogue" --format "$form"
+  done
+done
+
+# Nothing of a thousand cells is kept but a line each: the document takes no more memory than the table.
+memory() { # memory ARGUMENTS…: bytes
+  expect 0 env ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=0 "$KILN_PYTHON" "$KILN_SOURCE/tests/bench/measure.py" 1 "$KILN" plan -f thousand/matrix/bench.json "$@"
+  json 'it["rss"]'
+}
+of_table=$(memory)
+of_document=$(memory --format json)
+of_part=$(memory --exclude framework=framework1)
+[ "$of_document" -lt $((of_table + 10000000)) ] || fail "the document took $of_document bytes, the table $of_table"
+[ "$of_part" -lt $((of_table + 10000000)) ] || fail "the table of a part took $of_part bytes, that of all $of_table"
+
 # One axis: any. Different axes: all. --only is an argument by another name; --exclude takes away.
 cells() { # cells ARGUMENTS…: how many are chosen
   expect 0 "$KILN" plan -f "$matrix" --format json "$@"
