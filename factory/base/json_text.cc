@@ -85,26 +85,7 @@ void append_json(std::string& out, const std::map<std::string, std::string>& mem
   append_merged_json(out, {}, members);
 }
 
-void append_merged_json(std::string& out, const std::map<std::string, std::string>& lower,
-                        const std::map<std::string, std::string>& upper) {
-  out += '{';
-  const char* between = "";
-  auto put = [&](const std::pair<const std::string, std::string>& member) {
-    out += between;
-    append_json(out, member.first);
-    out += ':';
-    append_json(out, member.second);
-    between = ",";
-  };
-  auto low = lower.begin();
-  for (const auto& member : upper) {
-    for (; low != lower.end() && low->first < member.first; ++low) put(*low);
-    if (low != lower.end() && low->first == member.first) ++low;
-    put(member);
-  }
-  for (; low != lower.end(); ++low) put(*low);
-  out += '}';
-}
+void append_json(std::string& out, const PackedMap& members) { append_merged_json(out, {}, members); }
 
 void append_json(std::string& out, const std::vector<std::string>& items) {
   out += '[';

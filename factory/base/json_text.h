@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/packed_map.h"
+
 namespace kiln {
 
 // A string in quotes (RFC 8259, section 7; only what must be escaped is). REQUIRES: valid UTF-8, which all
@@ -14,10 +16,30 @@ namespace kiln {
 void append_json(std::string& out, std::string_view text);
 
 void append_json(std::string& out, const std::map<std::string, std::string>& members);
+void append_json(std::string& out, const PackedMap& members);
 void append_json(std::string& out, const std::vector<std::string>& items);
-// The object of both; where they have a name in common, the value of `upper`.
-void append_merged_json(std::string& out, const std::map<std::string, std::string>& lower,
-                        const std::map<std::string, std::string>& upper);
+// The object of both, std::map or PackedMap; where they have a name in common, the value of `upper`.
+template <typename Lower = PackedMap, typename Upper = PackedMap>
+void append_merged_json(std::string& out, const Lower& lower, const Upper& upper) {
+  out += '{';
+  const char* between = "";
+  auto put = [&](const auto& member) {
+    out += between;
+    append_json(out, std::string_view(member.first));
+    out += ':';
+    append_json(out, std::string_view(member.second));
+    between = ",";
+  };
+  auto low = lower.begin();
+  const auto low_end = lower.end();
+  for (const auto& member : upper) {
+    for (; low != low_end && low->first < member.first; ++low) put(*low);
+    if (low != low_end && low->first == member.first) ++low;
+    put(member);
+  }
+  for (; low != low_end; ++low) put(*low);
+  out += '}';
+}
 
 // Members of an object are written in the order of the calls; Json sorts them, so the caller does.
 class JsonObjectText {

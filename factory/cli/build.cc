@@ -75,13 +75,11 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
 }
 
 // Each step once, under the first image that needs it.
-void print_dry_run(const BuildPlan& plan, const CellChoice& choice, const StatePaths& state,
-                   const FileSystem& files) {
-  StateView view(plan.name, state, files);
+void print_dry_run(const BuildPlan& plan, const CellChoice& choice, const StateView& view) {
   std::set<std::string> listed;
   std::size_t images = 0;
   for (const PlannedImage* image : choice.images) {
-    if (is_built(*image, state, files)) continue;
+    if (view.is_whole(*image)) continue;
     ++images;
     for (const auto* keys : {&image->steps, &image->tests})
       for (const std::string& key : *keys)
@@ -135,9 +133,11 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   CellChoice choice = choose_cells(catalogue.plan, options, invocation);
   auto ids = choice.ids();
   StatePaths state = invocation.state();
-  if (options.dry_run) return print_dry_run(catalogue.plan, choice, state, invocation.files);
-  invocation.need_root_or_namespace();
   Site site = invocation.site();
+  if (options.dry_run)
+    return print_dry_run(catalogue.plan, choice,
+                         StateView(catalogue.plan.name, site, state, invocation.files));
+  invocation.need_root_or_namespace();
   StateLock lock(state.lock(), invocation.clock, "kiln build of " + catalogue.plan.name);
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();

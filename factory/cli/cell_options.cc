@@ -22,10 +22,14 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
       ->take_all();
 }
 
+CellPatterns CellOptions::patterns() const {
+  CellPatterns patterns{cells, exclude};
+  patterns.only.insert(patterns.only.end(), only.begin(), only.end());
+  return patterns;
+}
+
 CellChoice choose_cells(const BuildPlan& plan, const CellOptions& options, const Invocation& invocation) {
-  CellPatterns patterns{options.cells, options.exclude};
-  patterns.only.insert(patterns.only.end(), options.only.begin(), options.only.end());
-  CellChoice choice = match_cells(plan, patterns);
+  CellChoice choice = match_cells(plan, options.patterns());
   for (const std::string& warning : choice.warnings) invocation.note("warning: " + warning);
   return choice;
 }

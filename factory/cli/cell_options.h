@@ -17,6 +17,7 @@ struct CellOptions {
   std::vector<std::string> exclude;
 
   bool every_cell() const { return cells.empty() && only.empty() && exclude.empty(); }
+  CellPatterns patterns() const;
 };
 
 // Adds -f, --only, --exclude and the arguments. `options` outlives the command.

@@ -86,7 +86,7 @@ Catalogue Invocation::plan(const std::string& matrix_file, const Lockfile* lock)
 Catalogue Invocation::load(const std::string& matrix_file) {
   std::optional<Lockfile> lock = find_lockfile(matrix_file, *this);
   Catalogue catalogue = plan(matrix_file, lock ? &*lock : nullptr);
-  if (lock) check_lock(catalogue, *lock, matrix_file, *this);
+  if (lock) check_lock(lock_needs(catalogue.plan, catalogue.recipes, cpus()), *lock, matrix_file, *this);
   return catalogue;
 }
 

@@ -32,7 +32,7 @@ std::string ask_archive(const LockNeed& need, const std::string& architecture, c
   Site site = invocation.site();
   StatePaths state = invocation.state();
   StepSetup setup = invocation.step_setup(catalogue.plan, site, state);
-  const Step& base = *need.base_steps.at(architecture);
+  const Step& base = need.base_steps.at(architecture);
   setup.recipe_folders[base.component] = need.component->folder;
   TemporaryFolder folder;
   return archive_state(base, need.method->archive, architecture, setup, folder.path());

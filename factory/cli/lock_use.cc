@@ -4,7 +4,6 @@
 
 #include <cstdio>
 
-#include "plan/lock_update.h"
 #include "plan/reading.h"
 
 namespace kiln {
@@ -31,9 +30,8 @@ std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& 
   return std::nullopt;
 }
 
-void check_lock(const Catalogue& catalogue, const Lockfile& lock, const std::string& matrix,
+void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation) {
-  auto needs = lock_needs(catalogue.plan, catalogue.recipes, invocation.cpus());
   auto gaps = lock_gaps(needs, lock, invocation.archspec_version());
   if (gaps.empty()) return;
   std::string remedy = fmt::format("kiln lock -f {}", matrix);

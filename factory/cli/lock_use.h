@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/invocation.h"
+#include "plan/lock_update.h"
 #include "plan/lockfile.h"
 
 namespace kiln {
@@ -18,8 +19,8 @@ Lockfile read_lockfile_at(const fs::path& file, const FileSystem& files);
 // when there is none and --locked asks for it.
 std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& invocation);
 
-// What the plan needs beyond the lockfile: warnings, or with --locked an error each and Error(locked).
-void check_lock(const Catalogue& catalogue, const Lockfile& lock, const std::string& matrix,
+// What is needed beyond the lockfile: warnings, or with --locked an error each and Error(locked).
+void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation);
 
 }  // namespace kiln

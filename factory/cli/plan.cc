@@ -23,8 +23,6 @@ struct PlanOptions : CellOptions {
   bool all = false;
   std::size_t chunk = 0;  // 0: all of them
 
-  // The table of everything needs no more than a row of each image at a time.
-  bool whole_table() const { return format == "table" && graph.empty() && !explain && every_cell(); }
   bool jobs() const { return format == "github" || format == "gitlab"; }
 };
 
@@ -71,13 +69,15 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
 
 void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
   check(command, options);
-  if (options.whole_table() && !invocation.has_lockfile(options.matrix))
-    return print_plan_rows(options.matrix, invocation);
+  if (options.format == "json") return print_plan_document(options, invocation);
+  if (options.format == "table" && options.graph.empty() && !options.explain)
+    return print_plan_table(options, invocation);
   Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   CellChoice choice = choose_cells(plan, options, invocation);
   StatePaths paths = invocation.state();
-  StateView state(plan.name, paths, invocation.files);
+  Site site = invocation.site();
+  StateView state(plan.name, site, paths, invocation.files);
   std::vector<Standing> rows;
   for (const PlannedImage* image : choice.images) rows.push_back(state.standing(*image));
   if (!options.graph.empty())
@@ -88,11 +88,7 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
     return;
   }
   auto cost = [&](const std::string& key) { return state.cost(key); };
-  PlanView view{plan, choice, rows, state, sharing_of(choice.images, cost)};
-  if (options.format == "json")
-    fmt::print("{}\n", plan_document(view).dump(2));
-  else
-    fmt::print("{}", options.explain ? plan_blocks(view) : plan_table(view));
+  fmt::print("{}", plan_blocks({plan, choice, rows, state, sharing_of(choice.images, cost)}));
 }
 
 }  // namespace

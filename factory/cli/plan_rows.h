@@ -1,13 +1,14 @@
-// The table of a whole catalogue, image by image: nothing of an image is kept but its row.
+// What `kiln plan` prints of the cells, image by image: of an image that is passed nothing is kept but its
+// row, or what the state folder says of it.
 #pragma once
 
-#include <string>
-
-#include "cli/invocation.h"
+#include "cli/cell_options.h"
 
 namespace kiln {
 
-// What plan_table() says of all cells of the matrix. Throws as Invocation::load does.
-void print_plan_rows(const std::string& matrix_file, Invocation& invocation);
+// Both throw as Invocation::load and match_cells do, before anything is on stdout.
+void print_plan_table(const CellOptions& options, Invocation& invocation);
+// Schema: `kiln schema plan`.
+void print_plan_document(const CellOptions& options, Invocation& invocation);
 
 }  // namespace kiln

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-#include <set>
-
-#include "cli/table.h"
-
 namespace kiln {
 namespace {
 
@@ -15,25 +10,6 @@ std::string summary(const PlanView& view) {
   for (const Standing& row : view.rows) counts.add(row.state);
   counts.excluded = view.choice.excluded.size();
   return plan_summary(counts, view.sharing);
-}
-
-std::string excluded_table(const PlanView& view) {
-  if (view.choice.excluded.empty()) return "";
-  Table table({"EXCLUDED", "REASON"});
-  for (const ExcludedCell* cell : view.choice.excluded) table.add({axes_text(cell->axes), cell->reason});
-  return "\n" + table.text();
-}
-
-std::string_view word_for(NodeState state) {
-  switch (state) {
-    case NodeState::done:
-      return "done";
-    case NodeState::failed:
-      return "failed";
-    case NodeState::to_run:
-      break;
-  }
-  return "to run";
 }
 
 std::string step_lines(const PlanView& view, const std::vector<std::string>& keys) {
@@ -67,37 +43,19 @@ std::string excluded_blocks(const PlanView& view) {
   return out;
 }
 
-Json cell_json(const Standing& row) {
-  const ImageSpec& spec = row.image->spec;
-  return {{"id", spec.request.id},
-          {"axes", spec.request.axes},
-          {"repository", spec.repository},
-          {"tag", spec.tag},
-          {"immutable_tag", spec.immutable_tag},
-          {"key", spec.key},
-          {"steps", row.image->steps},
-          {"tests", row.image->tests},
-          {"state", name_of(row.state)},
-          {"why", row.why}};
-}
-
-Json steps_json(const PlanView& view) {
-  Json steps = Json::object();
-  for (const Standing& row : view.rows) {
-    for (const auto* keys : {&row.image->steps, &row.image->tests}) {
-      for (const std::string& key : *keys) {
-        if (steps.contains(key)) continue;
-        const Step& step = view.plan.steps.at(key);
-        steps[key] = {{"title", step.title},         {"kind", name_of(step.kind)},
-                      {"component", step.component}, {"parent", step.parent},
-                      {"from", step.from},           {"state", word_for(view.state.step(key))}};
-      }
-    }
-  }
-  return steps;
-}
-
 }  // namespace
+
+std::string_view word_for(NodeState state) {
+  switch (state) {
+    case NodeState::done:
+      return "done";
+    case NodeState::failed:
+      return "failed";
+    case NodeState::to_run:
+      break;
+  }
+  return "to run";
+}
 
 std::string short_reason(const std::vector<std::string>& why) {
   if (why.empty()) return "";
@@ -121,40 +79,25 @@ void PlanCounts::add(CellState state) {
     case CellState::to_retag:
       ++to_retag;
       return;
+    case CellState::to_package:
+      ++to_package;
+      return;
   }
 }
 
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
-  std::size_t images = counts.built + counts.to_build + counts.to_retag;
+  std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package;
   std::string text = fmt::format("{} image{}: {} built, {} to build", images, images == 1 ? "" : "s",
                                  counts.built, counts.to_build);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
+  if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
   return fmt::format("{}; {} excluded\n{}\n", text, counts.excluded, sharing_text(sharing));
-}
-
-std::string plan_table(const PlanView& view) {
-  Table table({"CELL", "IMAGE", "STATE", "WHY"});
-  for (const Standing& row : view.rows) {
-    const ImageSpec& spec = row.image->spec;
-    table.add({spec.request.id, spec.repository + ":" + spec.tag, std::string(name_of(row.state)),
-               short_reason(row.why)});
-  }
-  return table.text() + excluded_table(view) + "\n" + summary(view);
 }
 
 std::string plan_blocks(const PlanView& view) {
   std::string out;
   for (const Standing& row : view.rows) out += block(view, row) + "\n";
   return out + excluded_blocks(view) + summary(view);
-}
-
-Json plan_document(const PlanView& view) {
-  Json cells = Json::array();
-  for (const Standing& row : view.rows) cells.push_back(cell_json(row));
-  Json excluded = Json::array();
-  for (const ExcludedCell* cell : view.choice.excluded) excluded.push_back(to_json(*cell));
-  return {{"name", view.plan.name},    {"cells", std::move(cells)},        {"excluded", std::move(excluded)},
-          {"steps", steps_json(view)}, {"sharing", to_json(view.sharing)}, {"warnings", view.plan.warnings}};
 }
 
 }  // namespace kiln

@@ -91,16 +91,18 @@ bool has_formats(const Site& site, const StatePaths& state, const FileSystem& fi
   return !site.sif || files.read(state.formats()) == "oci sif\n";
 }
 
+bool lacks_format(const Site& site, const fs::path& built, const FileSystem& files) {
+  auto bytes = site.sif ? files.read(built) : std::nullopt;
+  if (!bytes) return false;
+  return image_record_from_json(JsonDocument::parse(*bytes, built.string()).root()).attachment("sif") ==
+         nullptr;
+}
+
 void repackage_for_formats(const Site& site, const StatePaths& state, FileSystem& files) {
   if (!has_formats(site, state, files)) {
     for (const std::string& name : files.list(state.built_folder())) {
       fs::path built = state.built_folder() / name;
-      auto bytes = files.read(built);
-      if (!bytes ||
-          image_record_from_json(JsonDocument::parse(*bytes, built.string()).root()).attachment("sif") !=
-              nullptr)
-        continue;
-      files.remove_all(built);
+      if (lacks_format(site, built, files)) files.remove_all(built);
     }
   }
   std::string now = site.sif ? "oci sif\n" : "oci\n";

@@ -22,7 +22,11 @@ std::vector<Attachment> package_sif(const ImageSpec& spec, const StepRecord& las
 // Images of <state>/built that lack a format which the site wants are to be packaged again. REQUIRES: the
 // state's lock is held.
 void repackage_for_formats(const Site& site, const StatePaths& state, FileSystem& files);
-// False when the site wants more than what the images of <state>/built were packaged as.
+// False when the site wants more than what the images of <state>/built were packaged as: then lacks_format()
+// knows which of them.
 bool has_formats(const Site& site, const StatePaths& state, const FileSystem& files);
+// True when the image whose record is the file `built` has no format that the site wants. Throws Error(input)
+// for a damaged record.
+bool lacks_format(const Site& site, const fs::path& built, const FileSystem& files);
 
 }  // namespace kiln

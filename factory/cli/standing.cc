@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/sif_step.h"
 #include "image/build.h"
 #include "image/records.h"
 
@@ -23,12 +24,20 @@ std::string_view name_of(CellState state) {
       return "to build";
     case CellState::to_retag:
       return "to re-tag";
+    case CellState::to_package:
+      return "to package";
   }
   return "";
 }
 
-StateView::StateView(const std::string& name, const StatePaths& state, const FileSystem& files)
-    : state_(state), files_(files), last_plan_file_(state.plan(name)), names_(state, files) {}
+StateView::StateView(const std::string& name, const Site& site, const StatePaths& state,
+                     const FileSystem& files)
+    : site_(site),
+      state_(state),
+      files_(files),
+      last_plan_file_(state.plan(name)),
+      has_formats_(has_formats(site, state, files)),
+      names_(state, files) {}
 
 NodeState StateView::state_of(const std::string& key, bool test) const {
   if (test ? names_.has_test(key) : names_.has_step(key)) return NodeState::done;
@@ -37,10 +46,22 @@ NodeState StateView::state_of(const std::string& key, bool test) const {
 
 NodeState StateView::step(const std::string& key) const { return state_of(key, names_.has_test(key)); }
 
+Standing StateView::packaged(const PlannedImage* image, const std::string& record_name) const {
+  if (has_formats_ || !lacks_format(site_, state_.built(record_name), files_))
+    return {image, CellState::built, {}};
+  return {image, CellState::to_package, {"the site wants a SIF, which this image lacks: nothing is built"}};
+}
+
+bool StateView::is_whole(const PlannedImage& image) const {
+  const std::string record = record_name(image.spec);
+  return names_.is_built(record, image.spec.repository, image.spec.immutable_tag) &&
+         packaged(&image, record).state == CellState::built;
+}
+
 Standing StateView::standing(const PlannedImage& image) const {
   const ImageSpec& spec = image.spec;
-  if (names_.is_built(record_name(spec), spec.repository, spec.immutable_tag))
-    return {&image, CellState::built, {}};
+  const std::string record = record_name(spec);
+  if (names_.is_built(record, spec.repository, spec.immutable_tag)) return packaged(&image, record);
   auto missing = [&](const Step& step, bool test) -> std::optional<Standing> {
     NodeState found = state_of(step.key, test);
     if (found == NodeState::done) return std::nullopt;
@@ -56,8 +77,9 @@ Standing StateView::standing(const PlannedImage& image) const {
 }
 
 Standing StateView::standing(Planner& planner) const {
-  if (names_.is_built(planner.record_name(), planner.repository(), planner.immutable_tag()))
-    return {nullptr, CellState::built, {}};
+  const std::string record = planner.record_name();
+  if (names_.is_built(record, planner.repository(), planner.immutable_tag()))
+    return packaged(nullptr, record);
   bool all_done = planner.each_step(
       [&](const std::string& key, bool test) { return state_of(key, test) == NodeState::done; });
   if (all_done) return {nullptr, CellState::to_retag, only_renamed()};

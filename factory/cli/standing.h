@@ -13,11 +13,14 @@
 #include "plan/plan_graph.h"
 #include "plan/planner.h"
 #include "plan/sharing.h"
+#include "plan/site.h"
 
 namespace kiln {
 
-enum class CellState { built, to_build, to_retag };  // to_retag: the bits are there, name or labels are new
-std::string_view name_of(CellState state);           // "built", "to build", "to re-tag"
+// to_retag: the bits are there, name or labels are new; to_package: all is there but a format that the site
+// wants by now.
+enum class CellState { built, to_build, to_retag, to_package };
+std::string_view name_of(CellState state);  // "built", "to build", "to re-tag", "to package"
 
 struct Standing {
   const PlannedImage* image;
@@ -29,11 +32,13 @@ struct Standing {
 class StateView {
  public:
   // `name`: of the plan. The folders are looked into once, when something of them is first asked for.
-  StateView(const std::string& name, const StatePaths& state, const FileSystem& files);
+  // REQUIRES: all but `name` outlive this.
+  StateView(const std::string& name, const Site& site, const StatePaths& state, const FileSystem& files);
 
   Standing standing(const PlannedImage& image) const;
   // The same of the image that the planner has gone to, without its `image`.
   Standing standing(Planner& planner) const;
+  bool is_whole(const PlannedImage& image) const;  // it stands at CellState::built
   NodeState step(const std::string& key) const;
   // From the record of the step's last run; nothing when it was never run here.
   StepCost cost(const std::string& key) const;
@@ -41,12 +46,16 @@ class StateView {
 
  private:
   NodeState state_of(const std::string& key, bool test) const;
+  // Of an image that is built: that it is, or what it lacks.
+  Standing packaged(const PlannedImage* image, const std::string& record_name) const;
   std::vector<std::string> reasons(const PlannedImage& image, const std::string& missing) const;
   const std::optional<PlanFile>& last_plan() const;  // of the last build, read when first asked for
 
+  const Site& site_;
   const StatePaths& state_;
   const FileSystem& files_;
   fs::path last_plan_file_;
+  bool has_formats_;
   mutable StateNames names_;
   mutable bool last_plan_read_ = false;
   mutable std::optional<PlanFile> last_plan_;

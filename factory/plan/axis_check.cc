@@ -116,7 +116,8 @@ std::string misspelling_in(const AxisValues& values, const CellTable& table) {
   for (const auto& [axis, value] : values) {
     bool exact =
         axis == "version" ? !is_version_range(value) : value.find_first_of("*?") == std::string::npos;
-    if (!exact) continue;
+    bool fact = axis.find('.') != std::string::npos;
+    if (!exact || fact) continue;
     std::vector<std::string> known = spellings_on(axis, table);
     if (is_spelt_right(axis, value, known)) continue;
     std::string hint = did_you_mean(value, known);

@@ -21,45 +21,51 @@ struct Pattern {
   bool used = false;
 };
 
-// What a pattern is held against. An excluded cell has no tag.
-struct Names {
-  std::string id;
-  std::string tag;
-  std::string reference;
-  const AxisValues* axes;
+CellNames names_of(const ExcludedCell& cell) { return {cell_id(cell.axes), "", "", cell.axes}; }
+
+class PlanCells : public CellList {
+ public:
+  explicit PlanCells(const BuildPlan& plan) : plan_(&plan) {}
+  const std::string& name() const override { return plan_->name; }
+  std::size_t images() const override { return plan_->images.size(); }
+  CellNames image(std::size_t number) override {
+    const ImageSpec& spec = plan_->images[number].spec;
+    return {spec.request.id, spec.tag, spec.repository + ":" + spec.tag, spec.request.axes};
+  }
+  std::size_t excluded() const override { return plan_->excluded.size(); }
+  ExcludedCell excluded_cell(std::size_t number) override { return plan_->excluded[number]; }
+
+ private:
+  const BuildPlan* plan_;
 };
-
-Names names_of(const ImageSpec& spec) {
-  return {spec.request.id, spec.tag, spec.repository + ":" + spec.tag, &spec.request.axes};
-}
-
-Names names_of(const ExcludedCell& cell) { return {cell_id(cell.axes), "", "", &cell.axes}; }
 
 std::string value_of(const AxisValues& axes, const std::string& axis) {
   auto found = axes.find(axis);
   return found == axes.end() ? "none" : found->second;
 }
 
-bool matches(const Pattern& pattern, const Names& names) {
-  if (!pattern.axis.empty()) return glob_matches(pattern.glob, value_of(*names.axes, pattern.axis));
+bool matches(const Pattern& pattern, const CellNames& names) {
+  if (!pattern.axis.empty()) return glob_matches(pattern.glob, value_of(names.axes, pattern.axis));
   return glob_matches(pattern.glob, names.id) ||
          (!names.tag.empty() &&
           (glob_matches(pattern.glob, names.tag) || glob_matches(pattern.glob, names.reference)));
 }
 
-std::set<std::string> axes_of(const BuildPlan& plan) {
+// Those that every matrix may have, and with `own` those of these cells.
+std::set<std::string> axes_of(CellList& cells, bool own) {
   const auto& known = keys_of("matrix/axes");
   std::set<std::string> axes(known.begin(), known.end());
-  for (const PlannedImage& image : plan.images)
-    for (const auto& [axis, value] : image.spec.request.axes) axes.insert(axis);
-  for (const ExcludedCell& cell : plan.excluded)
-    for (const auto& [axis, value] : cell.axes) axes.insert(axis);
+  for (std::size_t number = 0; own && number < cells.images(); ++number)
+    for (const auto& [axis, value] : cells.image(number).axes) axes.insert(axis);
+  for (std::size_t number = 0; own && number < cells.excluded(); ++number)
+    for (const auto& [axis, value] : cells.excluded_cell(number).axes) axes.insert(axis);
   return axes;
 }
 
-std::vector<Pattern> read(const std::vector<std::string>& texts, const BuildPlan& plan) {
+std::vector<Pattern> read(const std::vector<std::string>& texts, CellList& cells) {
   std::vector<Pattern> patterns;
-  std::set<std::string> axes;
+  std::set<std::string> axes = axes_of(cells, false);
+  bool own = false;
   for (const std::string& text : texts) {
     std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
@@ -67,7 +73,7 @@ std::vector<Pattern> read(const std::vector<std::string>& texts, const BuildPlan
       continue;
     }
     Pattern pattern{text, text.substr(0, equals), text.substr(equals + 1)};
-    if (axes.empty()) axes = axes_of(plan);
+    if (!own && !axes.contains(pattern.axis)) axes = axes_of(cells, own = true);
     if (!axes.contains(pattern.axis)) {
       std::string hint = did_you_mean(pattern.axis, {axes.begin(), axes.end()});
       throw Error(ExitCode::usage, fmt::format("'{}': there is no axis '{}'", text, pattern.axis),
@@ -79,7 +85,7 @@ std::vector<Pattern> read(const std::vector<std::string>& texts, const BuildPlan
 }
 
 // Alternatives within an axis, all axes together. Marks what matched by itself as used.
-bool wanted(std::vector<Pattern>& patterns, const Names& names) {
+bool wanted(std::vector<Pattern>& patterns, const CellNames& names) {
   std::set<std::string> met;
   std::set<std::string> asked;
   for (Pattern& pattern : patterns) {
@@ -91,7 +97,7 @@ bool wanted(std::vector<Pattern>& patterns, const Names& names) {
   return met.size() == asked.size();
 }
 
-bool excluded(std::vector<Pattern>& patterns, const Names& names) {
+bool excluded(std::vector<Pattern>& patterns, const CellNames& names) {
   bool any = false;
   for (Pattern& pattern : patterns) {
     if (!matches(pattern, names)) continue;
@@ -100,21 +106,23 @@ bool excluded(std::vector<Pattern>& patterns, const Names& names) {
   return any;
 }
 
-std::string hint_for(const Pattern& pattern, const BuildPlan& plan) {
+std::string hint_for(const Pattern& pattern, CellList& cells) {
   std::size_t count = 0;
   std::string reason;
-  for (const ExcludedCell& cell : plan.excluded) {
+  for (std::size_t number = 0; number < cells.excluded(); ++number) {
+    const ExcludedCell cell = cells.excluded_cell(number);
     if (!matches(pattern, names_of(cell))) continue;
     if (count++ == 0) reason = cell.reason;
   }
   if (count > 0)
     return fmt::format("the matrix excludes {} such cell{}: {}", count, count == 1 ? "" : "s", reason);
   std::set<std::string> candidates;
-  for (const PlannedImage& image : plan.images) {
+  for (std::size_t number = 0; number < cells.images(); ++number) {
+    const CellNames names = cells.image(number);
     if (!pattern.axis.empty()) {
-      candidates.insert(value_of(image.spec.request.axes, pattern.axis));
+      candidates.insert(value_of(names.axes, pattern.axis));
     } else {
-      candidates.insert({image.spec.request.id, image.spec.repository + ":" + image.spec.tag});
+      candidates.insert({names.id, names.reference});
     }
   }
   std::string hint = did_you_mean(pattern.glob, {candidates.begin(), candidates.end()});
@@ -124,11 +132,25 @@ std::string hint_for(const Pattern& pattern, const BuildPlan& plan) {
   return fmt::format("values of '{}': {}", pattern.axis, fmt::join(candidates, ", "));
 }
 
-void refuse_unused(const std::vector<Pattern>& only, const BuildPlan& plan) {
+void refuse_unused(const std::vector<Pattern>& only, CellList& cells) {
   for (const Pattern& pattern : only)
     if (!pattern.used)
-      throw Error(ExitCode::no_match, fmt::format("no cell of '{}' matches '{}'", plan.name, pattern.text),
-                  hint_for(pattern, plan));
+      throw Error(ExitCode::no_match, fmt::format("no cell of '{}' matches '{}'", cells.name(), pattern.text),
+                  hint_for(pattern, cells));
+}
+
+// Fills `images`; false when the patterns of `only` alone leave nothing.
+bool choose_images(CellList& cells, std::vector<Pattern>& only, std::vector<Pattern>& exclude,
+                   std::vector<std::uint32_t>& images) {
+  bool any = false;
+  for (std::uint32_t number = 0; number < cells.images(); ++number) {
+    const CellNames names = cells.image(number);
+    bool left_out = excluded(exclude, names);
+    if (!wanted(only, names)) continue;
+    any = true;
+    if (!left_out) images.push_back(number);
+  }
+  return any;
 }
 
 }  // namespace
@@ -139,34 +161,37 @@ std::vector<std::string> CellChoice::ids() const {
   return all;
 }
 
-CellChoice match_cells(const BuildPlan& plan, const CellPatterns& patterns) {
-  std::vector<Pattern> only = read(patterns.only, plan);
-  std::vector<Pattern> exclude = read(patterns.exclude, plan);
-  CellChoice choice;
-  bool any = false;  // before --exclude
-  for (const PlannedImage& image : plan.images) {
-    const Names names = names_of(image.spec);
-    bool left_out = excluded(exclude, names);
-    if (!wanted(only, names)) continue;
-    any = true;
-    if (!left_out) choice.images.push_back(&image);
-  }
-  refuse_unused(only, plan);
-  if (choice.images.empty() && !plan.images.empty())
+ChosenCells match_cells(CellList& cells, const CellPatterns& patterns) {
+  std::vector<Pattern> only = read(patterns.only, cells);
+  std::vector<Pattern> exclude = read(patterns.exclude, cells);
+  ChosenCells chosen;
+  bool any = choose_images(cells, only, exclude, chosen.images);
+  refuse_unused(only, cells);
+  if (chosen.images.empty() && cells.images() > 0)
     throw Error(
         ExitCode::no_match,
-        any ? fmt::format("no cell of '{}' is left: --exclude takes all that were chosen", plan.name)
-            : fmt::format("no cell of '{}' matches all of: {}", plan.name, fmt::join(patterns.only, " ")),
+        any ? fmt::format("no cell of '{}' is left: --exclude takes all that were chosen", cells.name())
+            : fmt::format("no cell of '{}' matches all of: {}", cells.name(), fmt::join(patterns.only, " ")),
         any ? "" : "patterns of one axis are alternatives; different axes must all hold");
-  for (const ExcludedCell& cell : plan.excluded) {
-    const Names names = names_of(cell);
+  for (std::uint32_t number = 0; number < cells.excluded(); ++number) {
+    const CellNames names = names_of(cells.excluded_cell(number));
     bool left_out = excluded(exclude, names);
-    if (wanted(only, names) && !left_out) choice.excluded.push_back(&cell);
+    if (wanted(only, names) && !left_out) chosen.excluded.push_back(number);
   }
   for (const Pattern& pattern : exclude)
     if (!pattern.used)
-      choice.warnings.push_back(
-          fmt::format("--exclude '{}' matches no cell of '{}'", pattern.text, plan.name));
+      chosen.warnings.push_back(
+          fmt::format("--exclude '{}' matches no cell of '{}'", pattern.text, cells.name()));
+  return chosen;
+}
+
+CellChoice match_cells(const BuildPlan& plan, const CellPatterns& patterns) {
+  PlanCells cells(plan);
+  ChosenCells chosen = match_cells(cells, patterns);
+  CellChoice choice;
+  for (std::uint32_t number : chosen.images) choice.images.push_back(&plan.images[number]);
+  for (std::uint32_t number : chosen.excluded) choice.excluded.push_back(&plan.excluded[number]);
+  choice.warnings = std::move(chosen.warnings);
   return choice;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <functional>
+#include <optional>
 
 namespace kiln {
 namespace {
@@ -72,11 +73,18 @@ std::string cell_id(const AxisValues& axes) {
 // The constraints of the matrix, compiled against one group's table after the other.
 class Cells::Constraints {
  public:
-  explicit Constraints(const Matrix& matrix) : matrix_(&matrix), used_(matrix.constraints.size(), 0) {}
+  explicit Constraints(const Matrix& matrix)
+      : matrix_(&matrix), used_(matrix.constraints.size(), 0), misspelt_(matrix.constraints.size()) {}
 
   void compile(const CellTable& table, const RecipeBook& recipes) {
     compiled_.clear();
-    for (const Constraint& one : matrix_->constraints) compiled_.emplace_back(one, table, recipes);
+    for (const Constraint& one : matrix_->constraints) {
+      auto& misspelt = misspelt_[compiled_.size()];
+      std::string why = misspelling_in(one.when, table);
+      // A value that one group has is spelt right.
+      if (!misspelt || why.empty()) misspelt = std::move(why);
+      compiled_.emplace_back(one, table, recipes);
+    }
   }
 
   // The first one that refuses the cell, null when none does.
@@ -91,10 +99,12 @@ class Cells::Constraints {
   }
 
   void warn_of_unused(std::vector<std::string>& warnings) const {
-    for (std::size_t index = 0; index < used_.size(); ++index)
-      if (used_[index] == 0)
-        warnings.push_back(fmt::format("{}: the condition of this constraint matches no cell",
-                                       matrix_->constraints[index].where.text()));
+    for (std::size_t index = 0; index < used_.size(); ++index) {
+      if (used_[index] != 0) continue;
+      std::string why = misspelt_[index].value_or("");
+      warnings.push_back(fmt::format("{}: the condition of this constraint matches no cell{}{}",
+                                     matrix_->constraints[index].where.text(), why.empty() ? "" : ": ", why));
+    }
   }
 
  private:
@@ -120,6 +130,8 @@ class Cells::Constraints {
 
   const Matrix* matrix_;
   std::vector<char> used_;
+  // misspelling_in() the condition, in the first group; "" once a group has none.
+  std::vector<std::optional<std::string>> misspelt_;
   std::vector<Compiled> compiled_;
 };
 

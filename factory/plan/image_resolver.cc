@@ -27,6 +27,14 @@ void add_globs(const std::vector<Need>& needs, std::set<std::string>& globs) {
   }
 }
 
+std::vector<ComponentUse> uses_of(const Choice& choice) {
+  std::vector<ComponentUse> uses;
+  for (const Chosen& one : choice)
+    uses.push_back({one.component->kind, one.component->name, one.version->version, one.method->name,
+                    one.method->optimised, one.automatic, one.written});
+  return uses;
+}
+
 std::set<std::string> target_globs(const RecipeBook& recipes) {
   std::set<std::string> globs;
   for (const auto& [key, component] : recipes.all()) {
@@ -76,15 +84,17 @@ void ImageResolver::choose(const ImageRequest& request, const Target& target, Sh
                 "add an axis 'base', such as \"base\": [\"debian@trixie\"]");
   NeedSolver solver(input_.recipes, target, choice.wishes.method);
   choice.choice = layered(solver.complete(named, {}), target);
+  choice.choice.shrink_to_fit();
+  std::map<std::string, std::string> environment;
   for (const Chosen& one : choice.choice) {
-    choice.components.push_back({one.component->kind, one.component->name, one.version->version,
-                                 one.method->name, one.method->optimised, one.automatic, one.written});
     choice.optimised = choice.optimised || one.method->optimised;
-    for (const auto& [name, value] : one.method->environment) choice.environment[name] = value;
+    for (const auto& [name, value] : one.method->environment) environment[name] = value;
   }
-  choice.repository = repository_of(main_component(choice.components));
-  choice.tag = tag_parts(choice.components, optimise);
-  choice.labels = component_labels(choice.components, choice.optimised, optimise, input_.recipes);
+  choice.environment = PackedMap(environment);
+  const std::vector<ComponentUse> components = uses_of(choice.choice);
+  choice.repository = repository_of(main_component(components));
+  choice.tag = tag_parts(components, optimise);
+  choice.labels = PackedMap(component_labels(components, choice.optimised, optimise, input_.recipes));
 }
 
 SharedChoice& ImageResolver::choice_of(const ImageRequest& request, const SharedTarget& target) {
@@ -162,15 +172,18 @@ Step ImageResolver::step(const SketchedStep& sketched) {
   step.key = steps_.hex(sketched.step);
   step.parent = steps_.hex(sketched.parent);
   step.from = steps_.hex(sketched.from);
-  if (sketched.values != nullptr) step.parameters = sketched.values->parameters;
-  write_inputs(step.inputs, *sketched.pattern, step.from,
-               sketched.values == nullptr ? std::string_view() : sketched.values->json, step.parent);
+  text_.clear();
+  if (sketched.values != nullptr) {
+    step.parameters = sketched.values->parameters.map();
+    append_json(text_, step.parameters);
+  }
+  write_inputs(step.inputs, *sketched.pattern, step.from, text_, step.parent);
   return step;
 }
 
 Step ImageResolver::test(const SketchedStep& sketched, const ImageSketch& image) {
   Step step = this->step(sketched);
-  step.parameters.insert(image.choice->environment.begin(), image.choice->environment.end());
+  for (const auto& [name, value] : image.choice->environment) step.parameters.emplace(name, value);
   text_.clear();
   append_json(text_, step.parameters);
   write_inputs(step.inputs, *sketched.pattern, step.from, text_, step.parent);
@@ -186,15 +199,15 @@ ImageSpec ImageResolver::whole(const ImageSketch& sketch, const ImageRequest& re
   spec.key = hex_of(sketch.key);
   spec.immutable_tag = make_immutable_tag(spec.tag, spec.key);
   spec.target = sketch.target->target;
-  spec.components = choice.components;
+  spec.components = uses_of(choice.choice);
   for (const SketchedStage& sketched : sketch.stages) {
     Stage& stage = spec.stages.emplace_back(Stage{sketched.name, {}});
     for (const SketchedStep& one : sketched.steps) stage.steps.push_back(step(one));
   }
   for (const SketchedStep& one : sketch.tests) spec.tests.push_back(test(one, sketch));
-  spec.environment = choice.environment;
+  spec.environment = choice.environment.map();
   spec.command = image_command();
-  spec.labels = choice.labels;
+  spec.labels = choice.labels.map();
   add_cell_labels(spec.labels, spec.target, spec.key, request.id, sketch.flags);
   for (const FlagOrigin* flag : sketch.flags) spec.flags.push_back(*flag);
   spec.optimised = choice.optimised;

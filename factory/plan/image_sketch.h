@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/packed_map.h"
 #include "plan/choose.h"
 #include "plan/resolve.h"
 #include "plan/step_store.h"
@@ -35,12 +36,11 @@ struct SharedChoice {
   Choice choice;       // in layering order
   std::string reason;  // why this combination cannot be; "" when it can
   CellWishes wishes;
-  std::vector<ComponentUse> components;
   bool optimised = false;
-  std::map<std::string, std::string> environment;
+  PackedMap environment;
   std::string repository;
   TagParts tag;
-  std::map<std::string, std::string> labels;  // those that the choices alone decide
+  PackedMap labels;  // those that the choices alone decide
   // Of what is built in a stage of its own: the tools of that stage, in layering order.
   std::map<std::pair<const ComponentVersion*, const Method*>, Choice> tools;
 };

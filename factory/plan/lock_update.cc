@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plan/component_value.h"
 #include "plan/glob.h"
@@ -10,42 +11,6 @@
 
 namespace kiln {
 namespace {
-
-using Needs = std::map<std::string, LockNeed>;
-
-class NeedCollector {
- public:
-  explicit NeedCollector(const RecipeBook& recipes) : recipes_(&recipes) {}
-
-  LockNeed* add(Kind kind, const std::string& name, const std::string& version, const std::string& method) {
-    auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
-    if (!added) return &found->second;
-    const Component* component = recipes_->find(kind, name);
-    LockNeed need;
-    need.component = component;
-    need.version = component == nullptr ? nullptr : component->find_version(Version(version));
-    need.method = component == nullptr ? nullptr : component->find_method(method);
-    if (need.version == nullptr || need.method == nullptr)
-      throw Error(ExitCode::input,
-                  fmt::format("the plan has {}, which is not among the recipes", found->first));
-    need.image = base_reference(*need.method, need.version->version);
-    found->second = std::move(need);
-    return &found->second;
-  }
-
-  void add_step(const Step& step, const std::string& architecture) {
-    std::size_t slash = step.component.find('/');
-    LockNeed* need = add(*kind_from(step.component.substr(0, slash)), step.component.substr(slash + 1),
-                         step.version, step.method);
-    if (step.parent.empty()) need->base_steps.try_emplace(architecture, &step);
-  }
-
-  Needs take() { return std::move(needs_); }
-
- private:
-  const RecipeBook* recipes_;
-  Needs needs_;
-};
 
 // "recipes/x/recipe.json:4:5", or as much of it as is known.
 class GapFinder {
@@ -139,7 +104,7 @@ std::vector<std::string> names_of(const std::string& id, Kind kind, const std::s
 }
 
 // Every entry that the plan needs or the lockfile has, with its names.
-std::map<std::string, std::vector<std::string>> named_entries(const Needs& needs, const Lockfile& lock) {
+std::map<std::string, std::vector<std::string>> named_entries(const LockNeeds& needs, const Lockfile& lock) {
   std::map<std::string, std::vector<std::string>> named;
   for (const auto& [id, entry] : lock.entries) named[id] = names_of(id, entry.kind, entry.name, entry.image);
   for (const auto& [id, need] : needs)
@@ -148,7 +113,7 @@ std::map<std::string, std::vector<std::string>> named_entries(const Needs& needs
   return named;
 }
 
-std::set<std::string> chosen_entries(const Needs& needs, const Lockfile& lock,
+std::set<std::string> chosen_entries(const LockNeeds& needs, const Lockfile& lock,
                                      const std::vector<std::string>& names) {
   auto named = named_entries(needs, lock);
   std::set<std::string> chosen;
@@ -172,27 +137,50 @@ std::set<std::string> chosen_entries(const Needs& needs, const Lockfile& lock,
 
 }  // namespace
 
-Needs lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus) {
-  NeedCollector collector(recipes);
-  std::set<std::pair<std::string, std::string>> seen;  // key and architecture
-  for (const PlannedImage& image : plan.images) {
-    for (const ComponentUse& use : image.spec.components)
-      collector.add(use.kind, use.name, use.version.text(), use.method);
-    std::string architecture = image.spec.target.platform_architecture(cpus);
-    for (const std::string& key : image.steps)
-      if (seen.emplace(key, architecture).second) collector.add_step(plan.steps.at(key), architecture);
-  }
-  return collector.take();
+LockNeed& LockNeedCollector::add(Kind kind, const std::string& name, const std::string& version,
+                                 const std::string& method) {
+  auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
+  if (!added) return found->second;
+  const Component* component = recipes_->find(kind, name);
+  LockNeed need;
+  need.component = component;
+  need.version = component == nullptr ? nullptr : component->find_version(Version(version));
+  need.method = component == nullptr ? nullptr : component->find_method(method);
+  if (need.version == nullptr || need.method == nullptr)
+    throw Error(ExitCode::input,
+                fmt::format("the plan has {}, which is not among the recipes", found->first));
+  need.image = base_reference(*need.method, need.version->version);
+  return found->second = std::move(need);
 }
 
-std::vector<LockGap> lock_gaps(const Needs& needs, const Lockfile& lock, const std::string& archspec) {
+void LockNeedCollector::add_step(const Step& step, const std::string& architecture) {
+  std::size_t slash = step.component.find('/');
+  Kind kind = *kind_from(step.component.substr(0, slash));
+  LockNeed& need = add(kind, step.component.substr(slash + 1), step.version, step.method);
+  if (step.parent.empty()) need.base_steps.try_emplace(architecture, step);
+}
+
+void LockNeedCollector::add(const ImageSpec& image) {
+  for (const ComponentUse& use : image.components) add(use.kind, use.name, use.version.text(), use.method);
+  std::string architecture = image.target.platform_architecture(*cpus_);
+  for (const Stage& stage : image.stages)
+    for (const Step& step : stage.steps) add_step(step, architecture);
+}
+
+LockNeeds lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus) {
+  LockNeedCollector collector(recipes, cpus);
+  for (const PlannedImage& image : plan.images) collector.add(image.spec);
+  return collector.needs();
+}
+
+std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec) {
   GapFinder finder(lock);
   for (const auto& [id, need] : needs) finder.check(id, need);
   finder.check_archspec(archspec);
   return finder.take();
 }
 
-Lockfile make_lock(const Needs& needs, const Lockfile* previous, const LockSources& sources) {
+Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources) {
   Lockfile lock;
   lock.archspec = sources.archspec;
   for (const auto& [id, need] : needs) {
@@ -204,7 +192,7 @@ Lockfile make_lock(const Needs& needs, const Lockfile* previous, const LockSourc
   return lock;
 }
 
-Lockfile update_lock(const Needs& needs, const Lockfile& previous, const std::vector<std::string>& names,
+Lockfile update_lock(const LockNeeds& needs, const Lockfile& previous, const std::vector<std::string>& names,
                      const LockSources& sources) {
   Lockfile lock = previous;
   for (const std::string& id : chosen_entries(needs, previous, names)) {

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,13 +17,33 @@ struct LockNeed {
   const Component* component = nullptr;
   const ComponentVersion* version = nullptr;
   const Method* method = nullptr;
-  std::string image;                                // bases that are pulled, as the recipe has it
-  std::map<std::string, const Step*> base_steps{};  // of a base: by architecture
+  std::string image;                         // bases that are pulled, as the recipe has it
+  std::map<std::string, Step> base_steps{};  // of a base: by architecture
 };
 
-// By lock_id. REQUIRES: the plan was made of these recipes; both outlive the needs.
-std::map<std::string, LockNeed> lock_needs(const BuildPlan& plan, const RecipeBook& recipes,
-                                           const Microarchitectures& cpus);
+using LockNeeds = std::map<std::string, LockNeed>;  // by lock_id
+
+// What images need, one after the other.
+class LockNeedCollector {
+ public:
+  // REQUIRES: both outlive the needs.
+  LockNeedCollector(const RecipeBook& recipes, const Microarchitectures& cpus)
+      : recipes_(&recipes), cpus_(&cpus) {}
+  // REQUIRES: the image was made of these recipes.
+  void add(const ImageSpec& image);
+  const LockNeeds& needs() const { return needs_; }
+
+ private:
+  LockNeed& add(Kind kind, const std::string& name, const std::string& version, const std::string& method);
+  void add_step(const Step& step, const std::string& architecture);
+
+  const RecipeBook* recipes_;
+  const Microarchitectures* cpus_;
+  LockNeeds needs_;
+};
+
+// REQUIRES: the plan was made of these recipes, which outlive the needs.
+LockNeeds lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus);
 
 // Something that the plan needs and the lockfile does not have, or has otherwise.
 struct LockGap {
@@ -33,8 +52,7 @@ struct LockGap {
 };
 
 // In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap.
-std::vector<LockGap> lock_gaps(const std::map<std::string, LockNeed>& needs, const Lockfile& lock,
-                               const std::string& archspec);
+std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec);
 
 // Where new entries come from. Errors are theirs: Error(network) for what cannot be reached.
 struct LockSources {
@@ -49,13 +67,12 @@ struct LockSources {
 
 // The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more
 // goes.
-Lockfile make_lock(const std::map<std::string, LockNeed>& needs, const Lockfile* previous,
-                   const LockSources& sources);
+Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources);
 
 // `previous` with only those entries made anew that one of `names` means: a component (`pytorch`,
 // `base/ubuntu`), an entry, an image reference, or "archspec"; globs are allowed. Throws Error(no_match) for
 // a name that means nothing.
-Lockfile update_lock(const std::map<std::string, LockNeed>& needs, const Lockfile& previous,
-                     const std::vector<std::string>& names, const LockSources& sources);
+Lockfile update_lock(const LockNeeds& needs, const Lockfile& previous, const std::vector<std::string>& names,
+                     const LockSources& sources);
 
 }  // namespace kiln

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/json_text.h"
 #include "plan/component_value.h"
 #include "plan/gpu_flags.h"
 #include "plan/parameters.h"
@@ -247,8 +246,7 @@ const ScriptValues* ScriptValueBook::of(const ScriptPlace& place, const Target& 
   if (found != values_.end()) return &found->second;
   ParameterValues values(target, *cpus_, cell_optimise);
   ScriptValues made;
-  made.parameters = place.flags == FlagPolicy::none ? values.of_test(place) : values.of(place);
-  append_json(made.json, made.parameters);
+  made.parameters = PackedMap(place.flags == FlagPolicy::none ? values.of_test(place) : values.of(place));
   made.flags = values.flags();
   made.cell_optimise_used = values.cell_optimise_used();
   return &values_.emplace(seen_, std::move(made)).first->second;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/packed_map.h"
 #include "plan/choose.h"
 #include "plan/flags.h"
 #include "plan/resolve.h"
@@ -64,8 +65,7 @@ class ParameterValues {
 
 // What the parameters of one script come to.
 struct ScriptValues {
-  std::map<std::string, std::string> parameters;
-  std::string json;               // the same as canonical JSON
+  PackedMap parameters;
   std::vector<FlagOrigin> flags;  // where those of them that are flags came from
   bool cell_optimise_used = false;
 };

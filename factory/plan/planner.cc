@@ -59,6 +59,18 @@ bool Planner::next() {
   return false;
 }
 
+void Planner::go_to(std::size_t image) {
+  request_ = cells_.request(images_[image].cell);
+  resolver_.sketch(request_, sketch_);
+  new_steps_.clear();
+  new_tests_ = 0;
+}
+
+void Planner::forget_steps() {
+  resolver_.steps().forget_uses();
+  steps_before_sharing_ = 0;
+}
+
 void Planner::add_name() {
   std::uint64_t hash = hash_of(repository(), tag());
   by_name_.find(hash, [&](HashIndex::Number number) {
@@ -85,19 +97,13 @@ void Planner::refuse_same_name(const Image& other) {
 
 void Planner::count_steps() {
   new_steps_.clear();
-  std::vector<StepStore::Number> seen;  // build stages begin alike
-  for (const SketchedStage& stage : sketch_.stages) {
-    for (const SketchedStep& step : stage.steps) {
-      if (std::find(seen.begin(), seen.end(), step.step) != seen.end()) continue;
-      seen.push_back(step.step);
-      if (resolver_.steps().use(step.step)) new_steps_.push_back(step);
-    }
-  }
-  std::size_t stages = new_steps_.size();
-  for (const SketchedStep& test : sketch_.tests)
-    if (resolver_.steps().use(test.step)) new_steps_.push_back(test);
-  new_tests_ = new_steps_.size() - stages;
-  steps_before_sharing_ += seen.size() + sketch_.tests.size();
+  new_tests_ = 0;
+  each_sketched_step([this](const SketchedStep& step, bool test) {
+    ++steps_before_sharing_;
+    if (!resolver_.steps().use(step.step)) return;
+    new_steps_.push_back(step);
+    if (test) ++new_tests_;
+  });
 }
 
 std::vector<Step> Planner::new_steps() {
@@ -116,6 +122,19 @@ bool Planner::each_step(const std::function<bool(const std::string& key, bool te
       if (!visit(steps.hex(step.step), false)) return false;
   return std::all_of(sketch_.tests.begin(), sketch_.tests.end(),
                      [&](const SketchedStep& test) { return visit(steps.hex(test.step), true); });
+}
+
+void Planner::each_sketched_step(
+    const std::function<void(const SketchedStep& step, bool test)>& visit) const {
+  std::vector<StepStore::Number> seen;  // build stages begin alike
+  for (const SketchedStage& stage : sketch_.stages) {
+    for (const SketchedStep& step : stage.steps) {
+      if (std::find(seen.begin(), seen.end(), step.step) != seen.end()) continue;
+      seen.push_back(step.step);
+      visit(step, false);
+    }
+  }
+  for (const SketchedStep& test : sketch_.tests) visit(test, true);
 }
 
 void Planner::each_shared_step(

@@ -33,15 +33,25 @@ class Planner {
   std::string record_name() { return resolver_.record_name(sketch_, request_); }
   // The keys of its steps in order of execution, tests last; false when `visit` said so and ended it.
   bool each_step(const std::function<bool(const std::string& key, bool test)>& visit) const;
+  // The same as SketchedStep, stages first; a step of several stages is visited once.
+  void each_sketched_step(const std::function<void(const SketchedStep& step, bool test)>& visit) const;
   PlannedImage image();           // all of it
-  std::vector<Step> new_steps();  // its steps and tests that no image before it has, each once
+  std::vector<Step> new_steps();  // its steps and tests that no image counted before it has, each once
 
-  // Of the images so far:
-  std::size_t images() const { return images_.size(); }
+  std::size_t images() const { return images_.size(); }  // so far
+  // Goes back to an image of those so far, numbered from 0. Its steps count only if they are counted again.
+  void go_to(std::size_t image);
+
+  // Of the images whose steps are counted: next() does so, for all until they are forgotten.
+  void count_steps();
+  void forget_steps();
   std::size_t steps() const { return resolver_.steps().used(); }
   std::size_t steps_before_sharing() const { return steps_before_sharing_; }
   std::size_t shared_steps() const { return resolver_.steps().shared(); }
   void each_shared_step(const std::function<void(const std::string& key, std::size_t uses)>& visit) const;
+  // Those of new_steps(), and what is known of any step.
+  const std::vector<SketchedStep>& new_sketched_steps() const { return new_steps_; }
+  const StepStore& step_store() const { return resolver_.steps(); }
 
   // Complete when next() has returned false.
   std::size_t excluded() const { return cells_.excluded() + unsolvable_.size(); }
@@ -57,7 +67,6 @@ class Planner {
     std::uint32_t cell;
     const std::string* reason;
   };
-  void count_steps();
   void add_name();
   void refuse_same_name(const Image& other);
 

@@ -1,6 +1,9 @@
 #include "plan/step_store.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "base/json_text.h"
 
 namespace kiln {
 namespace {
@@ -67,7 +70,9 @@ StepStore::Number StepStore::add(const StepPattern& pattern, const ScriptValues*
            other.from == from;
   });
   if (known != kNone) return edges_[known].step;
-  write(pattern, values == nullptr ? std::string_view() : values->json, parent, from);
+  parameters_.clear();
+  if (values != nullptr) append_json(parameters_, values->parameters);
+  write(pattern, parameters_, parent, from);
   edge.step = numbered(hasher_.of(text_));
   edges_.push_back(edge);
   by_edge_.insert(hash, static_cast<Number>(edges_.size() - 1),
@@ -79,6 +84,11 @@ StepStore::Number StepStore::add_single(const StepPattern& pattern, std::string_
                                         Number parent) {
   write(pattern, parameters, parent, kNone);
   return numbered(hasher_.of(text_));
+}
+
+void StepStore::forget_uses() {
+  std::fill(uses_.begin(), uses_.end(), 0);
+  used_ = shared_ = 0;
 }
 
 bool StepStore::use(Number step) {

@@ -35,6 +35,7 @@ class StepStore {
 
   // Some image needs the step. True for the first one.
   bool use(Number step);
+  void forget_uses();
   std::size_t uses(Number step) const { return uses_[step]; }
   std::size_t used() const { return used_; }      // steps that an image needs
   std::size_t shared() const { return shared_; }  // that several need
@@ -73,7 +74,8 @@ class StepStore {
   HashIndex by_key_;
   std::deque<Edge> edges_;
   HashIndex by_edge_;
-  std::string text_;  // of the last step
+  std::string text_;        // of the last step
+  std::string parameters_;  // of the last step
   std::string parent_hex_;
   std::string from_hex_;
 };

@@ -86,7 +86,7 @@ figure 'kiln plan, 10,000 cells, all to build' '{"wall_s": fresh.wall, "cpu_s": 
 
 measured[json]=$(measure 2 "$kiln" plan --format json -f c10000/matrix/bench.json --state s10000)
 figure 'kiln plan --format json, 10,000 cells' \
-  '{"wall_s": json.wall, "cpu_s": json.cpu, "megabytes": json.text / 1e6, "bytes_a_cell_beyond_text": (json.rss - none.rss - json.text) / 1e4}'
+  '{"wall_s": json.wall, "cpu_s": json.cpu, "megabytes": json.text / 1e6, "resident_bytes_a_cell": (json.rss - none.rss) / 1e4}'
 
 measured[write]=$(measure 1 "$kiln" generate -f c10000/matrix/bench.json -o out)
 files=$(find out -type f | wc -l)

@@ -28,6 +28,64 @@ all_steps=$(json 'len(it["steps"])')
 expect 0 "$KILN" show -f "$matrix" --stage plan compiler=none version=2.1 library=none
 [ "$(json 'len(it["steps"])')" -lt "$all_steps" ] || fail 'show prints steps that no chosen cell needs'
 
+# The last line counts the steps of the chosen cells, as JSON does.
+counted() { # counted ARGUMENTS…: steps, steps without sharing, shared steps of both forms, and whether they agree
+  expect 0 "$KILN" plan -f "$matrix" "$@"
+  local last
+  last=$(tail -n 1 <<<"$out" | sed -E 's/^([0-9]+) steps?, ([0-9]+) without sharing: ([0-9]+) shared .*/\1 \2 \3/; s/^([0-9]+) steps?, none shared$/\1 \1 0/')
+  expect 0 "$KILN" plan -f "$matrix" --format json "$@"
+  equals "$last" "$(json '" ".join(str(it["sharing"][key]) for key in ("steps", "without_sharing", "shared"))')"
+  equals "${last%% *}" "$(json 'len({key for cell in it["cells"] for key in cell["steps"] + cell["tests"]})')"
+  equals "${last%% *}" "$(json 'len(it["steps"])')"
+  steps=${last%% *}
+}
+counted
+all_steps=$steps
+counted compiler=none
+[ "$steps" -lt "$all_steps" ] || fail "compiler=none: $steps of $all_steps steps"
+counted version=2.1 library=none
+[ "$steps" -lt "$all_steps" ] || fail "one cell: $steps of $all_steps steps"
+
+# JSON is written cell by cell, as json.dumps would write the whole; nothing of it where a late cell is wrong.
+expect 0 "$KILN" plan -f "$matrix" --format json
+"$KILN_PYTHON" -c 'import json, sys; text = sys.stdin.read(); sys.exit(text != json.dumps(json.loads(text), indent=2, ensure_ascii=False, sort_keys=True) + "\n")' <<<"$out" ||
+  fail 'not as JSON is indented'
+cp -r "$tiny" late
+sed 's/"base": \["busybox@1.35"\]/"base": ["busybox@1.35", "busybox"]/' "$matrix" >late/tiny.json
+for form in json table; do
+  expect 3 "$KILN" plan -f late/tiny.json --format "$form"
+  equals "$out" ''
+  holds "$err" 'two cells have the tag hello:2.10-distro-x86_64-busybox1.35'
+done
+# A state folder that cannot be read is found out before the first byte, too.
+mkdir -p torn/steps
+expect 0 "$KILN" plan -f "$matrix" --format json
+for key in $(json '" ".join(it["steps"])'); do echo '{' >"torn/steps/$key.json"; done
+for form in json table; do
+  expect 3 "$KILN" plan -f "$matrix" --format "$form" --state torn
+  equals "$out" ''
+done
+
+# What cannot be written is an error, long before the end and at the end.
+full() { "$KILN" plan "$@" >/dev/full; }
+"$KILN_PYTHON" "$KILN_SOURCE/tests/bench/catalogue.py" thousand 1000
+for catalogue in "$matrix" thousand/matrix/bench.json; do
+  for form in json table; do
+    expect 8 full -f "$catalogue" --format "$form"
+  done
+done
+
+# Nothing of a thousand cells is kept but a line each: the document takes no more memory than the table.
+memory() { # memory ARGUMENTS…: bytes
+  expect 0 env ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=0 "$KILN_PYTHON" "$KILN_SOURCE/tests/bench/measure.py" 1 "$KILN" plan -f thousand/matrix/bench.json "$@"
+  json 'it["rss"]'
+}
+of_table=$(memory)
+of_document=$(memory --format json)
+of_part=$(memory --exclude framework=framework1)
+[ "$of_document" -lt $((of_table + 10000000)) ] || fail "the document took $of_document bytes, the table $of_table"
+[ "$of_part" -lt $((of_table + 10000000)) ] || fail "the table of a part took $of_part bytes, that of all $of_table"
+
 # One axis: any. Different axes: all. --only is an argument by another name; --exclude takes away.
 cells() { # cells ARGUMENTS…: how many are chosen
   expect 0 "$KILN" plan -f "$matrix" --format json "$@"

@@ -75,12 +75,26 @@ holds "$err" 'asks for a SIF; this image was packaged without'
 expect 4 "$KILN" select --dsl query.json --format sif --state plain --explain
 holds "$out" 'asks for a SIF; this image was packaged without'
 expect 0 "$KILN" select --dsl query.json --format oci --state plain
-# The site wants one now: packaged again, nothing else runs, and after publish it is there.
+# The site wants one now: the plan says so; packaged again, nothing else runs, and after publish it is there.
+expect 0 "$KILN" plan -f "$matrix" --site oci.json --state plain
+holds "$out" '7 images: 7 built, 0 to build; 2 excluded'
+expect 0 "$KILN" plan -f "$matrix" --state plain
+holds "$out" '7 images: 0 built, 0 to build, 7 to package; 2 excluded'
+holds "$out" 'the site wants a SIF, which this image lacks: nothing is built'
+expect 0 "$KILN" plan -f "$matrix" --state plain --format json library=none
+equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'to package'}"
+equals "$(json '{step["state"] for step in it["steps"].values()}')" "{'done'}"
+expect 0 "$KILN" build -f "$matrix" --state plain --dry-run
+equals "$(tail -n 1 <<<"$out")" '0 steps and tests, 7 images'
 expect 0 "$KILN" build -f "$matrix" --state plain --format json
 equals "$(json '(it["built"], it["failed"])')" '(7, 0)'
 if grep '^start' <<<"$err" | grep -v '^start  image '; then fail 'something else than the packaging ran'; fi
 expect 0 "$KILN" build -f "$matrix" --state plain
 holds "$out" 'nothing to do'
+expect 0 "$KILN" build -f "$matrix" --state plain --dry-run
+equals "$out" 'nothing to do'
+expect 0 "$KILN" plan -f "$matrix" --state plain
+holds "$out" '7 images: 7 built, 0 to build; 2 excluded'
 expect 0 "$KILN" publish -f "$matrix" --state plain
 expect 0 "$KILN" select --dsl query.json --format sif --state plain
 [ -f "$out" ] || fail 'no SIF after the site asked for one'

@@ -47,7 +47,8 @@ TEST_F(ExpandChoiceTest, ExcludesAndConstraintsThatMatchNothingAreReported) {
             (Ids{"matrix/demo.json:12:3: this exclude matches no cell: no value of framework is "
                  "'pytorch'; values: jax",
                  "matrix/demo.json:13:3: this exclude matches no cell",
-                 "matrix/demo.json:20:3: the condition of this constraint matches no cell"}));
+                 "matrix/demo.json:20:3: the condition of this constraint matches no cell: no value of "
+                 "compiler is 'inductor'; there is no axis compiler"}));
   m = testing::matrix({axis("framework", {"jax"}), axis("version", {">=9"})});
   EXPECT_EQ(run(m).warnings, (Ids{"matrix/demo.json:5:3: no framework has a version in '>=9'"}));
   EXPECT_TRUE(run(m).requests.empty());
@@ -82,6 +83,29 @@ TEST_F(ExpandChoiceTest, AMisspeltValueOfAnExcludeIsTold) {
   EXPECT_EQ(warning({{"library", "openblas"}, {"version", "2.6"}}), "");
   EXPECT_EQ(warning({{"compiler", "inductor"}}),
             nothing + ": no value of compiler is 'inductor'; there is no axis compiler");
+}
+
+TEST_F(ExpandChoiceTest, AMisspeltValueOfAConditionIsTold) {
+  Matrix m = testing::matrix({axis("framework", {"pytorch"}), axis("library", {"none", "openblas@0.3.28"})});
+  auto warnings = [&](AxisValues values) {
+    m.constraints = {constraint(std::move(values), {}, {{"framework", "jax"}})};
+    return run(m).warnings;
+  };
+  const std::string nothing = "matrix/demo.json:20:3: the condition of this constraint matches no cell";
+  EXPECT_EQ(warnings({{"library", "opnblas"}}),
+            Ids{nothing + ": no value of library is 'opnblas'; did you mean 'openblas'?"});
+  EXPECT_EQ(warnings({{"library", "opn*"}}), Ids{nothing});
+  EXPECT_EQ(warnings({{"framework.python", "2.7"}}), Ids{nothing});
+  EXPECT_TRUE(warnings({{"library", "openblas"}}).empty());
+  // The next group may well have it.
+  m.groups.push_back(m.groups[0]);
+  m.groups[1].axes[0].values = {"jax"};
+  const AxisValues spelt_right = {{"framework", "jax"}, {"library", "openblas"}, {"version", "<0"}};
+  EXPECT_EQ(warnings(spelt_right), Ids{nothing});
+  std::swap(m.groups[0], m.groups[1]);
+  EXPECT_EQ(warnings(spelt_right), Ids{nothing});
+  EXPECT_EQ(warnings({{"framework", "jaxx"}}),
+            Ids{nothing + ": no value of framework is 'jaxx'; did you mean 'jax'?"});
 }
 
 TEST_F(ExpandChoiceTest, AFactThatNoRecipeHasIsAnError) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "plan/plan_fixture.h"
+#include "plan/sharing.h"
 
 namespace kiln {
 namespace {
@@ -101,6 +102,52 @@ TEST_F(PlannerTest, EveryStepIsNewOnce) {
   EXPECT_EQ(planner.steps_before_sharing(), before_sharing);
   ASSERT_EQ(plan.steps.size(), steps.size());
   for (const auto& [key, step] : plan.steps) EXPECT_EQ(to_json(step), to_json(steps.at(key)));
+}
+
+// What is printed cell by cell goes through them twice: once for what may be wrong, once for the text.
+TEST_F(PlannerTest, GoesBackToAnyImage) {
+  BuildPlan plan = plan_matrix(matrix_, resolver_.input());
+  Planner planner(matrix_, resolver_.input());
+  while (planner.next()) continue;
+  const std::size_t steps = planner.steps();
+  for (std::size_t number = planner.images(); number-- > 0;) {
+    planner.go_to(number);
+    const PlannedImage& image = plan.images[number];
+    EXPECT_EQ(to_json(planner.image().spec), to_json(image.spec));
+    EXPECT_EQ(planner.record_name(), record_name(image.spec));
+    EXPECT_TRUE(planner.new_steps().empty());
+    std::vector<std::string> stages;
+    std::vector<std::string> tests;
+    planner.each_sketched_step([&](const SketchedStep& step, bool test) {
+      (test ? tests : stages).push_back(planner.step_store().hex(step.step));
+      EXPECT_EQ(step.pattern->step.kind, plan.steps.at(planner.step_store().hex(step.step)).kind);
+    });
+    EXPECT_EQ(stages, image.steps);
+    EXPECT_EQ(tests, image.tests);
+  }
+  EXPECT_EQ(planner.images(), plan.images.size());
+  EXPECT_EQ(planner.steps(), steps);
+  EXPECT_FALSE(planner.next());
+}
+
+TEST_F(PlannerTest, CountsTheStepsOfTheImagesThatAreChosen) {
+  BuildPlan plan = plan_matrix(matrix_, resolver_.input());
+  Planner planner(matrix_, resolver_.input());
+  while (planner.next()) continue;
+  planner.forget_steps();
+  EXPECT_EQ(planner.steps() + planner.steps_before_sharing() + planner.shared_steps(), 0u);
+  std::vector<const PlannedImage*> chosen;
+  for (std::size_t number = 0; number < planner.images(); number += 3) {
+    planner.go_to(number);
+    planner.count_steps();
+    chosen.push_back(&plan.images[number]);
+  }
+  Sharing expected = sharing_of(chosen, [](const std::string&) { return StepCost{}; });
+  EXPECT_EQ(planner.steps(), expected.steps);
+  EXPECT_EQ(planner.steps_before_sharing(), expected.without);
+  EXPECT_EQ(planner.shared_steps(), expected.shared);
+  EXPECT_GT(planner.shared_steps(), 0u);
+  EXPECT_LT(planner.steps(), plan.steps.size());
 }
 
 TEST_F(PlannerTest, WhatIsLeftOutIsSaidAfterwards) {
