@@ -160,8 +160,8 @@ CellPattern::Clause CellPattern::compile(const std::string& key, const std::stri
     // A cell without an axis that kiln does not know has no value to match.
     bool lacking = id == CellTable::kAbsent && !is_known_axis(test.axis);
     for (std::size_t second = 0; second < clause.second_count; ++second)
-      clause.answers.push_back(!lacking &&
-                               test.run(value_of(clause.column, id), value_of(clause.second, second)));
+      clause.answers.push_back(
+          !lacking && test.run(value_of(clause.column, id), value_of(clause.second, second)) ? 1 : 0);
   }
   return clause;
 }

@@ -170,8 +170,8 @@ class Comparison {
     return "what it is built on changed";
   }
 
-  void note(const Step& step, std::string cause, Lines lines) {
-    causes_.try_emplace(step.key, std::move(cause));
+  void note(const Step& step, const std::string& cause, Lines lines) {
+    causes_.try_emplace(step.key, cause);
     for (std::string& line : lines)
       if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(std::move(line));
   }

@@ -222,7 +222,7 @@ std::vector<std::vector<char>> GroupCells::compile_include(const Partial& includ
     if (wanted == include.values.end()) continue;
     for (std::size_t id = 0; id < table_.count(column); ++id)
       answers[column].push_back(
-          agrees(axis, wanted->second, table_.text(column, static_cast<CellTable::Id>(id))));
+          agrees(axis, wanted->second, table_.text(column, static_cast<CellTable::Id>(id))) ? 1 : 0);
   }
   return answers;
 }

@@ -126,7 +126,9 @@ const std::string& variable_name(const std::string& name) {
 }
 
 const std::string& label_name(const std::string& name) {
-  if (!all_of(name, "._/-")) refuse("the label", name, "names are letters, digits and . _ / -");
+  // One that begins with "--" would be a flag of the instruction.
+  if (!all_of(name, "._/-") || std::isalnum(static_cast<unsigned char>(name[0])) == 0)
+    refuse("the label", name, "names are letters, digits and . _ / -, and begin with a letter or digit");
   return name;
 }
 

@@ -91,7 +91,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
 }  // namespace
 
 std::string Target::platform_architecture(const Microarchitectures& cpus) const {
-  const std::string family = cpus.family(cpu);
+  std::string family = cpus.family(cpu);
   if (family == "x86_64") return "amd64";
   if (family == "x86") return "386";
   if (family == "aarch64") return "arm64";

@@ -132,9 +132,11 @@ ArchiveIndex::ArchiveIndex(const ReadOnlyFile& file) : file_(file) {
 void ArchiveIndex::add(std::string name, char type, const std::string& link, const BlobSection& section) {
   files_.erase(name);
   links_.erase(name);
-  if (type == '0' || type == '\0') files_.emplace(std::move(name), section);
-  if (type == '1') links_.emplace(std::move(name), plain_name(link));
-  if (type == '2') {
+  if (type == '0' || type == '\0') {
+    files_.emplace(std::move(name), section);
+  } else if (type == '1') {
+    links_.emplace(std::move(name), plain_name(link));
+  } else if (type == '2') {
     std::size_t slash = name.rfind('/');
     std::string folder = slash == name.npos ? "" : name.substr(0, slash + 1);
     links_.emplace(std::move(name), plain_name(link.starts_with('/') ? link : folder + link));

@@ -85,7 +85,7 @@ class LayerStream::Pipe {
 
   void fail(std::exception_ptr failure) {
     std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = failure;
+    if (!failure_) failure_ = std::move(failure);
     changed_.notify_all();
   }
 

@@ -195,6 +195,18 @@ TEST(Injection, NothingInASpecBreaksOutOfItsPlace) {
   EXPECT_GT(all.refused, 500);
 }
 
+TEST(Injection, ALabelIsNoFlagOfItsInstruction) {
+  for (const char* name : {"--link", "-x", ".a", "_a", ""}) {
+    ImageSpec spec = sample_spec();
+    spec.labels[name] = "x";
+    EXPECT_THROW(render_dockerfile(spec), Error) << name;
+  }
+  ImageSpec spec = sample_spec();
+  spec.labels["0.a_b/c-d"] = "x";
+  EXPECT_EQ(twin_differences(spec, render_dockerfile(spec), render_singularity(spec)),
+            std::vector<std::string>{});
+}
+
 // A reference that is a word of FROM's own, or the name of a stage, is no reference.
 TEST(Injection, AReferenceNeverMeansAStage) {
   for (const char* reference : {"scratch", "SCRATCH", "base", "Base", "base-2", "--platform=x", "-",

@@ -3,6 +3,16 @@
 
 #include "readers.h"
 
+namespace {
+
+bool leaves_its_folder(const std::string& path) {
+  for (const std::filesystem::path& part : std::filesystem::path(path))
+    if (part == "..") return true;
+  return false;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;
   static const fuzz::FixedFiles files({}, true);
@@ -18,6 +28,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       for (const std::string& path : method.files)
         if (!component.files.contains(path)) __builtin_trap();
     for (const auto& [path, read] : component.files)
-      if (path.empty() || path.front() == '/' || path.find("..") != std::string::npos) __builtin_trap();
+      if (path.empty() || path.front() == '/' || leaves_its_folder(path)) __builtin_trap();
   });
 }
