@@ -2,6 +2,8 @@
 // covers is read too, as `kiln sif verify` reads it before gpg is asked.
 #include "sif/sif_reader.h"
 
+#include <set>
+
 #include "memory_file.h"
 #include "sif/clear_signed.h"
 #include "sif/sif_integrity.h"
@@ -26,18 +28,20 @@ bool refused(Work work) {
 }
 
 void read_signatures(const ReadOnlyFile& file, const SifFile& sif) {
+  std::set<std::uint32_t> groups;
   for (const SifObject& object : sif.objects) {
     std::uint32_t group = object.group & ~kSifGroupBit;
-    if (object.type != SifType::signature && group != 0) {
-      // What we would sign we must take for signed.
-      std::string text = integrity_metadata(file, sif, group);
-      if (refused([&] { check_integrity(file, sif, group, text); })) __builtin_trap();
-    }
-    if (object.type != SifType::signature) continue;
-    refused([&] {
-      ClearSigned message = read_clear_signed(file.section(object.offset, object.size, kMostMessage));
-      check_integrity(file, sif, object.link & ~kSifGroupBit, message.text);
-    });
+    if (object.type == SifType::signature)
+      refused([&] {
+        ClearSigned message = read_clear_signed(file.section(object.offset, object.size, kMostMessage));
+        check_integrity(file, sif, object.link & ~kSifGroupBit, message.text);
+      });
+    else if (group != 0)
+      groups.insert(group);
+  }
+  for (std::uint32_t group : groups) {  // what we would sign we must take for signed
+    std::string text = integrity_metadata(file, sif, group);
+    if (refused([&] { check_integrity(file, sif, group, text); })) __builtin_trap();
   }
 }
 
