@@ -83,10 +83,10 @@ std::optional<std::string> read_referrer(sif::SourceImage& image, const std::str
   return std::nullopt;
 }
 
-std::string referrers_text(sif::SourceImage& image) {
+std::string referrers_text(sif::SourceImage& image, const std::string& name) {
   std::set<std::string> types;
   for (const sif::SourceImage::Referrer& referrer : image.referrers()) types.insert(referrer.type);
-  std::string whose = fmt::format("of {} in {}", image.digest().text(), image.name().path);
+  std::string whose = fmt::format("of {} in {}", image.digest().text(), name);
   if (types.empty()) return fmt::format("there are no referrers {}", whose);
   return fmt::format("the referrers {} are {}", whose, fmt::join(types, ", "));
 }

@@ -26,8 +26,8 @@ std::optional<std::string> read_attachment(const ImageRecord& record, const std:
 // kind's media type, provenance by its predicate's. nullopt when there is none.
 std::optional<std::string> read_referrer(sif::SourceImage& image, const std::string& kind);
 
-// Where read_referrer looked, and what it found instead: for a hint.
-std::string referrers_text(sif::SourceImage& image);
+// Where read_referrer looked, and what it found instead: for a hint. `name`: of the image.
+std::string referrers_text(sif::SourceImage& image, const std::string& name);
 
 // A bill of materials of any image, from its layers. `format`: spdx or cyclonedx.
 std::string make_bill(const sif::SourceImage& image, const std::string& name, const std::string& format,

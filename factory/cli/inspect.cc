@@ -112,8 +112,8 @@ void show_document(sif::SourceImage& image, const InspectOptions& options, Invoc
   }
   bool remote = options.image.starts_with("docker:");
   throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
-              referrers_text(image) +
-                  (remote ? ", where the registry's tag for referrers was copied to; a registry's "
+              referrers_text(image, options.image) +
+                  (remote ? ", looked for by the tag that stands for them; a registry's "
                             "referrers API is not asked"
                           : ""));
 }

@@ -43,34 +43,9 @@ expect 2 "$KILN" inspect dockr://debian:12
 expect 3 "$KILN" inspect oci:nowhere
 
 # Documents that somebody else put beside an image.
-"$KILN_PYTHON" - <<'PY'
-import hashlib, json, os, tarfile
-os.makedirs("layout/blobs/sha256")
-def blob(data, kind, **more):
-    digest = hashlib.sha256(data).hexdigest()
-    open(f"layout/blobs/sha256/{digest}", "wb").write(data)
-    return {"mediaType": kind, "digest": "sha256:" + digest, "size": len(data), **more}
-def manifest(config, layers, **more):
-    kind = "application/vnd.oci.image.manifest.v1+json"
-    return blob(json.dumps({"schemaVersion": 2, "mediaType": kind, "config": config, "layers": layers, **more}).encode(), kind)
-with tarfile.open("layer.tar", "w") as tar:
-    tar.add("f.c")
-layer = open("layer.tar", "rb").read()
-config = {"architecture": "amd64", "os": "linux", "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}
-image = manifest(blob(json.dumps(config).encode(), "application/vnd.oci.image.config.v1+json"),
-                 [blob(layer, "application/vnd.oci.image.layer.v1.tar")])
-def artifact(kind, document):
-    return manifest(blob(b"{}", "application/vnd.oci.empty.v1+json"), [blob(document.encode(), kind)], artifactType=kind, subject=image) | {"artifactType": kind}
-index = [image, artifact("application/vnd.in-toto+json", '{"predicateType": "https://example.org/other"}'),
-         artifact("application/spdx+json", '{"spdxVersion": "SPDX-2.3", "name": "theirs"}')]
-def write():
-    json.dump({"schemaVersion": 2, "manifests": index}, open("layout/index.json", "w"))
-open("layout/oci-layout", "w").write('{"imageLayoutVersion": "1.0.0"}')
-write()
-os.system("cp -r layout without")
-index.append(artifact("application/vnd.in-toto+json", '{"predicateType": "https://slsa.dev/provenance/v1", "subject": []}'))
-write()
-PY
+make() { "$KILN_PYTHON" "$KILN_SOURCE/tests/support/attached_layout.py" "$@" >/dev/null; }
+make layout other spdx provenance
+make without other spdx
 expect 0 "$KILN" inspect oci:layout --provenance
 equals "$out" '{"predicateType": "https://slsa.dev/provenance/v1", "subject": []}'
 holds "$err" 'kiln did not check what it says'
@@ -81,5 +56,5 @@ equals "$(json 'it["bomFormat"]')" CycloneDX
 expect 4 "$KILN" inspect oci:without --provenance
 equals "$out" ''
 holds "$err" "there is no provenance of 'oci:without'; the referrers of sha256:"
-holds "$err" 'in without are application/spdx+json, application/vnd.in-toto+json'
+holds "$err" 'in oci:without are application/spdx+json, application/vnd.in-toto+json'
 echo 'inspect: verdicts, formats, exit codes'
