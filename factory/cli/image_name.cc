@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/attachments.h"
 #include "cli/invocation.h"
 #include "image/skopeo.h"
 #include "plan/image_reference.h"
@@ -31,14 +32,54 @@ sif::ImageName fetch(const sif::ImageName& name, const std::string& architecture
   return {"oci", (folder / "image").string(), "fetched"};
 }
 
+void fetch_referrers(const sif::ImageName& name, const Digest& image, const fs::path& folder,
+                     Invocation& invocation) {
+  std::string tag = "sha256-" + image.hex();
+  Command command = skopeo_command(
+      {"copy", "--quiet", "--all", "docker://" + repository_name("docker:" + name.path) + ":" + tag,
+       "oci:" + (folder / "image").string() + ":" + tag},
+      invocation.child_environment());
+  invocation.runner.run(command);  // there is seldom such a tag
+}
+
+namespace {
+
+constexpr const char* kHowImagesAreNamed =
+    "an image is a tag of the index (`kiln index list`), oci:DIR[:TAG], oci-archive:FILE, "
+    "docker-archive:FILE or "
+    "docker://REFERENCE";
+
+// "pytorch" when the index has pytorch:2.6.0-…, or a word that is misspelt.
+std::string near_names(const std::string& text, const std::vector<std::string>& names) {
+  std::vector<std::string> longer;
+  for (const std::string& name : names)
+    if (name.starts_with(text)) longer.push_back(name);
+  if (longer.empty()) return did_you_mean(text, names);
+  std::size_t shown = std::min<std::size_t>(longer.size(), 3);
+  std::string more = longer.size() > shown ? fmt::format(" and {} more", longer.size() - shown) : "";
+  return fmt::format("it has {}{}",
+                     fmt::join(longer.begin(), longer.begin() + static_cast<long>(shown), ", "), more);
+}
+
+[[noreturn]] void unknown_image(const std::string& text, Invocation& invocation) {
+  std::vector<std::string> names = image_names(invocation);
+  std::string near = near_names(text, names);
+  throw Error(ExitCode::no_match,
+              names.empty() ? fmt::format("there is no image '{}': no index with images is in {}", text,
+                                          invocation.state().root().string())
+                            : fmt::format("the index has no image '{}'", text),
+              near.empty() ? kHowImagesAreNamed : near + "; " + kHowImagesAreNamed);
+}
+
+}  // namespace
+
 sif::ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)
     return sif::parse_image_name(text);
-  if (invocation.files.exists(invocation.state().root() / "index.db"))
-    for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
-      if (entry.image.name() == text && !entry.image.layout.empty())
-        return {"oci", (invocation.state().root() / entry.image.layout).string(), ""};
-  return sif::parse_image_name(text);
+  if (auto record = find_record(text, invocation); record && !record->layout.empty())
+    return {"oci", (invocation.state().root() / record->layout).string(), ""};
+  if (text.find("://") != std::string::npos) return sif::parse_image_name(text);
+  unknown_image(text, invocation);
 }
 
 void need_source(const sif::ImageName& name, const Invocation& invocation) {

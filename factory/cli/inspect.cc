@@ -84,17 +84,38 @@ void show_image(const sif::SourceImage& image, const InspectOptions& options) {
   fmt::print("{}", table.text());
 }
 
+std::string document_kind(const InspectOptions& options) {
+  return options.provenance ? "provenance" : options.bill;
+}
+
 // What was made with the image, and is in the store.
 bool show_attached(const InspectOptions& options, Invocation& invocation) {
   auto record = find_record(options.image, invocation);
-  std::string kind = options.provenance ? "provenance" : options.bill;
-  auto document = record ? read_attachment(*record, kind, invocation) : std::nullopt;
+  auto document = record ? read_attachment(*record, document_kind(options), invocation) : std::nullopt;
   if (document) fmt::print("{}", *document);
-  if (!document && options.provenance)
+  if (record && !document && options.provenance)
     throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
-                record ? "it was built before kiln kept provenance; build it again"
-                       : "images of the index have it, and what kiln has built");
+                "it was built before kiln kept provenance; build it again");
   return document.has_value();
+}
+
+// What somebody put beside the image, else a bill of what its layers hold.
+void show_document(sif::SourceImage& image, const InspectOptions& options, Invocation& invocation) {
+  if (auto document = read_referrer(image, document_kind(options))) {
+    invocation.note("as it goes with the image: kiln did not check what it says");
+    fmt::print("{}", *document);
+    return;
+  }
+  if (!options.provenance) {
+    fmt::print("{}", make_bill(image, options.image, options.bill, invocation));
+    return;
+  }
+  bool remote = options.image.starts_with("docker:");
+  throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
+              referrers_text(image, options.image) +
+                  (remote ? ", looked for by the tag that stands for them; a registry's "
+                            "referrers API is not asked"
+                          : ""));
 }
 
 void run_inspect(const InspectOptions& options, Invocation& invocation) {
@@ -114,11 +135,12 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
   std::optional<TemporaryFolder> fetched;
   need_source(name, invocation);
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
+  sif::ImageName asked = name;
   if (name.transport == "docker") name = fetch(name, architecture, fetched.emplace().path(), invocation);
   sif::SourceImage image = sif::SourceImage::open(name, architecture);
-  if (!options.bill.empty()) {
-    fmt::print("{}", make_bill(image, options.image, options.bill, invocation));
-    return;
+  if (options.provenance || !options.bill.empty()) {
+    if (fetched) fetch_referrers(asked, image.digest(), fetched->path(), invocation);
+    return show_document(image, options, invocation);
   }
   if (!options.evidence) return show_image(image, options);
   std::optional<ProgressBar> bar(std::in_place, invocation, start);

@@ -32,6 +32,7 @@ std::string conversion_key(const ImageSpec& spec, const Digest& manifest, const 
   return Digest::of(Json{{"manifest", manifest.text()},
                          {"name", spec.repository + ":" + spec.tag},
                          {"tool", options.tool},
+                         {"layout", sif::kSquashfsLayout},
                          {"compression", options.squashfs.compression},
                          {"level", options.squashfs.level},
                          {"block", options.squashfs.block_size},

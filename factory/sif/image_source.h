@@ -51,6 +51,18 @@ class SourceImage {
   // A stream of the plain bytes that checks them. The image outlives it.
   std::unique_ptr<LayerStream> open_layer(std::size_t index, const LayerLimits& limits) const;
 
+  // An artifact that goes with this image: OCI's referrers (a manifest whose subject is the image's), listed by
+  // index.json or an index in it (OCI's tag schema), and BuildKit's attestations.
+  struct Referrer {
+    Digest digest;
+    std::string type;                // the artifact's, else its configuration's
+    std::vector<Descriptor> layers;  // its documents
+  };
+  // Those that the image's layout or archive holds; none in a Docker archive.
+  std::vector<Referrer> referrers();
+  // A document of a referrer. Throws Error(input) when it is damaged, or over 256 MiB.
+  std::string attached(const Descriptor& layer);
+
  private:
   struct Layer {
     Descriptor descriptor;
@@ -59,6 +71,7 @@ class SourceImage {
   BlobSection blob(const Descriptor& descriptor);
   std::string document(const Descriptor& descriptor);
   BlobSection named_file(const std::string& name);
+  void add_referrers(const JsonNode& index, unsigned depth, std::vector<Referrer>& found);
   void open_oci(const std::string& architecture);
   void open_docker_archive();
   void check_layers() const;

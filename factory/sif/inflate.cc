@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
+#define ZSTD_STATIC_LINKING_ONLY  // ZSTD_d_forceIgnoreChecksum
 #include <zstd.h>
 
 #include <algorithm>
@@ -77,6 +78,11 @@ class GzipInflater final : public Inflater {
 
 class ZstdInflater final : public Inflater {
  public:
+  explicit ZstdInflater(Checksums checksums) {
+    // A library that cannot leave them out compares them.
+    if (checksums == Checksums::left_out)
+      ZSTD_DCtx_setParameter(context_, ZSTD_d_forceIgnoreChecksum, ZSTD_d_ignoreChecksum);
+  }
   ~ZstdInflater() override { ZSTD_freeDCtx(context_); }
 
   std::size_t inflate(std::string_view& input, char* output, std::size_t size) override {
@@ -120,12 +126,12 @@ LayerCompression layer_compression(std::string_view media_type, std::string_view
               "tar, tar+gzip and tar+zstd layers are; foreign layers are not");
 }
 
-std::unique_ptr<Inflater> Inflater::create(LayerCompression compression) {
+std::unique_ptr<Inflater> Inflater::create(LayerCompression compression, Checksums checksums) {
   switch (compression) {
     case LayerCompression::gzip:
       return std::make_unique<GzipInflater>();
     case LayerCompression::zstd:
-      return std::make_unique<ZstdInflater>();
+      return std::make_unique<ZstdInflater>(checksums);
     case LayerCompression::none:
       break;
   }

@@ -16,7 +16,11 @@ LayerCompression layer_compression(std::string_view media_type, std::string_view
 // Turns compressed bytes into plain ones. Throws Error(input) on damaged input.
 class Inflater {
  public:
-  static std::unique_ptr<Inflater> create(LayerCompression compression);
+  // Whether zstd's own checksums are compared. Who compares a digest of the plain bytes needs no other.
+  enum class Checksums { compared, left_out };
+
+  static std::unique_ptr<Inflater> create(LayerCompression compression,
+                                          Checksums checksums = Checksums::compared);
   virtual ~Inflater() = default;
 
   // Takes from the front of `input` and returns how many bytes were written to `output`; zero means that more

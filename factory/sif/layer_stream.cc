@@ -110,7 +110,8 @@ class LayerStream::Pipe {
     std::uint64_t offset = 0;
     std::size_t have = read_blob(offset, buffer);
     auto inflater = Inflater::create(
-        layer_compression(descriptor_.media_type, {buffer.data(), std::min<std::size_t>(have, 4)}));
+        layer_compression(descriptor_.media_type, {buffer.data(), std::min<std::size_t>(have, 4)}),
+        hashing_ ? Inflater::Checksums::left_out : Inflater::Checksums::compared);
     std::string_view input{buffer.data(), have};
     bool more = true;
     while (more) {

@@ -1,6 +1,7 @@
 #include "sif/sif_build.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <random>
@@ -135,6 +136,24 @@ class WatchedSink final : public ContentSink {
   std::function<void()> watch_;
 };
 
+// The threads made meanwhile compute for long and hand on much: with longer turns they take less CPU time.
+class LongTurns {
+ public:
+  LongTurns() : changed_(::sched_getscheduler(0) == SCHED_OTHER && set(SCHED_BATCH)) {}
+  ~LongTurns() {
+    if (changed_) set(SCHED_OTHER);
+  }
+  LongTurns(const LongTurns&) = delete;
+  LongTurns& operator=(const LongTurns&) = delete;
+
+ private:
+  static bool set(int policy) {
+    sched_param parameters{};
+    return ::sched_setscheduler(0, policy, &parameters) == 0;
+  }
+  bool changed_;
+};
+
 // A bad disk, bad memory or a fault of libsquashfs must not pass for an image.
 void check_written(const fs::path& file, const SquashfsTotals& written, unsigned jobs) {
   try {
@@ -159,12 +178,15 @@ SquashfsTotals check_sif(const ReadOnlyFile& file, unsigned jobs) {
 }
 
 SifResult build_sif(const SourceImage& image, const fs::path& output, const SifOptions& options) {
+  LongTurns turns;
   RuntimeOptions runtime = runtime_options(image, options);
   OutputFile file(output);
   SifWriter sif(file, sif_arch_code(image.config().architecture), options.now);
   for (auto& [object, bytes] : small_objects(image, runtime)) sif.add(std::move(object), bytes);
 
-  SquashfsWriter squashfs(file, sif.partition_offset(), options.squashfs);
+  SquashfsOptions inside = options.squashfs;
+  inside.sums = options.check;
+  SquashfsWriter squashfs(file, sif.partition_offset(), inside);
   SifResult result;
   result.compressed = image.compressed_size();
   const LayerStream* current = nullptr;

@@ -43,7 +43,7 @@ Digest digest_of_descriptor(const SifObject& object, std::uint32_t relative_id) 
 
 Digest digest_of_content(const ReadOnlyFile& file, const SifObject& object) {
   Hasher hasher;
-  std::string buffer(1u << 20, '\0');
+  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(object.size, 1u << 20)), '\0');
   for (std::uint64_t done = 0; done < object.size;) {
     auto want = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), object.size - done));
     std::size_t got = file.read_at(object.offset + done, buffer.data(), want);

@@ -170,7 +170,8 @@ void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
   if (little_endian(super, 28, 2) != 4 || little_endian(super, 30, 2) != 0)
     file.fail("the primary partition's SquashFS is not of version 4.0");
   std::uint64_t block = little_endian(super, 12, 4);
-  if (block < 4096 || block > (1u << 20) || block != 1ull << little_endian(super, 22, 2))
+  std::uint64_t log = little_endian(super, 22, 2);
+  if (block < 4096 || block > (1u << 20) || log > 20 || block != 1ull << log)
     file.fail(fmt::format("the primary partition's SquashFS has the block size {}", block));
   std::uint64_t used = little_endian(super, 40, 8);
   if (used > primary.size)

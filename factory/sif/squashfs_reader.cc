@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sqfs/block.h>
 #include <sqfs/compressor.h>
-#include <sqfs/dir.h>
-#include <sqfs/dir_reader.h>
 #include <sqfs/error.h>
 #include <sqfs/frag_table.h>
 #include <sqfs/inode.h>
@@ -19,7 +17,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "sif/squashfs_tree.h"
+#include "sif/squashfs_inodes.h"
 
 namespace kiln::sif {
 namespace {
@@ -72,14 +70,6 @@ struct FileContent {
   std::uint64_t size = 0;
 };
 
-struct FreeMemory {
-  template <typename Object>
-  void operator()(Object* object) const {
-    sqfs_free(object);
-  }
-};
-using ReadInode = std::unique_ptr<sqfs_inode_generic_t, FreeMemory>;
-
 class Reader {
  public:
   Reader(const ReadOnlyFile& file, std::uint64_t offset, std::uint64_t size)
@@ -113,7 +103,12 @@ class Reader {
   }
 
   SquashfsTotals read(unsigned jobs) {
-    read_tree();
+    try {
+      read_tree();
+    } catch (const Error& error) {
+      if (!error.where().file.empty() || error.code() != ExitCode::input) throw;
+      bad(file_, error.message());
+    }
     read_blocks(std::max(1u, jobs));
     auto piece = pieces_.begin();
     for (const FileContent& content : contents_) {
@@ -145,19 +140,15 @@ class Reader {
   }
 
   void read_tree() {
-    SquashfsOwned<sqfs_dir_reader_t> reader(
-        sqfs_dir_reader_create(&super_, compressor_.get(), &section_.base, 0));
-    if (!reader) throw std::bad_alloc();
-    sqfs_inode_generic_t* made = nullptr;
-    check(sqfs_dir_reader_get_root_inode(reader.get(), &made), "the root folder");
+    SquashfsInodes inodes(section_.base, *compressor_, super_);
     std::vector<ReadInode> folders;
-    folders.emplace_back(made);
-    first_time(*made);
+    folders.push_back(inodes.root());
+    first_time(*folders.back());
     while (!folders.empty()) {
       ReadInode folder = std::move(folders.back());
       folders.pop_back();
-      check(sqfs_dir_reader_open_dir(reader.get(), folder.get(), 0), "a folder");
-      while (ReadInode inode = next(reader.get())) {
+      sqfs_readdir_state_t place = inodes.open(*folder);
+      while (ReadInode inode = inodes.next(place)) {
         bool is_folder = inode->base.type == SQFS_INODE_DIR || inode->base.type == SQFS_INODE_EXT_DIR;
         bool is_new = first_time(*inode);
         if (is_folder && !is_new) bad(file_, "a folder is in two folders");
@@ -167,17 +158,6 @@ class Reader {
           add_file(*inode);
       }
     }
-  }
-
-  ReadInode next(sqfs_dir_reader_t* reader) const {
-    sqfs_dir_entry_t* entry = nullptr;
-    int status = sqfs_dir_reader_read(reader, &entry);
-    check(status, "a folder's entry");
-    if (status > 0) return nullptr;
-    std::unique_ptr<sqfs_dir_entry_t, FreeMemory> owned(entry);
-    sqfs_inode_generic_t* inode = nullptr;
-    check(sqfs_dir_reader_get_inode(reader, &inode), "an inode");
-    return ReadInode(inode);
   }
 
   void add_file(const sqfs_inode_generic_t& inode) {

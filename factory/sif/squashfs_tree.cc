@@ -75,6 +75,13 @@ void check_squashfs(int status, const char* what) {
   throw Error(ExitCode::store, fmt::format("cannot write {}: {}", what, reason));
 }
 
+sqfs_inode_generic_t* new_file_inode() {
+  OwnedInode inode = new_inode(0);
+  inode->base.type = SQFS_INODE_FILE;
+  check_squashfs(sqfs_inode_set_frag_location(inode.get(), kNone, kNone), "an empty file");
+  return inode.release();
+}
+
 SquashfsTree::SquashfsTree(const ImageTree& tree, const Contents& contents, const Tables& tables,
                            std::uint32_t latest_time)
     : tree_(tree),

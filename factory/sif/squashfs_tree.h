@@ -30,6 +30,9 @@ using SquashfsOwned = std::unique_ptr<Object, SquashfsDestroy>;
 // Throws Error(store) naming what failed; `status` is an SQFS_ERROR.
 void check_squashfs(int status, const char* what);
 
+// An empty file, as libsquashfs makes its own: sqfs_free() frees it.
+sqfs_inode_generic_t* new_file_inode();
+
 // Serialises the tree: children before their folder, so that folders can refer to where their entries' inodes
 // lie.
 class SquashfsTree {

@@ -15,11 +15,15 @@
 #include <exception>
 
 #include "sif/squashfs_tree.h"
+#include "sif/tail_packer.h"
 
 namespace kiln::sif {
 namespace {
 
 constexpr std::uint64_t kPadding = 4096;  // a loop device needs whole sectors
+// A block of its own, also when it is all zeros; no file shares it as a block.
+constexpr sqfs_u32 kFragmentBlock =
+    SQFS_BLK_DONT_FRAGMENT | SQFS_BLK_DONT_DEDUPLICATE | SQFS_BLK_IGNORE_SPARSE | SQFS_BLK_DONT_HASH;
 
 // libsquashfs's view of a part of the output file. Exceptions must not pass through C: the first one is kept.
 struct Window {
@@ -99,7 +103,11 @@ sqfs_compressor_config_t compressor_config(const SquashfsOptions& options) {
 
 class SquashfsWriter::State {
  public:
-  State(OutputFile& file, std::uint64_t offset, const SquashfsOptions& options) : sum_(options.block_size) {
+  State(OutputFile& file, std::uint64_t offset, const SquashfsOptions& options)
+      : block_size_(options.block_size),
+        sums_wanted_(options.sums),
+        sum_(options.block_size),
+        tails_(options.block_size, [this](std::string_view block) { write_fragments(block); }) {
     if (options.block_size < SQFS_MIN_BLOCK_SIZE || options.block_size > SQFS_MAX_BLOCK_SIZE ||
         (options.block_size & (options.block_size - 1)) != 0)
       throw Error(ExitCode::usage, fmt::format("the block size {} is no power of two from 4096 to 1048576",
@@ -117,28 +125,46 @@ class SquashfsWriter::State {
   ~State() {
     processor_.reset();  // joins the workers, which write to contents_
     for (sqfs_inode_generic_t* inode : contents_) sqfs_free(inode);
+    for (sqfs_inode_generic_t* inode : fragment_blocks_) sqfs_free(inode);
   }
 
   std::uint32_t begin_file() {
     contents_.push_back(nullptr);
+    ends_.emplace_back();
     sums_.push_back(0);
-    check(sqfs_block_processor_begin_file(processor_.get(), &contents_.back(), nullptr, 0), "a file");
     return static_cast<std::uint32_t>(contents_.size() - 1);
   }
+
+  // libsquashfs gets whole blocks only; what is left at the end of a file goes to the fragments.
   void append(std::string_view bytes) {
-    if (bytes.empty()) return;  // libsquashfs would look at a block that is not there
-    sum_.append(bytes);
-    check(sqfs_block_processor_append(processor_.get(), bytes.data(), bytes.size()), "a file's content");
+    if (sums_wanted_) sum_.append(bytes);
+    if (!rest_.empty()) {
+      std::size_t take = std::min(bytes.size(), block_size_ - rest_.size());
+      rest_ += bytes.substr(0, take);
+      bytes.remove_prefix(take);
+      if (rest_.size() < block_size_) return;
+      write_blocks(rest_);
+      rest_.clear();
+    }
+    std::size_t whole = bytes.size() / block_size_ * block_size_;
+    if (whole > 0) write_blocks(bytes.substr(0, whole));
+    rest_ = bytes.substr(whole);
   }
+
   void end_file() {
-    sums_.back() = sum_.finish();
-    check(sqfs_block_processor_end_file(processor_.get()), "a file");
+    if (sums_wanted_) sums_.back() = sum_.finish();
+    if (contents_.back() != nullptr) check(sqfs_block_processor_end_file(processor_.get()), "a file");
+    if (rest_.empty()) return;
+    ends_.back() = {tails_.add(rest_), static_cast<std::uint32_t>(rest_.size())};
+    rest_.clear();
   }
   const SquashfsTotals& totals() const { return totals_; }
 
   std::uint64_t finish(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t image_time,
                        std::uint32_t latest_time) {
+    tails_.finish();
     check(sqfs_block_processor_finish(processor_.get()), "file contents");
+    place_fragments();
     super_.modification_time = std::min(image_time, latest_time);
     try {
       write_tree(tree, xattrs, latest_time);
@@ -193,6 +219,42 @@ class SquashfsWriter::State {
     processor_.reset(made);
   }
 
+  // REQUIRES: whole blocks.
+  void write_blocks(std::string_view blocks) {
+    if (contents_.back() == nullptr)
+      check(sqfs_block_processor_begin_file(processor_.get(), &contents_.back(), nullptr, 0), "a file");
+    check(sqfs_block_processor_append(processor_.get(), blocks.data(), blocks.size()), "a file's content");
+  }
+
+  // For libsquashfs it is a file of one block.
+  void write_fragments(std::string_view block) {
+    fragment_blocks_.push_back(nullptr);
+    check(
+        sqfs_block_processor_begin_file(processor_.get(), &fragment_blocks_.back(), nullptr, kFragmentBlock),
+        "a fragment block");
+    check(sqfs_block_processor_append(processor_.get(), block.data(), block.size()), "a fragment block");
+    check(sqfs_block_processor_end_file(processor_.get()), "a fragment block");
+  }
+
+  // Where all blocks lie is known now.
+  void place_fragments() {
+    for (const sqfs_inode_generic_t* inode : fragment_blocks_) {
+      sqfs_u64 place = 0;
+      sqfs_inode_get_file_block_start(inode, &place);
+      check(sqfs_frag_table_append(fragments_.get(), place, inode->extra[0], nullptr), "the fragment table");
+    }
+    for (std::size_t i = 0; i < contents_.size(); ++i) {
+      sqfs_inode_generic_t*& inode = contents_[i];
+      if (inode == nullptr) inode = new_file_inode();
+      const End& end = ends_[i];
+      if (end.size == 0) continue;
+      sqfs_u64 size = 0;
+      sqfs_inode_get_file_size(inode, &size);
+      check(sqfs_inode_set_file_size(inode, size + end.size), "a file's size");
+      check(sqfs_inode_set_frag_location(inode, end.place.block, end.place.offset), "a file's end");
+    }
+  }
+
   void write_tree(const ImageTree& tree, const std::vector<Xattrs>& xattrs, std::uint32_t latest_time) {
     SquashfsOwned<sqfs_meta_writer_t> inodes(sqfs_meta_writer_create(&window_.base, compressor_.get(), 0));
     SquashfsOwned<sqfs_meta_writer_t> listings(
@@ -230,9 +292,20 @@ class SquashfsWriter::State {
   Window window_{};
   sqfs_super_t super_{};
   SQFS_COMPRESSOR compression_id_ = SQFS_COMP_ZSTD;
-  std::deque<sqfs_inode_generic_t*> contents_;  // filled in by the processor's threads until finish()
+  struct End {
+    TailPacker::Place place;
+    std::uint32_t size = 0;
+  };
+  std::size_t block_size_;
+  bool sums_wanted_;
+  // Filled in by the processor's threads until finish(); null for contents without a whole block until then.
+  std::deque<sqfs_inode_generic_t*> contents_;
+  std::deque<sqfs_inode_generic_t*> fragment_blocks_;
+  std::vector<End> ends_;  // of the contents
+  std::string rest_;       // of the content begun, less than a block
   ContentSum sum_;
   std::vector<std::uint64_t> sums_;  // of the contents
+  TailPacker tails_;
   SquashfsTotals totals_;
   SquashfsOwned<sqfs_compressor_t> compressor_;
   SquashfsOwned<sqfs_compressor_t> decompressor_;

@@ -18,11 +18,15 @@
 
 namespace kiln::sif {
 
+// Counts the ways in which one tree was laid out: part of the key of a conversion.
+inline constexpr int kSquashfsLayout = 2;
+
 struct SquashfsOptions {
   std::string compression = "zstd";  // zstd, gzip, lz4 or xz
   unsigned level = 0;                // 0: the default of the compression
   std::uint32_t block_size = 256u << 10;
   unsigned jobs = 1;  // compressing threads; the bytes do not depend on it
+  bool sums = true;   // of the contents, for totals()
 };
 
 class SquashfsWriter final : public ContentSink {

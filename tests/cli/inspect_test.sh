@@ -33,5 +33,28 @@ expect 2 "$KILN" inspect dir:root --evidence --target broadwel
 holds "$err" "did you mean 'broadwell'"
 expect 2 "$KILN" inspect dir:nowhere --evidence
 expect 2 "$KILN" inspect dir:root
-expect 2 "$KILN" inspect pytorch --evidence
+
+# A name that nobody knows.
+expect 4 "$KILN" inspect pytorch --evidence
+holds "$err" "there is no image 'pytorch': no index with images is in"
+holds "$err" ', oci:DIR[:TAG], oci-archive:FILE'
+expect 4 "$KILN" sif pytorch:1 -o x.sif
+expect 2 "$KILN" inspect dockr://debian:12
+expect 3 "$KILN" inspect oci:nowhere
+
+# Documents that somebody else put beside an image.
+make() { "$KILN_PYTHON" "$KILN_SOURCE/tests/support/attached_layout.py" "$@" >/dev/null; }
+make layout other spdx provenance
+make without other spdx
+expect 0 "$KILN" inspect oci:layout --provenance
+equals "$out" '{"predicateType": "https://slsa.dev/provenance/v1", "subject": []}'
+holds "$err" 'kiln did not check what it says'
+expect 0 "$KILN" inspect oci:layout --sbom spdx
+equals "$(json 'it["name"]')" theirs
+expect 0 "$KILN" inspect oci:layout --sbom cyclonedx
+equals "$(json 'it["bomFormat"]')" CycloneDX
+expect 4 "$KILN" inspect oci:without --provenance
+equals "$out" ''
+holds "$err" "there is no provenance of 'oci:without'; the referrers of sha256:"
+holds "$err" 'in oci:without are application/spdx+json, application/vnd.in-toto+json'
 echo 'inspect: verdicts, formats, exit codes'

@@ -107,6 +107,10 @@ seeds_of() {
         mksquashfs "$root/tests/data/tiny/targets" "$seeds/$seed" -comp "$compression" -b 4096 -noappend -quiet -no-progress
       done
       ;;
+    sif_reader)
+      mksquashfs "$root/tests/data/tiny/targets" "$work/squashfs" -comp gzip -noappend -quiet -no-progress -nopad -all-root
+      python3 "$root/tests/fuzz/sif_seeds.py" "$seeds" "$work/squashfs"
+      ;;
     import) with_first '' "$root"/tests/data/legacy/*/*.Dockerfile ;;
   esac
 }

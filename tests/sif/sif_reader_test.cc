@@ -241,6 +241,8 @@ TEST(SifReader, ChecksThePrimaryPartition) {
   EXPECT_EQ(check(version), "the primary partition's SquashFS is not of version 4.0");
   block[22] = 16;
   EXPECT_EQ(check(block), "the primary partition's SquashFS has the block size 131072");
+  block[22] = 64;  // found by fuzzing: shifted by it, 1 is anything
+  EXPECT_EQ(check(block), "the primary partition's SquashFS has the block size 131072");
   used[41] = 17;
   EXPECT_EQ(check(used), "the primary partition's SquashFS has 4352 bytes, of which 4096 are there");
   table[64 + 1] = 1;
