@@ -13,9 +13,18 @@ constexpr int kMaxDepth = 64;  // nlohmann's destructor recurses
 
 bool nests_deeper(std::string_view text) {
   int depth = 0;
-  for (char c : text) {
-    if (c == '[' || c == '{') ++depth;
-    if (depth > kMaxDepth) return true;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      if (c == '[' || c == '{') ++depth;
+      if (c == ']' || c == '}') --depth;
+      if (depth > kMaxDepth) return true;
+    }
   }
   return false;
 }

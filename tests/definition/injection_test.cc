@@ -195,6 +195,13 @@ TEST(Injection, NothingInASpecBreaksOutOfItsPlace) {
   EXPECT_GT(all.refused, 500);
 }
 
+TEST(Injection, BracesOfACommandComeBack) {
+  ImageSpec spec = sample_spec();
+  spec.command.push_back("0" + std::string(57, '{') + ";{[" + std::string(6, '{') + ";{t{{{");
+  EXPECT_EQ(twin_differences(spec, render_dockerfile(spec), render_singularity(spec)),
+            std::vector<std::string>{});
+}
+
 TEST(Injection, ALabelIsNoFlagOfItsInstruction) {
   for (const char* name : {"--link", "-x", ".a", "_a", ""}) {
     ImageSpec spec = sample_spec();
