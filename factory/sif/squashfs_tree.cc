@@ -36,6 +36,18 @@ OwnedInode new_inode(std::size_t payload) {
   return OwnedInode(inode);
 }
 
+// How many entries a folder's index really has: libsquashfs's count of them is 16 bits wide and wraps around.
+std::size_t index_entries(const sqfs_inode_generic_t& inode) {
+  std::size_t count = 0;
+  const char* index = reinterpret_cast<const char*>(inode.extra);
+  for (std::size_t at = 0; at + sizeof(sqfs_dir_index_t) <= inode.payload_bytes_used; ++count) {
+    sqfs_dir_index_t entry;
+    std::memcpy(&entry, index + at, sizeof entry);
+    at += sizeof entry + entry.size + 1;
+  }
+  return count;
+}
+
 OwnedInode symlink_inode(const std::string& target) {
   OwnedInode inode = new_inode(target.size());
   inode->base.type = SQFS_INODE_SLINK;
@@ -150,14 +162,14 @@ std::uint64_t SquashfsTree::write_folder(NodeId folder, std::uint32_t parent_num
                    "a folder's entry");
   }
   check_squashfs(sqfs_dir_writer_end(tables_.folders), "a folder");
-  if (sqfs_dir_writer_get_index_size(tables_.folders) > UINT16_MAX)
-    throw Error(ExitCode::input,
-                fmt::format("'{}' has more entries than a SquashFS folder can hold", tree_.path(folder)));
   InodeId id = tree_.inode_at(folder);
   std::uint32_t xattrs = tree_.inode(id).xattrs;
   OwnedInode inode(sqfs_dir_writer_create_inode(tables_.folders, 0,
                                                 xattrs == kNone ? kNone : xattr_ids_[xattrs], parent_number));
   if (!inode) throw std::bad_alloc();
+  if (inode->base.type == SQFS_INODE_EXT_DIR && index_entries(*inode) > UINT16_MAX)
+    throw Error(ExitCode::input,
+                fmt::format("'{}' has more entries than a SquashFS folder can hold", tree_.path(folder)));
   // libsquashfs counts every entry as a link; file systems count "..", "." and the folders inside.
   (inode->base.type == SQFS_INODE_EXT_DIR ? inode->data.dir_ext.nlink : inode->data.dir.nlink) = links;
   std::uint64_t reference = position();

@@ -1,9 +1,11 @@
 // Whole conversions, read back by libsquashfs.
 #include "sif/sif_build.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "layout.h"
@@ -88,6 +90,24 @@ TEST(SifBuild, HoldsTheMergedFiles) {
   EXPECT_FALSE(files.contains("zeros"));
   for (int i = 0; i < 200; ++i)
     EXPECT_TRUE(files.at("small/" + std::to_string(i)).content == pseudo_random(37 * i, i)) << i;
+}
+
+// Their inodes lie far apart, so each few of them take an entry in the root's index: 6000 here.
+TEST(SifBuild, HoldsAFolderOfManyFarApart) {
+  std::string layer;
+  for (int i = 0; i < 12000; ++i) {
+    std::string folder = fmt::format("folder{:05}", i);
+    layer += testing::tar_entry({folder, '5'});
+    layer += testing::pax_header({{"linkpath", std::string(3900, 'x') + folder}});
+    layer += testing::tar_entry({folder + "/link", '2', "", "x"});
+  }
+  TestLayout layout;
+  layout.one_image({layer + testing::tar_end()});
+  SquashfsContents files = convert(layout, options());
+  EXPECT_EQ(files.at("folder11999/link").content, std::string(3900, 'x') + "folder11999");
+  EXPECT_EQ(std::count_if(files.begin(), files.end(),
+                          [](const auto& file) { return file.first.ends_with("/link"); }),
+            12000);
 }
 
 TEST(SifBuild, StoresEqualContentsOnce) {
