@@ -62,6 +62,7 @@ class ElfReader {
   ElfReader(std::string_view bytes, ElfFile& file) : bytes_(bytes), file_(file) {}
 
   void read() {
+    file_.size_ = bytes_.size();
     header();
     if (file_.machine_ == Machine::other) return;
     segments();

@@ -80,6 +80,7 @@ class ElfFile {
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
+  std::uint64_t size() const { return size_; }  // of the file, in bytes
   Machine machine() const { return machine_; }
   ElfType type() const { return type_; }
   bool is_64() const { return is_64_; }
@@ -104,6 +105,7 @@ class ElfFile {
 
  private:
   friend class ElfReader;
+  std::uint64_t size_ = 0;
   Machine machine_ = Machine::other;
   ElfType type_ = ElfType::other;
   bool is_64_ = true;

@@ -15,8 +15,8 @@
 
 namespace kiln::evidence {
 
-// Other whenever the same bytes may give other facts: the number, which whoever changes the code raises, and the
-// digest of dispatch_names.json. Caches of another version are not read.
+// Other whenever the same bytes may give other facts: the number, which whoever changes the code raises, and
+// the digest of dispatch_names.json. Caches of another version are not read.
 const std::string& facts_version();
 
 // A place in the file that shows something.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "evidence/byte_reader.h"
 
 namespace kiln::evidence {
@@ -42,6 +43,10 @@ std::vector<Region> executable_regions(const ElfFile& file) {
     }
     last = std::max(last, region.end());
   }
+  // At addresses apart, the same bytes could be decoded again for each of 65,000 sections.
+  std::uint64_t total = 0;
+  for (const Region& region : regions) total += region.bytes.size();
+  if (total > file.size()) throw Error(ExitCode::input, "ELF: executable parts share bytes of the file");
   return regions;
 }
 

@@ -24,7 +24,7 @@ struct Function {
 
 struct FunctionMap {
   std::vector<Function> functions;  // by address, not overlapping
-  std::uint64_t code_bytes = 0;     // of all executable sections
+  std::uint64_t code_bytes = 0;     // of all executable sections; never more than the file has
   bool has_symbols = false;         // .symtab
   bool has_unwinding = false;
 

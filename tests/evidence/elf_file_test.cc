@@ -108,6 +108,32 @@ TEST(ElfFile, HugeCountsAreBounded) {
   EXPECT_FALSE(file.problems().empty());
 }
 
+// A few headers must not make a small file long work.
+TEST(ElfFile, ExecutableSectionsShareNoBytes) {
+  std::string bytes = library();
+  auto number = [&](std::size_t at, int size) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + at, static_cast<std::size_t>(size));
+    return value;
+  };
+  auto put = [&](std::size_t at, std::uint64_t value) { std::memcpy(bytes.data() + at, &value, 8); };
+  const std::size_t headers = number(40, 8);
+  for (std::size_t i = 1; i < number(60, 2); ++i) {
+    std::size_t at = headers + i * 64;
+    put(at + 8, 6);                        // sh_flags: allocated, executable
+    put(at + 16, std::uint64_t{i} << 32);  // sh_addr
+    put(at + 24, 0);                       // sh_offset
+    put(at + 32, bytes.size());            // sh_size
+  }
+  try {
+    examine(bytes, 1);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::input);
+    EXPECT_EQ(error.message(), "ELF: executable parts share bytes of the file");
+  }
+}
+
 TEST(ElfFile, Relocations32And64) {
   ElfFile file(library());
   EXPECT_FALSE(file.relocations().empty());
