@@ -14,7 +14,7 @@ void JsonStream::put_name(std::string_view name, int depth) {
   bool& any = depth == 1 ? any_member_ : any_item_;
   line_ = any ? ",\n" : depth == 1 ? "{\n" : "\n";
   any = true;
-  line_.append(static_cast<std::size_t>(depth * kIndent), ' ');
+  line_.append(static_cast<std::size_t>(depth) * kIndent, ' ');
   if (!name.empty()) line_.append("\"").append(name).append("\": ");
   put_(line_);
 }
@@ -26,7 +26,7 @@ void JsonStream::put_value(const Json& value, int depth) {
   for (std::string_view rest = text; !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
     line_ += rest.substr(0, end);
-    if (line_.back() == '\n') line_.append(static_cast<std::size_t>(depth * kIndent), ' ');
+    if (line_.back() == '\n') line_.append(static_cast<std::size_t>(depth) * kIndent, ' ');
     rest.remove_prefix(end);
   }
   put_(line_);

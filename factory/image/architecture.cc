@@ -29,7 +29,7 @@ bool has_line(std::string_view text, std::string_view begin, std::string_view pa
 std::string own_architecture() {
   utsname system{};
   ::uname(&system);
-  const std::string machine = system.machine;
+  std::string machine = system.machine;
   for (const char* architecture : {"amd64", "arm64"})
     if (machine == machine_of(architecture)) return architecture;
   return machine;

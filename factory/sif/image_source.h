@@ -51,8 +51,8 @@ class SourceImage {
   // A stream of the plain bytes that checks them. The image outlives it.
   std::unique_ptr<LayerStream> open_layer(std::size_t index, const LayerLimits& limits) const;
 
-  // An artifact that goes with this image: OCI's referrers (a manifest whose subject is the image's), listed by
-  // index.json or an index in it (OCI's tag schema), and BuildKit's attestations.
+  // An artifact that goes with this image: OCI's referrers (a manifest whose subject is the image's), listed
+  // by index.json or an index in it (OCI's tag schema), and BuildKit's attestations.
   struct Referrer {
     Digest digest;
     std::string type;                // the artifact's, else its configuration's

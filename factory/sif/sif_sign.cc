@@ -174,8 +174,8 @@ void copy_all(const ReadOnlyFile& from, OutputFile& to) {
 }
 
 // The file with one more object at its end.
-void write_signed(const ReadOnlyFile& input, SifFile sif, SifObject signature, std::string_view message,
-                  const fs::path& output) {
+void write_signed(const ReadOnlyFile& input, SifFile sif, const SifObject& signature,
+                  std::string_view message, const fs::path& output) {
   OutputFile file(output);
   copy_all(input, file);
   file.write_at(signature.offset, message);

@@ -15,7 +15,7 @@ judge() { expect "$1" "$python" "$KILN_SOURCE/tests/engines/documents.py" "$2" "
 broken() {
   "$KILN_PYTHON" -c "import json, sys; it = json.load(open(sys.argv[1])); $4; json.dump(it, open(sys.argv[2], 'w'))" "$2" "broken-$3.$1.json"
   judge 1 "$1" "broken-$3.$1.json"
-  [ -n "$out" ] && [ -z "$err" ] || fail "the judge of $1 did not say what is wrong: $err"
+  if [ -z "$out" ] || [ -n "$err" ]; then fail "the judge of $1 did not say what is wrong: $err"; fi
 }
 
 # 1. What kiln attaches to an image that it has built.
