@@ -16,6 +16,5 @@ case $KILN_FRAMEWORK_NAME in
 esac
 pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "$requirements"
 pip check
-# The image is read-only where it runs, so byte code is made now; a package may carry files that are no Python 3.
-"$site/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$site/lib" >/dev/null || true
+"$site/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$site/lib"
 rm -rf /root/.cache

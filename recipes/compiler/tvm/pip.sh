@@ -5,6 +5,5 @@ version=$("$site/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:
 "$site/bin/python3" -m pip --quiet --no-cache-dir --disable-pip-version-check install --require-hashes --no-deps --only-binary :all: \
   --no-compile -r "requirements-$KILN_VERSION-py$version.txt"
 "$site/bin/python3" -m pip check
-# The image is read-only where it runs, so byte code is made now; a package may carry files that are no Python 3.
-"$site/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$site/lib" >/dev/null || true
+"$site/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$site/lib"
 rm -rf /root/.cache

@@ -36,13 +36,5 @@ apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$openmp" "$blas"
 apt-get clean
 rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/*.log /var/cache/ldconfig/aux-cache
 pip check
-# The image is read-only where it runs, so byte code is made now; a package may carry files that are no Python 3, whose byte code nobody
-# needs. Python 3.6 writes the source's time into it: the one that kiln gives the files, or it would never be used.
-case $KILN_VERSION in
-  1.*)
-    find "$KILN_PREFIX/lib" -name '*.py' -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-    "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true
-    ;;
-  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" >/dev/null || true ;;
-esac
+/bin/sh -eu ./byte-code.sh
 rm -rf /root/.cache

@@ -18,13 +18,5 @@ if [ $kind = cpu ] && grep -q ' @ ' "requirements-$KILN_VERSION-$kind.txt"; then
   wheels requirements-common-py3.12.txt
 fi
 pip check
-# The image is read-only where it runs, so byte code is made now; a package may carry files that are no Python 3, whose byte code nobody
-# needs. Python 3.6 writes the source's time into it: the one that kiln gives the files, or it would never be used.
-case $KILN_VERSION in
-  1.*)
-    find "$KILN_PREFIX/lib" -name '*.py' -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-    "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true
-    ;;
-  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" >/dev/null || true ;;
-esac
+/bin/sh -eu ./byte-code.sh
 rm -rf /root/.cache

@@ -24,13 +24,13 @@ if [ "$KILN_METHOD" = source ]; then
   rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
 fi
 pip check
-# The image is read-only where it runs, so byte code is made now; a package may carry files that are no Python 3, whose byte code nobody
-# needs. Python 3.6 writes the source's time into it: the one that kiln gives the files, or it would never be used.
+# The image is read-only where it runs, so byte code is made now. Python 3.6 writes the source's time into it: the one that kiln gives the
+# files, or it would never be used.
 case $python in
   3.6)
     find "$KILN_PREFIX/lib" -name '*.py' -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-    "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib" >/dev/null || true
+    "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 "$KILN_PREFIX/lib"
     ;;
-  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" >/dev/null || true ;;
+  *) "$KILN_PREFIX/bin/python3" -m compileall -q -j 0 --invalidation-mode unchecked-hash "$KILN_PREFIX/lib" ;;
 esac
 rm -rf /root/.cache
