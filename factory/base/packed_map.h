@@ -2,18 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/packed_text.h"
+
 namespace kiln {
 
-// Each member is the lengths of its name and its value, four bytes each, and their bytes. A std::map takes
-// about 150 bytes more for each.
+// Name and value of each member, packed. A std::map takes about 150 bytes more for each.
 class PackedMap {
  public:
   using Map = std::map<std::string, std::string>;
@@ -22,12 +21,11 @@ class PackedMap {
   // REQUIRES: names and values are shorter than 4 GiB.
   explicit PackedMap(const Map& members) {
     std::size_t size = 0;
-    for (const auto& [name, value] : members) size += 2 * kLength + name.size() + value.size();
+    for (const auto& [name, value] : members) size += 2 * kPackedLength + name.size() + value.size();
     bytes_.reserve(size);
     for (const auto& [name, value] : members) {
-      append_length(name.size());
-      append_length(value.size());
-      bytes_.append(name).append(value);
+      pack_text(bytes_, name);
+      pack_text(bytes_, value);
     }
   }
 
@@ -39,11 +37,11 @@ class PackedMap {
     using pointer = const value_type*;
     using reference = const value_type&;
 
-    explicit Iterator(std::string_view rest) : rest_(rest) { read(); }
+    explicit Iterator(std::string_view rest) : rest_(rest), next_(rest) { read(); }
     reference operator*() const { return member_; }
     pointer operator->() const { return &member_; }
     Iterator& operator++() {
-      rest_.remove_prefix(2 * kLength + member_.first.size() + member_.second.size());
+      rest_ = next_;
       read();
       return *this;
     }
@@ -52,16 +50,12 @@ class PackedMap {
    private:
     void read() {
       if (rest_.empty()) return;
-      std::size_t name = length_at(0);
-      member_ = {rest_.substr(2 * kLength, name), rest_.substr(2 * kLength + name, length_at(kLength))};
-    }
-    std::size_t length_at(std::size_t offset) const {
-      std::uint32_t length = 0;
-      std::memcpy(&length, rest_.data() + offset, kLength);
-      return length;
+      member_.first = take_text(next_);
+      member_.second = take_text(next_);
     }
 
-    std::string_view rest_;
+    std::string_view rest_;  // from this member on
+    std::string_view next_;  // behind it
     value_type member_;
   };
 
@@ -74,15 +68,6 @@ class PackedMap {
   }
 
  private:
-  static constexpr std::size_t kLength = sizeof(std::uint32_t);
-
-  void append_length(std::size_t size) {
-    auto length = static_cast<std::uint32_t>(size);
-    char bytes[kLength];
-    std::memcpy(bytes, &length, kLength);
-    bytes_.append(bytes, kLength);
-  }
-
   std::string bytes_;
 };
 

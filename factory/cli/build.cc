@@ -16,6 +16,7 @@
 #include "cli/standing.h"
 #include "cli/table.h"
 #include "cli/usage.h"
+#include "image/architecture.h"
 #include "image/lock.h"
 #include "image/state_names.h"
 #include "plan/planner.h"
@@ -65,11 +66,7 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
              table.text(), report.count(Verdict::built), report.count(Verdict::up_to_date),
              report.count(Verdict::failed), report.count(Verdict::not_reached),
              skipped > 0 ? fmt::format(", {} skipped", skipped) : "", report.steps_run, report.seconds);
-  if (skipped > 0)
-    fmt::print(
-        "what was skipped is built on a machine of its kind, through the site file's launcher, or with "
-        "QEMU's user "
-        "emulation registered here (Debian: qemu-user-static)\n");
+  if (skipped > 0) fmt::print("skipped: {}\n", kOtherMachines);
   if (report.steps_run == 0 && report.count(Verdict::up_to_date) == report.images.size())
     fmt::print("nothing to do\n");
 }

@@ -46,8 +46,7 @@ namespace {
 
 constexpr const char* kHowImagesAreNamed =
     "an image is a tag of the index (`kiln index list`), oci:DIR[:TAG], oci-archive:FILE, "
-    "docker-archive:FILE or "
-    "docker://REFERENCE";
+    "docker-archive:FILE or docker://REFERENCE";
 
 // "pytorch" when the index has pytorch:2.6.0-…, or a word that is misspelt.
 std::string near_names(const std::string& text, const std::vector<std::string>& names) {

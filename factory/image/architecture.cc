@@ -63,9 +63,7 @@ std::string why_not_here(const std::string& architecture) {
 void check_architecture(const Step& step, const FileSystem& files) {
   std::string wanted = architecture_of(step);
   if (can_run(wanted, files)) return;
-  throw Error(ExitCode::input, fmt::format("{} {}", step.title, why_not_here(wanted)),
-              "build it on such a machine, for instance through the site file's launcher, or register QEMU's "
-              "user emulation here");
+  throw Error(ExitCode::input, fmt::format("{} {}", step.title, why_not_here(wanted)), kOtherMachines);
 }
 
 }  // namespace kiln

@@ -21,6 +21,11 @@ std::string architecture_of(const PlannedImage& image, const BuildPlan& plan);
 // Source: Linux, Documentation/admin-guide/binfmt-misc.rst; names as QEMU and Debian register them.
 bool can_run(const std::string& architecture, const FileSystem& files);
 
+// What to do about it, for a hint.
+inline constexpr const char* kOtherMachines =
+    "it is built on a machine of its kind, through the site file's launcher, or under QEMU's user emulation, "
+    "registered with the kernel (docs/ci.md)";
+
 // "is for arm64, and this machine is amd64"
 std::string why_not_here(const std::string& architecture);
 

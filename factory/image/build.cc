@@ -141,30 +141,36 @@ void explain_failure(const PlannedImage& image, const BuildSetup& setup, ImageVe
   verdict.cause = record.exit_code;
 }
 
-// Images for machines that this one cannot stand in for. Through a launcher any machine may run a step.
-std::set<std::string> for_other_machines(const std::vector<const PlannedImage*>& images,
-                                         const BuildSetup& setup) {
-  std::set<std::string> ids;
-  if (!setup.site.launcher.empty()) return ids;
-  std::map<std::string, bool> runs;  // by the step that the image begins with
-  for (const PlannedImage* image : images) {
-    if (image->steps.empty() || is_built(*image, setup.state, setup.files)) continue;
-    auto [found, is_new] = runs.try_emplace(image->steps.front());
-    if (is_new) found->second = can_run(architecture_of(*image, setup.plan), setup.files);
-    if (!found->second) ids.insert(image->spec.request.id);
+// Says of images whether they can be built here. Through a launcher any machine may run a step.
+class Machine {
+ public:
+  explicit Machine(const BuildSetup& setup) : setup_(setup) {}
+  bool can_build(const PlannedImage& image) {
+    if (!setup_.site.launcher.empty() || image.steps.empty()) return true;
+    auto [found, is_new] = by_base_.try_emplace(image.steps.front());
+    if (is_new) found->second = can_run(architecture_of(image, setup_.plan), setup_.files);
+    return found->second;
   }
-  return ids;
-}
 
-ImageVerdict verdict_of(const PlannedImage& image, bool was_built, const BuildSetup& setup) {
+ private:
+  const BuildSetup& setup_;
+  std::map<std::string, bool> by_base_;  // by the step that the image begins with
+};
+
+ImageVerdict verdict_of(const PlannedImage& image, bool was_built, bool for_this_machine,
+                        const BuildSetup& setup) {
   ImageVerdict verdict;
   verdict.id = image.spec.request.id;
   verdict.name = image.spec.repository + ":" + image.spec.tag;
   verdict.key = image.spec.key;
-  if (is_built(image, setup.state, setup.files))
+  if (is_built(image, setup.state, setup.files)) {
     verdict.verdict = was_built ? Verdict::up_to_date : Verdict::built;
-  else
+  } else if (for_this_machine) {
     explain_failure(image, setup, verdict);
+  } else {
+    verdict.verdict = Verdict::skipped;
+    verdict.reason = why_not_here(architecture_of(image, setup.plan));
+  }
   return verdict;
 }
 
@@ -258,13 +264,13 @@ bool is_built(const PlannedImage& image, const StatePaths& state, const FileSyst
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
   double start = setup.clock.monotonic_seconds();
   auto images = chosen_images(setup);
-  std::set<std::string> skipped = for_other_machines(images, setup);
+  Machine machine(setup);
   std::set<std::string> built_before;
   std::vector<const PlannedImage*> to_build;
   for (const PlannedImage* image : images) {
     if (is_built(*image, setup.state, setup.files))
       built_before.insert(image->spec.request.id);
-    else if (!skipped.contains(image->spec.request.id))
+    else if (machine.can_build(*image))
       to_build.push_back(image);
   }
   BuildReport report;
@@ -276,11 +282,8 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     report.steps_run = run_ninja(setup, to_build, options, progress, report.interrupted);
   }
   for (const PlannedImage* image : images) {
-    const std::string& id = image->spec.request.id;
-    report.images.push_back(verdict_of(*image, built_before.contains(id), setup));
-    if (!skipped.contains(id)) continue;
-    report.images.back().verdict = Verdict::skipped;
-    report.images.back().reason = why_not_here(architecture_of(*image, setup.plan));
+    bool was_built = built_before.contains(image->spec.request.id);
+    report.images.push_back(verdict_of(*image, was_built, was_built || machine.can_build(*image), setup));
   }
   report.seconds = setup.clock.monotonic_seconds() - start;
   return report;

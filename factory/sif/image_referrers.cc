@@ -32,27 +32,32 @@ std::vector<SourceImage::Referrer> SourceImage::referrers() {
   return found;
 }
 
-// Images of other platforms may be named and not be there, and of other makers' manifests not all are known:
-// what cannot be read is no referrer.
 void SourceImage::add_referrers(const JsonNode& index, unsigned depth, std::vector<Referrer>& found) {
-  for (const JsonNode& node : index.at("manifests").items()) try {
-      Descriptor descriptor = descriptor_from_json(node);
-      if (descriptor.digest == digest_ || found.size() == kMostReferrers) continue;
-      JsonDocument read = JsonDocument::parse(document(descriptor), descriptor.digest.text());
-      if (read.root().find("manifests")) {
-        if (depth < kMostDepth) add_referrers(read.root(), depth + 1, found);
-        continue;
-      }
-      Manifest manifest = manifest_from_json(read.root());
-      bool of_this = manifest.subject ? manifest.subject->digest == digest_
-                                      : value_at(descriptor.annotations, kBuildKitImage) == digest_.text();
-      bool known = std::any_of(found.begin(), found.end(),
-                               [&](const Referrer& one) { return one.digest == descriptor.digest; });
-      if (!of_this || known) continue;
-      std::string type = manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
-      found.push_back({descriptor.digest, std::move(type), std::move(manifest.layers)});
+  for (const JsonNode& node : index.at("manifests").items()) {
+    try {
+      add_referrer(descriptor_from_json(node), depth, found);
     } catch (const Error&) {
+      // Images of other platforms may be named and not be there, and of other makers' manifests not all are
+      // known: what cannot be read is no referrer.
     }
+  }
+}
+
+void SourceImage::add_referrer(const Descriptor& descriptor, unsigned depth, std::vector<Referrer>& found) {
+  if (descriptor.digest == digest_ || found.size() == kMostReferrers) return;
+  JsonDocument read = JsonDocument::parse(document(descriptor), descriptor.digest.text());
+  if (read.root().find("manifests")) {
+    if (depth < kMostDepth) add_referrers(read.root(), depth + 1, found);
+    return;
+  }
+  Manifest manifest = manifest_from_json(read.root());
+  bool of_this = manifest.subject ? manifest.subject->digest == digest_
+                                  : value_at(descriptor.annotations, kBuildKitImage) == digest_.text();
+  bool known = std::any_of(found.begin(), found.end(),
+                           [&](const Referrer& one) { return one.digest == descriptor.digest; });
+  if (!of_this || known) return;
+  std::string type = manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
+  found.push_back({descriptor.digest, std::move(type), std::move(manifest.layers)});
 }
 
 std::string SourceImage::attached(const Descriptor& layer) {

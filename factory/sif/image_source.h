@@ -71,7 +71,9 @@ class SourceImage {
   BlobSection blob(const Descriptor& descriptor);
   std::string document(const Descriptor& descriptor);
   BlobSection named_file(const std::string& name);
+  // Both look into the indexes that an index names, down to a depth of a few.
   void add_referrers(const JsonNode& index, unsigned depth, std::vector<Referrer>& found);
+  void add_referrer(const Descriptor& descriptor, unsigned depth, std::vector<Referrer>& found);
   void open_oci(const std::string& architecture);
   void open_docker_archive();
   void check_layers() const;

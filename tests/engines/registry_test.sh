@@ -3,48 +3,12 @@
 # kiln lock --update, --locked, kiln diff and kiln sif docker://…, and what happens when the registry is down.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
-for tool in docker-registry buildah skopeo; do
+for tool in buildah skopeo; do
   command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool here"; exit 77; }
 done
 
-# A registry without TLS is named in registries.conf: kiln has no option of its own for that.
-port=$("$KILN_PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-host=127.0.0.1:$port
-cat >registry.yml <<YML
-version: 0.1
-log: {level: error}
-storage: {filesystem: {rootdirectory: $work/registry}}
-http: {addr: "$host"}
-YML
-cat >registries.conf <<CONF
-unqualified-search-registries = []
-[[registry]]
-location = "$host"
-insecure = true
-CONF
-export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
-registry=
-start_registry() {
-  docker-registry serve registry.yml >registry.log 2>&1 &
-  registry=$!
-  for _ in $(seq 100); do
-    "$KILN_PYTHON" -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null && return
-    kill -0 "$registry" 2>/dev/null || break
-    sleep 0.1
-  done
-  cat registry.log
-  fail 'the registry does not start'
-}
-stop_registry() {
-  kill "$registry"
-  wait "$registry" 2>/dev/null || true
-  registry=
-}
-end() {
-  [ -z "$registry" ] || kill "$registry" 2>/dev/null || true
-  unmount_all
-}
-trap end EXIT
+# shellcheck source=tests/support/registry.sh
+. "$KILN_SOURCE/tests/support/registry.sh"
 start_registry
 
 # push TAG WORD [ARCHITECTURE]: the tiny busybox with /etc/word, as $host/site/box:TAG. Its digest is in $pushed.

@@ -36,6 +36,17 @@ PlannedImage image_of(const std::string& id, const std::vector<Step>& steps, con
   return planned(std::move(spec));
 }
 
+// fuzz_plan_read begins with it, so it must stay a plan of today: written by `kiln build` of tests/data/tiny,
+// cell hello-2.1-distro-fast-plain-busybox_1.35 alone.
+TEST(PlanFile, ReadsThePlanThatFuzzingBeginsWith) {
+  RealFileSystem files;
+  auto file = PlanFile::open(files, fs::path(KILN_TEST_DATA) / "plans" / "one-image.json");
+  ASSERT_TRUE(file);
+  auto plan = file->cell("hello-2.1-distro-fast-plain-busybox_1.35");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->images.at(0).spec.tag, "2.1-distro-fast-x86_64-busybox1.35");
+}
+
 class PlanFileTest : public ::testing::Test {
  protected:
   PlanFileTest() {
