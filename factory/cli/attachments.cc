@@ -52,7 +52,7 @@ std::optional<ImageRecord> find_built(const std::string& name, Invocation& invoc
 }  // namespace
 
 std::optional<ImageRecord> find_record(const std::string& name, Invocation& invocation) {
-  if (invocation.files.exists(invocation.state().root() / "index.db"))
+  if (invocation.has_index())
     for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
       if (is_called(entry.image, name)) return entry.image;
   return find_built(name, invocation);
@@ -60,7 +60,7 @@ std::optional<ImageRecord> find_record(const std::string& name, Invocation& invo
 
 std::vector<std::string> image_names(Invocation& invocation) {
   std::vector<std::string> names;
-  if (invocation.files.exists(invocation.state().root() / "index.db"))
+  if (invocation.has_index())
     for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
       names.push_back(entry.image.name());
   return names;

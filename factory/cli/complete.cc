@@ -52,7 +52,7 @@ Words workloads(const Given& given, Invocation& invocation) {
 
 Words images(Invocation& invocation) {
   Words words;
-  if (!invocation.files.exists(invocation.state().root() / "index.db")) return words;
+  if (!invocation.has_index()) return words;
   for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries())
     words.emplace_back(entry.image.name(), entry.image.cpu);
   return words;

@@ -42,7 +42,7 @@ void print_table(const sif::ImageDifference& difference) {
 bool names_image(const std::string& text, Invocation& invocation) {
   if (has_transport(text)) return true;
   if (text.find(':') == std::string::npos || invocation.files.exists(text)) return false;
-  return invocation.files.exists(invocation.state().root() / "index.db");
+  return invocation.has_index();
 }
 
 bool diff_images(const std::string& before, const std::string& now, bool as_json, Invocation& invocation) {

@@ -96,6 +96,8 @@ Site Invocation::site() const {
 
 StatePaths Invocation::state() const { return StatePaths(fs::absolute(options.state).lexically_normal()); }
 
+bool Invocation::has_index() const { return files.exists(state().root() / "index.db"); }
+
 Index Invocation::index(Index::Mode mode) const { return Index::open(state().root(), mode); }
 
 bool Invocation::colour() const {

@@ -80,6 +80,7 @@ class Invocation {
   std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own
   Site site() const;
   StatePaths state() const;
+  bool has_index() const;
   Index index(Index::Mode mode) const;
   Progress progress() const;
   bool colour() const;

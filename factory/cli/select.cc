@@ -69,6 +69,8 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   if (options.dsl == "-" && options.host == "-")
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
   auto document = read_named(options.dsl, invocation.files);
+  // Without an index, what is wrong in the document is still the first thing to mend.
+  if (!invocation.has_index()) read_dsl(document, {});
   std::vector<IndexEntry> entries =
       invocation.index(Index::Mode::read)
           .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);

@@ -73,6 +73,10 @@ holds "$err" 'kiln build'
 expect 8 "$KILN" select --dsl "$KILN_SOURCE/matrix/dsl/stock.json"
 holds "$err" 'kiln publish'
 equals "$out" ''
+# A wrong document is said first, index or not.
+echo '{"optimisation": {"enable_opt_build": "yes"}}' >yes.json
+expect 3 "$KILN" select --dsl yes.json
+holds "$err" 'yes.json:1:'
 
 # An empty index: 4.
 echo '[]' >none.json
