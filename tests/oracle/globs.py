@@ -1,0 +1,7 @@
+"""Patterns of `*` and `?`, and nothing else (docs/formats.md, "matrix/<name>.json")."""
+import re
+
+
+def matches(pattern, text):
+    translated = "".join({"*": ".*", "?": "."}.get(mark, re.escape(mark)) for mark in pattern)
+    return re.fullmatch(translated, text, re.DOTALL) is not None

@@ -1,0 +1,86 @@
+"""Recipes and targets as they are written (docs/formats.md, "recipes/<kind>/<name>/recipe.json")."""
+import hashlib
+import pathlib
+
+from globs import matches
+from jsonc import Document
+from versions import contains, newest_first
+
+KINDS = ["base", "toolchain", "library", "framework", "compiler", "distributed", "workload"]  # in layering order
+
+
+class Recipe:
+    """One component: what its recipe says of all its versions and methods."""
+
+    def __init__(self, folder, folders):
+        self.folder = pathlib.Path(folder)
+        self.kind, self.name = self.folder.parent.name, self.folder.name
+        written = Document(self.folder / "recipe.json").value
+        self.places = {}  # of shared files, by the name that scripts find them under
+        self.note_shared(written, folders)
+        self.written = written
+        self.versions = newest_first(written["versions"])
+        self.methods = written["methods"]
+        tests = written.get("test", [])
+        self.tests = [tests] if isinstance(tests, dict) else tests
+
+    def note_shared(self, written, folders):
+        """Replaces "shared:<path>", wherever it stands, by the name that scripts find the file under."""
+        for key, value in list(written.items() if isinstance(written, dict) else enumerate(written)):
+            if isinstance(value, (dict, list)):
+                self.note_shared(value, folders)
+            elif isinstance(value, str) and value.startswith("shared:"):
+                path = value.removeprefix("shared:")
+                written[key] = path.rpartition("/")[2]
+                self.places[written[key]] = [place for folder in folders if (place := pathlib.Path(folder) / "shared" / path).is_file()][-1]
+
+    @property
+    def path(self):
+        return f"{self.kind}/{self.name}"
+
+    def facts(self, version):
+        return self.written["versions"][version].get("facts", {})
+
+    def source(self, version):
+        return self.written["versions"][version].get("source", {})
+
+    def methods_of(self, version):
+        """The methods that this version offers, the default first."""
+        return [name for name, method in self.methods.items() if contains(method.get("versions", "*"), version)]
+
+    def digest(self, file):
+        return "sha256:" + hashlib.sha256(self.places.get(file, self.folder / file).read_bytes()).hexdigest()
+
+
+def read_recipes(folders):
+    """(kind, name) → Recipe; of two folders with one component the later wins."""
+    found = {}
+    for folder in folders:
+        for file in sorted(pathlib.Path(folder).glob("*/*/recipe.json")):
+            recipe = Recipe(file.parent, folders)
+            found[recipe.kind, recipe.name] = recipe
+    return found
+
+
+class Target:
+    """A processor with accelerators (docs/formats.md, "matrix/targets/<name>.json")."""
+
+    def __init__(self, name, folder):
+        self.name, self.description = name, ""
+        file = pathlib.Path(folder) / f"{name}.json"
+        if file.is_file():
+            written = Document(file).value
+            self.cpu = written["cpu"]
+            self.accelerators = written.get("accelerators", [])
+            self.description = written.get("description", "")
+        else:
+            self.cpu, *self.accelerators = name.split(",")
+
+    def matches(self, pattern):
+        """By its name, or by what it is."""
+        return matches(pattern, self.name) or matches(pattern, ",".join([self.cpu, *self.accelerators]))
+
+
+def holds(when, version, target):
+    """Whether a need or a test with this `when` is for this version of its component and this target."""
+    return contains(when.get("version", "*"), version) and ("target" not in when or target.matches(when["target"]))
