@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -24,6 +26,8 @@ constexpr int kBusyMilliseconds = 5'000;
       throw Error(ExitCode::store, fmt::format("no space left for {}", file),
                   "free space there, or choose another state folder with --state");
     case SQLITE_READONLY:
+      if (code == SQLITE_READONLY_DBMOVED)
+        throw Error(ExitCode::locked, file + " was replaced while it was open", "try again");
       // Writable for the system and read-only for SQLite: a damaged header.
       if (name != nullptr && ::access(name, W_OK) == 0)
         throw DamagedDatabase(fmt::format("{}: {}", file, reason));
@@ -76,7 +80,11 @@ std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(
 std::string Statement::text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_, column);
   auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
-  return text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text), size);
+  std::string value = text == nullptr ? "" : std::string(reinterpret_cast<const char*>(text), size);
+  // Nothing else was ever written, and JSON cannot hold it.
+  if (first_not_utf8(value) != std::string::npos)
+    throw DamagedDatabase("the index is damaged: a text in it is not UTF-8");
+  return value;
 }
 
 Database::Database(const std::filesystem::path& file, Access access) {
@@ -92,7 +100,7 @@ Database::Database(const std::filesystem::path& file, Access access) {
     sqlite3_busy_timeout(handle_, kBusyMilliseconds);
     check(handle_, sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
     check(handle_, sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
-    run("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA mmap_size "
+    run("PRAGMA foreign_keys = ON; PRAGMA synchronous = EXTRA; PRAGMA cell_size_check = ON; PRAGMA mmap_size "
         "= 0");
     if (access == Access::read) run("PRAGMA query_only = ON");
     if (text("PRAGMA journal_mode") == "wal")

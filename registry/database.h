@@ -1,8 +1,10 @@
 // SQLite, as little of it as the index needs. Only index_state, index and recovery include this; sqlite3.h
 // stays in database.cc.
 //
-// Rollback journal, synchronous=FULL, no WAL (unsafe on NFS and Lustre, and the 3.40 of Debian 12 can lose
-// data with it), foreign keys, DEFENSIVE, trusted_schema=OFF, five seconds of patience with other writers.
+// Rollback journal, synchronous=EXTRA (FULL does not sync the folder after the journal
+// is unlinked: a power cut would bring it back and take the last commit with it), no WAL (unsafe on NFS and
+// Lustre, and the 3.40 of Debian 12 can lose data with it), foreign keys, DEFENSIVE, trusted_schema=OFF, five
+// seconds of patience with other writers.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "registry/dsl_values.h"
 #include "registry/dsl_words.h"
 
@@ -29,10 +30,8 @@ VersionRange version_range(const JsonNode& node) {
 
 class Reader {
  public:
-  explicit Reader(const Words& compilers) : compilers_(dsl_words::compilers()) {
-    for (const auto& name : compilers) {
-      if (!contains(compilers_, lower_case(name))) compilers_.push_back(lower_case(name));
-    }
+  explicit Reader(const Words& compilers) {
+    for (const auto& name : compilers) compilers_.push_back(lower_case(name));
   }
 
   DslReading read(const JsonNode& root) {

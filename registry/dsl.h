@@ -37,8 +37,9 @@ struct DslReading {
   std::vector<std::string> unknown;  // "file:line:col: note: unknown key … (at /pointer); did you mean …"
 };
 
-// `compilers`: names of graph compilers that the index knows, so that any of them is read as a boolean
-// option. Throws Error(input) for what cannot be understood (wrong type, bad version).
+// `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
+// other name is a further choice. Throws Error(input) for what cannot be understood (wrong type, bad
+// version).
 DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers);
 
 }  // namespace kiln

@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
-namespace kiln {
+#include "base/text.h"
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
+namespace kiln {
 
 std::optional<JsonNode> present(const JsonNode& object, std::string_view key) {
   auto found = object.find(key);

@@ -10,7 +10,6 @@
 
 namespace kiln {
 
-std::string lower_case(std::string text);
 std::optional<JsonNode> present(const JsonNode& object, std::string_view key);  // nullopt: absent or null
 std::string scalar_text(const JsonNode& node);  // string (lower-cased), number or boolean
 bool flag(const JsonNode& node);                // a boolean, "true" or "false"

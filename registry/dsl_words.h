@@ -126,12 +126,6 @@ inline const Words& parallelisation_hints() {
   return words;
 }
 
-// Graph compilers that the DSL's documentation and the paper name; an index may know more.
-inline const Words& compilers() {
-  static const Words words = {"xla", "glow", "ngraph", "tvm", "inductor"};
-  return words;
-}
-
 inline const Words& cpu_types() {
   static const Words words = {"x86", "arm", "amd", "power"};
   return words;

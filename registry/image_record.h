@@ -9,8 +9,8 @@
 
 #include "base/digest.h"
 #include "base/json.h"
-#include "base/oci.h"
 #include "base/version.h"
+#include "oci/referrer.h"
 
 namespace kiln {
 
@@ -35,13 +35,6 @@ struct EvidenceRecord {
   std::uint64_t beyond_target = 0;         // findings that are not accepted
   Digest report;                           // the whole of it, a blob of the store
   bool empty() const { return verdict.empty(); }
-};
-
-// A file that goes with an image: its SIF, a bill of materials, its provenance.
-struct Attachment {
-  std::string kind;  // sif, spdx, cyclonedx, provenance, evidence; once in an image
-  Descriptor blob;   // in the blob store
-  Digest referrer;   // the OCI manifest whose `subject` is the image; empty: it stands alone, as a SIF does
 };
 
 struct ImageRecord {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "registry/index_state.h"
@@ -23,10 +24,6 @@ struct Move {
   throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}", number),
               newest == 0 ? "nothing was published yet"
                           : fmt::format("the newest is {}; `kiln index snapshots` shows them", newest));
-}
-
-std::int64_t newest_snapshot(IndexState& state) {
-  return state.database.integer("SELECT max(number) FROM snapshots");
 }
 
 // An index row must never name an image whose bytes are not all in the store.
@@ -52,9 +49,15 @@ void check_complete(const BlobStore& store, const ImageRecord& image) {
   }
 }
 
+[[noreturn]] void fail_lost(std::int64_t number) {
+  throw Error(ExitCode::store, fmt::format("snapshot {}, the current one, is lost", number),
+              "`kiln publish` makes a new one of what is built");
+}
+
+// What a publication begins with: nothing where the current snapshot is lost.
 SnapshotContent current_content(IndexState& state) {
   std::int64_t number = state.current();
-  if (number == 0) return {};
+  if (number <= 0) return {};
   auto content = state.snapshot(number);
   if (!content) throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
   return *std::move(content);
@@ -74,6 +77,7 @@ void apply(const std::vector<Move>& moves, const std::vector<std::string>& faile
 bool changes_anything(IndexState& state, const std::vector<Move>& moves,
                       const std::vector<std::string>& failed_tags) {
   Transaction transaction(state.database, Database::Access::read);
+  if (state.current() < 0) return true;
   SnapshotContent now = current_content(state);
   SnapshotContent then = now;
   apply(moves, failed_tags, then);
@@ -98,7 +102,7 @@ std::int64_t commit(IndexState& state, const std::vector<Move>& moves,
   Transaction transaction(state.database, Database::Access::write);
   SnapshotContent content = current_content(state);
   apply(moves, failed_tags, content);
-  content.number = newest_snapshot(state) + 1;
+  content.number = state.newest_snapshot() + 1;
   content.created = created;
   content.note = note;
   store.write_sidecar(Sidecar::snapshot, std::to_string(content.number), content.text());
@@ -179,9 +183,10 @@ std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) con
   SnapshotContent content;
   if (snapshot) {
     auto found = state_->snapshot(*snapshot);
-    if (!found) no_snapshot(*snapshot, newest_snapshot(*state_));
+    if (!found) no_snapshot(*snapshot, state_->newest_snapshot());
     content = *std::move(found);
   } else {
+    if (std::int64_t number = state_->current(); number < 0) fail_lost(-number);
     content = current_content(*state_);
   }
   Statement measurements = state_->database.prepare(
@@ -213,14 +218,20 @@ std::vector<Snapshot> Index::snapshots() const {
     result.push_back(
         {number, rows.text(1), rows.text(2), static_cast<std::size_t>(rows.integer(3)), number == now});
   }
+  bool behind =
+      now > 0 && std::none_of(result.begin(), result.end(), [](const Snapshot& one) { return one.current; });
+  if (behind) {
+    SnapshotContent content = current_content(*state_);
+    result.insert(result.begin(), {now, content.created, content.note, content.tags.size(), true});
+  }
   return result;
 }
 
-std::int64_t Index::current() const { return state_->current(); }
+std::int64_t Index::current() const { return std::max<std::int64_t>(0, state_->current()); }
 
 void Index::rollback(std::int64_t snapshot) {
   Transaction transaction(state_->database, Database::Access::write);
-  if (!state_->snapshot(snapshot)) no_snapshot(snapshot, newest_snapshot(*state_));
+  if (!state_->snapshot(snapshot)) no_snapshot(snapshot, state_->newest_snapshot());
   state_->write_current_sidecar(snapshot);
   state_->set_current(snapshot);
   transaction.commit();

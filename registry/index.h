@@ -1,4 +1,4 @@
-// The registry index: SQLite, rollback journal, synchronous=FULL, one writer; schema.sql says the tables.
+// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer; schema.sql says the tables.
 // A truth of second rank: every row can be made again from the sidecars of the blob store.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/blob_store.h"
+#include "oci/blob_store.h"
 #include "registry/image_record.h"
 
 namespace kiln {
@@ -31,12 +31,15 @@ struct Snapshot {
   bool current = false;
 };
 
+// What was found and done. What could not be made good is named: nothing of it is answered to anybody.
 struct RecoveryReport {
-  std::size_t adopted = 0;  // sidecars without a row
-  std::size_t lost = 0;     // rows whose manifest blob is gone
+  std::size_t adopted = 0;    // sidecars without a row
+  std::size_t rewritten = 0;  // sidecars made again from their rows
   std::size_t temporaries = 0;
-  std::vector<std::string> unreadable;  // sidecars that are no JSON of ours: left where they are
+  std::vector<std::string> lost;        // "pytorch:tag: its manifest sha256:… is not in the store"
+  std::vector<std::string> unreadable;  // sidecars that are not what was written: "records/<name>.json"
   std::string set_aside;                // name of a damaged database kept as .bad-<n>, "" when none
+  bool is_whole() const { return lost.empty() && unreadable.empty(); }
 };
 
 class Index {
@@ -66,7 +69,8 @@ class Index {
   std::vector<Snapshot> snapshots() const;               // newest first
   std::int64_t current() const;                          // 0 when nothing was published
   void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number
-  // Drops temporaries, adopts sidecars, marks rows without files. Twice, or killed, ends in the same state.
+  // Drops temporaries, adopts sidecars, makes sidecars again from their rows, marks rows without files.
+  // Twice, or killed, ends in the same state; readers see the old index or the new one, never half of it.
   RecoveryReport recover();
 
  private:

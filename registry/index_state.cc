@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace kiln {
@@ -13,7 +15,7 @@ constexpr const char* kSchema =
 #include "schema.sql.inc"
     ;
 
-std::string snapshot_row(std::int64_t number) { return fmt::format("snapshot {}", number); }
+std::string snapshot_key(std::int64_t number) { return fmt::format("snapshot {}", number); }
 
 }  // namespace
 
@@ -65,33 +67,60 @@ SnapshotContent SnapshotContent::parse(const std::string& text, const std::strin
   return content;
 }
 
-IndexState::IndexState(std::filesystem::path state, Database::Access access)
-    : folder(std::move(state)), database(folder / "index.db", access) {
-  if (access == Database::Access::write) store.emplace(folder / "store");
-}
+IndexState::IndexState(std::filesystem::path state, Database::Access how, const char* file)
+    : folder(std::move(state)),
+      access(how),
+      store(how == Database::Access::write ? BlobStore(folder / "store")
+                                           : BlobStore::reading(folder / "store")),
+      database(folder / file, how) {}
 
 const BlobStore& IndexState::writable_store() const {
-  if (!store) throw Error(ExitCode::store, (folder / "index.db").string() + " was opened for reading only");
-  return *store;
+  if (access != Database::Access::write)
+    throw Error(ExitCode::store, (folder / "index.db").string() + " was opened for reading only");
+  return store;
 }
 
-std::int64_t IndexState::current() { return database.integer("SELECT snapshot FROM current"); }
+std::int64_t current_by_sidecar(const BlobStore& store) {
+  auto text = store.read_sidecar(BlobStore::Sidecar::snapshot, "current");
+  return text ? parse_own(*text, "current.json").root().at("number").integer(1, INT64_MAX) : 0;
+}
 
-std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
+std::int64_t IndexState::current_row() { return database.integer("SELECT snapshot FROM current"); }
+
+// The sidecar is written before every commit: where the two differ, the sidecar is the newer.
+std::int64_t IndexState::current() {
+  std::int64_t row = current_row();
+  std::int64_t proven = current_by_sidecar(store);
+  return proven != 0 && proven != row && snapshot(proven) ? proven : row;
+}
+
+std::int64_t IndexState::newest_snapshot() {
+  return std::max(database.integer("SELECT max(number) FROM snapshots"), std::abs(current_row()));
+}
+
+std::optional<SnapshotContent> IndexState::snapshot_row(std::int64_t number) {
   Statement row = database.prepare("SELECT created, note, checksum FROM snapshots WHERE number = ?1");
   if (!row.with(number).step()) return std::nullopt;
   SnapshotContent content{number, row.text(0), row.text(1), {}};
   Statement tags = database.prepare("SELECT repository, tag, image, stale FROM tags WHERE snapshot = ?1");
   tags.with(number);
   while (tags.step()) content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0};
-  check_checksum(snapshot_row(number), content.text(), row.text(2));
+  check_checksum(snapshot_key(number), content.text(), row.text(2));
   return content;
 }
 
+std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
+  if (number < 1) return std::nullopt;
+  if (auto content = snapshot_row(number)) return content;
+  std::string name = std::to_string(number);
+  auto text = store.read_sidecar(BlobStore::Sidecar::snapshot, name);
+  return text ? std::optional(SnapshotContent::parse(*text, name + ".json")) : std::nullopt;
+}
+
 std::optional<std::string> IndexState::record(const std::string& image) {
-  Statement row =
-      database.prepare("SELECT record, checksum, external FROM images WHERE id = ?1 AND lost = 0");
-  if (!row.with(image).step()) return std::nullopt;
+  Statement row = database.prepare("SELECT record, checksum, external, lost FROM images WHERE id = ?1");
+  if (!row.with(image).step()) return store.read_sidecar(BlobStore::Sidecar::record, image);
+  if (row.integer(3) != 0) return std::nullopt;
   std::string text = row.text(0);
   check_checksum(image_row(image, row.integer(2) != 0), text, row.text(1));
   return text;
@@ -110,7 +139,7 @@ void IndexState::insert_image(const ImageRecord& image, const std::string& text)
 void IndexState::insert_snapshot(const SnapshotContent& content) {
   database.prepare("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4)")
       .with(content.number, content.created, content.note,
-            checksum_of(snapshot_row(content.number), content.text()))
+            checksum_of(snapshot_key(content.number), content.text()))
       .run();
   Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5)");
   for (const auto& [name, tagged] : content.tags) {
@@ -173,8 +202,8 @@ void IndexState::check_content() {
     check_checksum(measurement_row(measured.text(0), measured.integer(1)), measured.text(2),
                    measured.text(3));
   }
-  std::int64_t number = current();
-  if (number != 0 && !snapshot(number))
+  std::int64_t number = current_row();
+  if (number > 0 && !snapshot_row(number))
     throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
 }
 

@@ -28,32 +28,40 @@ struct SnapshotContent {
   static SnapshotContent parse(const std::string& text, const std::string& file);
 };
 
+// The database, and the sidecars that it is made from. What a sidecar proves counts, whether or not its row
+// is there yet: a power cut can take back a transaction, and another process may be about to commit it.
 struct IndexState {
   std::filesystem::path folder;
-  std::optional<BlobStore> store;  // none for readers: it makes folders
+  Database::Access access;
+  BlobStore store;
   Database database;
-  std::string set_aside;  // by this open
+  RecoveryReport found;  // by opening it; the next recover() reports it
 
-  IndexState(std::filesystem::path state, Database::Access access);
+  // `file`: of the database, in `folder`.
+  IndexState(std::filesystem::path state, Database::Access how, const char* file = "index.db");
   const BlobStore& writable_store() const;  // Error(store) for readers
 
+  // The snapshot that readers see: 0 before the first, negative when that one was current and is lost.
   std::int64_t current();
-  std::optional<SnapshotContent> snapshot(std::int64_t number);  // verified
-  std::optional<std::string> record(
-      const std::string& image);  // verified; nullopt when there is no row or the image is lost
+  std::int64_t current_row();
+  std::int64_t newest_snapshot();                                // by the rows; also when it is lost
+  std::optional<SnapshotContent> snapshot(std::int64_t number);  // verified; of its row, else of its sidecar
+  std::optional<SnapshotContent> snapshot_row(std::int64_t number);  // verified
+  // Verified; nullopt when nothing is known of the image, or it is lost.
+  std::optional<std::string> record(const std::string& image);
   void insert_image(const ImageRecord& image, const std::string& record);
   void insert_snapshot(const SnapshotContent& content);
   void insert_measurement(const std::string& image, std::int64_t number, const std::string& record);
   void set_current(std::int64_t number);
   void write_current_sidecar(std::int64_t number);
 
-  void create_tables();    // when the file is empty
-  void check_format();     // DamagedDatabase; Error(store) when it is newer than this program
-  void check_content();    // DamagedDatabase: pages, checksums
-  bool behind_sidecars();  // a writer was killed between its sidecars and its transaction, or the file is an
-                           // old copy
+  void create_tables();  // when the file is empty
+  void check_format();   // DamagedDatabase; Error(store) when it is newer than this program
+  void check_content();  // DamagedDatabase: pages, checksums
 };
 
+// What snapshots/current.json proves; 0 when there is none.
+std::int64_t current_by_sidecar(const BlobStore& store);
 std::string checksum_of(const std::string& key, const std::string& text);
 // Throws DamagedDatabase naming the row when they differ.
 void check_checksum(const std::string& key, const std::string& text, const std::string& checksum);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "registry/dsl_values.h"
 #include "registry/dsl_words.h"
 
@@ -86,12 +87,10 @@ ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& c
 
 std::vector<ImageRecord> read_mappings(const JsonDocument& document,
                                        const std::vector<std::string>& compilers) {
-  std::vector<std::string> known = dsl_words::compilers();
-  known.insert(known.end(), compilers.begin(), compilers.end());
   JsonNode root = document.root();
   std::vector<ImageRecord> records;
   for (const auto& node : root.is_array() ? root.items() : std::vector<JsonNode>{root}) {
-    ImageRecord record = read_mapping(node, known);
+    ImageRecord record = read_mapping(node, compilers);
     std::erase_if(records, [&](const ImageRecord& earlier) { return earlier.code == record.code; });
     records.push_back(std::move(record));
   }

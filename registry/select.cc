@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "registry/dsl_values.h"
 #include "registry/ranking.h"
 #include "registry/select_clauses.h"

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.h"
 #include "registry/dsl_values.h"
 
 namespace kiln {

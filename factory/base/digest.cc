@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kiln {
 
@@ -76,7 +77,7 @@ Sha256 TextHasher::of(std::string_view text) {
 }
 
 Digest Digest::from_hex(std::string_view hex) {
-  bool good = hex.size() == 64 && hex.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  bool good = hex.size() == 64 && is_hex(hex);
   if (!good)
     throw Error(ExitCode::input, "not a sha256 digest: '" + std::string(hex.substr(0, 80)) + "'",
                 "64 lower-case hex digits");

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/durable_file.h"
+
 namespace kiln {
 namespace {
 
@@ -50,11 +52,6 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
     if (written < 0) fail("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-}
-
-void sync_folder(const fs::path& folder) {
-  OpenFile fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail("sync", folder, errno);
 }
 
 fs::path temporary_beside(const fs::path& path) {

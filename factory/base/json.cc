@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_scan.h"
+#include "base/text.h"
 
 namespace kiln {
 
@@ -115,7 +116,7 @@ std::string JsonNode::name() const {
 std::string JsonNode::line_of_text() const {
   std::string text = string();
   for (char c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+    if (is_control(c))
       fail("expected one line of text, found a control character", "newlines and tabs are not allowed here");
   return text;
 }

@@ -4,19 +4,12 @@
 #include <tuple>
 
 #include "base/microarchitecture.h"
+#include "base/text.h"
 
 namespace kiln {
 namespace {
 
 using Fields = std::map<std::string, std::string>;
-
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
-
-std::string_view strip(std::string_view text) {
-  std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 std::string field_or(const Fields& fields, const std::string& key, const std::string& otherwise) {
   auto found = fields.find(key);
@@ -25,8 +18,8 @@ std::string field_or(const Fields& fields, const std::string& key, const std::st
 
 std::set<std::string> words(std::string_view text) {
   std::set<std::string> words;
-  for (text = strip(text); !text.empty(); text = strip(text)) {
-    std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    std::size_t end = std::min(text.find_first_of(kWhiteSpace), text.size());
     words.emplace(text.substr(0, end));
     text.remove_prefix(end);
   }
@@ -125,7 +118,7 @@ std::map<std::string, std::string> first_processor(std::string_view cpuinfo) {
       if (!fields.empty()) break;  // the blank line before the next processor
       continue;
     }
-    fields[std::string(strip(line.substr(0, colon)))] = strip(line.substr(colon + 1));
+    fields[std::string(trimmed(line.substr(0, colon)))] = trimmed(line.substr(colon + 1));
   }
   return fields;
 }

@@ -1,5 +1,6 @@
-// RealCommandRunner: fork and exec with a pipe for output, limits, and the whole process group killed when
-// one is hit.
+// Fork and exec with a pipe for output, limits, and the whole process group killed when one is hit.
+#include "base/process.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -12,8 +13,6 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/effects.h"
-
 namespace kiln {
 namespace {
 
@@ -23,8 +22,6 @@ extern "C" void note_interrupt(int) { g_interrupted = true; }
 
 constexpr std::size_t kTailBytes = 16384;
 constexpr double kGraceSeconds = 10;  // between SIGTERM and SIGKILL; Slurm's KillWait is 30
-
-double now_seconds() { return RealClock().monotonic_seconds(); }
 
 // A pipe whose two ends close themselves.
 struct Pipe {
@@ -152,15 +149,16 @@ class Output {
 // Watches one child until it and its pipes are done.
 class Watch {
  public:
-  Watch(const Command& command, pid_t child, int out, int err, CommandResult& result)
+  Watch(const Command& command, pid_t child, int out, int err, const Clock& clock, CommandResult& result)
       : command_(command),
         child_(child),
+        clock_(clock),
         fds_{{out, POLLIN, 0}, {err, POLLIN, 0}},
         result_(result),
         output_(command, result) {}
 
   void run() {
-    start_ = last_output_ = now_seconds();
+    start_ = last_output_ = clock_.monotonic_seconds();
     while (fds_[0].fd >= 0 || fds_[1].fd >= 0) {
       ::poll(fds_, 2, 100);
       for (int i = 0; i < 2; ++i)
@@ -170,9 +168,9 @@ class Watch {
       // grace time.
       if (!reaped_ && ::waitpid(child_, &status_, WNOHANG) == child_) {
         reaped_ = true;
-        reaped_at_ = now_seconds();
+        reaped_at_ = clock_.monotonic_seconds();
       }
-      if (reaped_ && now_seconds() - reaped_at_ > 2) break;
+      if (reaped_ && clock_.monotonic_seconds() - reaped_at_ > 2) break;
     }
     while (!reaped_) {
       check_limits();
@@ -181,7 +179,7 @@ class Watch {
       if (!reaped_) ::usleep(2000);
     }
     ::kill(-child_, SIGKILL);  // what is left of the group
-    result_.seconds = now_seconds() - start_;
+    result_.seconds = clock_.monotonic_seconds() - start_;
     output_.finish();
     if (ending_ != CommandEnd::exited) {
       result_.end = ending_;
@@ -201,12 +199,12 @@ class Watch {
       fds_[i].fd = -1;
       return;
     }
-    last_output_ = now_seconds();
+    last_output_ = clock_.monotonic_seconds();
     output_.take({buffer, static_cast<std::size_t>(got)}, i == 0);
   }
 
   void check_limits() {
-    double now = now_seconds();
+    double now = clock_.monotonic_seconds();
     if (ending_ != CommandEnd::exited) {
       if (now > kill_at_) ::kill(-child_, SIGKILL);
       return;
@@ -228,6 +226,7 @@ class Watch {
 
   const Command& command_;
   pid_t child_;
+  const Clock& clock_;
   pollfd fds_[2];
   CommandResult& result_;
   Output output_;
@@ -262,8 +261,10 @@ std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) c
   return std::nullopt;
 }
 
-CommandResult RealCommandRunner::run(const Command& command) {
-  auto program = find_program(command.argv.at(0));
+CommandResult RealCommandRunner::run(const Command& command) { return run_process(command, RealClock()); }
+
+CommandResult run_process(const Command& command, const Clock& clock) {
+  auto program = RealCommandRunner().find_program(command.argv.at(0));
   if (!program)
     throw Error(ExitCode::tool_missing,
                 fmt::format("the program '{}' is not installed or not in PATH", command.argv[0]),
@@ -278,7 +279,7 @@ CommandResult RealCommandRunner::run(const Command& command) {
   if (child == 0) plan.become(out.write_end, err.write_end);
   out.close_write();
   err.close_write();
-  Watch watch(command, child, out.read_end, err.read_end, result);
+  Watch watch(command, child, out.read_end, err.read_end, clock, result);
   watch.run();
   return result;
 }

@@ -1,15 +1,13 @@
 #include "base/version.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/enum_names.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kiln {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 // Pre-releases sort before the release they announce; "post" after it; other words last.
 int word_rank(const std::string& word) {
@@ -46,9 +44,7 @@ Version::Version(std::string text) : text_(std::move(text)) {
       parts_.push_back({true, std::string(rest.substr(start, i - start))});
     } else if (is_letter(rest[i])) {
       while (i < rest.size() && is_letter(rest[i])) ++i;
-      std::string word(rest.substr(start, i - start));
-      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
-      parts_.push_back({false, word});
+      parts_.push_back({false, lower_case(rest.substr(start, i - start))});
     } else {
       ++i;
     }
@@ -89,6 +85,13 @@ bool Version::covers(const Version& other) const {
 }
 
 VersionRange VersionRange::parse(std::string_view text) {
+  static constexpr auto kRelations = enum_names<Relation>({{Relation::series, ""},
+                                                           {Relation::equal, "=="},
+                                                           {Relation::not_equal, "!="},
+                                                           {Relation::less, "<"},
+                                                           {Relation::less_equal, "<="},
+                                                           {Relation::greater, ">"},
+                                                           {Relation::greater_equal, ">="}});
   VersionRange range;
   range.text_ = std::string(text);
   std::size_t i = 0;
@@ -111,22 +114,9 @@ VersionRange VersionRange::parse(std::string_view text) {
     std::string clause(text.substr(start, i - start));
     if (version == "*" && relation.empty()) continue;
     if (version.empty() || version.find_first_of("<>=!") != std::string_view::npos) throw fail(clause);
-    Relation kind = Relation::series;
-    if (relation == "==" || relation == "=")
-      kind = Relation::equal;
-    else if (relation == "!=")
-      kind = Relation::not_equal;
-    else if (relation == "<")
-      kind = Relation::less;
-    else if (relation == "<=")
-      kind = Relation::less_equal;
-    else if (relation == ">")
-      kind = Relation::greater;
-    else if (relation == ">=")
-      kind = Relation::greater_equal;
-    else if (!relation.empty())
-      throw fail(clause);
-    range.clauses_.push_back({kind, Version(std::string(version))});
+    auto kind = kRelations.find(relation == "=" ? "==" : relation);
+    if (!kind) throw fail(clause);
+    range.clauses_.push_back({*kind, Version(std::string(version))});
   }
   if (range.clauses_.empty()) range.text_ = "*";
   return range;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "registry/image_record.h"
-#include "sif/image_source.h"
 
 namespace kiln {
 
@@ -21,16 +20,5 @@ std::vector<std::string> image_names(Invocation& invocation);  // of the index; 
 // The document of that kind, or nullopt when the image has none. Throws Error(store) when it is damaged.
 std::optional<std::string> read_attachment(const ImageRecord& record, const std::string& kind,
                                            Invocation& invocation);
-
-// The document of that kind that goes with the image in its layout, by whoever made it: one artifact of the
-// kind's media type, provenance by its predicate's. nullopt when there is none.
-std::optional<std::string> read_referrer(sif::SourceImage& image, const std::string& kind);
-
-// Where read_referrer looked, and what it found instead: for a hint. `name`: of the image.
-std::string referrers_text(sif::SourceImage& image, const std::string& name);
-
-// A bill of materials of any image, from its layers. `format`: spdx or cyclonedx.
-std::string make_bill(const sif::SourceImage& image, const std::string& name, const std::string& format,
-                      Invocation& invocation);
 
 }  // namespace kiln

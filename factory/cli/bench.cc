@@ -1,5 +1,5 @@
 // kiln bench: measures a workload in published images and records the figures in the index.
-#include "image/bench.h"
+#include "image/build/bench.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,8 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/table.h"
-#include "image/lock.h"
+#include "cli/temporary_folder.h"
+#include "image/state/lock.h"
 #include "registry/host.h"
 
 namespace kiln {
@@ -66,21 +67,25 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
 void run_bench(const BenchOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
-  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
-  const Component& workload = find_workload(catalogue.recipes, options.workload);
+  ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  Component workload = find_workload(catalogue.recipes, options.workload);
+  TemporaryFolder folder;  // of the workload's files, shared ones among them
+  for (const auto& [path, file] : workload.files)
+    invocation.files.write_output(folder.path() / path, file.bytes);
+  workload.folder = folder.path();
   StatePaths state = invocation.state();
   Site site = invocation.site();
-  StateLock lock(state.lock(), invocation.clock, "kiln bench of " + catalogue.plan.name);
+  StateLock lock(state.lock(), invocation.clock, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   HostDescription host = detect_host(invocation.files, invocation.cpus());
-  StepSetup setup = invocation.step_setup(catalogue.plan, site, state);
+  StepSetup setup = invocation.step_setup(site, state);
   std::map<std::string, IndexEntry> published;
   for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));
   std::vector<Row> rows;
-  for (const PlannedImage* chosen : choice.images) {
-    const PlannedImage& image = *chosen;
-    std::string name = image.spec.repository + ":" + image.spec.tag;
-    auto entry = published.find(image.spec.key);
+  for (std::uint32_t number : chosen.images) {
+    const ImageSpec image = catalogue.plan.image(number).spec();
+    std::string name = image.repository + ":" + image.tag;
+    auto entry = published.find(image.key);
     if (entry == published.end())
       throw Error(ExitCode::no_match, name + " is not in the index",
                   "run `kiln build` and `kiln publish` first");

@@ -1,5 +1,5 @@
 // kiln build: everything that is not built yet, in parallel; one broken image never stops the others.
-#include "image/build.h"
+#include "image/build/build.h"
 
 #include <fmt/format.h>
 
@@ -10,16 +10,14 @@
 #include <thread>
 
 #include "cli/cell_options.h"
-#include "cli/documents_step.h"
 #include "cli/invocation.h"
-#include "cli/sif_step.h"
-#include "cli/standing.h"
 #include "cli/table.h"
 #include "cli/usage.h"
-#include "image/architecture.h"
-#include "image/lock.h"
-#include "image/state_names.h"
-#include "plan/planner.h"
+#include "image/engine/architecture.h"
+#include "image/state/formats.h"
+#include "image/state/lock.h"
+#include "image/state/record_files.h"
+#include "image/state/standing.h"
 
 namespace kiln {
 namespace {
@@ -72,48 +70,41 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
 }
 
 // Each step once, under the first image that needs it.
-void print_dry_run(const BuildPlan& plan, const CellChoice& choice, const StateView& view) {
+void print_dry_run(const BuildPlan& plan, const ImageNumbers& images, const StateView& view) {
   std::set<std::string> listed;
-  std::size_t images = 0;
-  for (const PlannedImage* image : choice.images) {
-    if (view.is_whole(*image)) continue;
-    ++images;
-    for (const auto* keys : {&image->steps, &image->tests})
-      for (const std::string& key : *keys)
-        if (view.step(key) != NodeState::done && listed.insert(key).second)
-          fmt::print("{:<6} {}  {}\n", keys == &image->tests ? "test" : "step", key.substr(0, 12),
-                     plan.steps.at(key).title);
-    fmt::print("{:<6} {}  {}:{}\n", "image", image->spec.key.substr(0, 12), image->spec.repository,
-               image->spec.tag);
+  std::size_t missing = 0;
+  auto list = [&](const char* word, const std::vector<StepTable::Number>& steps) {
+    for (StepTable::Number step : steps) {
+      const std::string key = plan.steps().hex(step);
+      if (view.step(key) != NodeState::done && listed.insert(key).second)
+        fmt::print("{:<6} {}  {}\n", word, key.substr(0, 12),
+                   plan.steps().pattern(plan.steps().first(step)).title);
+    }
+  };
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = plan.image(number);
+    if (view.is_whole(image)) continue;
+    ++missing;
+    list("step", image.steps());
+    list("test", image.tests());
+    fmt::print("{:<6} {}  {}\n", "image", image.key().substr(0, 12), image.reference());
   }
-  if (images == 0)
+  if (missing == 0)
     fmt::print("nothing to do\n");
   else
-    fmt::print("{} steps and tests, {} images\n", listed.size(), images);
+    fmt::print("{} steps and tests, {} images\n", listed.size(), missing);
 }
 
-// The report when every image of the matrix is built; nothing else is looked into, and no lock is taken.
-std::optional<BuildReport> nothing_to_do(const std::string& matrix, Invocation& invocation) {
-  double start = invocation.clock.monotonic_seconds();
-  CatalogueFiles read = invocation.read(matrix);
-  Planner planner(read.matrix, {read.recipes, read.targets, invocation.cpus()});
-  StatePaths paths = invocation.state();
-  if (!has_formats(invocation.site(), paths, invocation.files)) return std::nullopt;
-  StateNames names(paths, invocation.files);
+// The report when every image is whole; else nothing.
+std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbers& images,
+                                         const StateView& view) {
   BuildReport report;
-  while (planner.next()) {
-    if (!names.is_built(planner.record_name(), planner.repository(), planner.immutable_tag()))
-      return std::nullopt;
-    report.images.push_back({planner.request().id,
-                             planner.repository() + ":" + planner.tag(),
-                             planner.key(),
-                             Verdict::up_to_date,
-                             "",
-                             {}});
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = plan.image(number);
+    if (!view.is_whole(image)) return std::nullopt;
+    report.images.push_back({image.id(), image.reference(), image.key(), Verdict::up_to_date, "", {}});
   }
   if (report.images.empty()) return std::nullopt;
-  invocation.note_plan(read.matrix.name, planner.warnings(), planner.images(), planner.excluded());
-  report.seconds = invocation.clock.monotonic_seconds() - start;
   return report;
 }
 
@@ -124,26 +115,33 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   refuse_together(command, "--dry-run", "--format",
                   "`kiln plan --format json` has the states of all cells and steps");
   refuse_together(command, "--dry-run", "--fail-fast", "nothing is run");
-  if (options.every_cell() && !options.dry_run && !invocation.has_lockfile(options.matrix))
-    if (auto report = nothing_to_do(options.matrix, invocation)) return print_report(*report, options);
-  Catalogue catalogue = invocation.load(options.matrix);
-  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
-  auto ids = choice.ids();
-  StatePaths state = invocation.state();
-  Site site = invocation.site();
-  if (options.dry_run)
-    return print_dry_run(catalogue.plan, choice,
-                         StateView(catalogue.plan.name, site, state, invocation.files));
+  const double start = invocation.clock.monotonic_seconds();
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const BuildPlan& plan = catalogue.plan;
+  const ChosenCells chosen = choose_cells(plan, options, invocation);
+  const StatePaths state = invocation.state();
+  const Site site = invocation.site();
+  const StateView view(plan, site, state, invocation.files);
+  if (options.dry_run) return print_dry_run(plan, chosen.images, view);
+  // No lock is taken for it. What no run has looked at since the site's formats changed is looked at below.
+  if (has_formats(site, state, invocation.files)) {
+    if (auto report = nothing_to_do(plan, chosen.images, view)) {
+      report->seconds = invocation.clock.monotonic_seconds() - start;
+      return print_report(*report, options);
+    }
+  }
   invocation.need_root_or_namespace();
-  StateLock lock(state.lock(), invocation.clock, "kiln build of " + catalogue.plan.name);
+  StateLock lock(state.lock(), invocation.clock, "kiln build of " + plan.name());
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
-  keep_recipe_origin(catalogue.plan.name, catalogue.recipes, invocation);
-  BuildSetup setup{
-      catalogue.plan,   ids,        catalogue.recipes, site, state, invocation.files, invocation.runner,
-      invocation.clock, environment};
+  RecordWriter(state, invocation.files)
+      .write_recipe_origin(plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,
+                                                          invocation.child_environment()));
+  BuildSetup setup{plan,       chosen.images,    catalogue.recipes, site,
+                   state,      invocation.files, invocation.runner, invocation.clock,
+                   environment};
   BuildReport report = build(setup,
                              {options.jobs > 0 ? options.jobs : default_jobs(site, invocation.environment),
                               !options.fail_fast, own_path()},

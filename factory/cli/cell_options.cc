@@ -28,10 +28,4 @@ CellPatterns CellOptions::patterns() const {
   return patterns;
 }
 
-CellChoice choose_cells(const BuildPlan& plan, const CellOptions& options, const Invocation& invocation) {
-  CellChoice choice = match_cells(plan, options.patterns());
-  for (const std::string& warning : choice.warnings) invocation.note("warning: " + warning);
-  return choice;
-}
-
 }  // namespace kiln

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/invocation.h"
-#include "plan/cell_choice.h"
+#include "plan/cell_patterns.h"
 
 namespace kiln {
 
@@ -23,7 +23,13 @@ struct CellOptions {
 // Adds -f, --only, --exclude and the arguments. `options` outlives the command.
 void add_cell_options(CLI::App& command, CellOptions& options);
 
-// match_cells with these patterns; its warnings go to stderr. Throws as match_cells does.
-CellChoice choose_cells(const BuildPlan& plan, const CellOptions& options, const Invocation& invocation);
+// match_cells with these patterns; its warnings go to stderr. Throws as match_cells does. `cells`: an
+// Expansion, a Resolution or a BuildPlan.
+template <typename Cells>
+ChosenCells choose_cells(const Cells& cells, const CellOptions& options, const Invocation& invocation) {
+  ChosenCells chosen = match_cells(cells, options.patterns());
+  for (const std::string& warning : chosen.warnings) invocation.note("warning: " + warning);
+  return chosen;
+}
 
 }  // namespace kiln

@@ -27,10 +27,10 @@ Words cells(const Given& given, const std::string& current, Invocation& invocati
   std::size_t equals = current.find('=');
   std::set<std::string> axes;
   Words words;
-  for (const PlannedImage& image : plan.images) {
-    if (equals == std::string::npos)
-      words.emplace_back(image.spec.request.id, image.spec.repository + ":" + image.spec.tag);
-    for (const auto& [axis, value] : image.spec.request.axes) {
+  for (std::size_t number = 0; number < plan.size(); ++number) {
+    const ImageRequest request = plan.image(number).request();
+    if (equals == std::string::npos) words.emplace_back(request.id, plan.image(number).reference());
+    for (const auto& [axis, value] : request.axes) {
       if (equals == std::string::npos)
         axes.insert(axis + "=");
       else if (axis == current.substr(0, equals))

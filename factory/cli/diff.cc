@@ -3,13 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/reading.h"
 #include "cli/diff_images.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/plan_text.h"
 #include "cli/table.h"
-#include "plan/plan_diff.h"
-#include "plan/reading.h"
+#include "report/plan_diff.h"
 
 namespace kiln {
 namespace {
@@ -45,18 +45,25 @@ Side read_side(const std::string& file, const FileSystem& files) {
   return {file, form, document};
 }
 
+// A plan that was read, or one that is made.
+struct PlannedSide {
+  std::optional<PlanDocument> read;
+  std::optional<BuildPlan> made;
+  PlanImages images() const { return read ? images_of(*read) : images_of(*made); }
+};
+
 // A matrix is planned under its own lockfile, or under the other side's, to see what that one would change.
-BuildPlan plan_of(const Side& side, const Side& other, Invocation& invocation) {
-  if (side.form == Form::plan) return plan_from_json(side.document);
+PlannedSide plan_of(const Side& side, const Side& other, Invocation& invocation) {
+  if (side.form == Form::plan) return {plan_from_json(side.document), std::nullopt};
   if (side.form == Form::lockfile) {
     if (other.form == Form::plan)
       throw Error(ExitCode::usage, fmt::format("{} is a lockfile, and {} a plan", side.file, other.file),
                   "name the matrix in place of the plan");
     Lockfile lock = read_lockfile(side.document);
-    return std::move(invocation.plan(other.file, &lock).plan);
+    return {std::nullopt, invocation.plan(other.file, &lock).plan};
   }
   auto lock = find_lockfile(side.file, invocation);
-  return std::move(invocation.plan(side.file, lock ? &*lock : nullptr).plan);
+  return {std::nullopt, invocation.plan(side.file, lock ? &*lock : nullptr).plan};
 }
 
 void print_table(const PlanDifference& difference, bool explain) {
@@ -74,8 +81,9 @@ void print_table(const PlanDifference& difference, bool explain) {
 }
 
 bool diff_plans(const DiffOptions& options, const Side& before, const Side& now, Invocation& invocation) {
-  BuildPlan old_plan = plan_of(before, now, invocation);
-  PlanDifference difference = compare_plans(old_plan, plan_of(now, before, invocation));
+  const PlannedSide old_plan = plan_of(before, now, invocation);
+  const PlannedSide plan = plan_of(now, before, invocation);
+  PlanDifference difference = compare_plans(old_plan.images(), plan.images());
   if (options.format == "json")
     fmt::print("{}\n", to_json(difference).dump(2));
   else

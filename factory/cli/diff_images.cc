@@ -8,8 +8,9 @@
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
-#include "image/architecture.h"
-#include "sif/image_diff.h"
+#include "image/engine/architecture.h"
+#include "oci/image_diff.h"
+#include "oci/pull.h"
 
 namespace kiln {
 namespace {
@@ -20,17 +21,17 @@ bool has_transport(const std::string& text) {
   return false;
 }
 
-sif::SourceImage open_image(const std::string& text, const fs::path& folder, Invocation& invocation) {
-  sif::ImageName name = name_of(text, invocation);
+SourceImage open_image(const std::string& text, const fs::path& folder, Invocation& invocation) {
+  ImageName name = name_of(text, invocation);
   need_source(name, invocation);
-  if (name.transport == "docker") name = fetch(name, own_architecture(), folder, invocation);
-  return sif::SourceImage::open(name, own_architecture());
+  if (name.transport == "docker") name = pull_image(name, own_architecture(), folder, invocation.skopeo());
+  return SourceImage::open(name, own_architecture());
 }
 
-void print_table(const sif::ImageDifference& difference) {
+void print_table(const ImageDifference& difference) {
   for (const std::string& what : difference.configuration) fmt::print("configuration: {}\n", what);
   Table table({"FILE", "CHANGE", "WHAT", "MADE BY"});
-  for (const sif::FileDifference& file : difference.files)
+  for (const FileDifference& file : difference.files)
     table.add({file.path, std::string(name_of(file.change)), fmt::format("{}", fmt::join(file.what, ", ")),
                file.made_by});
   if (!table.empty()) table.print();
@@ -48,8 +49,8 @@ bool names_image(const std::string& text, Invocation& invocation) {
 bool diff_images(const std::string& before, const std::string& now, bool as_json, Invocation& invocation) {
   TemporaryFolder first;
   TemporaryFolder second;
-  sif::ImageDifference difference = sif::compare_images(open_image(before, first.path(), invocation),
-                                                        open_image(now, second.path(), invocation));
+  ImageDifference difference = compare_images(open_image(before, first.path(), invocation),
+                                              open_image(now, second.path(), invocation));
   if (as_json)
     fmt::print("{}\n", to_json(difference).dump(2, ' ', false, Json::error_handler_t::replace));
   else

@@ -4,9 +4,8 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/usage.h"
-#include "definition/twin.h"
-#include "plan/planner.h"
-#include "plan/render.h"
+#include "render/render.h"
+#include "twin/twin.h"
 
 namespace kiln {
 namespace {
@@ -37,33 +36,21 @@ void write_image(const ImageSpec& spec, const RecipeBook& recipes, const fs::pat
   fmt::print("{}\n", folder.string());
 }
 
-// All cells, one after the other: nothing of an image is kept. Once to prove, once to write.
-void write_catalogue(const GenerateOptions& options, Invocation& invocation) {
-  CatalogueFiles read = invocation.read(options.matrix);
-  ResolveInput input{read.recipes, read.targets, invocation.cpus()};
-  Planner proven(read.matrix, input);
-  while (proven.next()) prove(proven.image().spec);
-  Planner planner(read.matrix, input);
-  while (planner.next()) write_image(planner.image().spec, read.recipes, options.output, invocation.files);
-  invocation.note_plan(read.matrix.name, planner.warnings(), planner.images(), planner.excluded());
-}
-
+// Nothing of an image is kept: all are proven, then all are written.
 void run_generate(const CLI::App& command, const GenerateOptions& options, Invocation& invocation) {
   refuse_together(command, "--format", "--output", "--output writes both files of each cell");
-  if (!options.output.empty() && options.every_cell() && !invocation.has_lockfile(options.matrix))
-    return write_catalogue(options, invocation);
-  Catalogue catalogue = invocation.load(options.matrix);
-  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
-  if (options.output.empty() && (choice.images.size() != 1 || options.format.empty()))
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  if (options.output.empty() && (chosen.images.size() != 1 || options.format.empty()))
     throw Error(ExitCode::usage, "nowhere to write to",
                 "give -o DIR, or name one cell and --format dockerfile|singularity to print it");
-  for (const PlannedImage* image : choice.images) prove(image->spec);
-  for (const PlannedImage* image : choice.images) {
+  for (std::uint32_t number : chosen.images) prove(catalogue.plan.image(number).spec());
+  for (std::uint32_t number : chosen.images) {
+    const ImageSpec spec = catalogue.plan.image(number).spec();
     if (!options.output.empty())
-      write_image(image->spec, catalogue.recipes, options.output, invocation.files);
+      write_image(spec, catalogue.recipes, options.output, invocation.files);
     else
-      fmt::print("{}", options.format == "dockerfile" ? render_dockerfile(image->spec)
-                                                      : render_singularity(image->spec));
+      fmt::print("{}", options.format == "dockerfile" ? render_dockerfile(spec) : render_singularity(spec));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "cli/image_name.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,38 +8,8 @@
 
 #include "cli/attachments.h"
 #include "cli/invocation.h"
-#include "image/skopeo.h"
-#include "plan/image_reference.h"
 
 namespace kiln {
-
-unsigned usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
-sif::ImageName fetch(const sif::ImageName& name, const std::string& architecture, const fs::path& folder,
-                     Invocation& invocation) {
-  Command command = skopeo_command(
-      {"--override-os", "linux", "--override-arch", architecture, "copy", "--quiet",
-       without_tag_beside_digest("docker:" + name.path), "oci:" + (folder / "image").string() + ":fetched"},
-      invocation.child_environment());
-  CommandResult result = invocation.runner.run(command);
-  if (!result.ok()) throw_registry_error("cannot fetch docker:" + name.path, result);
-  return {"oci", (folder / "image").string(), "fetched"};
-}
-
-void fetch_referrers(const sif::ImageName& name, const Digest& image, const fs::path& folder,
-                     Invocation& invocation) {
-  std::string tag = "sha256-" + image.hex();
-  Command command = skopeo_command(
-      {"copy", "--quiet", "--all", "docker://" + repository_name("docker:" + name.path) + ":" + tag,
-       "oci:" + (folder / "image").string() + ":" + tag},
-      invocation.child_environment());
-  invocation.runner.run(command);  // there is seldom such a tag
-}
 
 namespace {
 
@@ -72,16 +41,16 @@ std::string near_names(const std::string& text, const std::vector<std::string>& 
 
 }  // namespace
 
-sif::ImageName name_of(const std::string& text, Invocation& invocation) {
+ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)
-    return sif::parse_image_name(text);
+    return parse_image_name(text);
   if (auto record = find_record(text, invocation); record && !record->layout.empty())
     return {"oci", (invocation.state().root() / record->layout).string(), ""};
-  if (text.find("://") != std::string::npos) return sif::parse_image_name(text);
+  if (text.find("://") != std::string::npos) return parse_image_name(text);
   unknown_image(text, invocation);
 }
 
-void need_source(const sif::ImageName& name, const Invocation& invocation) {
+void need_source(const ImageName& name, const Invocation& invocation) {
   if (name.transport == "docker") return;
   if (name.transport != "oci") return invocation.need_file(name.path);
   if (!invocation.files.is_directory(name.path))

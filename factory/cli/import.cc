@@ -1,13 +1,13 @@
 // kiln import: existing Dockerfiles and definition files → recipes and a matrix, in a folder of their own.
-#include "definition/import.h"
+#include "import/import.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "base/reading.h"
 #include "cli/invocation.h"
-#include "plan/reading.h"
 
 namespace kiln {
 namespace {
@@ -64,7 +64,9 @@ void run_import(const ImportRequest& options, Invocation& invocation) {
     throw Error(ExitCode::usage,
                 fmt::format("{} is there already, and nothing is overwritten", options.output),
                 "name another folder with -o, or look first with --dry-run");
-  Import import = import_folder(invocation.files, options.folder, options.import, invocation.cpus());
+  ImportOptions how = options.import;
+  how.compilers = invocation.graph_compilers({});
+  Import import = import_folder(invocation.files, options.folder, how, invocation.cpus());
   if (!options.dry_run) write(import, options.output, invocation.files);
   report(import, options, invocation);
 }

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/reading.h"
 #include "cli/invocation.h"
 #include "cli/table.h"
-#include "image/lock.h"
-#include "image/sif_folder.h"
-#include "plan/reading.h"
+#include "image/state/lock.h"
+#include "image/state/sif_folder.h"
 #include "registry/mappings.h"
 
 namespace kiln {
@@ -97,16 +97,21 @@ void recover(Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
   show_sifs(invocation.state(), index);
-  fmt::print("{} adopted, {} lost, {} temporaries dropped{}\n", report.adopted, report.lost,
+  fmt::print("{} adopted, {} lost, {} temporaries dropped{}{}\n", report.adopted, report.lost.size(),
              report.temporaries,
+             report.rewritten == 0 ? "" : fmt::format(", {} sidecars made again", report.rewritten),
              report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
+  for (const std::string& lost : report.lost) fmt::print("lost: {}\n", lost);
+  for (const std::string& sidecar : report.unreadable)
+    fmt::print("unreadable: store/{}: it is not what was written\n", sidecar);
+  if (!report.is_whole()) invocation.exit_code = ExitCode::store;
 }
 
 void import(const IndexOptions& options, Invocation& invocation) {
   const JsonDocument document = read_document(invocation.files, options.file);
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
-  auto mappings = read_mappings(document, known_compilers(index.entries()));
+  auto mappings = read_mappings(document, invocation.graph_compilers(index.entries()));
   std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
   show_sifs(invocation.state(), index);
   fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());

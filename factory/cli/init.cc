@@ -7,11 +7,12 @@
 #include <functional>
 #include <map>
 
+#include "base/memory_files.h"
+#include "base/reading.h"
+#include "base/text.h"
 #include "cli/installation.h"
 #include "cli/invocation.h"
-#include "definition/memory_files.h"
-#include "plan/reading.h"
-#include "plan/schema.h"
+#include "recipe/schema.h"
 
 namespace kiln {
 
@@ -71,7 +72,7 @@ fs::path recipes_root(const Invocation& invocation) {
 // Debian's packages are in small letters.
 std::string package_name(const std::string& name) {
   std::string out;
-  for (unsigned char c : name) out += c == '_' ? '-' : static_cast<char>(std::tolower(c));
+  for (char c : name) out += c == '_' ? '-' : lower_case(c);
   return out;
 }
 
@@ -138,7 +139,7 @@ Matrix matrix_of(const Pick& pick, const std::string& target) {
 
 bool plans(const Pick& pick, const std::string& target, const ResolveInput& input) {
   try {
-    return !plan_matrix(matrix_of(pick, target), input).images.empty();
+    return plan_matrix(matrix_of(pick, target), input).size() != 0;
   } catch (const Error&) {
     return false;  // a combination that is none; the next is tried
   }

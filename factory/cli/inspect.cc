@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/processors.h"
 #include "cli/attachments.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
-#include "evidence/evidence.h"
-#include "image/architecture.h"
+#include "image/engine/architecture.h"
+#include "oci/pull.h"
+#include "package/package.h"
 
 namespace kiln {
 namespace {
@@ -28,28 +30,6 @@ struct InspectOptions {
   bool files = false;
 };
 
-std::string value_of(const std::vector<std::string>& environment, const std::string& name) {
-  for (const std::string& entry : environment)
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  return "";
-}
-
-std::string label_of(const ImageConfig& config, const std::string& name) {
-  auto found = config.labels.find(name);
-  return found == config.labels.end() ? "" : found->second;
-}
-
-// What the image's labels claim, unless the user asks about another target.
-evidence::Declaration declaration_of(const ImageConfig& config, const InspectOptions& options) {
-  evidence::Declaration declared;
-  declared.target = options.target.empty() ? label_of(config, "io.kiln.cpu.target") : options.target;
-  declared.optimised = !options.target.empty() || label_of(config, "io.kiln.optimised") == "true";
-  std::string flags = label_of(config, "io.kiln.cpu.flags");
-  if (options.target.empty() && !flags.empty()) declared.flags = {flags};
-  declared.library_path = value_of(config.env, "LD_LIBRARY_PATH");
-  return declared;
-}
-
 void print(const evidence::Evidence& found, const InspectOptions& options) {
   if (options.format == "json")
     fmt::print("{}\n", to_json(found, options.files).dump(2, ' ', false, Json::error_handler_t::replace));
@@ -64,7 +44,7 @@ void show_evidence(evidence::ImageFiles files, const evidence::Declaration& decl
   if (found.verdict == evidence::Verdict::exceeds) invocation.exit_code = ExitCode::images_failed;
 }
 
-void show_image(const sif::SourceImage& image, const InspectOptions& options) {
+void show_image(const SourceImage& image, const InspectOptions& options) {
   const ImageConfig& config = image.config();
   if (options.format == "json") {
     Json layers = Json::array();
@@ -100,14 +80,15 @@ bool show_attached(const InspectOptions& options, Invocation& invocation) {
 }
 
 // What somebody put beside the image, else a bill of what its layers hold.
-void show_document(sif::SourceImage& image, const InspectOptions& options, Invocation& invocation) {
+void show_document(SourceImage& image, const InspectOptions& options, Invocation& invocation) {
   if (auto document = read_referrer(image, document_kind(options))) {
     invocation.note("as it goes with the image: kiln did not check what it says");
     fmt::print("{}", *document);
     return;
   }
   if (!options.provenance) {
-    fmt::print("{}", make_bill(image, options.image, options.bill, invocation));
+    fmt::print("{}", make_bill(image, options.image, options.bill, source_date_epoch(invocation.environment),
+                               KILN_VERSION));
     return;
   }
   bool remote = options.image.starts_with("docker:");
@@ -128,18 +109,19 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
     if (!options.evidence || !options.bill.empty())
       throw Error(ExitCode::usage, "a folder has no labels to show, and no layers to read packages from",
                   "`--evidence` shows what code is inside");
-    return show_evidence(evidence::read_folder(options.image.substr(4), reading), declaration_of({}, options),
-                         options, invocation);
+    return show_evidence(evidence::read_folder(options.image.substr(4), reading),
+                         declared_by({}, options.target), options, invocation);
   }
-  sif::ImageName name = name_of(options.image, invocation);
+  ImageName name = name_of(options.image, invocation);
   std::optional<TemporaryFolder> fetched;
   need_source(name, invocation);
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
-  sif::ImageName asked = name;
-  if (name.transport == "docker") name = fetch(name, architecture, fetched.emplace().path(), invocation);
-  sif::SourceImage image = sif::SourceImage::open(name, architecture);
+  ImageName asked = name;
+  if (name.transport == "docker")
+    name = pull_image(name, architecture, fetched.emplace().path(), invocation.skopeo());
+  SourceImage image = SourceImage::open(name, architecture);
   if (options.provenance || !options.bill.empty()) {
-    if (fetched) fetch_referrers(asked, image.digest(), fetched->path(), invocation);
+    if (fetched) pull_referrers(asked, image.digest(), fetched->path(), invocation.skopeo());
     return show_document(image, options, invocation);
   }
   if (!options.evidence) return show_image(image, options);
@@ -147,7 +129,7 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
   reading.progress = [&bar](std::uint64_t done, std::uint64_t all) { bar->show(done, all); };
   evidence::ImageFiles files = evidence::read_image(image, reading);
   bar.reset();
-  show_evidence(std::move(files), declaration_of(image.config(), options), options, invocation);
+  show_evidence(std::move(files), declared_by(image.config(), options.target), options, invocation);
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/reading.h"
 #include "cli/installation.h"
 #include "cli/lock_use.h"
-#include "plan/reading.h"
 
 namespace kiln {
 namespace {
@@ -64,29 +64,25 @@ CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* 
   return {std::move(recipes), std::move(targets), read_matrix(files, file)};
 }
 
-void Invocation::note_plan(const std::string& name, const std::vector<std::string>& warnings,
-                           std::size_t images, std::size_t excluded) const {
-  for (const std::string& warning : warnings) note("warning: " + warning);
+void Invocation::note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const {
+  for (const std::string& warning : expansion.warnings()) note("warning: " + warning);
   if (images == 0)
-    note(fmt::format("warning: '{}' asks for no image: {} cells are excluded", name, excluded));
+    note(fmt::format("warning: '{}' asks for no image: {} cells are excluded", expansion.matrix().name,
+                     excluded));
   site();  // a mistake in the site file shows before anything is run
-}
-
-bool Invocation::has_lockfile(const std::string& matrix_file) const {
-  return find_lockfile(matrix_file, *this).has_value();
 }
 
 Catalogue Invocation::plan(const std::string& matrix_file, const Lockfile* lock) {
   CatalogueFiles read = this->read(matrix_file, lock);
-  BuildPlan plan = plan_matrix(read.matrix, {read.recipes, read.targets, cpus()});
-  note_plan(plan.name, plan.warnings, plan.images.size(), plan.excluded.size());
-  return {std::move(read.recipes), std::move(read.targets), std::move(plan)};
+  BuildPlan plan = plan_matrix(std::move(read.matrix), {read.recipes, read.targets, cpus()});
+  note_cells(plan.resolution().expansion(), plan.size(), plan.excluded());
+  return {std::move(read.recipes), std::move(plan)};
 }
 
 Catalogue Invocation::load(const std::string& matrix_file) {
   std::optional<Lockfile> lock = find_lockfile(matrix_file, *this);
   Catalogue catalogue = plan(matrix_file, lock ? &*lock : nullptr);
-  if (lock) check_lock(lock_needs(catalogue.plan, catalogue.recipes, cpus()), *lock, matrix_file, *this);
+  if (lock) check_lock(lock_needs(catalogue.plan.resolution(), catalogue.recipes), *lock, matrix_file, *this);
   return catalogue;
 }
 
@@ -124,11 +120,8 @@ std::map<std::string, std::string> Invocation::child_environment() const {
   return child;
 }
 
-StepSetup Invocation::step_setup(const BuildPlan& plan, const Site& site, const StatePaths& state) {
-  StepSetup setup{plan, site, state, files, runner, clock, environment, {}};
-  for (const auto& [key, step] : plan.steps)
-    if (!step.component.empty()) setup.recipe_folders[step.component] = state.recipes() / step.component;
-  return setup;
+StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
+  return {site, state, files, runner, clock, environment, {}};
 }
 
 void Invocation::note(const std::string& text) const {
@@ -172,8 +165,11 @@ void Invocation::need_root_or_namespace() const {
   throw Error(ExitCode::tool_missing, std::string("cannot run buildah unshare: ") + std::strerror(errno));
 }
 
-std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries) {
-  std::set<std::string> names = {"xla", "glow", "ngraph", "inductor", "tvm", "openvino", "tensorrt"};
+std::vector<std::string> Invocation::graph_compilers(const std::vector<IndexEntry>& entries) const {
+  std::vector<fs::path> roots(options.recipes.begin(), options.recipes.end());
+  for (const fs::path& root : {fs::path("recipes"), shared_folder() / "recipes"}) roots.push_back(root);
+  std::vector<std::string> of_recipes = recipe_names(files, roots, Kind::compiler);
+  std::set<std::string> names(of_recipes.begin(), of_recipes.end());
   for (const IndexEntry& entry : entries)
     for (const ComponentRecord& component : entry.image.components)
       if (component.kind == "compiler") names.insert(component.name);

@@ -10,12 +10,13 @@
 
 #include "base/effects.h"
 #include "base/microarchitecture.h"
-#include "image/build.h"
-#include "image/state.h"
-#include "image/step.h"
+#include "base/site.h"
+#include "image/build/build.h"
+#include "image/build/step.h"
+#include "image/state/state.h"
+#include "oci/pull.h"
 #include "plan/build_plan.h"
-#include "plan/lockfile.h"
-#include "plan/site.h"
+#include "recipe/lockfile.h"
 #include "registry/index.h"
 
 namespace kiln {
@@ -39,10 +40,9 @@ struct CatalogueFiles {
   Matrix matrix;
 };
 
-// What -f names, read and planned. `recipes` outlives the plan's users.
+// What -f names, read and planned.
 struct Catalogue {
   RecipeBook recipes;
-  TargetBook targets;
   BuildPlan plan;
 };
 
@@ -66,16 +66,17 @@ class Invocation {
 
   // Reads recipes, targets and matrix; `lock` fixes what it pins. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
-  // Whether a lockfile holds for this matrix: then only load() tells what it does not cover.
-  bool has_lockfile(const std::string& matrix_file) const;
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
   // to stderr. Throws Error(locked) for what --locked forbids.
   Catalogue load(const std::string& matrix_file);
   // The same under `lock`, or without any (null), and without a word about what it does not cover.
   Catalogue plan(const std::string& matrix_file, const Lockfile* lock);
-  // What load() says of a plan on stderr. Throws Error(input) for a bad site file.
-  void note_plan(const std::string& name, const std::vector<std::string>& warnings, std::size_t images,
-                 std::size_t excluded) const;
+  // What load() says of the cells of a matrix on stderr, when it is resolved or only expanded. Throws
+  // Error(input) for a bad site file.
+  void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
+  // The graph compilers that there are: of the recipes that are named, lie here or were installed with kiln,
+  // and of an index's entries.
+  std::vector<std::string> graph_compilers(const std::vector<IndexEntry>& entries) const;
   const Microarchitectures& cpus();
   std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own
   Site site() const;
@@ -86,7 +87,8 @@ class Invocation {
   bool colour() const;
   // The environment that programs started by kiln get: ours without what only a shell needs.
   std::map<std::string, std::string> child_environment() const;
-  StepSetup step_setup(const BuildPlan& plan, const Site& site, const StatePaths& state);
+  Skopeo skopeo() { return {runner, child_environment()}; }
+  StepSetup step_setup(const Site& site, const StatePaths& state);
   void note(const std::string& text) const;  // a line on stderr unless --quiet
   // Error(input), in the words that every reader of files has, when there is no such file.
   void need_file(const fs::path& file) const;
@@ -106,10 +108,6 @@ class Invocation {
  private:
   std::optional<Microarchitectures> cpus_;
 };
-
-// Graph compilers that a DSL document may name as a boolean: those of the DSL's own pattern and those in the
-// index.
-std::vector<std::string> known_compilers(const std::vector<IndexEntry>& entries);
 
 // Each subcommand in a file of its own.
 using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);

@@ -58,14 +58,14 @@ fs::path cache_file(const std::map<std::string, std::string>& environment) {
 
 // The recipes that a plan is made of.
 std::vector<fs::path> recipes_of(const Catalogue& catalogue) {
+  const StepTable& steps = catalogue.plan.steps();
+  std::set<std::string> used;
+  for (StepTable::Number step : StepUses(catalogue.plan, all_images(catalogue.plan)).steps())
+    used.insert(steps.pattern(step).component);
   std::vector<fs::path> files;
-  for (const auto& [key, component] : catalogue.recipes.all()) {
-    bool used = std::any_of(
-        catalogue.plan.steps.begin(), catalogue.plan.steps.end(), [&, &one = component](const auto& step) {
-          return step.second.component == fmt::format("{}/{}", name_of(one.kind), one.name);
-        });
-    if (used) files.emplace_back(component.file);
-  }
+  for (const auto& [key, component] : catalogue.recipes.all())
+    if (used.contains(fmt::format("{}/{}", name_of(component.kind), component.name)))
+      files.emplace_back(component.file);
   return files;
 }
 
@@ -74,7 +74,9 @@ class Run {
   Run(const LintOptions& options, Invocation& invocation) : options_(options), invocation_(invocation) {}
 
   lint::LintResult lint_all() {
-    lint::Linter linter(invocation_.files, {ids_of(options_.only), ids_of(options_.ignore)});
+    const std::vector<std::string>& roots = invocation_.options.recipes;
+    lint::Linter linter(invocation_.files, {ids_of(options_.only), ids_of(options_.ignore)},
+                        {roots.begin(), roots.end()});
     std::vector<fs::path> matrices(options_.matrices.begin(), options_.matrices.end());
     for (const fs::path& path : paths())
       for (fs::path& matrix : linter.look_at(path)) matrices.push_back(std::move(matrix));

@@ -6,8 +6,8 @@
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/temporary_folder.h"
-#include "image/archive_state.h"
-#include "image/image_digest.h"
+#include "image/build/archive_state.h"
+#include "oci/image_digest.h"
 #include "plan/lock_update.h"
 
 namespace kiln {
@@ -27,14 +27,16 @@ Digest digest_of(const Component& component, const FileSystem& files) {
   return Digest::of(parts.dump());
 }
 
-std::string ask_archive(const LockNeed& need, const std::string& architecture, const Catalogue& catalogue,
-                        Invocation& invocation) {
+std::string ask_archive(const LockNeed& need, const std::string& architecture, Invocation& invocation) {
   Site site = invocation.site();
   StatePaths state = invocation.state();
-  StepSetup setup = invocation.step_setup(catalogue.plan, site, state);
+  StepSetup setup = invocation.step_setup(site, state);
   const Step& base = need.base_steps.at(architecture);
-  setup.recipe_folders[base.component] = need.component->folder;
   TemporaryFolder folder;
+  const fs::path files = folder.path() / "recipe";
+  for (const auto& [path, file] : need.component->files)
+    invocation.files.write_output(files / path, file.bytes);
+  setup.recipe_folders[base.component] = files;
   return archive_state(base, need.method->archive, architecture, setup, folder.path());
 }
 
@@ -45,11 +47,11 @@ Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const 
                         return registry.digest(reference, architecture);
                       },
                       [&](const LockNeed& need, const std::string& architecture) {
-                        return ask_archive(need, architecture, catalogue, invocation);
+                        return ask_archive(need, architecture, invocation);
                       },
                       [&](const Component& component) { return digest_of(component, invocation.files); },
                       invocation.archspec_version()};
-  auto needs = lock_needs(catalogue.plan, catalogue.recipes, invocation.cpus());
+  auto needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
   if (options.update.empty()) return make_lock(needs, previous, sources);
   return update_lock(needs, *previous, options.update, sources);
 }

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "plan/reading.h"
+#include "base/reading.h"
 
 namespace kiln {
 

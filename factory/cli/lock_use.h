@@ -5,7 +5,7 @@
 
 #include "cli/invocation.h"
 #include "plan/lock_update.h"
-#include "plan/lockfile.h"
+#include "recipe/lockfile.h"
 
 namespace kiln {
 

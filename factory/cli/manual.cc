@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/options_text.h"
 
@@ -31,12 +32,6 @@ std::string page_name(const CLI::App& command) {
   std::string name = full_name(command);
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
-}
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return text;
 }
 
 std::string paragraph(const std::string& term, const std::string& text) {

@@ -8,10 +8,9 @@
 #include "cli/invocation.h"
 #include "cli/plan_rows.h"
 #include "cli/plan_text.h"
-#include "cli/standing.h"
 #include "cli/usage.h"
-#include "plan/pipelines.h"
-#include "plan/plan_graph.h"
+#include "report/pipelines.h"
+#include "report/plan_graph.h"
 
 namespace kiln {
 namespace {
@@ -39,16 +38,15 @@ void check(const CLI::App& command, const PlanOptions& options) {
     throw Error(ExitCode::usage, "--chunk goes with --format github");
 }
 
-std::vector<const PlannedImage*> cells_of_jobs(const std::vector<Standing>& rows, bool all) {
-  std::vector<const PlannedImage*> cells;
-  for (const Standing& row : rows)
-    if (all || row.state != CellState::built) cells.push_back(row.image);
+ImageNumbers cells_of_jobs(const PlanView& view, bool all) {
+  ImageNumbers cells;
+  for (std::uint32_t image : view.cells.images)
+    if (all || !view.state.is_whole(view.plan.image(image))) cells.push_back(image);
   return cells;
 }
 
-void print_github(const std::vector<const PlannedImage*>& cells, const PlanOptions& options,
-                  Invocation& invocation) {
-  auto chunks = github_matrices(cells, invocation.cpus());
+void print_github(const BuildPlan& plan, const ImageNumbers& cells, const PlanOptions& options) {
+  auto chunks = github_matrices(plan, cells);
   if (options.chunk > chunks.size())
     throw Error(ExitCode::no_match, fmt::format("there is no chunk {}", options.chunk),
                 fmt::format("{} cells are {} chunk{} of at most {}", cells.size(), chunks.size(),
@@ -69,26 +67,27 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
 
 void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
   check(command, options);
-  if (options.format == "json") return print_plan_document(options, invocation);
-  if (options.format == "table" && options.graph.empty() && !options.explain)
-    return print_plan_table(options, invocation);
-  Catalogue catalogue = invocation.load(options.matrix);
+  const Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
-  CellChoice choice = choose_cells(plan, options, invocation);
-  StatePaths paths = invocation.state();
-  Site site = invocation.site();
-  StateView state(plan.name, site, paths, invocation.files);
-  std::vector<Standing> rows;
-  for (const PlannedImage* image : choice.images) rows.push_back(state.standing(*image));
+  const ChosenCells chosen = choose_cells(plan, options, invocation);
+  const StatePaths paths = invocation.state();
+  const Site site = invocation.site();
+  const StateView state(plan, site, paths, invocation.files);
+  const PlanView view{plan, chosen, state};
   if (!options.graph.empty())
-    return print_graph(make_graph(plan, choice.images, state.graph_states(rows)), options.graph, invocation);
-  if (options.format == "github") return print_github(cells_of_jobs(rows, options.all), options, invocation);
-  if (options.format == "gitlab") {
-    fmt::print("{}\n", gitlab_pipeline(cells_of_jobs(rows, options.all), {options.matrix}).dump(2));
-    return;
+    return print_graph(make_graph(plan, chosen.images, state.graph_states(chosen.images)), options.graph,
+                       invocation);
+  if (options.explain) {
+    fmt::print("{}", plan_blocks(view));
+  } else if (options.format == "json") {
+    print_plan_document(view);
+  } else if (options.format == "github") {
+    print_github(plan, cells_of_jobs(view, options.all), options);
+  } else if (options.format == "gitlab") {
+    fmt::print("{}\n", gitlab_pipeline(plan, cells_of_jobs(view, options.all), {options.matrix}).dump(2));
+  } else {
+    print_plan_table(view, options.every_cell());
   }
-  auto cost = [&](const std::string& key) { return state.cost(key); };
-  fmt::print("{}", plan_blocks({plan, choice, rows, state, sharing_of(choice.images, cost)}));
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 // row, or what the state folder says of it.
 #pragma once
 
-#include "cli/cell_options.h"
+#include "cli/plan_text.h"
 
 namespace kiln {
 
-// Both throw as Invocation::load and match_cells do, before anything is on stdout.
-void print_plan_table(const CellOptions& options, Invocation& invocation);
+// Both throw before anything is on stdout. The table of all cells measures what sharing saves only where that
+// is quick.
+void print_plan_table(const PlanView& view, bool every_cell);
 // Schema: `kiln schema plan`.
-void print_plan_document(const CellOptions& options, Invocation& invocation);
+void print_plan_document(const PlanView& view);
 
 }  // namespace kiln

@@ -5,41 +5,35 @@
 namespace kiln {
 namespace {
 
-std::string summary(const PlanView& view) {
-  PlanCounts counts;
-  for (const Standing& row : view.rows) counts.add(row.state);
-  counts.excluded = view.choice.excluded.size();
-  return plan_summary(counts, view.sharing);
-}
-
-std::string step_lines(const PlanView& view, const std::vector<std::string>& keys) {
-  std::string out;
-  for (const std::string& key : keys)
-    out += fmt::format("    {:<7} {}  {}\n", word_for(view.state.step(key)), key.substr(0, 12),
-                       view.plan.steps.at(key).title);
-  return out;
-}
-
-std::string block(const PlanView& view, const Standing& row) {
-  const ImageSpec& spec = row.image->spec;
-  std::string out = fmt::format("{}\n  image  {}:{}\n  key    {}\n  state  {}\n", spec.request.id,
-                                spec.repository, spec.tag, spec.key, name_of(row.state));
+std::string block(const PlanView& view, const ResolvedImage& image, const Standing& standing) {
+  std::string out = fmt::format("{}\n  image  {}\n  key    {}\n  state  {}\n", image.id(), image.reference(),
+                                image.key(), name_of(standing.state));
   const char* word = "why";
-  for (const std::string& line : row.why) {
+  for (const std::string& line : standing.why) {
     out += fmt::format("  {:<6} {}\n", word, line);
     word = "";
   }
+  const StepTable& table = view.plan.steps();
+  std::vector<StepTable::Number> steps = image.steps();
+  for (StepTable::Number test : image.tests()) steps.push_back(test);
   std::size_t open = 0;
-  for (const auto* keys : {&row.image->steps, &row.image->tests})
-    for (const std::string& key : *keys) open += view.state.step(key) == NodeState::done ? 0 : 1;
-  out += fmt::format("  steps  {}, {} to run\n", row.image->steps.size() + row.image->tests.size(), open);
-  return out + step_lines(view, row.image->steps) + step_lines(view, row.image->tests);
+  std::string lines;
+  for (StepTable::Number step : steps) {
+    const std::string key = table.hex(step);
+    const NodeState state = view.state.step(key);
+    open += state == NodeState::done ? 0 : 1;
+    lines += fmt::format("    {:<7} {}  {}\n", word_for(state), key.substr(0, 12),
+                         table.pattern(table.first(step)).title);
+  }
+  return out + fmt::format("  steps  {}, {} to run\n", steps.size(), open) + lines;
 }
 
 std::string excluded_blocks(const PlanView& view) {
   std::string out;
-  for (const ExcludedCell* cell : view.choice.excluded)
-    out += fmt::format("{}\n  state  excluded\n  why    {}\n\n", axes_text(cell->axes), cell->reason);
+  for (std::uint32_t number : view.cells.excluded) {
+    const ExcludedCell cell = view.plan.excluded(number);
+    out += fmt::format("{}\n  state  excluded\n  why    {}\n\n", axes_text(cell.axes), cell.reason);
+  }
   return out;
 }
 
@@ -94,10 +88,23 @@ std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
   return fmt::format("{}; {} excluded\n{}\n", text, counts.excluded, sharing_text(sharing));
 }
 
+Sharing sharing_of(const PlanView& view, std::size_t most) {
+  return sharing_of(
+      StepUses(view.plan, view.cells.images), view.plan.steps(),
+      [&](const std::string& key) { return view.state.cost(key); }, most);
+}
+
 std::string plan_blocks(const PlanView& view) {
   std::string out;
-  for (const Standing& row : view.rows) out += block(view, row) + "\n";
-  return out + excluded_blocks(view) + summary(view);
+  PlanCounts counts;
+  for (std::uint32_t number : view.cells.images) {
+    const ResolvedImage image = view.plan.image(number);
+    const Standing standing = view.state.standing(image);
+    counts.add(standing.state);
+    out += block(view, image, standing) + "\n";
+  }
+  counts.excluded = view.cells.excluded.size();
+  return out + excluded_blocks(view) + plan_summary(counts, sharing_of(view));
 }
 
 }  // namespace kiln

@@ -4,18 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/standing.h"
-#include "plan/cell_choice.h"
+#include "image/state/standing.h"
+#include "plan/cell_patterns.h"
 
 namespace kiln {
 
-// The chosen part of a plan and where it stands.
+// The chosen part of a plan, and the state folder.
 struct PlanView {
   const BuildPlan& plan;
-  const CellChoice& choice;
-  const std::vector<Standing>& rows;  // of choice.images
+  const ChosenCells& cells;
   const StateView& state;
-  Sharing sharing;
 };
 
 // How many cells stand how.
@@ -32,6 +30,9 @@ std::string plan_summary(const PlanCounts& counts, const Sharing& sharing);
 std::string_view word_for(NodeState state);                     // of a step: "done", "to run", "failed"
 std::string short_reason(const std::vector<std::string>& why);  // the first, and how many more
 std::string axes_text(const AxisValues& axes);
+
+// What sharing steps saves the chosen cells; nothing is measured where they share more than `most`.
+Sharing sharing_of(const PlanView& view, std::size_t most = SIZE_MAX);
 
 // One block a cell: image, key, every reason, every step.
 std::string plan_blocks(const PlanView& view);

@@ -1,5 +1,5 @@
 // kiln schema: the JSON Schemas of the file formats, for editors.
-#include "plan/schema.h"
+#include "recipe/schema.h"
 
 #include <fmt/format.h>
 

@@ -7,10 +7,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/reading.h"
 #include "cli/invocation.h"
 #include "cli/usage.h"
-#include "image/sif_folder.h"
-#include "plan/reading.h"
+#include "image/state/sif_folder.h"
 #include "registry/host.h"
 
 namespace kiln {
@@ -70,11 +70,11 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
   auto document = read_named(options.dsl, invocation.files);
   // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) read_dsl(document, {});
+  if (!invocation.has_index()) read_dsl(document, invocation.graph_compilers({}));
   std::vector<IndexEntry> entries =
       invocation.index(Index::Mode::read)
           .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
-  DslReading reading = read_dsl(document, known_compilers(entries));
+  DslReading reading = read_dsl(document, invocation.graph_compilers(entries));
   if (command.count("--format") > 0) reading.query.format = options.format;
   for (const std::string& unknown : reading.unknown) invocation.note(unknown);
   Host host = choose_host(options, reading.query, invocation);

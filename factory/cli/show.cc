@@ -5,9 +5,11 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/lock_use.h"
 #include "cli/show_flags.h"
 #include "cli/usage.h"
-#include "plan/render.h"
+#include "plan/plan_json.h"
+#include "render/render.h"
 
 namespace kiln {
 namespace {
@@ -19,29 +21,62 @@ struct ShowOptions : CellOptions {
   FlagQuery query;
 };
 
-Json stage_of(const PlannedImage& image, const std::string& stage) {
-  if (stage == "expand") return to_json(image.spec.request);
-  if (stage == "resolve") return to_json(image.spec);
-  return Json{{"id", image.spec.request.id},
-              {"Dockerfile", render_dockerfile(image.spec)},
-              {"Singularity.def", render_singularity(image.spec)}};
-}
+// Each stage runs what is before it, and nothing beyond.
+class StagePrinter {
+ public:
+  StagePrinter(const ShowOptions& options, Invocation& invocation)
+      : options_(options),
+        invocation_(invocation),
+        lock_(find_lockfile(options.matrix, invocation)),
+        read_(invocation.read(options.matrix, lock_ ? &*lock_ : nullptr)) {}
 
-// The plan with these cells and excluded cells, and the steps that they need.
-BuildPlan chosen_part(const BuildPlan& plan, const CellChoice& choice) {
-  BuildPlan part;
-  part.name = plan.name;
-  part.warnings = plan.warnings;
-  for (const PlannedImage* image : choice.images) {
-    part.images.push_back(*image);
-    for (const auto* keys : {&image->steps, &image->tests}) {
-      part.steps_before_sharing += keys->size();
-      for (const std::string& key : *keys) part.steps.try_emplace(key, plan.steps.at(key));
-    }
+  void print() {
+    Expansion cells = expand(std::move(read_.matrix), read_.recipes);
+    if (options_.stage == "expand") return print_expansion(cells);
+    Resolution images = resolve(std::move(cells), {read_.recipes, read_.targets, invocation_.cpus()});
+    if (options_.stage == "resolve")
+      return print_images(images, [](const ImageSpec& spec) { return to_json(spec); });
+    const BuildPlan plan = make_plan(std::move(images));
+    if (options_.stage == "render") return print_images(plan.resolution(), rendered);
+    note(plan.resolution());
+    const ChosenCells chosen = choose_cells(plan, options_, invocation_);
+    fmt::print("{}\n", Json::parse(plan_text(plan, chosen)).dump(2));
   }
-  for (const ExcludedCell* cell : choice.excluded) part.excluded.push_back(*cell);
-  return part;
-}
+
+ private:
+  static Json rendered(const ImageSpec& spec) {
+    return {{"id", spec.request.id},
+            {"Dockerfile", render_dockerfile(spec)},
+            {"Singularity.def", render_singularity(spec)}};
+  }
+
+  void note(const Resolution& images) const {
+    invocation_.note_cells(images.expansion(), images.size(), images.excluded());
+    if (lock_) check_lock(lock_needs(images, read_.recipes), *lock_, options_.matrix, invocation_);
+  }
+
+  void print_expansion(const Expansion& cells) const {
+    invocation_.note_cells(cells, cells.size(), cells.excluded());
+    Json all = Json::array();
+    for (std::uint32_t cell : choose_cells(cells, options_, invocation_).images)
+      all.push_back(to_json(cells.request(cell)));
+    fmt::print("{}\n", all.dump(2));
+  }
+
+  template <typename ToJson>
+  void print_images(const Resolution& images, ToJson json_of) const {
+    note(images);
+    Json all = Json::array();
+    for (std::uint32_t image : choose_cells(images, options_, invocation_).images)
+      all.push_back(json_of(images.image(image).spec()));
+    fmt::print("{}\n", all.dump(2));
+  }
+
+  const ShowOptions& options_;
+  Invocation& invocation_;
+  std::optional<Lockfile> lock_;
+  CatalogueFiles read_;
+};
 
 void check(const ShowOptions& options, const std::map<std::string, std::string>& environment) {
   auto standing = environment.find("KILN_FILE");  // for -f, wherever a matrix is wanted
@@ -66,16 +101,10 @@ void run_show(const CLI::App& command, const ShowOptions& options, Invocation& i
   check(options, invocation.environment);
   const bool json = options.format == "json";
   if (!options.query.cpus.empty()) return show_flags(options.query, json, invocation);
-  Catalogue catalogue = invocation.load(options.matrix);
-  CellChoice choice = choose_cells(catalogue.plan, options, invocation);
-  if (options.flags) return show_flags(catalogue, choice.images, json, invocation);
-  if (options.stage == "plan") {
-    fmt::print("{}\n", to_json(chosen_part(catalogue.plan, choice)).dump(2));
-    return;
-  }
-  Json all = Json::array();
-  for (const PlannedImage* image : choice.images) all.push_back(stage_of(*image, options.stage));
-  fmt::print("{}\n", all.dump(2));
+  if (!options.flags) return StagePrinter(options, invocation).print();
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  show_flags(catalogue, chosen.images, json, invocation);
 }
 
 }  // namespace

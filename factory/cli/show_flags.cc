@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/glob.h"
 #include "cli/table.h"
-#include "plan/glob.h"
-#include "plan/image_flags.h"
+#include "report/image_flags.h"
 
 namespace kiln {
 namespace {
@@ -156,11 +156,10 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
   fmt::print("{}\n", array.dump(2));
 }
 
-void show_flags(const Catalogue& catalogue, const std::vector<const PlannedImage*>& cells, bool json,
-                Invocation& invocation) {
+void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json, Invocation& invocation) {
   Json array = Json::array();
-  for (const PlannedImage* image : cells) {
-    const ImageSpec& spec = image->spec;
+  for (std::uint32_t number : cells) {
+    const ImageSpec spec = catalogue.plan.image(number).spec();
     ImageFlags found = flags_of_image(spec, catalogue.recipes, invocation.cpus());
     const std::string name = spec.repository + ":" + spec.tag;
     if (json) {

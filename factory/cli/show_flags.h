@@ -21,7 +21,6 @@ struct FlagQuery {
 void show_flags(const FlagQuery& query, bool json, Invocation& invocation);
 
 // The same for these cells of the catalogue.
-void show_flags(const Catalogue& catalogue, const std::vector<const PlannedImage*>& cells, bool json,
-                Invocation& invocation);
+void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json, Invocation& invocation);
 
 }  // namespace kiln

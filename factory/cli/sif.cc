@@ -5,13 +5,15 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/processors.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
 #include "cli/sif_sign.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
 #include "cli/usage.h"
-#include "image/architecture.h"
+#include "image/engine/architecture.h"
+#include "oci/pull.h"
 #include "sif/sif_build.h"
 #include "sif/sif_reader.h"
 
@@ -45,7 +47,7 @@ std::int64_t build_time(Invocation& invocation, bool reproducible) {
 }
 
 void report(const sif::SifResult& result, const SifOptions& options, double seconds, Invocation& invocation) {
-  const sif::MergeReport& merge = result.merge;
+  const MergeReport& merge = result.merge;
   if (merge.devices_dropped > 0)
     invocation.note(
         fmt::format("{} device nodes left out: Apptainer binds the host's /dev", merge.devices_dropped));
@@ -58,14 +60,14 @@ void report(const sif::SifResult& result, const SifOptions& options, double seco
 }
 
 // What the definition file says that it was made from; of an image of the index, as the build says it.
-sif::ImageName called(const std::string& asked, const sif::ImageName& name) {
+ImageName called(const std::string& asked, const ImageName& name) {
   std::size_t colon = asked.find(':');
   bool of_index = name.transport == "oci" && !asked.starts_with("oci:") && colon != std::string::npos;
-  return of_index ? sif::ImageName{"oci", asked.substr(0, colon), asked.substr(colon + 1)} : name;
+  return of_index ? ImageName{"oci", asked.substr(0, colon), asked.substr(colon + 1)} : name;
 }
 
 // A single image, or one that a tag names, is read whatever --arch says.
-void check_architecture(const sif::SourceImage& image, const std::string& asked) {
+void check_architecture(const SourceImage& image, const std::string& asked) {
   if (asked.empty() || image.config().architecture == asked) return;
   throw Error(ExitCode::usage, fmt::format("--arch {} and IMAGE do not go together: the image is for {}",
                                            asked, image.config().architecture));
@@ -77,12 +79,13 @@ void build(const SifOptions& options, Invocation& invocation) {
                 "name a file, and read that");
   double start = invocation.clock.monotonic_seconds();
   std::string architecture = options.architecture.empty() ? own_architecture() : options.architecture;
-  sif::ImageName name = name_of(options.image, invocation);
+  ImageName name = name_of(options.image, invocation);
   need_source(name, invocation);
   std::optional<TemporaryFolder> fetched;
-  sif::ImageName local =
-      name.transport == "docker" ? fetch(name, architecture, fetched.emplace().path(), invocation) : name;
-  sif::SourceImage image = sif::SourceImage::open(local, architecture);
+  ImageName local = name.transport == "docker"
+                        ? pull_image(name, architecture, fetched.emplace().path(), invocation.skopeo())
+                        : name;
+  SourceImage image = SourceImage::open(local, architecture);
   check_architecture(image, options.architecture);
   image.call(called(options.image, name));
   sif::SifOptions settings;
@@ -102,7 +105,7 @@ void build(const SifOptions& options, Invocation& invocation) {
 }
 
 void list(const SifOptions& options) {
-  sif::ReadOnlyFile file(options.file);
+  ReadOnlyFile file(options.file);
   Table table({"ID", "GROUP", "LINK", "START", "SIZE", "TYPE", "NAME"});
   for (const sif::SifObject& object : sif::read_sif(file).objects) {
     std::uint32_t group = object.group & ~sif::kSifGroupBit;
@@ -117,7 +120,7 @@ void list(const SifOptions& options) {
 }
 
 void dump(const SifOptions& options) {
-  sif::ReadOnlyFile file(options.file);
+  ReadOnlyFile file(options.file);
   const sif::SifFile sif = sif::read_sif(file);
   const sif::SifObject& object = sif.object(options.object);
   std::string buffer(1u << 20, '\0');
@@ -131,7 +134,7 @@ void dump(const SifOptions& options) {
 }
 
 void check(const SifOptions& options) {
-  sif::ReadOnlyFile file(options.file);
+  ReadOnlyFile file(options.file);
   sif::SifFile sif = sif::read_sif(file);
   sif::SquashfsTotals totals = sif::check_sif(file, usable_processors());
   fmt::print("{}: {} objects, {}, {}; {} files of {:.1f} MB read\n", options.file, sif.objects.size(),

@@ -39,7 +39,7 @@ void sign(const SifSignOptions& options, Invocation& invocation) {
 
 void verify(const SifSignOptions& options, Invocation& invocation) {
   TemporaryFolder scratch;
-  sif::ReadOnlyFile file(options.file);
+  ReadOnlyFile file(options.file);
   for (const sif::SignatureReport& report : sif::verify_sif(file, gpg_of(options, scratch, invocation)))
     print(options, report, "good signature");
 }

@@ -1,5 +1,5 @@
 // kiln step: one edge of build.ninja, here or on a compute node.
-#include "image/step.h"
+#include "image/build/step.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,12 +10,10 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "cli/documents_step.h"
-#include "cli/evidence_step.h"
 #include "cli/invocation.h"
-#include "cli/sif_step.h"
-#include "image/package.h"
-#include "image/plan_file.h"
+#include "image/build/package_cell.h"
+#include "image/state/plan_file.h"
+#include "image/state/record_files.h"
 
 namespace kiln {
 namespace {
@@ -49,44 +47,25 @@ void report(const StepEvent& event) {
 }
 
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
-void package(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
+void package_image(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
   StatePaths state = invocation.state();
-  auto plan = file.cell(options.image);
-  if (!plan || plan->images.size() != 1)
-    throw Error(ExitCode::usage, "the plan has no cell '" + options.image + "'");
-  plan->name = options.plan;
-  const PlannedImage& image = plan->images.front();
+  auto spec = file.image(options.image);
+  if (!spec) throw Error(ExitCode::usage, "the plan has no cell '" + options.image + "'");
   double start = invocation.clock.monotonic_seconds();
-  StepEvent event{StepEvent::State::started,
-                  image.spec.key,
-                  "image " + image.spec.repository + ":" + image.spec.tag,
-                  0,
-                  "",
-                  ""};
+  StepEvent event{
+      StepEvent::State::started, spec->key, "image " + spec->repository + ":" + spec->tag, 0, "", ""};
   announce(state, event);
-  fs::path record = state.step(image.spec.last_step().key);
-  auto bytes = invocation.files.read(record);
-  if (!bytes) throw Error(ExitCode::store, "the image's last step has no record: " + record.string());
-  StepRecord last = step_record_from_json(JsonDocument::parse(*bytes, record.string()).root());
-  auto seconds = [&] { return invocation.clock.monotonic_seconds() - start; };
-  try {
-    BuiltContents contents = examine_built(image, *plan, last, invocation);
-    auto attachments = attach_documents(*plan, last, contents.evidence, contents.inventory, invocation);
-    for (Attachment& sif : package_sif(image.spec, last, contents.evidence, invocation))
-      attachments.push_back(std::move(sif));
-    BlobStore store(state.store());
-    package_image(image.spec, last, state, store, invocation.files, source_date_epoch(invocation.environment),
-                  contents.evidence, std::move(attachments));
-    event.state = StepEvent::State::done;
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) throw;
-    record_image_failure(image, error, seconds(), invocation);
-    event.state = StepEvent::State::failed;
-    event.log = state.log(image.spec.key).string();
-    event.what = error.message();
+  Site site = invocation.site();
+  auto failure =
+      package_cell({*spec, options.plan, site, state, invocation.files, invocation.clock, invocation.cpus(),
+                    invocation.environment, KILN_VERSION, invocation.archspec_version()});
+  event.state = failure ? StepEvent::State::failed : StepEvent::State::done;
+  if (failure) {
+    event.log = failure->log.string();
+    event.what = failure->what;
     invocation.exit_code = ExitCode::images_failed;
   }
-  event.seconds = seconds();
+  event.seconds = invocation.clock.monotonic_seconds() - start;
   report(event);
 }
 
@@ -96,23 +75,22 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   ::umask(022);  // the caller's must not show in the image's modes
   StatePaths state = invocation.state();
   PlanFile file = open_plan(state, options.plan, invocation.files);
-  if (!options.image.empty()) return package(file, options, invocation);
-  auto plan = file.step(options.key);
-  if (!plan) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
+  if (!options.image.empty()) return package_image(file, options, invocation);
+  auto step = file.step(options.key);
+  if (!step) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
   Site site = invocation.site();
-  StepSetup setup = invocation.step_setup(*plan, site, state);
-  std::string title = plan->steps.at(options.key).title;
-  announce(state, {StepEvent::State::started, options.key, title, 0, "", ""});
+  StepSetup setup = invocation.step_setup(site, state);
+  setup.recipe_folders[step->component] = state.recipes() / step->component;
+  announce(state, {StepEvent::State::started, options.key, step->title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
-  StepOutcome outcome = run_step(options.key, setup);
+  StepOutcome outcome = run_step(*step, setup);
   StepEvent event{
-      StepEvent::State::done, options.key, title, invocation.clock.monotonic_seconds() - start, "", ""};
+      StepEvent::State::done, options.key, step->title, invocation.clock.monotonic_seconds() - start, "", ""};
   if (outcome == StepOutcome::up_to_date) event.state = StepEvent::State::up_to_date;
   if (outcome == StepOutcome::failed) {
     event.state = StepEvent::State::failed;
     event.log = state.log(options.key).string();
-    if (auto bytes = invocation.files.read(state.failure(options.key)))
-      event.what = failure_record_from_json(JsonDocument::parse(*bytes, "failure").root()).what;
+    if (auto failure = RecordReader(state, invocation.files).failure(options.key)) event.what = failure->what;
     invocation.exit_code = ExitCode::images_failed;
   }
   report(event);

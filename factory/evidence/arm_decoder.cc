@@ -13,6 +13,8 @@
 namespace kiln::evidence {
 namespace {
 
+// A word belongs to the first row whose fixed bits it has. Exceptions to a row stand above it, with the
+// feature "".
 struct Pattern {
   std::uint32_t mask;
   std::uint32_t value;
@@ -52,6 +54,7 @@ struct Meaning {
 Meaning meaning_of(std::uint32_t word) {
   static const FeatureSet kSve = feature("aarch64", "sve"), kSve2 = feature("aarch64", "sve2"),
                           kSme = feature("aarch64", "sme");
+  // op0, bits 28:25 (C4.1): 0010 is SVE; 0000 with bit 31 set is SME.
   unsigned group = word >> 25 & 15;
   if (group == 2) return is_sve2(word) ? Meaning{kSve | kSve2, "SVE2"} : Meaning{kSve, "SVE"};
   if (group == 0 && (word >> 31) != 0) return {kSme, "SME"};
@@ -61,6 +64,7 @@ Meaning meaning_of(std::uint32_t word) {
   return {};
 }
 
+// Two's complement of `bits` bits.
 std::int64_t signed_bits(std::uint32_t value, unsigned bits) {
   std::int64_t top = std::int64_t{1} << (bits - 1);
   return (static_cast<std::int64_t>(value) ^ top) - top;
@@ -80,6 +84,7 @@ class ArmDecoder final : public InstructionDecoder {
     if (group == 2 || group == 7 || group == 15 || group == 4 || group == 12 || group == 13 || group == 0)
       decoded.features = meaning_of(word).features;
     decoded.asks_processor = (word & 0xfffff000) == 0xd5380000;  // MRS of ID_AA64*
+    // B and BL with 26 bits, B.cond with 19, all in words of 4 bytes. CBZ and TBZ stay within their function.
     if ((word & 0x7c000000) == 0x14000000)
       decoded.branch = address + static_cast<std::uint64_t>(signed_bits(word & 0x3ffffff, 26) * 4);
     if ((word & 0xff000000) == 0x54000000)
@@ -96,6 +101,9 @@ class ArmDecoder final : public InstructionDecoder {
  private:
   // ADRP gives a register a page; ADD, LDR and STR on that register complete the address.
   std::uint64_t address_of(std::uint32_t word, std::uint64_t address) {
+    // Immediates of ADRP: immhi in bits 23:5, immlo in 30:29, in pages of 4 KiB. ADD (0x91) has the rest in
+    // bits 21:10; LDR and STR (0x39) the same, scaled by the size of what is loaded. A register that is
+    // written otherwise in between is not noticed: a wrong address is one that no function or word begins at.
     unsigned target = word & 31, base = word >> 5 & 31;
     if ((word & 0x9f000000) == 0x90000000) {
       std::int64_t pages = signed_bits((word >> 5 & 0x7ffff) << 2 | (word >> 29 & 3), 21);

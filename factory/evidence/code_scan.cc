@@ -27,6 +27,9 @@ struct Chunk {
   CodeScan found;
 };
 
+// Threads take chunks of equal size in bytes: one function of a megabyte (generated kernels) is a chunk of
+// its own, and ten thousand small ones share one. Results are put together in the chunks' order, whoever was
+// first.
 std::vector<Chunk> chunks_of(const FunctionMap& map) {
   std::vector<Chunk> chunks;
   std::uint64_t size = kChunk;
@@ -63,6 +66,8 @@ class Scanner {
     std::size_t references = found.to_code.size();
     for (std::size_t at = 0; at < function.bytes.size();) {
       Decoded decoded = decoder_->decode(function.bytes.substr(at), function.begin + at);
+      // Data among code, or an extension newer than the decoder. One byte on, as instructions of x86 may
+      // begin anywhere.
       if (decoded.length == 0) {
         scan.undecodable = true;
         ++found.undecodable_bytes;
@@ -83,6 +88,9 @@ class Scanner {
     return scan;
   }
 
+  // Who refers to what: code by its address, data by the aligned word of 8 bytes that it is in, so that both
+  // halves of a GOT entry are the same. Read-only data is left out: constants say nothing about who calls
+  // whom.
   void follow(std::uint32_t number, const Function& function, const Decoded& decoded, CodeScan& found) const {
     auto leaves = [&](std::uint64_t address) { return address < function.begin || address >= function.end; };
     if (decoded.branch != 0 && leaves(decoded.branch)) found.to_code.push_back({number, decoded.branch});
@@ -94,6 +102,7 @@ class Scanner {
         found.to_data.push_back({number, decoded.address & ~std::uint64_t{7}});
       }
     }
+    // Only programs at a fixed address have absolute ones; in others the number is a number.
     if (decoded.absolute != 0 && file_.type() == ElfType::executable) {
       const Section* section = file_.section_at(decoded.absolute);
       if (section != nullptr && section->executable() && leaves(decoded.absolute))
@@ -117,6 +126,8 @@ class Scanner {
   FeatureSet legacy_ = feature("x86_64", "sse") | feature("x86_64", "sse2");
 };
 
+// Scanner objects are not shared: decoders keep state. `result.functions` is, each element written by one
+// thread.
 void run_all(const ElfFile& file, const FunctionMap& map, std::vector<Chunk>& chunks, CodeScan& result,
              unsigned jobs) {
   std::atomic<std::size_t> next{0};
@@ -164,6 +175,7 @@ CodeScan scan_code(const ElfFile& file, const FunctionMap& map, unsigned jobs) {
   return result;
 }
 
+// Decodes once more instead of keeping the text of every instruction of every function.
 Instruction first_instruction(Machine machine, const Function& function, FeatureSet features) {
   auto decoder = decoder_for(machine);
   for (std::size_t at = 0; at < function.bytes.size();) {

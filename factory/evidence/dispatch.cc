@@ -11,18 +11,20 @@
 namespace kiln::evidence {
 namespace {
 
-// Relocation types (psABI): RELATIVE, word-sized absolute, IRELATIVE, GLOB_DAT, JUMP_SLOT.
-constexpr std::size_t kPltEntry = 16;         // bytes
+constexpr std::size_t kPltEntry = 16;  // bytes
+// A function that keeps what CPUID says is short; long ones that call it do their own work, too.
 constexpr std::size_t kSmallFunction = 4096;  // bytes
 constexpr std::uint64_t kAnswerWords = 4;     // of a structure that begins at the word that is named
 
+// Relocation types (psABI): RELATIVE, word-sized absolute, IRELATIVE. Those that name a symbol are alike
+// here.
 struct RelocationTypes {
-  std::uint32_t relative, absolute, irelative, glob_dat, jump_slot;
+  std::uint32_t relative, absolute, irelative;
 };
 RelocationTypes types_of(Machine machine) {
-  if (machine == Machine::aarch64) return {1027, 257, 1032, 1025, 1026};
-  if (machine == Machine::i386) return {8, 1, 42, 6, 7};
-  return {8, 1, 37, 6, 7};
+  if (machine == Machine::aarch64) return {1027, 257, 1032};
+  if (machine == Machine::i386) return {8, 1, 42};
+  return {8, 1, 37};
 }
 
 class Finder {
@@ -60,6 +62,9 @@ class Finder {
       pointed_[target] = true;
   }
 
+  // Three things: which functions have their address in data, which words of the GOT lead to functions of
+  // this file, and which words hold answers of known queries. Every number is of the file: symbols and
+  // addresses are looked up, and what is not found is nothing.
   void read_relocations() {
     for (std::uint32_t i = 0; i < count_; ++i) resolver_[i] = map_.functions[i].indirect ? 1 : 0;
     for (const Relocation& relocation : file_.relocations()) {
@@ -180,6 +185,7 @@ class Finder {
     return Choice::unconditional;
   }
 
+  // `referrers_` is summed up, so two neighbours are equal where nobody refers to the first.
   bool has_referrer(std::uint32_t i) const { return referrers_[i] != referrers_[i + 1]; }
 
   // Whether a file holds code of a tier and code that was compiled for less.
@@ -275,12 +281,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::string_view name_of(Choice choice) {
-  constexpr std::string_view kNames[] = {"unconditional", "ifunc",  "asks", "name",
-                                         "pointer",       "called", "mixed"};
-  return kNames[static_cast<std::size_t>(choice)];
-}
 
 Dispatch find_dispatch(const ElfFile& file, const FunctionMap& map, const CodeScan& scan) {
   return Finder(file, map, scan).run();

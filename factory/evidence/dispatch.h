@@ -2,10 +2,10 @@
 //
 // For each tier of features (feature.h) by itself a function counts as dispatched when
 //   ifunc    an IFUNC resolver (gABI's STT_GNU_IFUNC, R_*_IRELATIVE) hands it out: proven by the file;
-//   asks     it asks the processor itself: CPUID, XGETBV, a known query, or a variable that code with CPUID
-//   sets; name     its name follows a convention of multi-versioned code (dispatch_names.json), in a file
-//   that asks; pointer  it uses the tier, nothing calls it directly, it is not exported, and the file asks:
-//   this is how
+//   asks     it asks the processor itself: CPUID, XGETBV, a known query, or a variable that such code sets;
+//   name     its name follows a convention of multi-versioned code (dispatch_names.json), in a file that
+//            asks;
+//   pointer  it uses the tier, nothing calls it directly, it is not exported, and the file asks: this is how
 //            tables of kernels look (DispatchStub of ATen, virtual functions) once the names are stripped;
 //   mixed    nothing names it, it is not exported, and the file asks and was not compiled for the tier as a
 //            whole: it has at least half as many functions with SSE in the old encoding as functions of the
@@ -20,14 +20,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "evidence/code_scan.h"
 
 namespace kiln::evidence {
 
 enum class Choice : std::uint8_t { unconditional, ifunc, asks, name, pointer, called, mixed };
-inline constexpr Choice kChoices[] = {Choice::unconditional, Choice::ifunc,  Choice::asks, Choice::name,
-                                      Choice::pointer,       Choice::called, Choice::mixed};
-std::string_view name_of(Choice choice);
+inline constexpr auto kChoiceNames = enum_names<Choice>({{Choice::unconditional, "unconditional"},
+                                                         {Choice::ifunc, "ifunc"},
+                                                         {Choice::asks, "asks"},
+                                                         {Choice::name, "name"},
+                                                         {Choice::pointer, "pointer"},
+                                                         {Choice::called, "called"},
+                                                         {Choice::mixed, "mixed"}});
+constexpr std::string_view name_of(Choice choice) { return kChoiceNames.of(choice); }
 
 struct Dispatch {
   std::vector<std::array<Choice, std::size(kTiers)>> choices;  // of each function, for each of kTiers

@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/enum_names.h"
+
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_dispatch_names();
 }
@@ -11,12 +13,12 @@ std::map<std::string_view, std::string_view> embedded_dispatch_names();
 namespace kiln::evidence {
 namespace {
 
+constexpr auto kTierNames = enum_names<Tier>({{Tier::v2, "v2"}, {Tier::v3, "v3"}, {Tier::v4, "v4"}});
+
 Tier tier_at(const JsonNode& node) {
-  std::string text = node.at("tier").string();
-  if (text == "v2") return Tier::v2;
-  if (text == "v3") return Tier::v3;
-  if (text == "v4") return Tier::v4;
-  node.at("tier").fail("expected v2, v3 or v4");
+  auto tier = kTierNames.find(node.at("tier").string());
+  if (!tier) node.at("tier").fail("expected v2, v3 or v4");
+  return *tier;
 }
 
 std::vector<DispatchNames::Variant> variants_at(const JsonNode& list) {

@@ -11,7 +11,9 @@ namespace kiln::evidence {
 namespace {
 
 constexpr std::uint32_t kLoad = 1, kDynamicSegment = 2, kInterp = 3;  // PT_*
-constexpr std::uint32_t kSymtab = 2, kNoBits = 8, kDynsym = 11;       // SHT_*
+constexpr std::uint32_t kSymtab = 2, kNoBits = 8, kDynsym = 11;       // SHT_*; type 0 is an unused entry
+// Counts come from the file, which anybody may have written: a few bytes of it could ask for any amount of
+// memory. These ends are far above what linkers write.
 constexpr std::size_t kMostProblems = 16;
 constexpr std::size_t kMostRelocations = 16u << 20;
 constexpr std::size_t kMostVersions = 65'536;
@@ -19,6 +21,7 @@ constexpr std::size_t kMostSegments = 256;
 constexpr std::size_t kMostNeeded = 1024;
 constexpr std::size_t kMostFolders = 64;  // of RPATH and RUNPATH
 
+// e_machine: the numbers are EM_* of elf.h.
 Machine machine_of(std::uint16_t number) {
   switch (number) {
     case 3:
@@ -34,21 +37,24 @@ Machine machine_of(std::uint16_t number) {
   }
 }
 
+// e_type: ET_REL 1, ET_EXEC 2, ET_DYN 3, ET_CORE 4, in the order of ElfType. ET_DYN is a shared object or a
+// position-independent program: PT_INTERP is what hints at the latter.
 ElfType type_of(std::uint16_t number) {
   return number >= 1 && number <= 4 ? static_cast<ElfType>(number) : ElfType::other;
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    std::size_t end = std::min(text.find(':'), text.size());
-    if (end > 0 && parts.size() < kMostFolders) parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
-
 }  // namespace
+
+// Not split(): a hostile file may hold a list of a million colons.
+std::vector<std::string> folders_in(std::string_view list, std::size_t most) {
+  std::vector<std::string> folders;
+  while (!list.empty() && folders.size() < most) {
+    std::size_t end = std::min(list.find(':'), list.size());
+    if (end > 0) folders.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return folders;
+}
 
 bool is_elf(std::string_view bytes) {
   return bytes.starts_with(
@@ -82,6 +88,9 @@ class ElfReader {
     return file_.is_64_ ? number_at<std::uint64_t>(from, offset) : number_at<std::uint32_t>(from, offset);
   }
 
+  // gABI chapter 4, "ELF header": e_ident[4] is the class, [5] the byte order. 52 and 64 bytes are
+  // sizeof(Elf32_Ehdr) and of Elf64_Ehdr. Big-endian files (firmware, mostly) are named and left alone: they
+  // do not run in images for x86 and AArch64.
   void header() {
     if (!is_elf(bytes_) || bytes_.size() < 52) bad("the header is cut off");
     char cls = bytes_[4];
@@ -94,6 +103,9 @@ class ElfReader {
     file_.entry_ = word(bytes_, 24);
   }
 
+  // Elf32_Phdr and Elf64_Phdr (gABI chapter 5, "Program Header") order their fields differently: p_flags
+  // moved to the front. A segment that leaves the file is kept with the bytes that are there: what can be
+  // mapped can run.
   void segments() {
     std::uint64_t offset = word(bytes_, at(28, 32));
     std::uint64_t size = number_at<std::uint16_t>(bytes_, at(42, 54));
@@ -116,6 +128,9 @@ class ElfReader {
     }
   }
 
+  // Section headers are for linkers and debuggers: the loader never looks at them, and files may lack them.
+  // They tell code from the constants beside it, so map_functions() believes them; a file that lies in them
+  // hides its code from this evidence, which is about builds and no scanner for malice.
   void sections() {
     std::uint64_t offset = word(bytes_, at(32, 40));
     std::uint64_t size = number_at<std::uint16_t>(bytes_, at(46, 58));
@@ -125,6 +140,7 @@ class ElfReader {
     if (size < at(40, 64) || !holds(bytes_, offset, size))
       return problem("the section header table leaves the file");
     if (count == 0) count = word(bytes_, offset + at(20, 32));  // gABI: in section 0's sh_size
+    // SHN_XINDEX: 65,280 sections or more, the number is in section 0's sh_link.
     if (names == 0xffff) names = number_at<std::uint32_t>(bytes_, offset + at(24, 40));
     if (count > (bytes_.size() - offset) / size) return problem("the section header table leaves the file");
     for (std::uint64_t i = 0; i < count; ++i) add_section(slice(bytes_, offset + i * size, size), i);
@@ -151,6 +167,8 @@ class ElfReader {
     file_.sections_.push_back(section);
   }
 
+  // For section_at(), which is asked for each reference in the code. A section whose end passes 2^64 would
+  // contain every address above it.
   void index_sections() {
     for (const Section& section : file_.sections_)
       if (section.allocated() && section.size > 0 && section.address + section.size > section.address)
@@ -159,6 +177,8 @@ class ElfReader {
                      [](const Section* a, const Section* b) { return a->address < b->address; });
   }
 
+  // Elf32_Sym and Elf64_Sym (gABI chapter 4, "Symbol Table"), whose fields stand in another order. st_info:
+  // binding in the upper four bits, type in the lower; st_other: visibility in the lower two.
   std::vector<Symbol> symbol_table(std::string_view table, std::string_view strings) const {
     std::vector<Symbol> symbols;
     std::uint64_t size = at(16, 24);
@@ -178,6 +198,7 @@ class ElfReader {
     return symbols;
   }
 
+  // The first table of each kind: the gABI allows one. sh_link is the section with its strings.
   void symbols() {
     for (const Section& section : file_.sections_) {
       if (section.type != kSymtab && section.type != kDynsym) continue;
@@ -200,6 +221,7 @@ class ElfReader {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
     for (std::uint64_t offset = 0; holds(table, offset, size); offset += size) {
       std::uint64_t tag = word(table, offset);
+      // DT_NULL ends the table, whatever its size says.
       if (tag == 0) break;
       entries.emplace_back(tag, word(table, offset + size / 2));
     }
@@ -208,29 +230,38 @@ class ElfReader {
         if (key == tag) return number;
       return std::uint64_t{0};
     };
+    // DT_STRTAB 5, DT_NEEDED 1, DT_SONAME 14, DT_RPATH 15, DT_RUNPATH 29, DT_INIT 12, DT_FINI 13, DT_FLAGS_1
+    // 0x6ffffffb. Tables are found by the addresses in here, as the loader finds them, never by section
+    // names.
     std::string_view strings = file_.bytes_at(value(5));
     auto text = [&](std::uint64_t offset) { return std::string(text_at(strings, offset)); };
     DynamicFacts& facts = file_.dynamic_;
     for (const auto& [tag, number] : entries) {
       if (tag == 1 && facts.needed.size() < kMostNeeded) facts.needed.push_back(text(number));
       if (tag == 14) facts.soname = text(number);
-      if (tag == 15) facts.rpath = split(text(number));
-      if (tag == 29) facts.runpath = split(text(number));
+      if (tag == 15) facts.rpath = folders_in(text(number), kMostFolders);
+      if (tag == 29) facts.runpath = folders_in(text(number), kMostFolders);
     }
     facts.init = value(12);
     facts.fini = value(13);
     facts.no_default_libraries = (value(0x6ffffffb) & 0x800) != 0;
+    // DT_VERNEED and its number of entries, DT_VERDEF and its.
     needed_versions(value(0x6ffffffe), value(0x6fffffff), strings);
     defined_versions(value(0x6ffffffc), value(0x6ffffffd), strings);
     if (file_.dynamic_symbols_.empty() && value(6) != 0 && value(5) > value(6))
       // No section headers: the string table follows the symbols in what linkers write.
       file_.dynamic_symbols_ = symbol_table(slice(file_.bytes_at(value(6)), 0, value(5) - value(6)), strings);
+    // DT_RELA and DT_RELASZ, DT_REL and DT_RELSZ, DT_JMPREL and DT_PLTRELSZ (DT_PLTREL says of which form: 7
+    // is RELA), DT_RELR and DT_RELRSZ.
     relocations(slice(file_.bytes_at(value(7)), 0, value(8)), true);
     relocations(slice(file_.bytes_at(value(17)), 0, value(18)), false);
     relocations(slice(file_.bytes_at(value(23)), 0, value(2)), value(20) == 7);
     packed_relocations(slice(file_.bytes_at(value(36)), 0, value(35)));
   }
 
+  // Verneed and Vernaux (LSB 10.7): a chain of files, each with a chain of versions; every link is an offset
+  // from the entry itself. Links only lead forward, so chains end; `count` and `names` are not
+  // trusted to end them.
   void needed_versions(std::uint64_t address, std::uint64_t count, std::string_view strings) {
     std::string_view table = file_.bytes_at(address);
     std::uint64_t offset = 0;
@@ -250,6 +281,8 @@ class ElfReader {
     }
   }
 
+  // Verdef (LSB 10.7), whose first Verdaux has the name. A library that defines GLIBC_2.36 can serve whatever
+  // needs that and older ones.
   void defined_versions(std::uint64_t address, std::uint64_t count, std::string_view strings) {
     std::string_view table = file_.bytes_at(address);
     std::uint64_t offset = 0;
@@ -263,6 +296,8 @@ class ElfReader {
     }
   }
 
+  // Elf32_Rel, Elf64_Rela and their kin (gABI chapter 4, "Relocation"). r_info: symbol and type, 24 and 8
+  // bits or 32 and 32. Without an addend in the entry it is what the place itself holds.
   void relocations(std::string_view table, bool with_addend) {
     std::uint64_t size = with_addend ? at(12, 24) : at(8, 16);
     for (std::uint64_t offset = 0; holds(table, offset, size); offset += size) {
@@ -284,12 +319,14 @@ class ElfReader {
   // SHT_RELR: an address, then bitmaps of the words that follow it; all are relative relocations.
   void packed_relocations(std::string_view table) {
     std::uint64_t step = at(4, 8), next = 0;
+    // R_AARCH64_RELATIVE 1027, R_X86_64_RELATIVE and R_386_RELATIVE 8.
     auto add = [&](std::uint64_t place) {
       std::uint64_t target = word(file_.bytes_at(place), 0);
       file_.relocations_.push_back(
           {place, file_.machine_ == Machine::aarch64 ? 1027u : 8u, 0, static_cast<std::int64_t>(target)});
     };
     for (std::uint64_t offset = 0; holds(table, offset, step); offset += step) {
+      // One bitmap of 8 bytes stands for 63 relocations: a small file could ask for a lot.
       if (file_.relocations_.size() + 64 > kMostRelocations) return problem("too many relocations");
       std::uint64_t entry = word(table, offset);
       if ((entry & 1) == 0) {
@@ -329,6 +366,7 @@ const Section* ElfFile::section_at(std::uint64_t address) const {
   return address - section->address < section->size ? section : nullptr;
 }
 
+// Of p_filesz, not p_memsz: what follows is zeros of .bss, which no table is in.
 std::string_view ElfFile::bytes_at(std::uint64_t address) const {
   if (address == 0) return {};
   for (const Segment& segment : segments_)

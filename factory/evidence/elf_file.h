@@ -13,6 +13,10 @@ namespace kiln::evidence {
 
 bool is_elf(std::string_view bytes);
 
+// The first folders, `most` at most, of a list with colons between them (RPATH, RUNPATH, LD_LIBRARY_PATH),
+// without empty ones.
+std::vector<std::string> folders_in(std::string_view list, std::size_t most);
+
 struct Section {
   std::string_view name;  // "" without a string table
   std::uint32_t type = 0;

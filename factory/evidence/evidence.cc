@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/enum_names.h"
+#include "base/glob.h"
+
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_judged_files();
 }
@@ -12,26 +15,10 @@ std::map<std::string_view, std::string_view> embedded_judged_files();
 namespace kiln::evidence {
 namespace {
 
-// "*" stands for anything, "/" included. Linear in the text for each "*".
-bool matches_path(std::string_view pattern, std::string_view text) {
-  std::size_t star = std::string_view::npos, mark = 0, p = 0, t = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
+constexpr auto kVerdicts = enum_names<Verdict>({{Verdict::conforms, "conforms"},
+                                                {Verdict::exceeds, "exceeds"},
+                                                {Verdict::not_optimised, "not optimised"},
+                                                {Verdict::not_judged, "not judged"}});
 
 struct JudgedFiles {
   std::vector<std::pair<std::string, std::string>> accepted;  // pattern, reason
@@ -54,14 +41,14 @@ const JudgedFiles& judged_files() {
 
 std::string acceptance(const std::string& path) {
   for (const auto& [pattern, reason] : judged_files().accepted)
-    if (matches_path(pattern, path)) return reason;
+    if (glob_matches(pattern, path)) return reason;
   return "";
 }
 
 bool is_everywhere(const std::string& path) {
   const auto& patterns = judged_files().everywhere;
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const auto& pattern) { return matches_path(pattern, path); });
+                     [&](const auto& pattern) { return glob_matches(pattern, path); });
 }
 
 class Judge {
@@ -162,14 +149,14 @@ class Judge {
   }
 
   void add_damage() {
-    std::vector<sif::NodeId> folders{sif::kRootNode};
+    std::vector<NodeId> folders{kRootNode};
     while (!folders.empty()) {
-      sif::NodeId folder = folders.back();
+      NodeId folder = folders.back();
       folders.pop_back();
-      for (sif::NodeId node : files_.tree.children(folder)) {
-        const sif::Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
-        if (inode.kind == sif::EntryKind::folder) folders.push_back(node);
-        if (inode.kind == sif::EntryKind::file && inode.payload < files_.contents.size() &&
+      for (NodeId node : files_.tree.children(folder)) {
+        const Inode& inode = files_.tree.inode(files_.tree.inode_at(node));
+        if (inode.kind == EntryKind::folder) folders.push_back(node);
+        if (inode.kind == EntryKind::file && inode.payload < files_.contents.size() &&
             !files_.contents[inode.payload].damage.empty())
           evidence_.problems.emplace_back(files_.tree.path(node), files_.contents[inode.payload].damage);
       }
@@ -196,10 +183,7 @@ class Judge {
 
 }  // namespace
 
-std::string_view name_of(Verdict verdict) {
-  constexpr std::string_view kNames[] = {"conforms", "exceeds", "not optimised", "not judged"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
+std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
 
 std::vector<std::string> Evidence::unconditional() const {
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_put.h"
+#include "base/text.h"
 #include "evidence/evidence.h"
 
 namespace kiln::evidence {
@@ -13,7 +14,7 @@ namespace {
 std::string printable(const std::string& text) {
   std::string plain = text;
   for (char& c : plain)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f) c = '?';
+    if (is_control(c)) c = '?';
   return plain;
 }
 

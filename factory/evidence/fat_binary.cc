@@ -21,9 +21,12 @@ namespace {
 constexpr std::uint32_t kFatMagic = 0xba55ed50;
 constexpr std::string_view kBundleMagic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view kCompressedBundle = "CCOB";
+// Kinds of entries.
 constexpr std::uint16_t kPtx = 1, kMachineCode = 2;
+// A section of nothing but magic words would be read for ever.
 constexpr std::size_t kMostBundles = 4096;
 
+// A linear search: the architectures that exist are some dozens.
 void add(std::vector<std::string>& names, std::string name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
 }
@@ -40,6 +43,7 @@ void read_entry(std::string_view header, GpuCode& code) {
   if (kind == kPtx) add(code.compute, "compute_" + name);
 }
 
+// It goes into reports and terminals.
 bool plain_name(std::string_view name) {
   return !name.empty() && name.size() < 128 &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
@@ -85,6 +89,7 @@ void read_cuda_fat_binaries(std::string_view bytes, GpuCode& code, std::vector<s
       entry += entry_header + entry_size;
     }
     at += header + size;
+    // Containers of several object files stand one behind the other, each at a multiple of 8.
     at = (at + 7) / 8 * 8;
   }
 }
@@ -96,6 +101,7 @@ void read_offload_bundles(std::string_view bytes, GpuCode& code, std::vector<std
   for (std::size_t at = 0; (at = bytes.find(kBundleMagic, at)) != bytes.npos; at += kBundleMagic.size()) {
     if (++bundles > kMostBundles) return problems.push_back("too many HIP bundles");
     auto count = number_at<std::uint64_t>(bytes, at + 24);
+    // Behind the magic (24 bytes) and the count.
     std::uint64_t entry = at + 32;
     for (std::uint64_t i = 0; i < count && holds(bytes, entry, 24); ++i) {
       auto length = number_at<std::uint64_t>(bytes, entry + 16);

@@ -117,11 +117,6 @@ std::string_view family_of(Machine machine) {
   return machine == Machine::aarch64 ? "aarch64" : "";
 }
 
-std::string_view name_of(Machine machine) {
-  constexpr std::string_view kNames[] = {"other", "i386", "x86_64", "aarch64", "ppc64"};
-  return kNames[static_cast<std::size_t>(machine)];
-}
-
 FileFacts examine(std::string_view bytes, unsigned jobs) {
   ElfFile file(bytes);
   FileFacts facts;

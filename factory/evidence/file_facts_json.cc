@@ -1,13 +1,23 @@
 // FileFacts as JSON: the cache's form, and the report's form of a file.
 #include <nlohmann/json.hpp>
 
+#include "base/enum_names.h"
 #include "base/json_put.h"
 #include "evidence/file_facts.h"
 
 namespace kiln::evidence {
 namespace {
 
-constexpr std::string_view kTypes[] = {"other", "relocatable", "executable", "shared", "core"};
+constexpr auto kTypes = enum_names<ElfType>({{ElfType::other, "other"},
+                                             {ElfType::relocatable, "relocatable"},
+                                             {ElfType::executable, "executable"},
+                                             {ElfType::shared, "shared"},
+                                             {ElfType::core, "core"}});
+constexpr auto kMachines = enum_names<Machine>({{Machine::other, "other"},
+                                                {Machine::i386, "i386"},
+                                                {Machine::x86_64, "x86_64"},
+                                                {Machine::aarch64, "aarch64"},
+                                                {Machine::ppc64, "ppc64"}});
 
 std::string text_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(key);
@@ -82,17 +92,19 @@ DynamicFacts dynamic_from_json(const JsonNode& node) {
 }
 
 template <typename Names>
-std::size_t index_of(const JsonNode& node, const Names& names) {
+auto value_at(const JsonNode& node, const Names& names) {
   std::string text = node.string();
-  for (std::size_t i = 0; i < std::size(names); ++i)
-    if (names[i] == text) return i;
-  node.fail("unknown word '" + text + "'");
+  auto value = names.find(text);
+  if (!value) node.fail("unknown word '" + text + "'");
+  return *value;
 }
 
 }  // namespace
 
+std::string_view name_of(Machine machine) { return kMachines.of(machine); }
+
 Json to_json(const FileFacts& facts) {
-  Json json{{"machine", name_of(facts.machine)}, {"type", kTypes[static_cast<std::size_t>(facts.type)]}};
+  Json json{{"machine", name_of(facts.machine)}, {"type", kTypes.of(facts.type)}};
   put(json, "interpreter", printable_name(facts.interpreter));
   put(json, "dynamic", dynamic_to_json(facts.dynamic));
   put(json, "needs_glibc", facts.needs_glibc);
@@ -113,10 +125,9 @@ Json to_json(const FileFacts& facts) {
 }
 
 FileFacts file_facts_from_json(const JsonNode& node) {
-  constexpr std::string_view kMachines[] = {"other", "i386", "x86_64", "aarch64", "ppc64"};
   FileFacts facts;
-  facts.machine = static_cast<Machine>(index_of(node.at("machine"), kMachines));
-  facts.type = static_cast<ElfType>(index_of(node.at("type"), kTypes));
+  facts.machine = value_at(node.at("machine"), kMachines);
+  facts.type = value_at(node.at("type"), kTypes);
   facts.interpreter = text_at(node, "interpreter");
   if (auto dynamic = node.find("dynamic")) facts.dynamic = dynamic_from_json(*dynamic);
   facts.needs_glibc = text_at(node, "needs_glibc");

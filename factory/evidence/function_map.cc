@@ -8,9 +8,11 @@
 namespace kiln::evidence {
 namespace {
 
+// Bytes of an entry of the procedure linkage table, on x86-64, i386 and AArch64 alike.
 constexpr std::uint64_t kPltStride = 16;
 constexpr std::uint8_t kGlobal =
     1;  // weak ones are inline functions, whose other users have a copy of their own
+// A section of any size may call itself .plt.
 constexpr std::size_t kMostPltEntries = 1u << 20;
 
 // Executable bytes with their address.
@@ -21,6 +23,8 @@ struct Region {
   std::uint64_t end() const { return begin + bytes.size(); }
 };
 
+// By section, because a segment covers read-only data as well, which decodes as nonsense; by segment where a
+// file has no section headers.
 std::vector<Region> executable_regions(const ElfFile& file) {
   std::vector<Region> regions;
   for (const Section& section : file.sections())
@@ -72,6 +76,7 @@ class Mapper {
       function.end = symbol.size == 0 ? UINT64_MAX : symbol.value + symbol.size;
       if (function.end < function.begin) continue;
       function.name = symbol.name;
+      // STV_DEFAULT 0 and STV_PROTECTED 3 can be seen from other files.
       function.exported =
           dynamic && symbol.binding == kGlobal && (symbol.visibility == 0 || symbol.visibility == 3);
       function.indirect = symbol.type == kIndirectFunction;
@@ -97,6 +102,7 @@ class Mapper {
           section->name == ".preinit_array")
         add_root(static_cast<std::uint64_t>(relocation.addend));
     }
+    // A program at a fixed address needs no relocations: its arrays hold the addresses as they are.
     if (file_.type() != ElfType::executable) return;
     for (const char* name : {".init_array", ".fini_array", ".preinit_array"})
       if (const Section* section = file_.section(name); section != nullptr && file_.is_64())
@@ -119,6 +125,7 @@ class Mapper {
     add_root(file_.dynamic().init);
     add_root(file_.dynamic().fini);
     add_initialisers();
+    // Entries have no symbols; one by one, each is judged by the function that it leads to (dispatch.cc).
     for (const Region& region : regions_) {
       if (!region.plt) continue;
       for (std::uint64_t at = region.begin; at < region.end() && found_.size() < kMostPltEntries;
@@ -131,6 +138,7 @@ class Mapper {
     }
   }
 
+  // Several sources name the same function: .symtab, .dynsym, .eh_frame, and aliases with one address.
   void sort_and_merge() {
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Function& a, const Function& b) { return a.begin < b.begin; });
@@ -159,6 +167,7 @@ class Mapper {
     map_.functions.push_back(function);
   }
 
+  // Gaps are scanned, too: what nobody names may still run. Mostly they are padding, or data among code.
   // The functions of one region and the gaps between them.
   void fill(const Region& region) {
     map_.code_bytes += region.bytes.size();

@@ -19,6 +19,8 @@ constexpr std::size_t kTextLimit = 4096;          // of one file that may config
 constexpr std::size_t kAllTextLimit = 64u << 20;  // of all of them
 constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
 
+// ld.so.conf includes files of any name, and which ones is known only when all layers are read: so every
+// small text that could be such a file is kept, within kAllTextLimit.
 bool may_configure_loader(std::string_view text) {
   bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f);
@@ -27,7 +29,7 @@ bool may_configure_loader(std::string_view text) {
 }
 
 // Takes files as they stream by and examines each when it is whole.
-class Examiner final : public sif::ContentSink {
+class Examiner final : public ContentSink {
  public:
   explicit Examiner(const ReadOptions& options) : options_(options) {}
 
@@ -44,6 +46,7 @@ class Examiner final : public sif::ContentSink {
     contents_.back().size += bytes.size();
     if (kind_ == Kind::elf) return keep(bytes);
     if (kind_ == Kind::other) return;
+    // A layer hands over files in pieces of any size: even the four bytes of the magic may come apart.
     start_.append(bytes.substr(0, kTextLimit + 1 - std::min(start_.size(), kTextLimit + 1)));
     if (start_.size() < 4) return;
     if (is_elf(start_)) {
@@ -91,6 +94,7 @@ class Examiner final : public sif::ContentSink {
       content.facts = examine(spool_.bytes(), options_.jobs);
       if (options_.cache != nullptr) options_.cache->keep(digest, *content.facts);
     } catch (const Error& error) {
+      // One damaged file is a finding of its own, not the end of the report.
       if (error.code() != ExitCode::input) throw;
       content.damage = error.message();
     }
@@ -107,10 +111,10 @@ class Examiner final : public sif::ContentSink {
 };
 
 // Hands everything on to two takers.
-class BothSinks final : public sif::ContentSink {
+class BothSinks final : public ContentSink {
  public:
-  BothSinks(sif::ContentSink& first, sif::ContentSink& second) : first_(first), second_(second) {}
-  void next_file(const sif::PathTable& paths, sif::NodeId path) override {
+  BothSinks(ContentSink& first, ContentSink& second) : first_(first), second_(second) {}
+  void next_file(const PathTable& paths, NodeId path) override {
     first_.next_file(paths, path);
     second_.next_file(paths, path);
   }
@@ -128,17 +132,16 @@ class BothSinks final : public sif::ContentSink {
   }
 
  private:
-  sif::ContentSink& first_;
-  sif::ContentSink& second_;
+  ContentSink& first_;
+  ContentSink& second_;
 };
 
-ImageFiles merge_layers(std::size_t count, const sif::LayerMerge::OpenLayer& open,
-                        const ReadOptions& options) {
+ImageFiles merge_layers(std::size_t count, const LayerMerge::OpenLayer& open, const ReadOptions& options) {
   Examiner examiner(options);
   std::optional<BothSinks> both;
   if (options.also != nullptr) both.emplace(examiner, *options.also);
-  sif::ContentSink& sink = both ? static_cast<sif::ContentSink&>(*both) : examiner;
-  sif::LayerMerge merge(count, open, sink);
+  ContentSink& sink = both ? static_cast<ContentSink&>(*both) : examiner;
+  LayerMerge merge(count, open, sink);
   merge.run();
   ImageFiles files;
   files.tree = std::move(merge.tree());
@@ -162,6 +165,7 @@ class FolderReader {
   }
 
  private:
+  // In the order of names: the numbers of contents must not depend on the file system.
   void walk(const fs::path& folder, const std::string& inside) {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder, fs::directory_options::skip_permission_denied))
@@ -177,13 +181,13 @@ class FolderReader {
   }
 
   void add(const fs::path& file, const std::string& path, const struct stat& status) {
-    sif::Inode inode;
+    Inode inode;
     inode.path = files_.tree.paths().insert_path(path);
     inode.mode = static_cast<std::uint16_t>(status.st_mode & 07777);
     if (S_ISDIR(status.st_mode)) {
-      inode.kind = sif::EntryKind::folder;
+      inode.kind = EntryKind::folder;
     } else if (S_ISLNK(status.st_mode)) {
-      inode.kind = sif::EntryKind::symlink;
+      inode.kind = EntryKind::symlink;
       inode.payload = files_.tree.add_string(fs::read_symlink(file).string());
     } else if (S_ISREG(status.st_mode)) {
       inode.payload = read(file);
@@ -194,7 +198,7 @@ class FolderReader {
   }
 
   std::uint32_t read(const fs::path& path) {
-    sif::ReadOnlyFile file(path);
+    ReadOnlyFile file(path);
     std::uint32_t content = examiner_.begin_file();
     std::string buffer(1u << 20, '\0');
     for (std::uint64_t done = 0; done < file.size();) {
@@ -231,7 +235,7 @@ void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
   files_.write(file(digest), Json{{"version", facts_version()}, {"facts", to_json(facts)}}.dump());
 }
 
-ImageFiles read_image(const sif::SourceImage& image, const ReadOptions& options) {
+ImageFiles read_image(const SourceImage& image, const ReadOptions& options) {
   std::uint64_t done = 0;
   return merge_layers(
       image.layer_count(),
@@ -244,14 +248,13 @@ ImageFiles read_image(const sif::SourceImage& image, const ReadOptions& options)
 }
 
 ImageFiles read_layers(const std::vector<LayerBlob>& layers, const ReadOptions& options) {
-  std::deque<sif::ReadOnlyFile> files;
+  std::deque<ReadOnlyFile> files;
   for (const LayerBlob& layer : layers) files.emplace_back(layer.file);
   return merge_layers(
       layers.size(),
       [&](std::size_t i) {
-        sif::BlobSection blob{&files[i], 0, files[i].size()};
-        return std::make_unique<sif::LayerStream>(blob, layers[i].descriptor, layers[i].diff_id,
-                                                  sif::LayerLimits{});
+        BlobSection blob{&files[i], 0, files[i].size()};
+        return std::make_unique<LayerStream>(blob, layers[i].descriptor, layers[i].diff_id, LayerLimits{});
       },
       options);
 }

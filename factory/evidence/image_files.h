@@ -12,9 +12,9 @@
 
 #include "base/effects.h"
 #include "evidence/file_facts.h"
-#include "sif/image_source.h"
-#include "sif/image_tree.h"
-#include "sif/layer_merge.h"
+#include "oci/image_source.h"
+#include "oci/image_tree.h"
+#include "oci/layer_merge.h"
 
 namespace kiln::evidence {
 
@@ -44,7 +44,7 @@ class FolderCache final : public FactsCache {
 struct ReadOptions {
   unsigned jobs = 1;
   FactsCache* cache = nullptr;
-  sif::ContentSink* also = nullptr;  // takes the same contents, with the same ids: one pass for two readers
+  ContentSink* also = nullptr;  // takes the same contents, with the same ids: one pass for two readers
   std::function<void(std::uint64_t done, std::uint64_t all)> progress;  // compressed bytes
 };
 
@@ -57,7 +57,7 @@ struct Content {
 };
 
 struct ImageFiles {
-  sif::ImageTree tree;
+  ImageTree tree;
   std::deque<Content> contents;  // by the payload of a file's inode
   std::size_t layers = 0;
   std::size_t from_cache = 0;
@@ -71,7 +71,7 @@ struct LayerBlob {
 };
 
 // Throw Error(input) for damaged layers, as LayerMerge does.
-ImageFiles read_image(const sif::SourceImage& image, const ReadOptions& options);
+ImageFiles read_image(const SourceImage& image, const ReadOptions& options);
 ImageFiles read_layers(const std::vector<LayerBlob>& layers, const ReadOptions& options);
 // A plain folder as an image of one layer: links are kept as they are, other file systems are not entered.
 ImageFiles read_folder(const fs::path& folder, const ReadOptions& options);

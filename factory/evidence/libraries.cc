@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "base/glob.h"
+#include "base/text.h"
 #include "base/version.h"
 
 namespace kiln::evidence {
@@ -31,33 +33,22 @@ std::optional<std::string> plain_path(std::string_view path) {
   return plain;
 }
 
-std::optional<sif::NodeId> file_at(ImageFiles& files, const std::string& path) {
+std::optional<NodeId> file_at(ImageFiles& files, const std::string& path) {
   auto plain = plain_path(path);
   auto node = plain ? files.tree.lookup_followed(*plain) : std::nullopt;
-  if (!node || files.tree.inode(files.tree.inode_at(*node)).kind != sif::EntryKind::file) return std::nullopt;
+  if (!node || files.tree.inode(files.tree.inode_at(*node)).kind != EntryKind::file) return std::nullopt;
   return node;
 }
 
-const Content* content_of(const ImageFiles& files, sif::NodeId node) {
-  const sif::Inode& inode = files.tree.inode(files.tree.inode_at(node));
-  if (inode.kind != sif::EntryKind::file || inode.payload >= files.contents.size()) return nullptr;
+const Content* content_of(const ImageFiles& files, NodeId node) {
+  const Inode& inode = files.tree.inode(files.tree.inode_at(node));
+  if (inode.kind != EntryKind::file || inode.payload >= files.contents.size()) return nullptr;
   return &files.contents[inode.payload];
 }
 
 std::string folder_of(const std::string& path) {
   std::size_t slash = path.rfind('/');
   return slash == path.npos ? "" : path.substr(0, slash);
-}
-
-std::string name_of_path(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// "*" and "?" in the last component, as /etc/ld.so.conf's include lines have them.
-bool matches_name(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern.front() == '*')
-    return matches_name(pattern.substr(1), text) || (!text.empty() && matches_name(pattern, text.substr(1)));
-  return !text.empty() && (pattern.front() == '?' || pattern.front() == text.front()) &&
-         matches_name(pattern.substr(1), text.substr(1));
 }
 
 class Configuration {
@@ -100,15 +91,15 @@ class Configuration {
     auto plain = plain_path(folder_of(pattern));
     auto folder = plain ? files_.tree.lookup_followed(*plain) : std::nullopt;
     if (!folder) return;
-    std::string last = name_of_path(pattern);
-    for (sif::NodeId child : files_.tree.children(*folder))
-      if (matches_name(last, files_.tree.name(child)))
+    std::string_view last = last_part(pattern);
+    for (NodeId child : files_.tree.children(*folder))
+      if (glob_matches(last, files_.tree.name(child)))
         include(folder_of(pattern) + "/" + std::string(files_.tree.name(child)), depth + 1);
   }
 
   ImageFiles& files_;
   std::vector<std::string> folders_;
-  std::set<sif::NodeId> read_;
+  std::set<NodeId> read_;
 };
 
 // The folders that every loader looks into, glibc's on Debian, Red Hat and 32 bits, and musl's.
@@ -123,22 +114,14 @@ std::vector<std::string> default_folders(Machine machine) {
   return folders;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    std::size_t end = std::min(text.find(':', at), text.size());
-    if (end > at) parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 class Resolver {
  public:
   Resolver(ImageFiles& files, const std::vector<ElfEntry>& entries, const std::string& library_path)
-      : files_(files), environment_(split(library_path)), configured_(configured_folders(files)) {
+      : files_(files),
+        environment_(folders_in(library_path, library_path.size())),
+        configured_(configured_folders(files)) {
     for (const ElfEntry& entry : entries) {
-      by_name_.emplace(name_of_path(entry.path), entry.path);
+      by_name_.emplace(last_part(entry.path), entry.path);
       if (!entry.facts->dynamic.soname.empty()) by_name_.emplace(entry.facts->dynamic.soname, entry.path);
     }
   }
@@ -147,7 +130,7 @@ class Resolver {
     std::vector<MissingLibrary> missing;
     for (const std::string& library : entry.facts->dynamic.needed) {
       if (library.empty() || found(entry, library)) continue;
-      auto elsewhere = by_name_.find(name_of_path(library));
+      auto elsewhere = by_name_.find(std::string(last_part(library)));
       missing.push_back({entry.path, library, elsewhere == by_name_.end() ? "" : elsewhere->second});
     }
     return missing;
@@ -221,15 +204,15 @@ std::vector<std::string> configured_folders(ImageFiles& files) { return Configur
 
 std::vector<ElfEntry> elf_entries(const ImageFiles& files) {
   std::vector<ElfEntry> entries;
-  std::set<sif::InodeId> seen;
-  std::vector<sif::NodeId> folders{sif::kRootNode};
+  std::set<InodeId> seen;
+  std::vector<NodeId> folders{kRootNode};
   while (!folders.empty()) {
-    sif::NodeId folder = folders.back();
+    NodeId folder = folders.back();
     folders.pop_back();
-    for (sif::NodeId node : files.tree.children(folder)) {
-      sif::InodeId id = files.tree.inode_at(node);
-      const sif::Inode& inode = files.tree.inode(id);
-      if (inode.kind == sif::EntryKind::folder) folders.push_back(node);
+    for (NodeId node : files.tree.children(folder)) {
+      InodeId id = files.tree.inode_at(node);
+      const Inode& inode = files.tree.inode(id);
+      if (inode.kind == EntryKind::folder) folders.push_back(node);
       const Content* content = content_of(files, node);
       if (content == nullptr || !content->facts || !seen.insert(id).second) continue;
       entries.push_back({files.tree.path(node), inode.layer, &*content->facts});

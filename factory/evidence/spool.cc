@@ -40,6 +40,8 @@ void Spool::clear() {
 }
 
 void Spool::append(std::string_view bytes) {
+  // Most files of an image are small. A large one goes to a file without a name, which is gone with the
+  // process however it ends.
   if (fd_ < 0 && memory_.size() + bytes.size() > in_memory_) {
     fd_ = ::open(std::filesystem::temp_directory_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd_ < 0) fail("create");
@@ -65,6 +67,8 @@ void Spool::write(std::string_view bytes) {
 std::string_view Spool::bytes() {
   if (fd_ < 0) return memory_;
   if (mapped_ == nullptr) {
+    // Pages come as the scan reaches them, and may go again: files of several GiB need no memory of that
+    // size.
     void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd_, 0);
     if (mapped == MAP_FAILED) fail("map");
     mapped_ = mapped;

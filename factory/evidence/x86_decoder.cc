@@ -89,6 +89,7 @@ FeatureSet avx512_set(std::string_view name) {
   return set;
 }
 
+// By Zydis' number of the set, filled once: a map by name would be asked for every instruction.
 using IsaTable = std::array<FeatureSet, ZYDIS_ISA_SET_MAX_VALUE + 1>;
 
 const IsaTable& isa_table() {
@@ -113,6 +114,8 @@ class X86Decoder final : public InstructionDecoder {
                      is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
   }
 
+  // Without operands, which only text() needs: this runs for every instruction of an image. Never reads
+  // beyond `bytes`.
   Decoded decode(std::string_view bytes, std::uint64_t address) override {
     ZydisDecodedInstruction instruction;
     Decoded decoded;
@@ -125,12 +128,15 @@ class X86Decoder final : public InstructionDecoder {
       decoded.features = table_[static_cast<std::size_t>(instruction.meta.isa_set)];
     decoded.asks_processor =
         instruction.mnemonic == ZYDIS_MNEMONIC_CPUID || instruction.mnemonic == ZYDIS_MNEMONIC_XGETBV;
+    // CALL and Jcc are relative to the next instruction. An immediate of 32 bits may be an address (MOV edi,
+    // imm32 of programs at a fixed address); who asks decides.
     const auto& raw = instruction.raw;
     std::uint64_t next = address + instruction.length;
     if (raw.imm[0].is_relative != 0)
       decoded.branch = next + static_cast<std::uint64_t>(raw.imm[0].value.s);
     else if (raw.imm[0].size == 32)
       decoded.absolute = raw.imm[0].value.u & 0xffffffff;
+    // [RIP + disp32] is ModRM 00 xxx 101 in 64-bit mode (Intel SDM vol. 2, table 2-7).
     if (is_64_ && (instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && raw.modrm.mod == 0 &&
         raw.modrm.rm == 5)
       decoded.address = next + static_cast<std::uint64_t>(raw.disp.value);

@@ -12,7 +12,7 @@ namespace {
 struct Apt {
   const ShellCommand* command;
   Call call;
-  const ShellWord* verb;
+  const ShellToken* verb;
 };
 
 std::vector<Apt> apt_calls(const ScriptUnit& unit) {
@@ -20,7 +20,7 @@ std::vector<Apt> apt_calls(const ScriptUnit& unit) {
   for (const ShellCommand& command : unit.shell.commands) {
     Call call = call_of(command);
     if (call.program != "apt-get" && call.program != "apt" && call.program != "aptitude") continue;
-    const ShellWord* verb = call.subcommand({"-o", "-t", "-c", "--option", "--target-release"});
+    const ShellToken* verb = call.subcommand({"-o", "-t", "-c", "--option", "--target-release"});
     if (verb != nullptr) calls.push_back({&command, call, verb});
   }
   return calls;
@@ -28,7 +28,7 @@ std::vector<Apt> apt_calls(const ScriptUnit& unit) {
 
 bool only_local_files(const Apt& apt) {
   bool local = false;
-  for (const ShellWord* word : apt.call.arguments) {
+  for (const ShellToken* word : apt.call.arguments) {
     if (word == apt.verb || word->text.starts_with('-')) continue;
     if (word->text.find('/') == std::string::npos) return false;
     local = true;
@@ -37,7 +37,7 @@ bool only_local_files(const Apt& apt) {
 }
 
 bool answers(const Apt& apt, const ScriptUnit& unit) {
-  for (const ShellWord* word : apt.call.arguments) {
+  for (const ShellToken* word : apt.call.arguments) {
     const std::string& text = word->text;
     if (text == "--yes" || text == "--assume-yes" || text == "--force-yes" || text == "-q=2" || text == "-qq")
       return true;
@@ -98,15 +98,15 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
   const int last_line = unit.file->line_of(end);
   for (const ShellComment& comment : shell.comments)
     if (unit.file->line_of(comment.offset) == last_line) return {};
-  if (unit.place == Place::run) {
+  if (unit.place == ScriptPlace::run) {
     if (unit.mentions("<<")) return {};
     return {{{end, end}, " && rm -rf /var/lib/apt/lists/*"}};
   }
   const auto& words = shell.commands.back().words;
   if (!words.empty() && (words.front().text == "exec" || words.front().text == "exit")) return {};
   std::string_view last = unit.file->line_text(last_line);
-  std::string indent(
-      last.substr(0, unit.place == Place::post ? std::min(last.find_first_not_of(" \t"), last.size()) : 0));
+  std::string indent(last.substr(
+      0, unit.place == ScriptPlace::post ? std::min(last.find_first_not_of(" \t"), last.size()) : 0));
   return {{{end, end}, fmt::format("\n{0}apt-get clean\n{0}rm -rf /var/lib/apt/lists/*", indent)}};
 }
 

@@ -7,9 +7,9 @@
 namespace kiln::lint {
 namespace {
 
-Cell cell_of(const PlannedImage& image, const CellInput& input) {
-  Cell cell{&image.spec, {}, image.spec.target.platform_architecture(input.cpus)};
-  for (const ComponentUse& use : image.spec.components) {
+Cell cell_of(const ImageSpec& spec, const CellInput& input) {
+  Cell cell{&spec, {}, spec.target.platform_architecture(input.cpus)};
+  for (const ComponentUse& use : spec.components) {
     const Component* component = input.recipes.find(use.kind, use.name);
     if (component == nullptr) continue;
     const ComponentVersion* version = component->find_version(use.version);
@@ -88,8 +88,9 @@ bool Cell::has_nvidia() const {
 
 void check_cells(const CellInput& input, Report& report) {
   CellReport cells;
-  for (const PlannedImage& image : input.plan.images) {
-    const Cell cell = cell_of(image, input);
+  for (std::size_t number = 0; number < input.plan.size(); ++number) {
+    const ImageSpec spec = input.plan.image(number).spec();
+    const Cell cell = cell_of(spec, input);
     check_python_of(cell, cells);
     check_wheels_of(cell, cells);
     check_cuda_of(cell, input, cells);

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <array>
 
-#include "definition/definition_file.h"
+#include "base/text.h"
 #include "lint/check_file.h"
+#include "source/definition_file.h"
 
 namespace kiln::lint {
 namespace {
 
-Place place_of(std::string_view section) {
-  if (section == "post") return Place::post;
-  return section == "environment" ? Place::environment : Place::other;
+ScriptPlace place_of(std::string_view section) {
+  if (section == "post") return ScriptPlace::post;
+  return section == "environment" ? ScriptPlace::environment : ScriptPlace::other;
 }
 
 bool is_shell_section(std::string_view section) {
@@ -24,8 +25,8 @@ bool is_shell_section(std::string_view section) {
 // An %environment is read by every start of the container.
 void check_environment(const ScriptUnit& unit, Report& report) {
   for (const ShellCommand& command : unit.shell.commands)
-    for (const ShellWord& word : command.words)
-      if (assigned_name(word) == "LD_LIBRARY_PATH" &&
+    for (const ShellToken& word : command.words)
+      if (assigned_name(word.text) == "LD_LIBRARY_PATH" &&
           word.text.find("LD_LIBRARY_PATH", 1) == std::string::npos)
         add(report, "KL078", unit, command, word.span,
             "what was in LD_LIBRARY_PATH, such as --nv's, is lost");
@@ -36,14 +37,14 @@ void check_section(const SourceFile& file, const DefinitionSection& section, Rep
   Span body{file.start_of(section.place.line + 1), file.start_of(section.last_line + 1)};
   ScriptUnit unit{&file, body, place_of(section.name), read_shell(file.text(), body)};
   check_script(unit, report);
-  if (unit.place == Place::environment) check_environment(unit, report);
+  if (unit.place == ScriptPlace::environment) check_environment(unit, report);
 }
 
 void check_from(const SourceFile& file, const DefinitionStage& stage, Report& report) {
   const HeaderField* from = stage.find("from");
   if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return;
   if (from->value.find("{{") != std::string::npos) return;  // whoever builds says which
-  kiln::Place place = from->value_place;
+  Place place = from->value_place;
   check_base(from->value, file.at(file.offset_of(place.line, place.column)), report);
 }
 

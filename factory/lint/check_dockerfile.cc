@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "definition/dockerfile.h"
 #include "lint/check_file.h"
+#include "source/dockerfile.h"
 
 namespace kiln::lint {
 namespace {
@@ -70,8 +70,8 @@ class DockerfileCheck {
     for (const DockerInstruction& trigger : one.trigger) check(trigger);
   }
 
-  std::size_t offset(kiln::Place place) const { return file_.offset_of(place.line, place.column); }
-  Span span_of(kiln::Place begin, kiln::Place end) const {
+  std::size_t offset(Place place) const { return file_.offset_of(place.line, place.column); }
+  Span span_of(Place begin, Place end) const {
     return {offset(begin), end.line == 0 ? offset(begin) : offset(end)};
   }
 
@@ -122,14 +122,14 @@ class DockerfileCheck {
     for (std::size_t i = 0; i + 1 < one.words.size(); ++i) {
       std::string source = plain_text(one.words[i].text, parsed_.escape);
       Span span = span_of(one.words[i].place, one.words[i].end);
-      bool remote = is_url(source) || source.starts_with("git@");
+      bool remote = has_url(source) || source.starts_with("git@");
       bool archive = source.find(".tar") != std::string::npos || source.ends_with(".tgz") ||
                      source.ends_with(".txz") || source.find_first_of("$*") != std::string::npos;
       plain = plain && !remote && !archive;
       if (!remote) continue;
       if (std::string branch = branch_in_url(source); !branch.empty())
         report_.add("KL011", file_, span, fmt::format("{} in this URL is a branch: it moves", branch));
-      if (one.flag("checksum") == nullptr && !is_commit(source))
+      if (one.flag("checksum") == nullptr && !has_commit(source))
         report_.add("KL012", file_, span, "nothing checks what ADD gets");
     }
     if (!plain || one.exec) return;
@@ -150,7 +150,7 @@ class DockerfileCheck {
     bool dropped = stage_ + 1 < parsed_.stages.size();
     for (const DockerFlag& flag : one.flags)  // what is cached is not in the layer
       dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
-    ScriptUnit unit{&file_, script_of(one), dropped ? Place::run_dropped : Place::run, {}};
+    ScriptUnit unit{&file_, script_of(one), dropped ? ScriptPlace::run_dropped : ScriptPlace::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
     check_alone(unit, report_);
     add_to_stage(std::move(unit));
@@ -158,11 +158,11 @@ class DockerfileCheck {
 
   // What one RUN clones or downloads, a later one of the stage may pin or check.
   void add_to_stage(ScriptUnit unit) {
-    auto& commands = runs_.shell.commands;
-    int pipelines = commands.empty() ? 0 : commands.back().pipeline + 1;
+    const int taken = pipelines_;
     for (ShellCommand& command : unit.shell.commands) {
-      command.pipeline += pipelines;
-      commands.push_back(std::move(command));
+      command.pipeline += taken;
+      pipelines_ = std::max(pipelines_, command.pipeline + 1);
+      runs_.shell.commands.push_back(std::move(command));
     }
     runs_.file = unit.file;
     runs_.span = unit.span;
@@ -173,6 +173,7 @@ class DockerfileCheck {
   Report& report_;
   Dockerfile parsed_;
   std::size_t stage_ = 0;  // that is looked at
+  int pipelines_ = 0;      // all of runs_ have smaller numbers
   ScriptUnit runs_;        // all its RUNs
 };
 

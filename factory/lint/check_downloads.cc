@@ -12,8 +12,8 @@ namespace {
 bool is_download(const Call& call) {
   if (call.program != "curl" && call.program != "wget" && call.program != "aria2c") return false;
   if (call.has("-I") || call.has("--head") || call.has("--version") || call.has("--spider")) return false;
-  return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellWord* word) {
-    return is_url(word->text) || word->text.find('$') != std::string::npos;
+  return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+    return has_url(word->text) || word->text.find('$') != std::string::npos;
   });
 }
 
@@ -70,16 +70,16 @@ bool checked_later(const ShellCommand& download, const ScriptUnit& unit) {
 
 }  // namespace
 
-bool is_url(std::string_view text) {
+bool has_url(std::string_view text) {
   return text.find("http://") != std::string_view::npos || text.find("https://") != std::string_view::npos ||
          text.find("ftp://") != std::string_view::npos;
 }
 
 void check_downloads(const ScriptUnit& unit, Report& report) {
-  if (unit.place == Place::environment) return;
+  if (unit.place == ScriptPlace::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
-    for (const ShellWord& word : command.words)
+    for (const ShellToken& word : command.words)
       if (std::string branch = branch_in_url(word.text); !branch.empty())
         add(report, "KL011", unit, command, word.span,
             fmt::format("{} in this URL is a branch: it moves", branch));

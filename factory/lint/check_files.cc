@@ -16,7 +16,7 @@ std::string_view code_of(std::string_view line) {
 
 }  // namespace
 
-void check_shell_file(const SourceFile& file, Place place, Report& report) {
+void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report) {
   Span all{0, file.text().size()};
   check_script({&file, all, place, read_shell(file.text(), all)}, report);
 }
@@ -38,9 +38,9 @@ void check_python_file(const SourceFile& file, Report& report) {
 }
 
 void check_requirements_file(const SourceFile& file, Report& report) {
-  const Requirements all = read_requirements(file);
-  for (const Requirement& one : all.packages) {
-    if (one.url.starts_with("git+") && !is_commit(one.url))
+  const RequirementsFile all = read_requirements_file(file);
+  for (const PipPackage& one : all.packages) {
+    if (one.url.starts_with("git+") && !has_commit(one.url))
       report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");
     else if (!one.exact)
       report.add("KL013", file, one.span,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/text.h"
 #include "lint/check_script.h"
 
 namespace kiln::lint {
@@ -16,8 +16,8 @@ std::string written_flag(std::string_view text) {
     std::size_t at = text.find(flag);
     if (at == std::string_view::npos) continue;
     std::size_t end = at + flag.size();
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
-                                 text[end] == '-' || text[end] == '_' || text[end] == '.'))
+    while (end < text.size() &&
+           (is_letter_or_digit(text[end]) || text[end] == '-' || text[end] == '_' || text[end] == '.'))
       ++end;
     if (end > at + flag.size() && (end == text.size() || text[end] != '$'))
       return std::string(text.substr(at, end - at));
@@ -32,7 +32,7 @@ bool mentions_word(const ScriptUnit& unit, std::string_view name) {
   const auto& commands = unit.shell.commands;
   return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& command) {
     return std::any_of(command.words.begin(), command.words.end(),
-                       [&](const ShellWord& word) { return word.text.find(name) != std::string::npos; });
+                       [&](const ShellToken& word) { return word.text.find(name) != std::string::npos; });
   });
 }
 
@@ -41,7 +41,7 @@ void check_tensorflow(const ScriptUnit& unit, Report& report) {
   if (mentions_word(unit, "CC_OPT_FLAGS")) return;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
-    const ShellWord* option =
+    const ShellToken* option =
         call.program == "bazel" || call.program == "bazelisk" ? call.find("--config=opt") : nullptr;
     if (option != nullptr)
       add(report, "KL003", unit, command, option->span,
@@ -63,7 +63,7 @@ std::string native_flag(std::string_view text) {
 void check_flags(const ScriptUnit& unit, Report& report) {
   for (const ShellCommand& command : unit.shell.commands) {
     if (only_reads(call_of(command))) continue;
-    for (const ShellWord& word : command.words) {
+    for (const ShellToken& word : command.words) {
       std::string native = native_flag(word.text);
       if (!native.empty()) {
         add(report, "KL003", unit, command, word.span,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/text.h"
 #include "lint/check_script.h"
 
 namespace kiln::lint {
@@ -13,8 +13,8 @@ namespace {
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
 }
 
 // Names that a project moves: master, r2.1, release/1.4, 1.9.x.
@@ -32,8 +32,7 @@ bool is_branch(std::string_view name) {
 // A variable that a person would put a commit into.
 bool is_commit_variable(std::string_view text) {
   if (text.find('$') == std::string_view::npos) return false;
-  std::string capitals;
-  for (char c : text) capitals += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string capitals = upper_case(text);
   for (std::string_view part : {"COMMIT", "SHA", "REV", "HASH", "CHECKSUM"})
     if (capitals.find(part) != std::string::npos) return true;
   return false;
@@ -48,13 +47,13 @@ struct Git {
     if (verb != "checkout" && verb != "reset" && verb != "switch" && verb != "fetch" && verb != "worktree" &&
         verb != "clone")
       return false;
-    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellWord* word) {
-      return (is_commit(word->text) && !is_url(word->text)) || is_commit_variable(word->text);
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+      return (has_commit(word->text) && !has_url(word->text)) || is_commit_variable(word->text);
     });
   }
 
   // The branch that a clone, checkout, fetch or switch asks for.
-  const ShellWord* branch() const {
+  const ShellToken* branch() const {
     const auto& words = call.arguments;
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::string_view text = words[i]->text;
@@ -74,7 +73,7 @@ std::vector<Git> git_calls(const ScriptUnit& unit) {
   for (const ShellCommand& command : unit.shell.commands) {
     Call call = call_of(command);
     if (call.program != "git") continue;
-    const ShellWord* verb = call.subcommand({"-C", "-c", "--git-dir", "--work-tree"});
+    const ShellToken* verb = call.subcommand({"-C", "-c", "--git-dir", "--work-tree"});
     if (verb != nullptr) calls.push_back({&command, call, verb->text});
   }
   return calls;
@@ -106,7 +105,7 @@ void check_branches(const std::vector<Git>& calls, const ScriptUnit& unit, Repor
       add(report, "KL011", unit, *git.command, git.call.find("--remote")->span,
           "--remote takes the newest commits of the submodules");
     } else if (git.verb == "clone" || git.verb == "checkout" || git.verb == "switch" || git.verb == "fetch") {
-      const ShellWord* branch = git.branch();
+      const ShellToken* branch = git.branch();
       if (branch != nullptr && !(pinned && git.verb != "checkout"))
         add(report, "KL011", unit, *git.command, branch->span,
             fmt::format("'{}' is a branch: it moves", branch->text));
@@ -116,7 +115,7 @@ void check_branches(const std::vector<Git>& calls, const ScriptUnit& unit, Repor
 
 }  // namespace
 
-bool is_commit(std::string_view text) {
+bool has_commit(std::string_view text) {
   std::size_t run = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i < text.size() && is_hex(text[i])) {
@@ -130,7 +129,7 @@ bool is_commit(std::string_view text) {
 }
 
 std::string branch_in_url(std::string_view text) {
-  if (!is_url(text)) return "";
+  if (!has_url(text)) return "";
   for (std::string_view name : {"master", "main", "develop", "trunk"}) {
     for (std::string_view form :
          {"/archive/refs/heads/{}.", "/archive/{}.", "/raw/{}/", "/zipball/{}", "/tarball/{}", "/blob/{}/"}) {

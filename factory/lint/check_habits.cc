@@ -13,7 +13,7 @@ void check_sudo(const ScriptUnit& unit, const ShellCommand& command, Report& rep
   if (!call_of(command).sudo) return;
   const auto& words = command.words;
   auto sudo = std::find_if(words.begin(), words.end(),
-                           [](const ShellWord& word) { return word.text.ends_with("sudo"); });
+                           [](const ShellToken& word) { return word.text.ends_with("sudo"); });
   Finding& finding = add(report, "KL075", unit, command, sudo->span, "this step is root already");
   bool plain = sudo + 1 != words.end() && !(sudo + 1)->text.starts_with('-');
   if (in_recipe(unit.place) && plain) finding.fix = {{{sudo->span.begin, (sudo + 1)->span.begin}, ""}};
@@ -28,7 +28,7 @@ bool opens_to_all(std::string_view mode) {
 void check_modes(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   const Call call = call_of(command);
   if (call.program != "chmod") return;
-  for (const ShellWord* word : call.arguments)
+  for (const ShellToken* word : call.arguments)
     if (opens_to_all(word->text)) add(report, "KL079", unit, command, word->span, "everybody may write here");
 }
 
@@ -50,7 +50,7 @@ void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& rep
   bool configures = std::any_of(
       command.redirects.begin(), command.redirects.end(),
       [](const ShellRedirect& redirect) { return redirect.target.text.starts_with("/etc/ld.so.conf"); });
-  for (const ShellWord* word : call.arguments) {
+  for (const ShellToken* word : call.arguments) {
     bool stub = word->text.find("stubs/libcuda.") != std::string::npos;
     bool folder = configures && word->text.find("cuda") != std::string::npos &&
                   word->text.find("stubs") != std::string::npos;
@@ -71,7 +71,7 @@ bool stops_at_errors(const ScriptUnit& unit) {
   return std::any_of(unit.shell.commands.begin(), unit.shell.commands.end(), [](const ShellCommand& command) {
     const Call call = call_of(command);
     if (call.program != "set") return false;
-    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellWord* word) {
+    return std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
       return word->text == "errexit" || (word->text.starts_with('-') && !word->text.starts_with("--") &&
                                          word->text.find('e') != std::string::npos);
     });
@@ -94,7 +94,8 @@ void check_errors(const ScriptUnit& unit, Report& report) {
     finding.fix = stop_at_errors(unit);
     return;
   }
-  if ((unit.place != Place::run && unit.place != Place::run_dropped) || unit.shell.compound) return;
+  if ((unit.place != ScriptPlace::run && unit.place != ScriptPlace::run_dropped) || unit.shell.compound)
+    return;
   for (const ShellCommand& command : unit.shell.commands) {
     if (command.after != ";" || command.depth > 0) continue;
     add(report, "KL077", unit, command, command.span, "when this fails, the next command runs all the same");
@@ -112,7 +113,7 @@ Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, cons
 }
 
 void check_habits(const ScriptUnit& unit, Report& report) {
-  if (unit.place == Place::environment) return;
+  if (unit.place == ScriptPlace::environment) return;
   for (const ShellCommand& command : unit.shell.commands) {
     check_sudo(unit, command, report);
     check_modes(unit, command, report);

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "lint/check_script.h"
 #include "lint/recipe_source.h"
-#include "plan/flags.h"
-#include "plan/parameters.h"
+#include "recipe/parameters.h"
 
 namespace kiln::lint {
 namespace {
@@ -26,9 +25,13 @@ bool is_read_by_tools(std::string_view name) { return is_flag_variable(name) && 
 
 bool is_parameter(std::string_view name) { return name.starts_with("KILN_") || is_flag_variable(name); }
 
+bool is_given_to(GivenTo script, std::string_view name) {
+  const Parameter* parameter = find_parameter(name);
+  return parameter != nullptr && parameter->given_to == script;
+}
+
 std::size_t end_of_name(std::string_view text, std::size_t at) {
-  while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_'))
-    ++at;
+  while (at < text.size() && (is_letter_or_digit(text[at]) || text[at] == '_')) ++at;
   return at;
 }
 
@@ -100,9 +103,7 @@ class ParameterCheck {
   void run() {
     for (const Method& method : recipe_.component.methods) {
       check_uses(method, files_of(method), {});
-      check_uses(method, test_files(),
-                 {"KILN_NAME", "KILN_VERSION", "KILN_METHOD", "KILN_CPU_TARGET", "KILN_CPU_FAMILY",
-                  "KILN_GPU_TARGETS"});
+      check_uses(method, test_files(), parameters_of_tests());
       check_declared(method);
     }
   }
@@ -125,7 +126,7 @@ class ParameterCheck {
         const auto& declared = method.parameters;
         bool known = is_given_to_every_script(use.name) || assigns(file, use.name) ||
                      method.environment.contains(use.name) ||
-                     (path == method.archive && use.name == "KILN_ARCHITECTURE") ||  // kiln lock gives it
+                     (path == method.archive && is_given_to(GivenTo::archive_script, use.name)) ||
                      std::find(declared.begin(), declared.end(), use.name) != declared.end() ||
                      std::find(given.begin(), given.end(), use.name) != given.end();
         if (known || !reported_.emplace(path, use.name).second) continue;

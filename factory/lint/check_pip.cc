@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/text.h"
 #include "lint/check_script.h"
 #include "lint/pip_call.h"
 
@@ -12,8 +12,8 @@ namespace {
 
 void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   bool reported = false;
-  for (const Requirement& one : pip.packages) {
-    if (one.url.starts_with("git+") && !is_commit(one.url) && one.url.find('$') == std::string::npos) {
+  for (const PipPackage& one : pip.packages) {
+    if (one.url.starts_with("git+") && !has_commit(one.url) && one.url.find('$') == std::string::npos) {
       add(report, "KL010", unit, command, one.span, "git+ without a commit is whatever upstream has today");
     } else if (!one.exact) {
       add(report, "KL013", unit, command, one.span,
@@ -21,9 +21,9 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
       reported = true;
     }
   }
-  bool fetches = !pip.no_index && (!pip.files.empty() || !pip.packages.empty());
-  if (!fetches || reported || pip.hashes || wrapped_with(unit, "--require-hashes")) return;
-  Finding& finding = add(report, "KL014", unit, command, pip.install->span,
+  bool fetches = !pip.words.no_index && (!pip.words.files.empty() || !pip.packages.empty());
+  if (!fetches || reported || pip.words.hashes || wrapped_with(unit, "--require-hashes")) return;
+  Finding& finding = add(report, "KL014", unit, command, pip.words.verb->span,
                          "pip takes whatever file the index has for these versions");
   if (!in_recipe(unit.place)) finding.severity = Severity::note;
 }
@@ -34,9 +34,10 @@ void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand&
        {"PIP_NO_CACHE_DIR", "/root/.cache", "~/.cache", "pip cache purge", "type=cache"})
     if (unit.mentions(word)) return;
   if (pip.call.has("--no-cache-dir") || wrapped_with(unit, "--no-cache-dir")) return;
-  Finding& finding = add(report, "KL051", unit, command, pip.install->span, "pip's cache stays in the layer");
+  Finding& finding =
+      add(report, "KL051", unit, command, pip.words.verb->span, "pip's cache stays in the layer");
   if (in_recipe(unit.place)) finding.severity = Severity::note;
-  finding.fix = {{{pip.install->span.end, pip.install->span.end}, " --no-cache-dir"}};
+  finding.fix = {{{pip.words.verb->span.end, pip.words.verb->span.end}, " --no-cache-dir"}};
 }
 
 // Into a folder of its own: a virtual environment, --target, --prefix.
@@ -53,8 +54,8 @@ bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
 }
 
 void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
-  if (unit.place != Place::recipe && unit.place != Place::build) return;
-  if (pip.install->text == "install" && !is_apart(pip, unit))
+  if (unit.place != ScriptPlace::recipe && unit.place != ScriptPlace::build) return;
+  if (pip.words.verb->text == "install" && !is_apart(pip, unit))
     add(report, "KL080", unit, command, pip.call.word->span, "this pip writes into the system's Python");
 }
 
@@ -66,7 +67,7 @@ bool is_checked_download(const Call& call, const ScriptUnit& unit) {
 void check_wheels(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   const Call call = call_of(command);
   if (is_checked_download(call, unit) || (call.program == "echo" && unit.mentions("sha256sum"))) return;
-  for (const ShellWord& word : command.words)
+  for (const ShellToken& word : command.words)
     if (std::string wheel = wheel_name(word.text); !wheel.empty())
       add(report, "KL022", unit, command, word.span,
           fmt::format("'{}' is one name of many that this wheel may have", wheel));
@@ -124,8 +125,7 @@ void check_conda(const ScriptUnit& unit, Report& report) {
       if (text == "-n" || text == "-c" || text == "-p" || text == "--name" || text == "--channel" ||
           text == "--file" || text == "--prefix") {
         ++i;
-      } else if (text != "install" && text != "create" &&
-                 std::isalnum(static_cast<unsigned char>(text.front())) != 0 &&
+      } else if (text != "install" && text != "create" && is_letter_or_digit(text.front()) &&
                  text.find_first_of("=$/") == std::string::npos) {
         add(report, "KL013", unit, command, call.arguments[i]->span,
             fmt::format("'{}' is installed in whatever version is newest", text));

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
+#include "base/glob.h"
 #include "base/json.h"
 #include "lint/check_cells.h"
-#include "plan/component_value.h"
-#include "plan/glob.h"
+#include "recipe/component_value.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_lint_data();
@@ -50,13 +50,13 @@ std::set<std::string> installed_words(const Cell& cell) {
   for (const CellPart& part : cell.parts) {
     if (!part.method->script.empty()) {
       const std::string& text = part.component->files.at(part.method->script).bytes;
-      for (const ShellCommand& command : read_shell(text, {0, text.size()}).commands)
-        for (const ShellWord& word : command.words) words.insert(word.text.substr(0, word.text.find('=')));
+      for (const ShellCommand& command : read_shell(text).commands)
+        for (const ShellToken& word : command.words) words.insert(word.text.substr(0, word.text.find('=')));
     }
     for (const std::string& path : part.method->files) {
       if (!path.ends_with(".txt") || !is_for_cell(path, part, cell.has_gpu())) continue;
-      for (const Requirement& package :
-           read_requirements(SourceFile(path, part.component->files.at(path).bytes)).packages)
+      for (const PipPackage& package :
+           read_requirements_file(SourceFile(path, part.component->files.at(path).bytes)).packages)
         words.insert(package.extras.empty() ? package.name
                                             : fmt::format("{}[{}]", package.name, package.extras));
     }

@@ -48,7 +48,7 @@ std::string wheel_name(std::string_view text);
 // Its Python tag, such as "cp36"; "" for a pure one.
 std::string wheel_python(std::string_view wheel);
 
-bool is_commit(std::string_view text);  // holds 40 hex digits, no more
-bool is_url(std::string_view text);     // http, https or ftp
+bool has_commit(std::string_view text);  // 40 hex digits in a row, no more
+bool has_url(std::string_view text);     // http, https or ftp, anywhere in it
 
 }  // namespace kiln::lint

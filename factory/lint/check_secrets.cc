@@ -6,28 +6,19 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/text.h"
 #include "lint/check_script.h"
 
 namespace kiln::lint {
 namespace {
-
-std::vector<std::string> name_parts(std::string_view name) {
-  std::vector<std::string> parts(1);
-  for (char c : name) {
-    if (c == '_')
-      parts.emplace_back();
-    else
-      parts.back() += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return parts;
-}
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 bool is_secret_name(std::string_view name) {
-  const std::vector<std::string> parts = name_parts(name);
+  const std::string capitals = upper_case(name);
+  const std::vector<std::string_view> parts = split(capitals, '_');
   if (is_one_of(parts.back(), {"FILE", "PATH", "DIR", "URL", "NAME", "TYPE", "LENGTH", "SIZE", "ID"}))
     return false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -85,9 +76,7 @@ constexpr TokenForm kTokens[] = {
     {"nvapi-", 40, "an NVIDIA API key"},
 };
 
-bool is_token_byte(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-}
+bool is_token_byte(char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; }
 
 bool holds_form(std::string_view text, const TokenForm& form) {
   for (std::size_t at = text.find(form.prefix); at != std::string_view::npos;
@@ -136,10 +125,10 @@ std::string secret_in(std::string_view name, std::string_view value) {
 
 void check_script_secrets(const ScriptUnit& unit, Report& report) {
   for (const ShellCommand& command : unit.shell.commands) {
-    for (const ShellWord& word : command.words) {
+    for (const ShellToken& word : command.words) {
       if (has_credentials(word.text))
         add(report, "KL061", unit, command, word.span, "this URL has a password");
-      std::string_view name = assigned_name(word);
+      std::string_view name = assigned_name(word.text);
       std::string reason;
       if (!name.empty()) {
         reason = secret_in(name, std::string_view(word.text).substr(word.text.find('=') + 1));

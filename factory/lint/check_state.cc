@@ -10,10 +10,10 @@ namespace kiln::lint {
 namespace {
 
 // What the command changes in its own shell and nowhere else; "" for other commands.
-std::string state_of(const ShellCommand& command, Place place) {
+std::string state_of(const ShellCommand& command, ScriptPlace place) {
   const Call call = call_of(command);
   if (call.program == "export" || call.program == "alias" || call.program == "cd") return call.program;
-  bool alone = place == Place::run || place == Place::run_dropped;
+  bool alone = place == ScriptPlace::run || place == ScriptPlace::run_dropped;
   if (alone && (call.program == "source" || call.program == ".")) return call.program;
   if (call.program == "conda" && call.has("activate")) return "conda activate";
   if (alone && call.program.empty() && !command.words.empty()) return "an assignment";
@@ -52,7 +52,7 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
             fmt::format("no step and no program reads {}", redirect.target.text));
     const Call call = call_of(command);
     if (call.program != "tee") continue;
-    for (const ShellWord* word : call.arguments)
+    for (const ShellToken* word : call.arguments)
       if (is_profile(word->text))
         add(report, "KL002", unit, command, word->span,
             fmt::format("no step and no program reads {}", word->text));
@@ -62,8 +62,8 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
 }  // namespace
 
 void check_state(const ScriptUnit& unit, Report& report) {
-  if (unit.place == Place::environment) return;
-  if (unit.place != Place::other) check_last_commands(unit, report);
+  if (unit.place == ScriptPlace::environment) return;
+  if (unit.place != ScriptPlace::other) check_last_commands(unit, report);
   check_profiles(unit, report);
 }
 

@@ -30,23 +30,23 @@ bool forgives(const ShellCommand& command) {
   return command.before == "||" && is_one_of(call_of(command).program, kPrograms);
 }
 
-struct Verdict {
+struct TestReading {
   std::vector<const ShellCommand*> checks;  // commands whose failure fails the test
   const ShellCommand* culprit = nullptr;
   std::string reason;
 };
 
-Verdict judge(const ShellText& shell) {
-  Verdict verdict;
+TestReading judge(const ShellText& shell) {
+  TestReading reading;
   const auto& commands = shell.commands;
   bool forgiving = false;  // set +e
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const Call call = call_of(commands[i]);
     forgiving |= call.program == "set" && call.has_prefix("+e");
-    if (call.program == "exit" && proves_nothing(commands[i]) && verdict.checks.empty() &&
+    if (call.program == "exit" && proves_nothing(commands[i]) && reading.checks.empty() &&
         commands[i].depth == 0 && !shell.compound) {
-      verdict = {{}, &commands[i], "`exit 0` comes before any check"};
-      return verdict;
+      reading = {{}, &commands[i], "`exit 0` comes before any check"};
+      return reading;
     }
     if (proves_nothing(commands[i])) continue;
     auto next = std::find_if(commands.begin() + static_cast<std::ptrdiff_t>(i) + 1, commands.end(),
@@ -54,15 +54,15 @@ Verdict judge(const ShellText& shell) {
     bool forgiven = (commands[i].after == "||" && next != commands.end() && forgives(*next)) ||
                     (forgiving && i + 1 < commands.size() && call.program != "exit");
     if (forgiven) {
-      verdict.culprit = &commands[i];
-      verdict.reason = forgiving ? "after set +e its failure is forgotten" : "`|| true` forgives its failure";
+      reading.culprit = &commands[i];
+      reading.reason = forgiving ? "after set +e its failure is forgotten" : "`|| true` forgives its failure";
     } else {
-      verdict.checks.push_back(&commands[i]);
+      reading.checks.push_back(&commands[i]);
     }
   }
-  if (!verdict.checks.empty()) verdict.reason.clear();
-  if (verdict.checks.empty() && verdict.reason.empty()) verdict.reason = "nothing here can fail";
-  return verdict;
+  if (!reading.checks.empty()) reading.reason.clear();
+  if (reading.checks.empty() && reading.reason.empty()) reading.reason = "nothing here can fail";
+  return reading;
 }
 
 bool python_asserts(std::string_view text) {
@@ -75,7 +75,7 @@ bool python_asserts(std::string_view text) {
 
 // The Python file of the recipe that a command runs; null without.
 const SourceFile* python_file(const ShellCommand& command, const RecipeSource& recipe) {
-  for (const ShellWord& word : command.words)
+  for (const ShellToken& word : command.words)
     if (word.text.ends_with(".py"))
       if (auto found = recipe.files.find(word.text.starts_with("./") ? word.text.substr(2) : word.text);
           found != recipe.files.end())
@@ -85,21 +85,21 @@ const SourceFile* python_file(const ShellCommand& command, const RecipeSource& r
 
 void check_shell(const RecipeSource& recipe, const SourceFile& file, Report& report) {
   const Span all{0, file.text().size()};
-  ScriptUnit unit{&file, all, Place::test, read_shell(file.text(), all)};
-  const Verdict verdict = judge(unit.shell);
-  if (!verdict.reason.empty()) {
-    if (verdict.culprit != nullptr)
-      add(report, "KL041", unit, *verdict.culprit, verdict.culprit->span, verdict.reason);
+  ScriptUnit unit{&file, all, ScriptPlace::test, read_shell(file.text(), all)};
+  const TestReading reading = judge(unit.shell);
+  if (!reading.reason.empty()) {
+    if (reading.culprit != nullptr)
+      add(report, "KL041", unit, *reading.culprit, reading.culprit->span, reading.reason);
     else
-      report.add("KL041", file, {0, file.line_text(1).size()}, verdict.reason);
+      report.add("KL041", file, {0, file.line_text(1).size()}, reading.reason);
     return;
   }
-  for (const ShellCommand* check : verdict.checks) {
+  for (const ShellCommand* check : reading.checks) {
     const SourceFile* python = python_file(*check, recipe);
     if (python == nullptr) return;  // a check of the shell's own
     if (python_asserts(python->text())) return;
   }
-  const SourceFile* python = python_file(*verdict.checks.front(), recipe);
+  const SourceFile* python = python_file(*reading.checks.front(), recipe);
   report.add("KL041", *python, {0, python->line_text(1).size()},
              "no assert, raise or exit: only an import can fail");
 }

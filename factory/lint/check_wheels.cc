@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/glob.h"
 #include "base/json.h"
 #include "lint/check_cells.h"
 #include "lint/pip_call.h"
-#include "plan/glob.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_lint_data();
@@ -46,7 +46,7 @@ std::vector<WheelKind> read_kinds() {
   return kinds;
 }
 
-const WheelKind* kind_of(const Requirement& package, const std::string& index,
+const WheelKind* kind_of(const PipPackage& package, const std::string& index,
                          const std::string& architecture) {
   static const std::vector<WheelKind> kKinds = read_kinds();
   for (const WheelKind& kind : kKinds) {
@@ -60,7 +60,7 @@ const WheelKind* kind_of(const Requirement& package, const std::string& index,
   return nullptr;
 }
 
-void check_package(const Requirement& package, const std::string& index, const SourceFile& file,
+void check_package(const PipPackage& package, const std::string& index, const SourceFile& file,
                    const Cell& cell, CellReport& report) {
   const WheelKind* kind = kind_of(package, index, cell.architecture);
   if (kind == nullptr || kind->gpu == cell.has_gpu()) return;
@@ -71,18 +71,24 @@ void check_package(const Requirement& package, const std::string& index, const S
              cell.id());
 }
 
+SourceFile file_of(const CellPart& part, const std::string& path) {
+  const RecipeFile& file = part.component->files.at(path);
+  return SourceFile(file.source.string(), file.bytes);
+}
+
 // What the script itself names. Where it asks for the target's GPUs, nobody but the shell knows which line
 // runs.
 void check_script_of(const CellPart& part, const Cell& cell, CellReport& report) {
   const std::string& path = part.method->script;
   if (path.empty()) return;
-  const SourceFile file((part.component->folder / path).string(), part.component->files.at(path).bytes);
+  const SourceFile file = file_of(part, path);
   if (file.text().find("KILN_GPU_TARGETS") != std::string::npos ||
       file.text().find("KILN_CUDA_ARCHS") != std::string::npos)
     return;
-  for (const ShellCommand& command : read_shell(file.text(), {0, file.text().size()}).commands)
+  for (const ShellCommand& command : read_shell(file.text()).commands)
     if (auto pip = pip_call(command))
-      for (const Requirement& package : pip->packages) check_package(package, pip->index, file, cell, report);
+      for (const PipPackage& package : pip->packages)
+        check_package(package, pip->words.index, file, cell, report);
 }
 
 bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
@@ -110,9 +116,9 @@ void check_wheels_of(const Cell& cell, CellReport& report) {
     check_script_of(part, cell, report);
     for (const std::string& path : part.method->files) {
       if (!path.ends_with(".txt") || !is_for_cell(path, part, cell.has_gpu())) continue;
-      const SourceFile file((part.component->folder / path).string(), part.component->files.at(path).bytes);
-      const Requirements all = read_requirements(file);
-      for (const Requirement& package : all.packages) check_package(package, all.index, file, cell, report);
+      const SourceFile file = file_of(part, path);
+      const RequirementsFile all = read_requirements_file(file);
+      for (const PipPackage& package : all.packages) check_package(package, all.index, file, cell, report);
     }
   }
 }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/version.h"
 
 namespace kiln {
@@ -86,7 +86,7 @@ std::string capability_of(std::string_view accelerator) {
 const Capability* find_capability(const std::string& name) {
   const auto& table = limits().capabilities;
   auto found = table.find(name);
-  if (found == table.end() && !name.empty() && std::isalpha(static_cast<unsigned char>(name.back())) != 0)
+  if (found == table.end() && !name.empty() && is_letter(name.back()))
     found = table.find(name.substr(0, name.size() - 1));
   return found == table.end() ? nullptr : &found->second;
 }
@@ -94,7 +94,7 @@ const Capability* find_capability(const std::string& name) {
 }  // namespace
 
 bool is_cuda_version(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 &&
+  return !text.empty() && is_digit(text.front()) &&
          text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "lint/rule.h"
-#include "lint/source.h"
+#include "source/source_file.h"
 
 namespace kiln::lint {
 

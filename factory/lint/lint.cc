@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "base/json.h"
-#include "definition/file_names.h"
 #include "lint/check_file.h"
 #include "lint/recipe_source.h"
-#include "plan/recipe.h"
+#include "recipe/recipe.h"
+#include "source/file_names.h"
 
 namespace kiln::lint {
 namespace {
@@ -43,7 +43,7 @@ FileKind kind_of_file(const fs::path& file) {
   return FileKind::unknown;
 }
 
-bool Selection::wants(const std::string& rule) const {
+bool RuleSelection::wants(const std::string& rule) const {
   auto has = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), rule) != list.end();
   };
@@ -105,7 +105,7 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::dockerfile) errors = check_dockerfile(file, report_);
   if (kind == FileKind::definition) errors = check_definition(file, report_);
   for (const Error& error : errors) cannot_read(error);
-  if (kind == FileKind::script) check_shell_file(file, Place::recipe, report_);
+  if (kind == FileKind::script) check_shell_file(file, ScriptPlace::recipe, report_);
   if (kind == FileKind::python) check_python_file(file, report_);
   if (kind == FileKind::requirements) check_requirements_file(file, report_);
   if (kind == FileKind::script) scripts_.push_back(file.path());
@@ -116,7 +116,7 @@ void Linter::look_at_recipe(const fs::path& path) {
   if (result_.sources.contains(path.string())) return;
   try {
     ++result_.files;
-    const RecipeSource recipe = read_recipe_source(path, files_);
+    const RecipeSource recipe = read_recipe_source(path, files_, roots_);
     check_recipe(recipe, report_);
     remember(recipe.json);
     for (const auto& [name, file] : recipe.files) {

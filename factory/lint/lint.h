@@ -19,7 +19,7 @@ namespace kiln::lint {
 enum class FileKind { recipe, matrix, dockerfile, definition, script, requirements, python, unknown };
 FileKind kind_of_file(const fs::path& file);
 
-struct Selection {
+struct RuleSelection {
   std::vector<std::string> only;    // rule ids; empty = all
   std::vector<std::string> ignore;  // rule ids
   bool wants(const std::string& rule) const;
@@ -43,7 +43,9 @@ struct LintResult {
 
 class Linter {
  public:
-  Linter(FileSystem& files, Selection selection) : files_(files), selection_(std::move(selection)) {}
+  // `roots`: where recipes find shared files beside those of their own root.
+  Linter(FileSystem& files, RuleSelection selection, std::vector<fs::path> roots = {})
+      : files_(files), selection_(std::move(selection)), roots_(std::move(roots)) {}
 
   // A file, or a folder that is searched for recipes, Dockerfiles and definition files; scripts, Python files
   // and requirements files count only right in it. Matrices that are found are answered, for the caller to
@@ -64,10 +66,10 @@ class Linter {
   void look_at_file(const fs::path& file, FileKind kind);
   void look_at_recipe(const fs::path& file);
   void remember(const SourceFile& file);
-  void suppress();
 
   FileSystem& files_;
-  Selection selection_;
+  RuleSelection selection_;
+  std::vector<fs::path> roots_;
   Report report_;
   LintResult result_;
   std::vector<std::string> scripts_;  // paths for shellcheck

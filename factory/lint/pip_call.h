@@ -1,22 +1,19 @@
-// A call of `pip install`, taken apart.
+// A command that calls pip, also through `uv` and `python -m`.
 #pragma once
 
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lint/unit.h"
+#include "source/pip_words.h"
 
 namespace kiln::lint {
 
 struct PipCall {
   Call call;
-  const ShellWord* install = nullptr;  // the word "install"
-  std::vector<Requirement> packages;   // named on the command line
-  std::vector<std::string> files;      // behind -r, as written
-  std::string index;                   // of --index-url and the like, "" = the default
-  bool hashes = false;                 // --require-hashes
-  bool no_index = false;               // only what is given
+  PipWords words;
+  std::vector<PipPackage> packages;  // named on the command line
 };
 
 // nullopt for every other command.

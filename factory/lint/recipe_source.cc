@@ -23,15 +23,16 @@ void list_all(const FileSystem& files, const fs::path& folder, const std::string
 
 }  // namespace
 
-RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files) {
+RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files,
+                                const std::vector<fs::path>& roots) {
   auto text = files.read(file);
   if (!text) throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "there is no such recipe");
-  Component component = read_recipe(*text, file, files);
+  Component component = read_recipe(*text, file, files, roots);
   JsonDocument document = JsonDocument::parse(*text, file.string());
   RecipeSource recipe{
       std::move(component), SourceFile(file.string(), std::move(*text)), std::move(document), {}, {}};
   for (const auto& [path, content] : recipe.component.files)
-    recipe.files.emplace(path, SourceFile((recipe.component.folder / path).string(), content.bytes));
+    recipe.files.emplace(path, SourceFile(content.source.string(), content.bytes));
   list_all(files, recipe.component.folder, "", recipe.unnamed);
   std::erase_if(recipe.unnamed, [&](const std::string& path) {
     return path == "recipe.json" || recipe.files.contains(path);
@@ -47,23 +48,23 @@ bool fact_admits(const std::string& fact, const std::string& version) {
   }
 }
 
-std::map<std::string, Place> places_of(const Component& component) {
-  std::map<std::string, Place> places;
-  auto set_all = [&](const std::vector<std::string>& paths, Place place) {
+std::map<std::string, ScriptPlace> places_of(const Component& component) {
+  std::map<std::string, ScriptPlace> places;
+  auto set_all = [&](const std::vector<std::string>& paths, ScriptPlace place) {
     for (const std::string& path : paths) places.emplace(path, place);
   };
   for (const Method& method : component.methods)
-    if (!method.script.empty()) places.emplace(method.script, Place::recipe);
+    if (!method.script.empty()) places.emplace(method.script, ScriptPlace::recipe);
   for (const Method& method : component.methods)
-    if (method.build) places.emplace(method.build->script, Place::build);
+    if (method.build) places.emplace(method.build->script, ScriptPlace::build);
   for (const Method& method : component.methods) {
-    if (!method.rootfs.empty()) places.emplace(method.rootfs, Place::host);
-    if (!method.archive.empty()) places.emplace(method.archive, Place::host);
-    set_all(method.files, method.rootfs.empty() ? Place::recipe : Place::host);
+    if (!method.rootfs.empty()) places.emplace(method.rootfs, ScriptPlace::host);
+    if (!method.archive.empty()) places.emplace(method.archive, ScriptPlace::host);
+    set_all(method.files, method.rootfs.empty() ? ScriptPlace::recipe : ScriptPlace::host);
   }
   for (const SmokeTest& test : component.tests) {
-    places.emplace(test.script, Place::test);
-    set_all(test.files, Place::test);
+    places.emplace(test.script, ScriptPlace::test);
+    set_all(test.files, ScriptPlace::test);
   }
   return places;
 }

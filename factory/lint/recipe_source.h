@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "lint/finding.h"
 #include "lint/unit.h"
-#include "plan/recipe.h"
+#include "recipe/recipe.h"
 
 namespace kiln::lint {
 
@@ -19,16 +19,17 @@ struct RecipeSource {
   Component component;
   SourceFile json;
   JsonDocument document;
-  std::map<std::string, SourceFile> files;  // every named file, by its path in the folder
+  std::map<std::string, SourceFile> files;  // every named file, by the path under which scripts find it
   std::vector<std::string> unnamed;         // the other files of the folder
 };
 
 // Throws Error(input) as read_recipe does.
-RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files);
+RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files,
+                                const std::vector<fs::path>& roots);
 
 // Where the files of a recipe run; a file that several methods use has several places, and the first of
 // image, build, host and test counts.
-std::map<std::string, Place> places_of(const Component& component);
+std::map<std::string, ScriptPlace> places_of(const Component& component);
 
 // Whether a fact, a version or a range of them, is met by a version. A fact that is neither says nothing:
 // true.

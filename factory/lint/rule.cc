@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -17,7 +17,8 @@ std::map<std::string_view, std::string_view> embedded_lint_data();
 namespace lint {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSeverities = {"note", "warning", "error"};
+constexpr auto kSeverities = enum_names<Severity>(
+    {{Severity::note, "note"}, {Severity::warning, "warning"}, {Severity::error, "error"}});
 
 Rule read_rule(const JsonNode& node) {
   node.allow_only({"id", "name", "severity", "summary", "why", "bad", "good", "hint", "fix"});
@@ -47,13 +48,9 @@ std::vector<Rule> read_rules() {
 
 }  // namespace
 
-std::string_view name_of(Severity severity) { return kSeverities[static_cast<std::size_t>(severity)]; }
+std::string_view name_of(Severity severity) { return kSeverities.of(severity); }
 
-std::optional<Severity> severity_from(std::string_view name) {
-  auto found = std::find(kSeverities.begin(), kSeverities.end(), name);
-  if (found == kSeverities.end()) return std::nullopt;
-  return static_cast<Severity>(found - kSeverities.begin());
-}
+std::optional<Severity> severity_from(std::string_view name) { return kSeverities.find(name); }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules = read_rules();

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "lint/output.h"
 
 namespace kiln::lint {
@@ -22,15 +22,7 @@ int code_point_column(std::string_view line, int byte_column) {
 
 // A relative URI reference (RFC 3986): what a path must not hold is percent-encoded.
 std::string as_uri(std::string_view path) {
-  std::string uri = path.starts_with('/') ? "file://" : "";
-  for (unsigned char c : path) {
-    if (std::isalnum(c) != 0 ||
-        std::string_view("/-._~+@").find(static_cast<char>(c)) != std::string_view::npos)
-      uri += static_cast<char>(c);
-    else
-      uri += fmt::format("%{:02X}", c);
-  }
-  return uri;
+  return (path.starts_with('/') ? "file://" : "") + percent_encoded(path, "/-._~+@");
 }
 
 // "lost-state" → "LostState", the spelling that the standard asks of names.
@@ -38,7 +30,7 @@ std::string pascal_case(std::string_view name) {
   std::string out;
   bool start = true;
   for (char c : name) {
-    if (c != '-') out += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    if (c != '-') out += start ? upper_case(c) : c;
     start = c == '-';
   }
   return out;

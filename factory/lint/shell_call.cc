@@ -1,14 +1,12 @@
-// What a simple command calls.
+#include "lint/shell_call.h"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 
-#include "lint/shell.h"
+#include "base/text.h"
 
 namespace kiln::lint {
 namespace {
-
-std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 bool is_wrapper(std::string_view program) {
   static constexpr std::array<std::string_view, 9> kWords = {"sudo", "env",   "exec",   "command", "time",
@@ -24,33 +22,22 @@ bool is_python(std::string_view program) {
 
 }  // namespace
 
-std::string_view assigned_name(const ShellWord& word) {
-  std::size_t equals = word.text.find('=');
-  if (equals == std::string::npos || equals == 0) return "";
-  std::string_view name = std::string_view(word.text).substr(0, equals);
-  if (name.ends_with('+')) name.remove_suffix(1);
-  bool good =
-      !std::isdigit(static_cast<unsigned char>(name.front())) &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  return good ? name : "";
-}
-
 Call call_of(const ShellCommand& command) {
   Call call;
   std::size_t at = 0;
   const auto& words = command.words;
   bool wrapped = false;
   for (; at < words.size(); ++at) {
-    if (!assigned_name(words[at]).empty()) continue;
+    if (!assigned_name(words[at].text).empty()) continue;
     if (wrapped && words[at].text.starts_with('-')) continue;  // an option of the wrapper
-    std::string program = base_name(words[at].text);
+    std::string program(last_part(words[at].text));
     if (!is_wrapper(program)) break;
     call.sudo |= program == "sudo";
     wrapped = true;
   }
   if (at == words.size()) return call;
   call.word = &words[at];
-  call.program = base_name(words[at].text);
+  call.program = last_part(words[at].text);
   ++at;
   if (is_python(call.program) && at + 1 < words.size() && words[at].text == "-m" &&
       words[at + 1].text == "pip") {
@@ -65,16 +52,16 @@ bool Call::has(std::string_view argument) const { return find(argument) != nullp
 
 bool Call::has_prefix(std::string_view argument) const {
   return std::any_of(arguments.begin(), arguments.end(),
-                     [&](const ShellWord* given) { return given->text.starts_with(argument); });
+                     [&](const ShellToken* given) { return given->text.starts_with(argument); });
 }
 
-const ShellWord* Call::find(std::string_view argument) const {
+const ShellToken* Call::find(std::string_view argument) const {
   auto found = std::find_if(arguments.begin(), arguments.end(),
-                            [&](const ShellWord* given) { return given->text == argument; });
+                            [&](const ShellToken* given) { return given->text == argument; });
   return found == arguments.end() ? nullptr : *found;
 }
 
-const ShellWord* Call::subcommand(const std::vector<std::string_view>& with_value) const {
+const ShellToken* Call::subcommand(const std::vector<std::string_view>& with_value) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& text = arguments[i]->text;
     if (!text.starts_with('-')) return arguments[i];

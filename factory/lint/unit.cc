@@ -2,10 +2,13 @@
 
 namespace kiln::lint {
 
-bool in_recipe(Place place) {
-  return place == Place::recipe || place == Place::build || place == Place::test || place == Place::host;
+bool in_recipe(ScriptPlace place) {
+  return place == ScriptPlace::recipe || place == ScriptPlace::build || place == ScriptPlace::test ||
+         place == ScriptPlace::host;
 }
 
-bool stays(Place place) { return place == Place::recipe || place == Place::run || place == Place::post; }
+bool stays(ScriptPlace place) {
+  return place == ScriptPlace::recipe || place == ScriptPlace::run || place == ScriptPlace::post;
+}
 
 }  // namespace kiln::lint

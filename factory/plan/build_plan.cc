@@ -2,72 +2,77 @@
 
 #include <fmt/format.h>
 
-#include <set>
-#include <unordered_map>
+#include <algorithm>
+#include <functional>
 
-#include "plan/group_cells.h"
-#include "plan/planner.h"
+#include "base/hash_index.h"
 
 namespace kiln {
 namespace {
 
-void refuse_same_tag(const ImageSpec& one, const ImageSpec& other) {
-  throw Error(
-      ExitCode::input, other.request.where,
-      fmt::format("two cells have the tag {}:{}: '{}' ({}) and '{}' ({})", one.repository, one.tag,
-                  one.request.id, one.request.where.text(), other.request.id, other.request.where.text()),
-      "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
+void refuse_same_name(const ResolvedImage& one, const ResolvedImage& other) {
+  const ImageRequest first = one.request();
+  const ImageRequest second = other.request();
+  throw Error(ExitCode::input, second.where,
+              fmt::format("two cells have the tag {}: '{}' ({}) and '{}' ({})", one.reference(), first.id,
+                          first.where.text(), second.id, second.where.text()),
+              "exclude one, or say the version or method on the axis, such as openblas@0.3.29:source");
+}
+
+void check_names(const Resolution& resolution) {
+  HashIndex by_name;
+  std::vector<std::size_t> hashes;
+  for (std::uint32_t number = 0; number < resolution.size(); ++number) {
+    const ResolvedImage image = resolution.image(number);
+    const std::string name = image.reference();
+    hashes.push_back(std::hash<std::string>()(name));
+    const HashIndex::Number known = by_name.find(hashes.back(), [&](HashIndex::Number other) {
+      return hashes[other] == hashes.back() && resolution.image(other).reference() == name;
+    });
+    if (known != HashIndex::kNone) refuse_same_name(resolution.image(known), image);
+    by_name.insert(hashes.back(), number, [&](HashIndex::Number other) { return hashes[other]; });
+  }
 }
 
 }  // namespace
 
-PlannedImage planned(ImageSpec spec) {
-  PlannedImage image;
-  std::set<std::string_view> seen;  // build stages begin alike
-  for (const Stage& stage : spec.stages)
-    for (const Step& step : stage.steps)
-      if (seen.insert(step.key).second) image.steps.push_back(step.key);
-  for (const Step& test : spec.tests) image.tests.push_back(test.key);
-  image.spec = std::move(spec);
-  return image;
+BuildPlan make_plan(Resolution resolution) {
+  check_names(resolution);
+  return BuildPlan(std::move(resolution));
 }
 
-BuildPlan make_plan(const std::string& name, std::vector<ImageSpec> specs, std::vector<ExcludedCell> excluded,
-                    std::vector<std::string> warnings) {
-  BuildPlan plan;
-  plan.name = name;
-  plan.excluded = std::move(excluded);
-  plan.warnings = std::move(warnings);
-  std::unordered_map<std::string, std::size_t> by_tag;
-  for (ImageSpec& spec : specs) {
-    auto [found, added] = by_tag.try_emplace(spec.repository + ":" + spec.tag, plan.images.size());
-    if (!added) refuse_same_tag(plan.images[found->second].spec, spec);
-    PlannedImage image = planned(std::move(spec));
-    plan.steps_before_sharing += image.steps.size() + image.tests.size();
-    for (const Stage& stage : image.spec.stages)
-      for (const Step& step : stage.steps) plan.steps.try_emplace(step.key, step);
-    for (const Step& test : image.spec.tests) plan.steps.try_emplace(test.key, test);
-    plan.images.push_back(std::move(image));
-  }
-  return plan;
+BuildPlan plan_matrix(Matrix matrix, const ResolveInput& input) {
+  return make_plan(resolve(expand(std::move(matrix), input.recipes), input));
 }
 
-BuildPlan plan_matrix(const Matrix& matrix, const ResolveInput& input) {
-  BuildPlan plan;
-  plan.name = matrix.name;
-  Planner planner(matrix, input);
-  while (planner.next()) {
-    for (Step& step : planner.new_steps()) {
-      std::string key = step.key;
-      plan.steps.emplace(std::move(key), std::move(step));
-    }
-    plan.images.push_back(planner.image());
+ImageNumbers all_images(const BuildPlan& plan) {
+  ImageNumbers numbers(plan.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+StepUses::StepUses(const BuildPlan& plan, const ImageNumbers& images)
+    : table_(&plan.steps()), uses_(plan.steps().size()) {
+  auto add = [&](Number step) {
+    ++runs_;
+    if (uses_[table_->first(step)]++ == 0) steps_.push_back(table_->first(step));
+  };
+  for (std::uint32_t number : images) {
+    for (Number step : plan.image(number).steps()) add(step);
+    for (Number test : plan.image(number).tests()) add(test);
   }
-  plan.steps_before_sharing = planner.steps_before_sharing();
-  for (std::size_t index = 0; index < planner.excluded(); ++index)
-    plan.excluded.push_back(planner.excluded(index));
-  plan.warnings = planner.warnings();
-  return plan;
+}
+
+std::vector<StepUses::Number> StepUses::by_key() const {
+  std::vector<Number> sorted = steps_;
+  std::sort(sorted.begin(), sorted.end(),
+            [&](Number one, Number other) { return table_->key(one) < table_->key(other); });
+  return sorted;
+}
+
+std::size_t StepUses::shared() const {
+  return static_cast<std::size_t>(
+      std::count_if(uses_.begin(), uses_.end(), [](std::uint32_t uses) { return uses > 1; }));
 }
 
 }  // namespace kiln

@@ -1,57 +1,64 @@
-// plan: ImageSpec… → BuildPlan. A graph of steps in which equal steps are one. Pure.
+// plan: Resolution → BuildPlan, what can be built: every image under a name of its own, and the reason for
+// every cell that has none. The third stage. Pure.
 #pragma once
 
-#include <map>
+#include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "plan/expand.h"
-#include "plan/resolve.h"
+#include "expand/expand.h"
+#include "resolve/resolve.h"
 
 namespace kiln {
 
-// What a step is and what it is for.
-struct PlannedImage {
-  ImageSpec spec;
-  std::vector<std::string> steps;  // keys it needs, in order of execution, build stages included
-  std::vector<std::string> tests;  // keys
-};
+// A resolution whose images have names of their own. Refers to nothing that it does not hold.
+class BuildPlan {
+ public:
+  const std::string& name() const { return resolution_.expansion().matrix().name; }
+  std::size_t size() const { return resolution_.size(); }  // images
+  ResolvedImage image(std::size_t number) const { return resolution_.image(number); }
+  const StepTable& steps() const { return resolution_.steps(); }
+  std::size_t excluded() const { return resolution_.excluded(); }
+  ExcludedCell excluded(std::size_t number) const { return resolution_.excluded(number); }
+  const std::vector<std::string>& warnings() const { return resolution_.expansion().warnings(); }
+  const Resolution& resolution() const { return resolution_; }
 
-struct BuildPlan {
-  std::string name;                   // of the matrix
-  std::map<std::string, Step> steps;  // by key; tests included
-  std::vector<PlannedImage> images;   // in cell order
-  std::vector<ExcludedCell> excluded;
-  std::vector<std::string> warnings;
-  std::size_t steps_before_sharing = 0;
+ private:
+  friend BuildPlan make_plan(Resolution resolution);
+  explicit BuildPlan(Resolution resolution) : resolution_(std::move(resolution)) {}
+  Resolution resolution_;
 };
-
-PlannedImage planned(ImageSpec spec);
 
 // Throws Error(input) when two cells get one tag, naming both.
-BuildPlan make_plan(const std::string& name, std::vector<ImageSpec> specs, std::vector<ExcludedCell> excluded,
-                    std::vector<std::string> warnings);
+BuildPlan make_plan(Resolution resolution);
 
-// expand → resolve → plan in one go. Planner (planner.h) gives the same image by image.
-BuildPlan plan_matrix(const Matrix& matrix, const ResolveInput& input);
+// expand → resolve → plan in one go.
+BuildPlan plan_matrix(Matrix matrix, const ResolveInput& input);
 
-// JSON of each stage, for `kiln show` and for plan.json in the state folder (read back by `kiln step`).
-Json to_json(const ImageRequest& request);
-Json to_json(const ImageSpec& spec);
-Json to_json(const Step& step);
-Json to_json(const ExcludedCell& cell);
-Json to_json(const BuildPlan& plan);
-// The same as text, appended to `out`; plan_text puts each cell and each step on a line of its own.
-void append_json(std::string& out, const Step& step);
-void append_json(std::string& out, const PlannedImage& image);
-std::string plan_text(const BuildPlan& plan);
-BuildPlan plan_from_json(const JsonDocument& document);
+using ImageNumbers = std::vector<std::uint32_t>;
+ImageNumbers all_images(const BuildPlan& plan);
 
-// Why an image has to be built, one line a changed input: "library/openblas: distro.sh changed (1a2b… →
-// 3c4d…)". `before`: the same cell in the plan of the last build. Empty when nothing changed.
-std::vector<std::string> explain_image(const ImageSpec& now, const ImageSpec& before);
-// The same where the last plan does not have the cell, or there is no last plan.
-std::vector<std::string> explain_new_image(bool last_plan);
+// Which steps, tests included, images of a plan need, and how many of them need each.
+class StepUses {
+ public:
+  using Number = StepTable::Number;
+  StepUses(const BuildPlan& plan, const ImageNumbers& images);
+
+  // Each once, by first need. The second is for the loop over what nobody keeps.
+  const std::vector<Number>& steps() const& { return steps_; }
+  std::vector<Number> steps() && { return std::move(steps_); }
+  std::vector<Number> by_key() const;  // the same
+  std::size_t of(Number step) const { return uses_[table_->first(step)]; }
+  std::size_t runs() const { return runs_; }  // were each image to run its own
+  std::size_t shared() const;                 // steps that several images need
+
+ private:
+  const StepTable* table_;
+  std::vector<std::uint32_t> uses_;  // by number
+  std::vector<Number> steps_;
+  std::size_t runs_ = 0;
+};
 
 }  // namespace kiln

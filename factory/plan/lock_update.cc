@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/component_value.h"
-#include "plan/glob.h"
-#include "plan/image_reference.h"
+#include "base/glob.h"
+#include "oci/reference.h"
+#include "recipe/component_value.h"
 
 namespace kiln {
 namespace {
@@ -135,42 +135,60 @@ std::set<std::string> chosen_entries(const LockNeeds& needs, const Lockfile& loc
   return chosen;
 }
 
+// What the images of a plan need, one after the other.
+class NeedCollector {
+ public:
+  NeedCollector(const RecipeBook& recipes, const StepTable& steps)
+      : recipes_(&recipes), steps_(&steps), seen_(steps.size(), 0) {}
+
+  void add(const ResolvedImage& image) {
+    for (const ComponentUse& use : image.components())
+      add(use.kind, use.name, use.version.text(), use.method);
+    for (StepTable::Number step : image.steps()) {
+      if (seen_[step] != 0) continue;
+      seen_[step] = 1;
+      add_step(step, image.architecture());
+    }
+  }
+  LockNeeds take() { return std::move(needs_); }
+
+ private:
+  LockNeed& add(Kind kind, const std::string& name, const std::string& version, const std::string& method) {
+    auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
+    if (!added) return found->second;
+    const Component* component = recipes_->find(kind, name);
+    LockNeed need;
+    need.component = component;
+    need.version = component == nullptr ? nullptr : component->find_version(Version(version));
+    need.method = component == nullptr ? nullptr : component->find_method(method);
+    if (need.version == nullptr || need.method == nullptr)
+      throw Error(ExitCode::input,
+                  fmt::format("the plan has {}, which is not among the recipes", found->first));
+    need.image = base_reference(*need.method, need.version->version);
+    return found->second = std::move(need);
+  }
+
+  void add_step(StepTable::Number number, const std::string& architecture) {
+    const Step& step = steps_->pattern(number);
+    const std::size_t slash = step.component.find('/');
+    const Kind kind = *kind_from(step.component.substr(0, slash));
+    LockNeed& need = add(kind, step.component.substr(slash + 1), step.version, step.method);
+    if (steps_->parent(number) == StepTable::kNone)
+      need.base_steps.try_emplace(architecture, steps_->step(number));
+  }
+
+  const RecipeBook* recipes_;
+  const StepTable* steps_;
+  std::vector<char> seen_;
+  LockNeeds needs_;
+};
+
 }  // namespace
 
-LockNeed& LockNeedCollector::add(Kind kind, const std::string& name, const std::string& version,
-                                 const std::string& method) {
-  auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
-  if (!added) return found->second;
-  const Component* component = recipes_->find(kind, name);
-  LockNeed need;
-  need.component = component;
-  need.version = component == nullptr ? nullptr : component->find_version(Version(version));
-  need.method = component == nullptr ? nullptr : component->find_method(method);
-  if (need.version == nullptr || need.method == nullptr)
-    throw Error(ExitCode::input,
-                fmt::format("the plan has {}, which is not among the recipes", found->first));
-  need.image = base_reference(*need.method, need.version->version);
-  return found->second = std::move(need);
-}
-
-void LockNeedCollector::add_step(const Step& step, const std::string& architecture) {
-  std::size_t slash = step.component.find('/');
-  Kind kind = *kind_from(step.component.substr(0, slash));
-  LockNeed& need = add(kind, step.component.substr(slash + 1), step.version, step.method);
-  if (step.parent.empty()) need.base_steps.try_emplace(architecture, step);
-}
-
-void LockNeedCollector::add(const ImageSpec& image) {
-  for (const ComponentUse& use : image.components) add(use.kind, use.name, use.version.text(), use.method);
-  std::string architecture = image.target.platform_architecture(*cpus_);
-  for (const Stage& stage : image.stages)
-    for (const Step& step : stage.steps) add_step(step, architecture);
-}
-
-LockNeeds lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus) {
-  LockNeedCollector collector(recipes, cpus);
-  for (const PlannedImage& image : plan.images) collector.add(image.spec);
-  return collector.needs();
+LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes) {
+  NeedCollector collector(recipes, resolution.steps());
+  for (std::size_t number = 0; number < resolution.size(); ++number) collector.add(resolution.image(number));
+  return collector.take();
 }
 
 std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/build_plan.h"
-#include "plan/lockfile.h"
+#include "recipe/lockfile.h"
+#include "resolve/resolve.h"
 
 namespace kiln {
 
@@ -23,27 +23,8 @@ struct LockNeed {
 
 using LockNeeds = std::map<std::string, LockNeed>;  // by lock_id
 
-// What images need, one after the other.
-class LockNeedCollector {
- public:
-  // REQUIRES: both outlive the needs.
-  LockNeedCollector(const RecipeBook& recipes, const Microarchitectures& cpus)
-      : recipes_(&recipes), cpus_(&cpus) {}
-  // REQUIRES: the image was made of these recipes.
-  void add(const ImageSpec& image);
-  const LockNeeds& needs() const { return needs_; }
-
- private:
-  LockNeed& add(Kind kind, const std::string& name, const std::string& version, const std::string& method);
-  void add_step(const Step& step, const std::string& architecture);
-
-  const RecipeBook* recipes_;
-  const Microarchitectures* cpus_;
-  LockNeeds needs_;
-};
-
-// REQUIRES: the plan was made of these recipes, which outlive the needs.
-LockNeeds lock_needs(const BuildPlan& plan, const RecipeBook& recipes, const Microarchitectures& cpus);
+// What the images need. REQUIRES: the resolution was made of these recipes, which outlive the needs.
+LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes);
 
 // Something that the plan needs and the lockfile does not have, or has otherwise.
 struct LockGap {

@@ -1,6 +1,7 @@
 // JSON of the stages, written straight as text: plans are long. Keys are sorted, as Json sorts them.
 //
-// plan.json, with each cell and each step on a line of its own (PlanFile, image/plan_file.h, counts on it):
+// plan.json, with each cell and each step on a line of its own (PlanFile, image/state/plan_file.h, counts on
+// it):
 //
 //   {"cells":[
 //   {"axes": {…}, …, "id": …, "tag": …, "key": …, "stages": [{"name": …, "steps": [KEY, …]}, …],
@@ -12,13 +13,16 @@
 //   },"steps_before_sharing": 25,"warnings": […]}
 //
 // Whoever prints a plan may add "state" and "why" to its cells; they are passed over when it is read.
+#include "plan/plan_json.h"
+
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
-#include "plan/build_plan.h"
 
 namespace kiln {
 namespace {
+
+using kiln::append_json;
 
 void append_json(std::string& out, bool value) { out += value ? "true" : "false"; }
 
@@ -89,38 +93,6 @@ void append_cell(std::string& out, const ExcludedCell& cell) {
   object.end();
 }
 
-// `append_step` writes a step of a stage: whole, or its key. `steps` is null in what is no plan.
-template <typename AppendStep>
-void append_spec(std::string& out, const ImageSpec& spec, const std::vector<std::string>* steps,
-                 AppendStep append_step) {
-  JsonObjectText object(out);
-  object.member("axes", spec.request.axes);
-  object.member("command", spec.command);
-  append_all(object.key("components"), spec.components);
-  object.member("environment", spec.environment);
-  append_all(object.key("flags"), spec.flags);
-  object.member("id", spec.request.id);
-  object.member("immutable_tag", spec.immutable_tag);
-  object.member("key", spec.key);
-  object.member("labels", spec.labels);
-  append_json(object.key("optimised"), spec.optimised);
-  object.member("repository", spec.repository);
-  append_array(object.key("stages"), spec.stages, [&](const Stage& stage) {
-    JsonObjectText staged(out);
-    staged.member("name", stage.name);
-    append_array(staged.key("steps"), stage.steps, append_step);
-    staged.end();
-  });
-  if (steps != nullptr) object.member("steps", *steps);
-  object.member("tag", spec.tag);
-  append_json(object.key("target"), spec.target);
-  append_array(object.key("tests"), spec.tests, append_step);
-  append_json(object.key("where"), spec.request.where);
-  object.end();
-}
-
-}  // namespace
-
 void append_json(std::string& out, const Step& step) {
   JsonObjectText object(out);
   object.member("component", step.component);
@@ -141,35 +113,67 @@ void append_json(std::string& out, const Step& step) {
   object.end();
 }
 
-void append_json(std::string& out, const PlannedImage& image) {
-  append_spec(out, image.spec, &image.steps, [&](const Step& step) { append_json(out, step.key); });
+// `append_step` writes a step of a stage: whole, or, in a plan, its key.
+template <typename AppendStep>
+void append_spec(std::string& out, const ImageSpec& spec, bool in_plan, AppendStep append_step) {
+  JsonObjectText object(out);
+  object.member("axes", spec.request.axes);
+  object.member("command", spec.command);
+  append_all(object.key("components"), spec.components);
+  object.member("environment", spec.environment);
+  append_all(object.key("flags"), spec.flags);
+  object.member("id", spec.request.id);
+  object.member("immutable_tag", spec.immutable_tag);
+  object.member("key", spec.key);
+  object.member("labels", spec.labels);
+  append_json(object.key("optimised"), spec.optimised);
+  object.member("repository", spec.repository);
+  append_array(object.key("stages"), spec.stages, [&](const Stage& stage) {
+    JsonObjectText staged(out);
+    staged.member("name", stage.name);
+    append_array(staged.key("steps"), stage.steps, append_step);
+    staged.end();
+  });
+  if (in_plan)
+    append_array(object.key("steps"), spec.steps(), [&](const Step* step) { append_json(out, step->key); });
+  object.member("tag", spec.tag);
+  append_json(object.key("target"), spec.target);
+  append_array(object.key("tests"), spec.tests, append_step);
+  append_json(object.key("where"), spec.request.where);
+  object.end();
 }
 
-std::string plan_text(const BuildPlan& plan) {
+}  // namespace
+
+std::string plan_text(const BuildPlan& plan, const ChosenCells& cells) {
+  const StepTable& table = plan.steps();
+  const StepUses uses(plan, cells.images);
   std::string out = "{\"cells\":[\n";
   const char* between = "";
-  for (const PlannedImage& image : plan.images) {
+  for (std::uint32_t number : cells.images) {
     out += between;
-    append_json(out, image);
+    append_spec(out, plan.image(number).spec(), true, [&](const Step& step) { append_json(out, step.key); });
     between = ",\n";
   }
   out += "\n],\"excluded\":";
-  append_array(out, plan.excluded, [&](const ExcludedCell& cell) { append_cell(out, cell); });
+  append_array(out, cells.excluded, [&](std::uint32_t number) { append_cell(out, plan.excluded(number)); });
   out += ",\"name\":";
-  append_json(out, plan.name);
+  append_json(out, plan.name());
   out += ",\"schema\":1,\"steps\":{\n";
   between = "";
-  for (const auto& [key, step] : plan.steps) {
+  for (StepTable::Number number : uses.by_key()) {
     out += between;
-    append_json(out, key);
+    append_json(out, table.hex(number));
     out += ':';
-    append_json(out, step);
+    append_json(out, table.step(number));
     between = ",\n";
   }
-  out += "\n},\"steps_before_sharing\":" + std::to_string(plan.steps_before_sharing) + ",\"warnings\":";
-  append_json(out, plan.warnings);
+  out += "\n},\"steps_before_sharing\":" + std::to_string(uses.runs()) + ",\"warnings\":";
+  append_json(out, plan.warnings());
   return out += "}\n";
 }
+
+std::string plan_text(const BuildPlan& plan) { return plan_text(plan, match_cells(plan, {})); }
 
 Json to_json(const ImageRequest& request) {
   std::string out;
@@ -195,10 +199,8 @@ Json to_json(const Step& step) {
 
 Json to_json(const ImageSpec& spec) {
   std::string out;
-  append_spec(out, spec, nullptr, [&](const Step& step) { append_json(out, step); });
+  append_spec(out, spec, false, [&](const Step& step) { append_json(out, step); });
   return Json::parse(out);
 }
-
-Json to_json(const BuildPlan& plan) { return Json::parse(plan_text(plan)); }
 
 }  // namespace kiln

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
-#include "plan/build_plan.h"
-#include "plan/component_value.h"
+#include "plan/plan_json.h"
+#include "recipe/component_value.h"
 
 namespace kiln {
 namespace {
@@ -94,13 +94,12 @@ Step step_from(const JsonNode& node) {
 
 class PlanReader {
  public:
-  BuildPlan read(const JsonNode& root) {
+  PlanDocument read(const JsonNode& root) {
     root.allow_only({"schema", "name", "warnings", "steps_before_sharing", "steps", "cells", "excluded"});
     root.at("schema").integer(1, 1);
     plan_.name = root.at("name").string();
     plan_.warnings = root.at("warnings").strings();
-    plan_.steps_before_sharing = static_cast<std::size_t>(
-        root.at("steps_before_sharing").integer(0, std::numeric_limits<std::int64_t>::max()));
+    root.at("steps_before_sharing").integer(0, std::numeric_limits<std::int64_t>::max());
     for (const auto& [key, node] : root.at("steps").members()) {
       Step step = step_from(node);
       if (step.key != key) node.at("key").fail(fmt::format("expected the key '{}'", key));
@@ -139,12 +138,11 @@ class PlanReader {
     return stages;
   }
 
-  PlannedImage image_from(const JsonNode& node) const {
+  ImageSpec image_from(const JsonNode& node) const {
     node.allow_only({"id", "axes", "where", "repository", "tag", "immutable_tag", "key", "target",
                      "components", "stages", "steps", "tests", "environment", "command", "labels", "flags",
                      "optimised", "state", "why"});
-    PlannedImage image;
-    ImageSpec& spec = image.spec;
+    ImageSpec spec;
     spec.request = {node.at("id").string(), map_from(node.at("axes")), location_from(node.at("where"))};
     spec.repository = node.at("repository").string();
     spec.tag = node.at("tag").string();
@@ -159,16 +157,15 @@ class PlanReader {
     spec.labels = map_from(node.at("labels"));
     for (const JsonNode& flag : node.at("flags").items()) spec.flags.push_back(flag_from(flag));
     spec.optimised = node.at("optimised").boolean();
-    for (const JsonNode& key : node.at("steps").items()) image.steps.push_back(step_at(key).key);
-    for (const Step& test : spec.tests) image.tests.push_back(test.key);
-    return image;
+    for (const JsonNode& key : node.at("steps").items()) step_at(key);
+    return spec;
   }
 
-  BuildPlan plan_;
+  PlanDocument plan_;
 };
 
 }  // namespace
 
-BuildPlan plan_from_json(const JsonDocument& document) { return PlanReader().read(document.root()); }
+PlanDocument plan_from_json(const JsonDocument& document) { return PlanReader().read(document.root()); }
 
 }  // namespace kiln

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace kiln::sbom {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 std::string plain(const std::string& text) {
   std::string out;
   for (char c : text.substr(0, 80)) {
-    bool letter = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+    bool letter = is_letter_or_digit(c) || c == '.' || c == '-';
     out += letter ? c : '-';
   }
   return out;

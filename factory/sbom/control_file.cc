@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sbom/words.h"
 
 namespace kiln::sbom {

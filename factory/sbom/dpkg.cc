@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "sbom/control_file.h"
 #include "sbom/databases.h"
 #include "sbom/words.h"

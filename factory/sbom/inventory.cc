@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "sbom/databases.h"
 
 namespace kiln::sbom {
@@ -62,7 +62,7 @@ std::string python_lines(std::string_view list) {
 
 class InventoryReader {
  public:
-  InventoryReader(sif::ImageTree& tree, const DatabaseFiles& files) : tree_(tree), files_(files) {}
+  InventoryReader(ImageTree& tree, const DatabaseFiles& files) : tree_(tree), files_(files) {}
 
   Inventory read() {
     find_databases();
@@ -80,15 +80,15 @@ class InventoryReader {
   // Every file whose name is a database's, by folders from the root: no link is followed, so each is met
   // once.
   void find_databases() {
-    std::vector<std::pair<sif::NodeId, std::string>> open{{sif::kRootNode, ""}};
+    std::vector<std::pair<NodeId, std::string>> open{{kRootNode, ""}};
     while (!open.empty()) {
       auto [folder, inside] = std::move(open.back());
       open.pop_back();
-      for (sif::NodeId node : tree_.children(folder)) {
+      for (NodeId node : tree_.children(folder)) {
         std::string path = inside + std::string(tree_.name(node));
-        const sif::Inode& inode = tree_.inode(tree_.inode_at(node));
-        if (inode.kind == sif::EntryKind::folder) open.emplace_back(node, path + "/");
-        if (inode.kind == sif::EntryKind::file) note_file(path);
+        const Inode& inode = tree_.inode(tree_.inode_at(node));
+        if (inode.kind == EntryKind::folder) open.emplace_back(node, path + "/");
+        if (inode.kind == EntryKind::file) note_file(path);
       }
     }
     std::sort(databases_.begin(), databases_.end());
@@ -114,8 +114,8 @@ class InventoryReader {
     try {
       auto node = tree_.lookup_followed(path);
       if (!node) return nullptr;
-      const sif::Inode& inode = tree_.inode(tree_.inode_at(*node));
-      return inode.kind == sif::EntryKind::file ? files_.find(inode.payload) : nullptr;
+      const Inode& inode = tree_.inode(tree_.inode_at(*node));
+      return inode.kind == EntryKind::file ? files_.find(inode.payload) : nullptr;
     } catch (const Error&) {  // through too many links
       return nullptr;
     }
@@ -222,7 +222,7 @@ class InventoryReader {
     std::sort(inventory_.gaps.begin(), inventory_.gaps.end());
   }
 
-  sif::ImageTree& tree_;
+  ImageTree& tree_;
   const DatabaseFiles& files_;
   std::vector<std::string> databases_;
   Inventory inventory_;
@@ -230,7 +230,7 @@ class InventoryReader {
 
 }  // namespace
 
-void DatabaseFiles::next_file(const sif::PathTable& paths, sif::NodeId path) { path_ = paths.path(path); }
+void DatabaseFiles::next_file(const PathTable& paths, NodeId path) { path_ = paths.path(path); }
 
 std::uint32_t DatabaseFiles::begin_file() {
   limit_ = limit_of(path_);
@@ -262,13 +262,13 @@ const std::string* DatabaseFiles::find(std::uint32_t content) const {
   return found == kept_.end() ? nullptr : &found->second;
 }
 
-Inventory read_inventory(sif::ImageTree& tree, const DatabaseFiles& files) {
+Inventory read_inventory(ImageTree& tree, const DatabaseFiles& files) {
   return InventoryReader(tree, files).read();
 }
 
-Inventory read_inventory(const sif::SourceImage& image) {
+Inventory read_inventory(const SourceImage& image) {
   DatabaseFiles files;
-  sif::LayerMerge merge(
+  LayerMerge merge(
       image.layer_count(), [&](std::size_t layer) { return image.open_layer(layer, {}); }, files);
   merge.run();
   return read_inventory(merge.tree(), files);

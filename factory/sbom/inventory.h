@@ -8,17 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "oci/image_source.h"
+#include "oci/image_tree.h"
+#include "oci/layer_merge.h"
 #include "sbom/package.h"
-#include "sif/image_source.h"
-#include "sif/image_tree.h"
-#include "sif/layer_merge.h"
 
 namespace kiln::sbom {
 
 // Keeps the contents of files that may be package databases, and only those.
-class DatabaseFiles final : public sif::ContentSink {
+class DatabaseFiles final : public ContentSink {
  public:
-  void next_file(const sif::PathTable& paths, sif::NodeId path) override;
+  void next_file(const PathTable& paths, NodeId path) override;
   std::uint32_t begin_file() override;
   void append(std::string_view bytes) override;
   void end_file() override;
@@ -42,9 +42,9 @@ struct Inventory {
 };
 
 // REQUIRES: `files` took the contents of `tree`'s layers. Damaged databases become gaps.
-Inventory read_inventory(sif::ImageTree& tree, const DatabaseFiles& files);
+Inventory read_inventory(ImageTree& tree, const DatabaseFiles& files);
 
 // The same for an image that is read for this alone. Throws Error(input) as LayerMerge does.
-Inventory read_inventory(const sif::SourceImage& image);
+Inventory read_inventory(const SourceImage& image);
 
 }  // namespace kiln::sbom

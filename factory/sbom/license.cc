@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "sbom/words.h"
 
 namespace kiln {
@@ -40,15 +40,16 @@ struct LicenseList {
     JsonNode root = JsonDocument::parse(embedded_licenses().at("licenses.json"), "licenses.json").root();
     list.version = root.at("list").string();
     for (const auto& [name, id] : root.at("aliases").members()) list.licenses[name] = id.string();
-    for (const std::string& id : root.at("ids").strings()) list.licenses.try_emplace(lower(id), id);
+    for (const std::string& id : root.at("ids").strings()) list.licenses.try_emplace(lower_case(id), id);
     for (const auto& [name, id] : root.at("exception_aliases").members()) list.exceptions[name] = id.string();
-    for (const std::string& id : root.at("exceptions").strings()) list.exceptions.try_emplace(lower(id), id);
+    for (const std::string& id : root.at("exceptions").strings())
+      list.exceptions.try_emplace(lower_case(id), id);
     return list;
   }
 };
 
 std::optional<std::string> find(const std::map<std::string, std::string>& names, std::string_view name) {
-  auto found = names.find(lower(name));
+  auto found = names.find(lower_case(name));
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -56,7 +57,7 @@ std::optional<std::string> find(const std::map<std::string, std::string>& names,
 std::string reference_of(std::string_view written) {
   std::string slug;
   for (char c : written.substr(0, 60)) {
-    bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-';
+    bool plain = is_letter_or_digit(c) || c == '.' || c == '-';
     if (plain || (!slug.empty() && slug.back() != '-')) slug += plain ? c : '-';
   }
   while (slug.ends_with('-')) slug.pop_back();
@@ -121,7 +122,7 @@ class ExpressionReader {
       if (c == '(' || c == ')' || c == ',') {
         end();
         words_.emplace_back(1, c);
-      } else if (std::isspace(static_cast<unsigned char>(c))) {
+      } else if (kWhiteSpace.find(c) != std::string_view::npos) {
         end();
       } else {
         word += c;
@@ -130,7 +131,7 @@ class ExpressionReader {
     end();
   }
 
-  bool is(std::string_view word) const { return at_ < words_.size() && lower(words_[at_]) == word; }
+  bool is(std::string_view word) const { return at_ < words_.size() && lower_case(words_[at_]) == word; }
   bool take(std::string_view word) {
     bool found = is(word);
     at_ += found ? 1 : 0;
@@ -177,7 +178,8 @@ class ExpressionReader {
   std::string words() {
     std::string text;
     static constexpr std::array<std::string_view, 7> kEnds = {"and", "or", "with", "&", "(", ")", ","};
-    while (at_ < words_.size() && std::find(kEnds.begin(), kEnds.end(), lower(words_[at_])) == kEnds.end())
+    while (at_ < words_.size() &&
+           std::find(kEnds.begin(), kEnds.end(), lower_case(words_[at_])) == kEnds.end())
       text += (text.empty() ? "" : " ") + words_[at_++];
     if (text.empty() || text.size() > kMostName) throw NotAnExpression{};
     return text;
@@ -195,7 +197,7 @@ class ExpressionReader {
   // An exception that the list does not have leaves a licence of its own: it may change everything.
   static License excepted(const License& license, const std::string& name, const std::string& exception) {
     std::string_view plain = exception;
-    if (lower(plain).ends_with(" exception")) plain.remove_suffix(10);
+    if (lower_case(plain).ends_with(" exception")) plain.remove_suffix(10);
     auto id = find(LicenseList::get().exceptions, exception);
     if (!id) id = find(LicenseList::get().exceptions, plain);
     if (!id || !license.on_the_list()) return unknown(name + " with " + exception);
@@ -210,7 +212,7 @@ class ExpressionReader {
 
 License read_license(std::string_view written) {
   std::string_view text = trimmed(written);
-  std::string low = lower(text);
+  std::string low = lower_case(text);
   if (text.empty() || low == "unknown" || low == "none" || low == "noassertion") return {};
   if (auto id = find(LicenseList::get().licenses, text)) return {*id, {}};
   if (text.find('\n') != text.npos && text.find('\n') <= kMostName) {

@@ -1,29 +1,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
+#include "base/enum_names.h"
+#include "base/text.h"
 #include "sbom/package.h"
 #include "sbom/words.h"
 
 namespace kiln::sbom {
 namespace {
 
+constexpr auto kEcosystems = enum_names<Ecosystem>({{Ecosystem::deb, "deb"},
+                                                    {Ecosystem::apk, "apk"},
+                                                    {Ecosystem::rpm, "rpm"},
+                                                    {Ecosystem::pypi, "pypi"},
+                                                    {Ecosystem::conda, "conda"},
+                                                    {Ecosystem::generic, "generic"}});
+
 std::string encoded(std::string_view text, std::string_view also_plain = "") {
-  std::string out;
-  for (char c : text) {
-    bool plain = std::isalnum(static_cast<unsigned char>(c)) ||
-                 std::string_view("-._~").find(c) != std::string_view::npos ||
-                 also_plain.find(c) != also_plain.npos;
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
+  return percent_encoded(text, fmt::format("-._~{}", also_plain));
 }
 
 // purl-spec, pypi: one spelling for names that PyPI takes for the same.
 std::string pypi_name(std::string_view name) {
-  std::string plain = lower(name);
+  std::string plain = lower_case(name);
   std::replace(plain.begin(), plain.end(), '_', '-');
   return plain;
 }
@@ -59,23 +60,7 @@ std::map<std::string, std::string> qualifiers_of(const Package& package, const D
 
 }  // namespace
 
-std::string_view name_of(Ecosystem ecosystem) {
-  switch (ecosystem) {
-    case Ecosystem::deb:
-      return "deb";
-    case Ecosystem::apk:
-      return "apk";
-    case Ecosystem::rpm:
-      return "rpm";
-    case Ecosystem::pypi:
-      return "pypi";
-    case Ecosystem::conda:
-      return "conda";
-    case Ecosystem::generic:
-      break;
-  }
-  return "generic";
-}
+std::string_view name_of(Ecosystem ecosystem) { return kEcosystems.of(ecosystem); }
 
 std::string public_url(std::string url) {
   std::size_t host = url.find("://");
@@ -99,11 +84,11 @@ std::string package_url(const Package& package, const Distribution& distribution
   switch (package.ecosystem) {
     case Ecosystem::deb:
     case Ecosystem::apk:
-      url += fmt::format("{}/{}", encoded(distribution.id.empty() ? "unknown" : lower(distribution.id)),
-                         encoded(lower(package.name)));
+      url += fmt::format("{}/{}", encoded(distribution.id.empty() ? "unknown" : lower_case(distribution.id)),
+                         encoded(lower_case(package.name)));
       break;
     case Ecosystem::rpm:
-      url += fmt::format("{}/{}", encoded(distribution.id.empty() ? "unknown" : lower(distribution.id)),
+      url += fmt::format("{}/{}", encoded(distribution.id.empty() ? "unknown" : lower_case(distribution.id)),
                          encoded(package.name));
       break;
     case Ecosystem::pypi:

@@ -73,7 +73,13 @@ void add_step(const Step& step, Dependencies& found) {
     found.add({{"name", step.component + " package archive"}, {"uri", archive->second}});
 }
 
-Json dependencies_of(const PlannedImage& image, const ProvenanceInput& input) {
+std::vector<const Step*> steps_and_tests(const ImageSpec& image) {
+  std::vector<const Step*> all = image.steps();
+  for (const Step& test : image.tests) all.push_back(&test);
+  return all;
+}
+
+Json dependencies_of(const ProvenanceInput& input) {
   Dependencies found;
   for (const RecipeRepository& repository : input.origin.repositories) {
     Json resource{{"name", "recipes"}, {"digest", {{"gitCommit", repository.commit}}}};
@@ -81,19 +87,14 @@ Json dependencies_of(const PlannedImage& image, const ProvenanceInput& input) {
     if (repository.modified) resource["annotations"] = {{"modified", true}};
     found.add(std::move(resource));
   }
-  for (const auto* keys : {&image.steps, &image.tests})
-    for (const std::string& key : *keys) add_step(input.plan.steps.at(key), found);
+  for (const Step* step : steps_and_tests(input.image)) add_step(*step, found);
   return found.take();
 }
 
-Json steps_of(const PlannedImage& image, const BuildPlan& plan) {
+Json steps_of(const ImageSpec& image) {
   Json all = Json::array();
-  for (const auto* keys : {&image.steps, &image.tests}) {
-    for (const std::string& key : *keys) {
-      const Step& step = plan.steps.at(key);
-      all.push_back({{"key", key}, {"kind", name_of(step.kind)}, {"title", step.title}});
-    }
-  }
+  for (const Step* step : steps_and_tests(image))
+    all.push_back({{"key", step->key}, {"kind", name_of(step->kind)}, {"title", step->title}});
   return all;
 }
 
@@ -109,25 +110,25 @@ Json flags_of(const ImageSpec& spec) {
   return all;
 }
 
-Json definition_of(const PlannedImage& image, const ProvenanceInput& input) {
-  const ImageSpec& spec = image.spec;
+Json definition_of(const ProvenanceInput& input) {
+  const ImageSpec& spec = input.image;
   return {{"buildType", kBuildType},
           {"externalParameters",
-           {{"matrix", input.plan.name}, {"cell", spec.request.id}, {"axes", spec.request.axes}}},
+           {{"matrix", input.matrix}, {"cell", spec.request.id}, {"axes", spec.request.axes}}},
           {"internalParameters",
            {{"key", spec.key},
             {"target", {{"cpu", spec.target.cpu}, {"accelerators", spec.target.accelerators}}},
-            {"steps", steps_of(image, input.plan)},
+            {"steps", steps_of(spec)},
             {"flags", flags_of(spec)}}},
-          {"resolvedDependencies", dependencies_of(image, input)}};
+          {"resolvedDependencies", dependencies_of(input)}};
 }
 
-Json run_of(const PlannedImage& image, const ProvenanceInput& input) {
+Json run_of(const ProvenanceInput& input) {
   std::string time = rfc3339(input.created);
   Json run{{"builder",
             {{"id", input.builder}, {"version", {{"kiln", input.tool}, {"archspec", input.flag_table}}}}},
            {"metadata",
-            {{"invocationId", "urn:kiln:image:" + record_name(image.spec)},
+            {{"invocationId", "urn:kiln:image:" + record_name(input.image)},
              {"startedOn", time},
              {"finishedOn", time}}}};
   if (!input.evidence.empty())
@@ -138,20 +139,17 @@ Json run_of(const PlannedImage& image, const ProvenanceInput& input) {
 }  // namespace
 
 std::string to_provenance(const ProvenanceInput& input) {
-  const PlannedImage& image = input.plan.images.front();
   Json statement{{"_type", "https://in-toto.io/Statement/v1"},
-                 {"subject", Json::array({{{"name", image.spec.repository + ":" + image.spec.tag},
+                 {"subject", Json::array({{{"name", input.image.repository + ":" + input.image.tag},
                                            {"digest", {{"sha256", input.manifest.hex()}}}}})},
                  {"predicateType", "https://slsa.dev/provenance/v1"},
-                 {"predicate",
-                  {{"buildDefinition", definition_of(image, input)}, {"runDetails", run_of(image, input)}}}};
+                 {"predicate", {{"buildDefinition", definition_of(input)}, {"runDetails", run_of(input)}}}};
   return statement.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<Package> components_of(const BuildPlan& plan, const RecipeOrigin& origin) {
-  const PlannedImage& image = plan.images.front();
+std::vector<Package> components_of(const ImageSpec& image, const RecipeOrigin& origin) {
   std::vector<Package> all;
-  for (const ComponentUse& use : image.spec.components) {
+  for (const ComponentUse& use : image.components) {
     Package package;
     package.kind = name_of(use.kind);
     package.name = use.name;
@@ -162,13 +160,12 @@ std::vector<Package> components_of(const BuildPlan& plan, const RecipeOrigin& or
       package.license = read_license(facts->second.licenses);
       package.homepage = facts->second.homepage;
     }
-    for (const std::string& key : image.steps) {
-      const Step& step = plan.steps.at(key);
-      auto url = step.parameters.find("KILN_SOURCE_URL");
-      if (step.component != id || url == step.parameters.end() || url->second.empty()) continue;
-      auto sum = step.parameters.find("KILN_SOURCE_CHECKSUM");
+    for (const Step* step : image.steps()) {
+      auto url = step->parameters.find("KILN_SOURCE_URL");
+      if (step->component != id || url == step->parameters.end() || url->second.empty()) continue;
+      auto sum = step->parameters.find("KILN_SOURCE_CHECKSUM");
       package.download = url->second;
-      package.checksum = sum == step.parameters.end() ? "" : sum->second;
+      package.checksum = sum == step->parameters.end() ? "" : sum->second;
     }
     all.push_back(std::move(package));
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/oci.h"
-#include "plan/build_plan.h"
+#include "oci/documents.h"
+#include "resolve/resolve.h"
 #include "sbom/package.h"
 #include "sbom/recipe_origin.h"
 
@@ -18,7 +18,8 @@ inline constexpr std::string_view kProvenanceType = "application/vnd.in-toto+jso
 inline constexpr std::string_view kBuildType = "urn:kiln:build-type:image:v1";
 
 struct ProvenanceInput {
-  const BuildPlan& plan;  // of the one image
+  const ImageSpec& image;
+  std::string matrix;  // its name
   const RecipeOrigin& origin;
   Digest manifest;         // of the image: the statement's subject
   Digest evidence;         // of the report, a byproduct; empty = none
@@ -28,11 +29,10 @@ struct ProvenanceInput {
   std::string flag_table;  // version of archspec's tables
 };
 
-// REQUIRES: the plan has exactly one image.
 std::string to_provenance(const ProvenanceInput& input);
 
 // What kiln put into the image, in layering order, for its bill of materials: base, toolchain, library,
 // framework, compiler, …, with the source that was downloaded for it where the plan has one.
-std::vector<Package> components_of(const BuildPlan& plan, const RecipeOrigin& origin);
+std::vector<Package> components_of(const ImageSpec& image, const RecipeOrigin& origin);
 
 }  // namespace kiln::sbom

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/text.h"
 #include "sbom/package.h"
 
 namespace kiln::sbom {
@@ -37,9 +38,7 @@ class Git {
   fs::path folder_;
 };
 
-bool is_commit(const std::string& text) {
-  return (text.size() == 40 || text.size() == 64) && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
+bool is_commit(const std::string& text) { return (text.size() == 40 || text.size() == 64) && is_hex(text); }
 
 // SPDX's and SLSA's form: git+https://…. "git@host:path" is ssh in short; a path on this machine says
 // nothing.

@@ -8,7 +8,7 @@
 
 #include "base/effects.h"
 #include "base/json.h"
-#include "plan/recipe.h"
+#include "recipe/recipe.h"
 
 namespace kiln::sbom {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "sbom/databases.h"
 
 namespace kiln::sbom {

@@ -2,32 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/quote.h"
+#include "base/reading.h"
 #include "sif/runtime_scripts.h"
 
 namespace kiln::sif {
 namespace {
 
-// 'text' with every quote as '\'': the shell reads back exactly `text`.
-std::string shell_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string shell_words(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) line += " " + shell_quoted(word);
+  for (const std::string& word : words) line += " " + quote_shell_text(word);
   return line;
-}
-
-bool is_shell_name(std::string_view name) {
-  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // Friday_20_November_2026_11:6:8_UTC, the form that Apptainer writes.
@@ -101,13 +89,13 @@ std::string environment_script(const ImageConfig& config) {
   for (const std::string& entry : config.env) {
     std::size_t equals = entry.find('=');
     std::string name = entry.substr(0, equals);
-    if (!is_shell_name(name)) continue;  // the shell could not hold it
+    if (!is_variable_name(name)) continue;  // the shell could not hold it
     std::string value = equals == std::string::npos ? "" : entry.substr(equals + 1);
     if (name == "PATH")
-      script += fmt::format("export PATH={}\n", shell_quoted(value));
+      script += fmt::format("export PATH={}\n", quote_shell_text(value));
     else
-      script +=
-          fmt::format("test -n \"${{{}:-}}\" || {}={}\nexport {}\n", name, name, shell_quoted(value), name);
+      script += fmt::format("test -n \"${{{}:-}}\" || {}={}\nexport {}\n", name, name,
+                            quote_shell_text(value), name);
   }
   return script;
 }

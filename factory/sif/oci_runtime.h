@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/oci.h"
-#include "sif/layer_merge.h"
+#include "oci/documents.h"
+#include "oci/layer_merge.h"
 
 namespace kiln::sif {
 

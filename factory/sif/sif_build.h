@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "sif/image_source.h"
-#include "sif/layer_merge.h"
+#include "oci/image_source.h"
+#include "oci/layer_merge.h"
 #include "sif/squashfs_writer.h"
 
 namespace kiln::sif {

@@ -6,8 +6,23 @@
 #include <cstring>
 #include <utility>
 
+#include "base/enum_names.h"
+
 namespace kiln::sif {
 namespace {
+
+// As siftool prints them.
+constexpr auto kTypeNames = enum_names<SifType>({{SifType::definition_file, "Def.FILE"},
+                                                 {SifType::environment, "Env.Vars"},
+                                                 {SifType::labels, "JSON.Labels"},
+                                                 {SifType::partition, "FS"},
+                                                 {SifType::signature, "Signature"},
+                                                 {SifType::json, "JSON.Generic"},
+                                                 {SifType::generic, "Generic/Raw"},
+                                                 {SifType::crypto_message, "Cryptographic Message"},
+                                                 {SifType::sbom, "SBOM"},
+                                                 {SifType::oci_root_index, "OCI.RootIndex"},
+                                                 {SifType::oci_blob, "OCI.Blob"}});
 
 constexpr std::size_t kExtraSize = 384;
 constexpr std::size_t kName = 128;
@@ -18,6 +33,8 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
     {"mips64", "09"}, {"mips64le", "10"}, {"s390x", "11"}, {"riscv64", "12"},
 };
 
+// Fields stand one behind the other without padding, little-endian: Apptainer writes its structs with Go's
+// binary.Write (github.com/apptainer/sif, descriptor.go, load.go).
 class Encoder {
  public:
   template <typename Number>
@@ -36,6 +53,7 @@ class Encoder {
   std::string bytes_;
 };
 
+// REQUIRES: the bytes are as many as are asked for. Both callers read whole headers and descriptors.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
@@ -65,31 +83,8 @@ class Decoder {
 }  // namespace
 
 std::string sif_type_name(SifType type) {
-  switch (type) {
-    case SifType::definition_file:
-      return "Def.FILE";
-    case SifType::environment:
-      return "Env.Vars";
-    case SifType::labels:
-      return "JSON.Labels";
-    case SifType::partition:
-      return "FS";
-    case SifType::signature:
-      return "Signature";
-    case SifType::json:
-      return "JSON.Generic";
-    case SifType::generic:
-      return "Generic/Raw";
-    case SifType::crypto_message:
-      return "Cryptographic Message";
-    case SifType::sbom:
-      return "SBOM";
-    case SifType::oci_root_index:
-      return "OCI.RootIndex";
-    case SifType::oci_blob:
-      return "OCI.Blob";
-  }
-  return "Unknown";
+  std::string_view name = kTypeNames.of(type);
+  return std::string(name.empty() ? "Unknown" : name);
 }
 
 std::string sif_arch_code(std::string_view oci_architecture) {
@@ -113,6 +108,8 @@ std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
   return text;
 }
 
+// The `extra` of a partition: file system, kind (4 bytes each), architecture (3), zeros. Of other objects it
+// is theirs: a signature's has its hash and the signer's fingerprint there.
 SifFileSystem SifObject::file_system() const {
   return type == SifType::partition ? SifFileSystem(Decoder(extra).number<std::int32_t>())
                                     : SifFileSystem::none;
@@ -138,7 +135,7 @@ std::string partition_extra(SifFileSystem file_system, SifPartition partition, s
 std::string encode(const SifHeader& header) {
   Encoder encoder;
   encoder.text(header.launch, 32);
-  encoder.text("SIF_MAGIC", 10);
+  encoder.text("SIF_MAGIC", 10);  // its NUL is part of it, as those of version and arch are
   encoder.text("01", 3);
   encoder.text(header.arch, 3);
   for (unsigned char byte : header.uuid) encoder.number(byte);
@@ -184,7 +181,7 @@ SifHeader decode_sif_header(std::string_view bytes) {
 SifObject decode_sif_object(std::string_view bytes, bool& used) {
   Decoder decoder(bytes);
   SifObject object;
-  object.type = SifType(decoder.number<std::int32_t>());
+  object.type = SifType(decoder.number<std::int32_t>());  // any number; read_sif refuses those without a name
   auto in_use = decoder.number<std::uint8_t>();
   if (in_use > 1) throw Error(ExitCode::input, fmt::format("the 'used' byte is {}, neither 0 nor 1", in_use));
   used = in_use == 1;

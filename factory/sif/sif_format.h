@@ -43,7 +43,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sif/blob.h"
+#include "oci/blob.h"
 #include "sif/output_file.h"
 
 namespace kiln::sif {

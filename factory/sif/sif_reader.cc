@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace kiln::sif {
 namespace {
 
+// SquashFS 4.0's superblock (Linux, fs/squashfs/squashfs_fs.h, struct squashfs_super_block): 96 bytes,
+// little-endian.
 constexpr std::uint64_t kSuperblock = 96;
-constexpr std::uint64_t kNoTable = ~std::uint64_t{0};
+constexpr std::uint64_t kNoTable = ~std::uint64_t{0};  // where an optional table would start
 
-// True when [offset, offset + size) lies inside [0, end), without overflow.
+// True when [offset, offset + size) lies inside [0, end), without overflow: all three may be anybody's
+// numbers, and offset + size may be small again.
 bool inside(std::uint64_t offset, std::uint64_t size, std::uint64_t end) {
   return offset <= end && size <= end - offset;
 }
@@ -68,10 +73,10 @@ void check_object(const ReadOnlyFile& file, const SifHeader& header, const SifOb
   if (object.created < 0 || object.modified < 0)
     file.fail(fmt::format("object {}: a time before 1970", object.id));
   for (char c : object.name)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      file.fail(fmt::format("object {}: control characters in its name", object.id));
+    if (is_control(c)) file.fail(fmt::format("object {}: control characters in its name", object.id));
 }
 
+// A link to what is not there would let a signature stand for nothing, or for an object that is added later.
 void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
   std::set<std::uint32_t> known{0};
   for (const SifObject& object : objects) known.insert({object.id, object.group});
@@ -80,6 +85,7 @@ void check_links(const ReadOnlyFile& file, const std::vector<SifObject>& objects
       file.fail(fmt::format("object {}: linked to {:#x}, which is not there", object.id, object.link));
 }
 
+// Two objects over the same bytes: what is checked as the one could be run as the other.
 void check_overlaps(const ReadOnlyFile& file, const std::vector<SifObject>& objects) {
   std::vector<const SifObject*> sorted;
   std::set<std::uint32_t> ids;
@@ -93,6 +99,8 @@ void check_overlaps(const ReadOnlyFile& file, const std::vector<SifObject>& obje
       file.fail(fmt::format("objects {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));
 }
 
+// Of two primary partitions one runtime may take the first and another the last; the architecture is said
+// twice.
 void check_primary(const ReadOnlyFile& file, const SifFile& sif) {
   std::string arch = "00";
   unsigned count = 0;
@@ -166,9 +174,11 @@ void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
   if (primary.file_system() != SifFileSystem::squashfs) return;
   if (primary.size < kSuperblock) file.fail("the primary partition is too small for a SquashFS superblock");
   std::string super = file.section(primary.offset, kSuperblock, kSuperblock);
-  if (!super.starts_with("hsqs")) file.fail("the primary partition does not hold a SquashFS image");
+  if (!super.starts_with("hsqs"))  // 0x73717368; the other way round are big-endian images of 2.x and 3.x
+    file.fail("the primary partition does not hold a SquashFS image");
   if (little_endian(super, 28, 2) != 4 || little_endian(super, 30, 2) != 0)
     file.fail("the primary partition's SquashFS is not of version 4.0");
+  // What the kernel checks when it mounts the file system, before it gets the chance to.
   std::uint64_t block = little_endian(super, 12, 4);
   std::uint64_t log = little_endian(super, 22, 2);
   if (block < 4096 || block > (1u << 20) || log > 20 || block != 1ull << log)
@@ -177,6 +187,7 @@ void check_primary_partition(const ReadOnlyFile& file, const SifFile& sif) {
   if (used > primary.size)
     file.fail(fmt::format("the primary partition's SquashFS has {} bytes, of which {} are there", used,
                           primary.size));
+  // Ids, extended attributes, inodes, folders, fragments, export table.
   for (std::size_t at : {48, 56, 64, 72, 80, 88}) {
     std::uint64_t table = little_endian(super, at, 8);
     bool optional = at == 56 || at == 80 || at == 88;

@@ -22,6 +22,9 @@
 namespace kiln::sif {
 namespace {
 
+// Linux, Documentation/filesystems/squashfs.rst, says where things are. A file is blocks of super_.block_size
+// plain bytes, and its end, when that is shorter, may lie in a fragment block that holds the ends of many
+// files.
 constexpr std::uint32_t kNoFragment = 0xffffffff;
 
 [[noreturn]] void bad(const ReadOnlyFile& file, const std::string& what) {
@@ -52,7 +55,8 @@ struct Section {
   static void destroy(sqfs_object_t*) {}
 };
 
-// A block of a file, or its end inside a fragment block.
+// A block of a file, or its end inside a fragment block. SquashFS's word for a stored block: its size in the
+// low 24 bits, bit 24 set when it is stored plain; the whole word 0 for a block of zeros that is not stored.
 struct Piece {
   std::uint64_t place = 0;   // of the stored block in the image
   std::uint32_t stored = 0;  // SquashFS's word: size, and whether it is compressed; 0: a hole
@@ -83,6 +87,7 @@ class Reader {
                  offset,
                  size} {
     check(sqfs_super_read(&super_, &section_.base), "the superblock");
+    // The number is the image's word alone, and seen_ has a bit for each.
     if (super_.inode_count > kMostSquashfsInodes) bad(file_, fmt::format("{} inodes", super_.inode_count));
     // libsquashfs takes memory for as many as are said; each holds the end of a file at least.
     if (super_.fragment_entry_count > super_.inode_count)
@@ -128,7 +133,8 @@ class Reader {
     if (status < 0) bad(file_, fmt::format("cannot read {} (libsquashfs error {})", what, status));
   }
 
-  // True when the inode is met for the first time.
+  // True when the inode is met for the first time. Folders that hold one another would otherwise be walked
+  // for ever.
   bool first_time(const sqfs_inode_generic_t& inode) {
     std::uint32_t number = inode.base.inode_number;
     if (number == 0 || number > super_.inode_count)
@@ -183,13 +189,14 @@ class Reader {
       check(sqfs_frag_table_lookup(fragments_.get(), fragment, &found), "a fragment");
       pieces_.push_back({found.start_offset, found.size, within, static_cast<std::uint32_t>(left), true, 0});
       count += 1;
-      left = left < super_.block_size ? 0 : left;
+      left = left < super_.block_size ? 0 : left;  // a fragment holds less than a block
     }
     if (left > 0) bad(file_, fmt::format("a file has {} bytes fewer than its inode says", left));
     contents_.push_back({inode.base.inode_number, static_cast<std::uint32_t>(count), size});
   }
 
-  // Threads take stored blocks one by one, in the order of their places.
+  // Threads take stored blocks one by one, in the order of their places. A block that many files name is
+  // unfolded once: its writer pays four bytes to name it again, and would have us unfold a megabyte.
   void read_blocks(unsigned jobs) {
     order_.resize(pieces_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<std::uint32_t>(i);

@@ -1,7 +1,7 @@
 // Reads a whole SquashFS image with libsquashfs: every folder and inode, and every data block once.
 #pragma once
 
-#include "sif/blob.h"
+#include "oci/blob.h"
 #include "sif/squashfs_totals.h"
 
 namespace kiln::sif {

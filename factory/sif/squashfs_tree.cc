@@ -121,7 +121,9 @@ std::uint64_t SquashfsTree::write() {
   return write_folder(kRootNode, next_number_);  // what mksquashfs stores as the root's parent
 }
 
-// A folder's entries get numbers in a row, which keeps folders small.
+// A folder's entries get numbers in a row, which keeps folders small: an entry has its number as a difference
+// of 16 bits to that of its header, and a header stands before every 256 entries, or where a difference does
+// not fit. The recursion is as deep as PathTable lets folders be.
 void SquashfsTree::number_folder(NodeId folder) {
   std::vector<NodeId> children = tree_.children(folder);
   for (NodeId child : children)
@@ -209,6 +211,8 @@ void SquashfsTree::write_inode(sqfs_inode_generic_t* inode, InodeId id, std::uin
   check_squashfs(sqfs_meta_writer_write_inode(tables_.inodes, inode), "an inode");
 }
 
+// An inode reference: where the metadata block starts, in bytes from the inode table's start, and the inode's
+// place among the block's 8192 plain bytes in the low 16 bits.
 std::uint64_t SquashfsTree::position() const {
   sqfs_u64 block = 0;
   sqfs_u32 offset = 0;

@@ -1,6 +1,7 @@
 // Inodes and folders of a SquashFS image; only for squashfs_writer.cc.
 #pragma once
 
+#include <sqfs/dir.h>
 #include <sqfs/dir_writer.h>
 #include <sqfs/error.h>
 #include <sqfs/id_table.h>
@@ -13,7 +14,7 @@
 #include <deque>
 #include <vector>
 
-#include "sif/layer_merge.h"
+#include "oci/layer_merge.h"
 #include "sif/squashfs_totals.h"
 
 namespace kiln::sif {

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "sif/layer_merge.h"
+#include "oci/layer_merge.h"
 #include "sif/output_file.h"
 #include "sif/squashfs_totals.h"
 

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
+
+#include "base/process.h"
+#include "support/fake_effects.h"
 
 namespace kiln {
 namespace {
@@ -116,23 +118,64 @@ TEST_F(Effects, NothingIsInherited) {
   EXPECT_NE(log().find("\n4\n"), std::string::npos) << "0, 1, 2 and ls's own: " << log();
 }
 
+// A child that says "up" and stays: only the limit ends it. The clock stands still until it is up, and then
+// jumps by `jump` seconds.
+struct Stayer {
+  CommandResult run(const std::string& before, CommandLimits limits, int jump) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", before + "echo up; exec sleep infinity"};
+    command.limits = limits;
+    command.on_line = [this, jump](std::string_view) { clock.now += jump; };
+    return run_process(command, clock);
+  }
+  testing::FakeClock clock;
+};
+
+CommandLimits wall_limit(int seconds) { return {.wall = std::chrono::seconds(seconds)}; }
+
 TEST_F(Effects, WallLimitKillsTheWholeTree) {
+  const std::string fifo = (folder_ / "held").string();
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int held = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(held, 0);
+  // The grandchild is the only one to keep the pipe open, and keeps none of ours.
   CommandResult result =
-      shell("sleep 60 & echo $! > " + (folder_ / "pid").string() + "; sleep 60", {std::chrono::seconds(1)});
+      Stayer().run("exec 3>" + fifo + "; sleep infinity >&3 2>&3 & exec 3>&-; ", wall_limit(10), 11);
   EXPECT_EQ(result.end, CommandEnd::wall_limit);
-  EXPECT_LT(result.seconds, 5);
-  std::string pid = *RealFileSystem().read(folder_ / "pid");
-  for (int i = 0; i < 50 && ::kill(std::stoi(pid), 0) == 0; ++i) ::usleep(20000);
-  std::ifstream status("/proc/" + std::to_string(std::stoi(pid)) + "/stat");
-  std::string line;
-  bool alive = static_cast<bool>(std::getline(status, line)) && line.find(") Z") == std::string::npos;
-  EXPECT_FALSE(alive) << "the grandchild lives: " << line;
+  EXPECT_EQ(result.seconds, 11);
+  // Blocks until nobody holds the other end: for ever, were the grandchild alive.
+  ASSERT_EQ(::fcntl(held, F_SETFL, 0), 0);
+  char byte = 0;
+  EXPECT_EQ(::read(held, &byte, 1), 0);
+  ::close(held);
 }
 
-TEST_F(Effects, SilenceAndLogLimits) {
-  CommandLimits silence;
-  silence.silence = std::chrono::seconds(1);
-  EXPECT_EQ(shell("echo start; sleep 60", silence).end, CommandEnd::silence_limit);
+// Once the child is up, each look at it takes five seconds.
+struct RunningClock final : Clock {
+  std::int64_t unix_seconds() const override { return 0; }
+  double monotonic_seconds() const override { return runs ? now += 5 : now; }
+  mutable double now = 0;
+  bool runs = false;
+};
+
+TEST_F(Effects, WhatIgnoresTheRequestIsKilledAfterTheGraceTime) {
+  RunningClock clock;
+  Command command;
+  command.argv = {"/bin/sh", "-c", "trap '' TERM; echo up; exec sleep infinity"};
+  command.limits = wall_limit(1);
+  command.on_line = [&](std::string_view) { clock.runs = true; };
+  CommandResult result = run_process(command, clock);
+  EXPECT_EQ(result.end, CommandEnd::wall_limit);
+  EXPECT_EQ(result.status, SIGKILL);
+}
+
+TEST_F(Effects, SilenceIsCountedFromTheLastWord) {
+  CommandLimits limits;
+  limits.silence = std::chrono::seconds(10);
+  EXPECT_EQ(Stayer().run("", limits, 11).end, CommandEnd::silence_limit);
+}
+
+TEST_F(Effects, AFloodOfOutputIsStopped) {
   CommandLimits flood;
   flood.log_bytes = 100'000;
   EXPECT_EQ(shell("yes", flood).end, CommandEnd::log_limit);

@@ -14,7 +14,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::vector<std::string> split(const std::string& text, char separator) {
+std::vector<std::string> fields_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
   for (std::size_t end = text.find(separator); end != std::string::npos; end = text.find(separator, begin)) {
@@ -46,7 +46,7 @@ std::string output_of(const std::string& command) {
 // The sample with one feature switched off, as archspec_answers.py does it.
 std::string without(const std::string& cpuinfo, const std::string& feature) {
   std::string result;
-  for (const std::string& line : split(cpuinfo, '\n')) {
+  for (const std::string& line : fields_of(cpuinfo, '\n')) {
     if (line.starts_with("flags") || line.starts_with("Features")) {
       std::istringstream words(line);
       for (std::string word; words >> word;) result += word == feature ? "" : word + " ";
@@ -63,8 +63,9 @@ class ArchspecComparison : public ::testing::Test {
   static void SetUpTestSuite() {
     const std::string script = KILN_SOURCE_DIR "/tests/base/archspec_answers.py";
     rows_ = new std::map<std::string, std::vector<Row>>;
-    for (const std::string& line : split(output_of("'" KILN_ARCHSPEC_PYTHON "' '" + script + "'"), '\n')) {
-      Row row = split(line, '\t');
+    for (const std::string& line :
+         fields_of(output_of("'" KILN_ARCHSPEC_PYTHON "' '" + script + "'"), '\n')) {
+      Row row = fields_of(line, '\t');
       if (row.size() > 1) (*rows_)[row[0]].push_back(row);
     }
     cpus_ =

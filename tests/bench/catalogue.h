@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "base/effects.h"
-#include "plan/matrix.h"
-#include "plan/recipe.h"
-#include "plan/resolve.h"
+#include "recipe/matrix.h"
+#include "recipe/recipe.h"
+#include "resolve/resolve.h"
 
 namespace kiln::bench {
 

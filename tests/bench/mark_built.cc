@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "catalogue.h"
-#include "image/state.h"
-#include "plan/planner.h"
+#include "image/state/state.h"
+#include "plan/build_plan.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {
@@ -17,12 +17,13 @@ int main(int argc, char** argv) {
     kiln::StatePaths state(argv[2]);
     kiln::fs::create_directories(state.built("x").parent_path());
     std::ofstream(state.formats()) << "oci sif\n";  // as they would all be there
-    kiln::Planner planner(catalogue.matrix, catalogue.input());
-    while (planner.next()) {
-      std::ofstream(state.built(planner.record_name())) << "{}\n";
-      kiln::fs::create_directories(state.layout(planner.repository(), planner.immutable_tag()));
+    const kiln::BuildPlan plan = kiln::plan_matrix(catalogue.matrix, catalogue.input());
+    for (std::size_t number = 0; number < plan.size(); ++number) {
+      const kiln::ResolvedImage image = plan.image(number);
+      std::ofstream(state.built(image.record_name())) << "{}\n";
+      kiln::fs::create_directories(state.layout(image.repository(), image.immutable_tag()));
     }
-    std::printf("%zu\n", planner.images());
+    std::printf("%zu\n", plan.size());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "catalogue.h"
-#include "plan/planner.h"
-#include "plan/render.h"
+#include "plan/plan_json.h"
+#include "render/render.h"
 
 namespace kiln::bench {
 namespace {
@@ -39,30 +39,29 @@ void over_catalogue(benchmark::State& state, Body body) {
 
 void expand_cells(benchmark::State& state) {
   over_catalogue(
-      state, [](const Catalogue& catalogue) { return Cells(catalogue.matrix, catalogue.recipes).size(); });
+      state, [](const Catalogue& catalogue) { return expand(catalogue.matrix, catalogue.recipes).size(); });
 }
 
-// Every key, tag and record name; nothing is kept of an image but its row of the plan.
+// Every key and record name; expand is part of it.
 void resolve_cells(benchmark::State& state) {
   over_catalogue(state, [](const Catalogue& catalogue) {
-    Planner planner(catalogue.matrix, catalogue.input());
-    while (planner.next()) benchmark::DoNotOptimize(planner.record_name());
-    return planner.images();
+    return resolve(expand(catalogue.matrix, catalogue.recipes), catalogue.input()).size();
   });
 }
 
-// The whole plan at once, every image and step of it.
+// All of a plan.
 void plan_cells(benchmark::State& state) {
   over_catalogue(state, [](const Catalogue& catalogue) {
-    return plan_matrix(catalogue.matrix, catalogue.input()).images.size();
+    return plan_matrix(catalogue.matrix, catalogue.input()).size();
   });
 }
 
 void write_json(benchmark::State& state) {
   over_catalogue(state, [](const Catalogue& catalogue) {
-    Planner planner(catalogue.matrix, catalogue.input());
-    while (planner.next()) benchmark::DoNotOptimize(to_json(planner.image().spec).dump());
-    return planner.images();
+    const BuildPlan plan = plan_matrix(catalogue.matrix, catalogue.input());
+    for (std::size_t image = 0; image < plan.size(); ++image)
+      benchmark::DoNotOptimize(to_json(plan.image(image).spec()).dump());
+    return plan.size();
   });
 }
 
@@ -70,14 +69,13 @@ void write_json(benchmark::State& state) {
 void render_files(benchmark::State& state) {
   const Catalogue* catalogue = catalogue_of(1000);
   if (catalogue == nullptr) return state.SkipWithError("no such catalogue in the environment");
-  Planner planner(catalogue->matrix, catalogue->input());
-  std::vector<PlannedImage> images;
-  for (std::size_t cell = 0; planner.next(); ++cell)
-    if (cell % 10 == 0) images.push_back(planner.image());
+  const BuildPlan plan = plan_matrix(catalogue->matrix, catalogue->input());
+  std::vector<ImageSpec> images;
+  for (std::size_t image = 0; image < plan.size(); image += 10) images.push_back(plan.image(image).spec());
   std::size_t bytes = 0;
   for (auto _ : state)
-    for (const PlannedImage& image : images)
-      bytes += render_dockerfile(image.spec).size() + render_singularity(image.spec).size();
+    for (const ImageSpec& image : images)
+      bytes += render_dockerfile(image).size() + render_singularity(image).size();
   state.SetItemsProcessed(static_cast<std::int64_t>(2 * images.size() * state.iterations()));
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
 }
@@ -85,13 +83,13 @@ void render_files(benchmark::State& state) {
 // From the matrix to the text of both files of each cell. Items are files.
 void render_catalogue(benchmark::State& state) {
   over_catalogue(state, [](const Catalogue& catalogue) {
-    Planner planner(catalogue.matrix, catalogue.input());
-    while (planner.next()) {
-      PlannedImage image = planner.image();
-      benchmark::DoNotOptimize(render_dockerfile(image.spec));
-      benchmark::DoNotOptimize(render_singularity(image.spec));
+    const BuildPlan plan = plan_matrix(catalogue.matrix, catalogue.input());
+    for (std::size_t image = 0; image < plan.size(); ++image) {
+      const ImageSpec spec = plan.image(image).spec();
+      benchmark::DoNotOptimize(render_dockerfile(spec));
+      benchmark::DoNotOptimize(render_singularity(spec));
     }
-    return 2 * planner.images();
+    return 2 * plan.size();
   });
 }
 
@@ -103,7 +101,7 @@ BENCHMARK(resolve_cells)->Apply(sizes);
 BENCHMARK(render_files)->Unit(benchmark::kMillisecond);
 BENCHMARK(render_catalogue)->Apply(sizes);
 BENCHMARK(write_json)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);
-BENCHMARK(plan_cells)->Arg(1000)->Arg(10000)->Unit(benchmark::kMillisecond);  // 100,000 would want gigabytes
+BENCHMARK(plan_cells)->Apply(sizes);
 
 }  // namespace
 }  // namespace kiln::bench

@@ -12,10 +12,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/oci.h"
-#include "sif/image_source.h"
-#include "sif/inflate.h"
-#include "sif/layer_reader.h"
+#include "oci/documents.h"
+#include "oci/image_source.h"
+#include "oci/inflate.h"
+#include "oci/layer_read.h"
 
 namespace kiln::sif {
 namespace {

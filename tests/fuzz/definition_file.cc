@@ -1,10 +1,10 @@
 // Definition files from anybody: refused with an Error(input) or read, and nothing that was read is lost.
-#include "definition/definition_file.h"
+#include "source/definition_file.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "definition/shell_tokens.h"
+#include "source/shell.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         for (const FilePair& pair : section.files()) demand(pair.place.line <= section.place.line + body);
         for (const NamedValue& label : section.labels()) demand(!label.name.empty());
         for (const NamedValue& value : section.assignments()) demand(!value.name.empty());
-        shell_commands(shell_tokens(section.body));
+        read_shell(section.body);
       }
     }
   } catch (const Error& error) {

@@ -1,11 +1,11 @@
 // Dockerfiles from anybody: refused with an Error(input) or read; what was read has its places inside of the
 // text, and words that the plain parts of the grammar bring back.
-#include "definition/dockerfile.h"
+#include "source/dockerfile.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "definition/shell_tokens.h"
+#include "source/shell.h"
 
 namespace {
 
@@ -36,7 +36,7 @@ void check(const Dockerfile& file, const DockerInstruction& one, int lines) {
   }
   if (!one.exec)
     for (const DockerWord& word : one.words) check_end(word.place, word.end, lines);
-  shell_commands(shell_tokens(one.text));
+  read_shell(one.text);
   for (const DockerInstruction& trigger : one.trigger) check(file, trigger, lines);
 }
 

@@ -2,9 +2,9 @@
 // Whatever the strings are, the emitters refuse them or the twins say what the plan says.
 #include <cstdint>
 
-#include "../plan/render_sample.h"
 #include "base/error.h"
-#include "definition/twin.h"
+#include "support/render_sample.h"
+#include "twin/twin.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // A legacy folder from anybody: two files with these bytes. The import refuses them with an Error(input), or
 // what it makes of them plans to exactly its images (import_folder proves that itself).
-#include "definition/import.h"
+#include "import/import.h"
 
 #include <cstdint>
 
-#include "definition/memory_files.h"
+#include "base/memory_files.h"
 #include "readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -17,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       {"old/base.def", "Bootstrap: docker\nFrom: debian:12\n%post\n  true\n"},
       {"old/data", "x"}};
   try {
-    import_folder(MemoryFiles(files), "old", {}, fuzz::some_cpus());
+    ImportOptions options;
+    options.compilers = {"tensorrt", "xla"};
+    import_folder(MemoryFiles(files), "old", options, fuzz::some_cpus());
   } catch (const Error& error) {
     if (error.code() != ExitCode::input) __builtin_trap();
   }

@@ -1,10 +1,10 @@
 // Layers from anybody: the merge refuses them with an Error or gives a tree whose names are plain.
-#include "sif/layer_merge.h"
+#include "oci/layer_merge.h"
 
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include "memory_file.h"
-#include "tar_bytes.h"
+#include "support/tar_bytes.h"
 
 namespace {
 
@@ -32,14 +32,14 @@ std::string name(FuzzedDataProvider& data) {
 std::string structured_layer(FuzzedDataProvider& data) {
   std::string bytes;
   for (int count = data.ConsumeIntegralInRange(0, 12); count > 0; --count) {
-    sif::testing::TarEntry entry;
+    kiln::testing::TarEntry entry;
     entry.name = name(data);
     entry.type = data.PickValueInArray({'0', '1', '2', '3', '5', '6'});
     if (entry.type == '0') entry.content = data.ConsumeRandomLengthString(40);
     if (entry.type == '1' || entry.type == '2') entry.link = name(data);
-    bytes += sif::testing::tar_entry(entry);
+    bytes += kiln::testing::tar_entry(entry);
   }
-  return bytes + sif::testing::tar_end();
+  return bytes + kiln::testing::tar_end();
 }
 
 void check(const ImageTree& tree, NodeId folder, std::uint32_t files) {

@@ -10,20 +10,20 @@
 namespace {
 
 // What cannot be read is said with a place in the file.
-template <std::vector<kiln::Error> (*check)(const kiln::lint::SourceFile&, kiln::lint::Report&)>
-void definition(const kiln::lint::SourceFile& file, kiln::lint::Report& report) {
+template <std::vector<kiln::Error> (*check)(const kiln::SourceFile&, kiln::lint::Report&)>
+void definition(const kiln::SourceFile& file, kiln::lint::Report& report) {
   for (const kiln::Error& error : check(file, report))
     if (error.code() != kiln::ExitCode::input || error.where().file != "f") __builtin_trap();
 }
 
-using Check = void (*)(const kiln::lint::SourceFile&, kiln::lint::Report&);
+using Check = void (*)(const kiln::SourceFile&, kiln::lint::Report&);
 
-void script(const kiln::lint::SourceFile& file, kiln::lint::Report& report) {
-  check_shell_file(file, kiln::lint::Place::recipe, report);
+void script(const kiln::SourceFile& file, kiln::lint::Report& report) {
+  check_shell_file(file, kiln::lint::ScriptPlace::recipe, report);
 }
 
 void look(Check check, const std::string& text, int rounds) {
-  kiln::lint::SourceFile file("f", text);
+  kiln::SourceFile file("f", text);
   kiln::lint::Report report;
   check(file, report);
   kiln::lint::LintResult result;

@@ -1,9 +1,9 @@
 // Manifests, configurations and archives from anybody: refused with an Error or read.
 #include <nlohmann/json.hpp>
 
-#include "base/oci.h"
 #include "memory_file.h"
-#include "sif/archive_index.h"
+#include "oci/archive_index.h"
+#include "oci/documents.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;
@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   try {
     if (bytes[0] % 3 == 0) {
       sif::fuzz::MemoryFile memory(text);
-      sif::ReadOnlyFile file(memory.path());
-      sif::ArchiveIndex(file).contains("a");
+      ReadOnlyFile file(memory.path());
+      ArchiveIndex(file).contains("a");
     } else if (bytes[0] % 3 == 1) {
       Manifest manifest = manifest_from_json(JsonDocument::parse(text, "manifest").root());
       manifest_from_json(JsonDocument::parse(to_json(manifest).dump(), "again").root());

@@ -1,9 +1,9 @@
 // A matrix from anybody: refused, or expanded into cells with ids of their own.
-#include "plan/matrix.h"
+#include "recipe/matrix.h"
 
 #include <set>
 
-#include "plan/expand.h"
+#include "expand/expand.h"
 #include "readers.h"
 
 namespace {
@@ -40,7 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     for (const MatrixGroup& group : matrix.groups) checked_size(group, kFew);
     Expansion expansion = expand(matrix, recipes);
     std::set<std::string> ids;
-    for (const ImageRequest& request : expansion.requests)
+    for (std::size_t cell = 0; cell < expansion.size(); ++cell) {
+      const ImageRequest request = expansion.request(cell);
       if (!ids.insert(request.id).second || request.id != cell_id(request.axes)) __builtin_trap();
+    }
   });
 }

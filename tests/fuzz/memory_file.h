@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "sif/blob.h"
+#include "oci/blob.h"
 
 namespace kiln::sif::fuzz {
 

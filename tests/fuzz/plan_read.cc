@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
-#include "plan/build_plan.h"
-#include "plan/render.h"
+#include "plan/plan_json.h"
 #include "readers.h"
+#include "render/render.h"
 
 namespace {
 
@@ -45,13 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     return 0;  // bad UTF-8: the scanner's business
   }
   return fuzz::refuses_or_reads([&] {
-    BuildPlan plan = plan_from_json(JsonDocument::parse(text, "plan.json"));
-    Json written = to_json(plan);
-    BuildPlan again = plan_from_json(JsonDocument::parse(written.dump(), "again.json"));
-    if (to_json(again) != written) __builtin_trap();
-    for (const PlannedImage& image : plan.images) {
-      render_dockerfile(image.spec);
-      render_singularity(image.spec);
+    PlanDocument plan = plan_from_json(JsonDocument::parse(text, "plan.json"));
+    for (const auto& [key, step] : plan.steps)
+      if (to_json(step).at("key") != key) __builtin_trap();
+    for (const ImageSpec& image : plan.images) {
+      if (to_json(image).at("id") != image.request.id) __builtin_trap();
+      render_dockerfile(image);
+      render_singularity(image);
     }
   });
 }

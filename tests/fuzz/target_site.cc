@@ -1,7 +1,7 @@
 // Target and site files from anybody, and targets as a matrix writes them.
-#include "plan/site.h"
-#include "plan/target.h"
+#include "base/site.h"
 #include "readers.h"
+#include "recipe/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

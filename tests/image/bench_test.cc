@@ -1,4 +1,4 @@
-#include "image/bench.h"
+#include "image/build/bench.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,12 @@
-#include "image/build.h"
+#include "image/build/build.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "image/architecture.h"
+#include "image/engine/architecture.h"
 #include "support/fake_effects.h"
+#include "support/plan_fixture.h"
 
 namespace kiln {
 namespace {
@@ -56,50 +57,45 @@ TEST(BuildReport, JsonCountsVerdicts) {
   EXPECT_EQ(json["images"][0]["verdict"], "built");
 }
 
-// A plan of one image in two steps and a test.
+// A plan of one image in two steps.
+BuildPlan one_image(const std::string& target) {
+  testing::Resolver resolver({testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
+                              testing::Recipe(Kind::framework, "hello", {"2.1"}).method("distro", "echo")});
+  Matrix matrix = testing::matrix({testing::axis("framework", {"hello"}), testing::axis("base", {"debian"}),
+                                   testing::axis("target", {target})});
+  matrix.name = "one";
+  return plan_matrix(std::move(matrix), resolver.input());
+}
+
+const char* target_of(const std::string& architecture) {
+  return architecture == "arm64" ? "neoverse_v1" : "x86_64_v3";
+}
+
 struct OneImage {
-  BuildPlan plan;
   testing::FakeFileSystem files;
   testing::FakeCommandRunner runner;
   testing::FakeClock clock;
   StatePaths state{"/state"};
   Site site;
   RecipeBook recipes;
+  BuildPlan plan;
+  ResolvedImage image = plan.image(0);
 
-  OneImage() {
-    plan.name = "one";
-    PlannedImage image;
-    image.spec.request.id = "cell";
-    image.spec.repository = "hello";
-    image.spec.tag = "2.1";
-    image.spec.immutable_tag = "2.1-ffffffffffff";
-    image.spec.key = std::string(64, 'f');
-    for (const char* title : {"base", "hello 2.1"}) {
-      Step step;
-      step.key = std::string(64, title[0] == 'b' ? 'a' : 'b');
-      step.title = title;
-      step.inputs = "{}";
-      step.parent = image.steps.empty() ? "" : image.steps.back();
-      plan.steps[step.key] = step;
-      image.steps.push_back(step.key);
-      if (image.spec.stages.empty()) image.spec.stages.push_back({"image", {}});
-      image.spec.stages.back().steps.push_back(step);
-    }
-    plan.images.push_back(image);
-  }
+  explicit OneImage(const std::string& architecture = own_architecture())
+      : plan(one_image(target_of(architecture))) {}
 
   BuildReport run() {
     Progress progress(
         ProgressStyle::none, clock, [](const std::string&) {}, false);
-    BuildSetup setup{plan, {"cell"}, recipes, site, state, files, runner, clock, {}};
+    BuildSetup setup{plan, {0}, recipes, site, state, files, runner, clock, {}};
     return build(setup, {2, true, "/usr/bin/kiln"}, progress);
   }
 
-  std::string built_file() const { return state.built(record_name(plan.images[0].spec)).string(); }
+  std::string built_file() const { return state.built(image.record_name()).string(); }
 
   void make_built() {
     files.files[built_file()] = "{}";
-    files.files["/state/images/hello/2.1-ffffffffffff/index.json"] = "{}";
+    files.files[(state.layout("hello", image.immutable_tag()) / "index.json").string()] = "{}";
   }
 };
 
@@ -121,19 +117,16 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   ASSERT_EQ(one.runner.commands.size(), 1u);
   std::vector<std::string> argv = one.runner.commands[0].argv;
   EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", "/state", "-f", "build.ninja", "-j", "2", "-k",
-                                            "0", "--", "cell"}));
+                                            "0", "--", one.image.id()}));
   EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
   EXPECT_TRUE(one.files.files.contains("/state/plans/one.json"));
 }
 
-// The base of the image is for Arm machines; this one may be anything else.
+// The image is for machines of another kind.
 struct OneImageForOthers : OneImage {
   const std::string other = own_architecture() == "arm64" ? "amd64" : "arm64";
 
-  OneImageForOthers() {
-    Step& base = plan.steps.at(plan.images[0].steps[0]);
-    base.inputs = Json{{"architecture", other + "/v8"}}.dump();
-  }
+  OneImageForOthers() : OneImage(own_architecture() == "arm64" ? "amd64" : "arm64") {}
 };
 
 TEST(Build, AnImageForOtherMachinesIsSkipped) {
@@ -176,17 +169,18 @@ TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
 TEST(Build, AFailedStepIsTheReason) {
   OneImage one;
   FailureRecord failure;
-  failure.key = one.plan.images[0].steps[1];
+  const std::vector<StepTable::Number> steps = one.image.steps();
+  failure.key = one.plan.steps().hex(steps[1]);
   failure.what = "exit status 3: boom";
   failure.log = "/state/logs/x.log";
   one.runner.respond = [&](const Command&) {
-    one.files.files[one.state.step(one.plan.images[0].steps[0]).string()] = "{}";
+    one.files.files[one.state.step(one.plan.steps().hex(steps[0])).string()] = "{}";
     one.files.files[one.state.failure(failure.key).string()] = to_json(failure).dump();
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   BuildReport report = one.run();
   EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
-  EXPECT_EQ(report.images.at(0).reason, "hello 2.1: exit status 3: boom (build)");
+  EXPECT_EQ(report.images.at(0).reason, "hello 2.1 (distro): exit status 3: boom (build)");
   EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
 }
 

@@ -1,10 +1,10 @@
-#include "image/buildah.h"
+#include "image/engine/buildah.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "image/oci_layout.h"
+#include "oci/layout.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -49,8 +49,8 @@ class Buildah : public ::testing::Test {
   StepRecord parent() {
     StepRecord record;
     record.key = std::string(64, 'a');
-    record.layers = {{BlobStore(folder / "store").put("layer", std::string(media_type::kLayerZstd)),
-                      Digest::of("tar"), "", ""}};
+    record.chain.layers = {{BlobStore(folder / "store").put("layer", std::string(media_type::kLayerZstd)),
+                            Digest::of("tar"), "", ""}};
     return record;
   }
 

@@ -1,10 +1,10 @@
-#include "image/engine_session.h"
+#include "image/engine/engine_session.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "image/private_folder.h"
+#include "image/engine/private_folder.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

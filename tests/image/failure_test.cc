@@ -1,4 +1,4 @@
-#include "image/failure.h"
+#include "image/build/failure.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "image/lock.h"
+#include "image/state/lock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

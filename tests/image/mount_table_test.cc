@@ -1,4 +1,4 @@
-#include "image/mount_table.h"
+#include "image/engine/mount_table.h"
 
 #include <gtest/gtest.h>
 

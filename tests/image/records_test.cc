@@ -1,10 +1,10 @@
-#include "image/records.h"
+#include "image/state/records.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "image/state.h"
+#include "image/state/state.h"
 
 namespace kiln {
 namespace {
@@ -15,10 +15,10 @@ StepRecord step_record() {
   StepRecord record;
   record.key = std::string(64, 'a');
   Descriptor blob{std::string(media_type::kLayerZstd), Digest::of("blob"), 4, {}};
-  record.layers = {{blob, Digest::of("tar"), record.key, "pytorch 2.6.0 (distro)"}};
-  record.base = ImageConfig{};
-  record.base->env = {"PATH=/bin"};
-  record.base->labels = {{"a", "b"}};
+  record.chain.layers = {{blob, Digest::of("tar"), record.key, "pytorch 2.6.0 (distro)"}};
+  record.chain.base = ImageConfig{};
+  record.chain.base->env = {"PATH=/bin"};
+  record.chain.base->labels = {{"a", "b"}};
   record.seconds = 1.5;
   return record;
 }
@@ -27,15 +27,15 @@ TEST(Records, AStepSurvivesTheWayThroughJson) {
   StepRecord record = step_record();
   StepRecord back = step_record_from_json(node(to_json(record).dump()));
   EXPECT_EQ(back.key, record.key);
-  ASSERT_EQ(back.layers.size(), 1u);
-  EXPECT_EQ(back.layers[0].blob, record.layers[0].blob);
-  EXPECT_EQ(back.layers[0].diff_id, record.layers[0].diff_id);
-  EXPECT_EQ(back.layers[0].step, record.key);
-  EXPECT_EQ(back.layers[0].created_by, "pytorch 2.6.0 (distro)");
-  EXPECT_EQ(back.base, record.base);
+  ASSERT_EQ(back.chain.layers.size(), 1u);
+  EXPECT_EQ(back.chain.layers[0].blob, record.chain.layers[0].blob);
+  EXPECT_EQ(back.chain.layers[0].diff_id, record.chain.layers[0].diff_id);
+  EXPECT_EQ(back.chain.layers[0].step, record.key);
+  EXPECT_EQ(back.chain.layers[0].created_by, "pytorch 2.6.0 (distro)");
+  EXPECT_EQ(back.chain.base, record.chain.base);
   EXPECT_EQ(back.seconds, 1.5);
-  record.base.reset();
-  EXPECT_FALSE(step_record_from_json(node(to_json(record).dump())).base);
+  record.chain.base.reset();
+  EXPECT_FALSE(step_record_from_json(node(to_json(record).dump())).chain.base);
 }
 
 TEST(Records, ATestAndAFailureSurviveToo) {

@@ -1,4 +1,4 @@
-#include "image/sif_folder.h"
+#include "image/state/sif_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "image/step.h"
+#include "image/build/step.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

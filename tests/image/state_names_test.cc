@@ -1,4 +1,4 @@
-#include "image/state_names.h"
+#include "image/state/state_names.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +39,21 @@ TEST(StateNames, AnImageIsBuiltWhenRecordAndLayoutAreThere) {
   EXPECT_FALSE(names.is_built("k-3", "pytorch", "2.6-k")) << "no record";
   EXPECT_FALSE(names.is_built("k-1", "pytorch", "0.1-k")) << "no layout";
   EXPECT_FALSE(names.is_built("k-1", "mxnet", "0.1-k")) << "no such repository";
+}
+
+TEST(StateNames, AnImageIsKnownByItsSpec) {
+  StatePaths state("/s");
+  ImageSpec spec;
+  spec.repository = "pytorch";
+  spec.immutable_tag = "2.6-k";
+  spec.key = std::string(64, 'a');
+  FakeFileSystem files;
+  files.files[state.built(record_name(spec))] = "";
+  EXPECT_FALSE(StateNames(state, files).is_built(spec)) << "no layout";
+  files.files["/s/images/pytorch/2.6-k/index.json"] = "";
+  EXPECT_TRUE(StateNames(state, files).is_built(spec));
+  files.remove_all(state.built(record_name(spec)));
+  EXPECT_FALSE(StateNames(state, files).is_built(spec)) << "no record";
 }
 
 TEST(StateNames, AnEmptyFolderHasNothing) {

@@ -1,13 +1,14 @@
-#include "image/step.h"
+#include "image/build/step.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "image/architecture.h"
-#include "image/layer.h"
-#include "image/oci_layout.h"
-#include "image/script.h"
+#include "image/build/script.h"
+#include "image/engine/architecture.h"
+#include "oci/layer_write.h"
+#include "oci/layout.h"
+#include "recipe/parameters.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -86,25 +87,24 @@ class Steps : public ::testing::Test {
                    {"parent", parent}};
     step.inputs = inputs.dump();
     step.key = Digest::of(step.inputs).hex();
-    return plan.steps[step.key] = step;
+    return steps[step.key] = step;
   }
 
   // A finished step to build on.
   std::string add_base() {
     StepRecord record;
     record.key = std::string(64, 'b');
-    record.layers = {{BlobStore(state.store()).put("layer", std::string(media_type::kLayerZstd)),
-                      Digest::of("tar"), record.key, "base"}};
-    record.base = ImageConfig{};
-    record.base->env = {"PATH=/opt/bin:/bin"};
+    record.chain.layers = {{BlobStore(state.store()).put("layer", std::string(media_type::kLayerZstd)),
+                            Digest::of("tar"), record.key, "base"}};
+    record.chain.base = ImageConfig{};
+    record.chain.base->env = {"PATH=/opt/bin:/bin"};
     files.write(state.step(record.key), to_json(record).dump());
     return record.key;
   }
 
   StepOutcome run(const std::string& key) {
-    StepSetup setup{plan,   site,  state,       files,
-                    runner, clock, environment, {{"framework/thing", folder / "recipe"}}};
-    return run_step(key, setup, engine);
+    StepSetup setup{site, state, files, runner, clock, environment, {{"framework/thing", folder / "recipe"}}};
+    return run_step(steps.at(key), setup, engine);
   }
   StepRecord record(const std::string& key) {
     return step_record_from_json(JsonDocument::parse(files.read(state.step(key)).value(), "record").root());
@@ -115,7 +115,7 @@ class Steps : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  BuildPlan plan;
+  std::map<std::string, Step> steps;
   Site site;
   StatePaths state{folder / "state"};
   RealFileSystem files;
@@ -170,12 +170,12 @@ TEST_F(Steps, TheRecordHoldsTheWholeChain) {
   };
   EXPECT_EQ(run(step.key), StepOutcome::done);
   StepRecord done = record(step.key);
-  ASSERT_EQ(done.layers.size(), 2u);
-  EXPECT_EQ(done.layers[0].created_by, "base");
-  EXPECT_EQ(done.layers[1].created_by, "thing 1.0 (distro)");
-  EXPECT_EQ(done.layers[1].step, step.key);
-  EXPECT_TRUE(BlobStore(state.store()).has(done.layers[1].blob.digest));
-  EXPECT_EQ(done.base->env, (std::vector<std::string>{"PATH=/opt/bin:/bin"}));
+  ASSERT_EQ(done.chain.layers.size(), 2u);
+  EXPECT_EQ(done.chain.layers[0].created_by, "base");
+  EXPECT_EQ(done.chain.layers[1].created_by, "thing 1.0 (distro)");
+  EXPECT_EQ(done.chain.layers[1].step, step.key);
+  EXPECT_TRUE(BlobStore(state.store()).has(done.chain.layers[1].blob.digest));
+  EXPECT_EQ(done.chain.base->env, (std::vector<std::string>{"PATH=/opt/bin:/bin"}));
   EXPECT_EQ(done.seconds, 7);
   EXPECT_EQ(engine.events, (std::vector<std::string>{"started on " + base, "kept " + step.key, "removed"}));
   EXPECT_FALSE(files.exists(engine.folder / "0/tmp/noise")) << "what is kept equals the layer";
@@ -186,7 +186,7 @@ TEST_F(Steps, WhatIsDoneIsNotDoneAgainUnlessABlobIsGone) {
   EXPECT_EQ(run(step.key), StepOutcome::done);
   EXPECT_EQ(run(step.key), StepOutcome::up_to_date);
   EXPECT_EQ(engine.runs.size(), 1u);
-  fs::remove(BlobStore(state.store()).path(record(step.key).layers[1].blob.digest));
+  fs::remove(BlobStore(state.store()).path(record(step.key).chain.layers[1].blob.digest));
   EXPECT_EQ(run(step.key), StepOutcome::done);
   EXPECT_EQ(engine.runs.size(), 2u);
 }
@@ -241,7 +241,6 @@ TEST_F(Steps, AParentThatIsNotDoneIsNamed) {
   EXPECT_EQ(run(step.key), StepOutcome::failed);
   EXPECT_EQ(failure(step.key).what,
             "the step " + std::string(64, 'c') + " that this one builds on is not done");
-  EXPECT_THROW(run("unknown"), Error);
 }
 
 TEST_F(Steps, AnotherArchitectureIsRefused) {
@@ -273,7 +272,7 @@ TEST_F(Steps, ARootfsScriptRunsOnTheHost) {
   EXPECT_EQ(command.environment.at("SSL_CERT_FILE"), (folder / "ca.crt").string())
       << "where it is on the host";
   EXPECT_EQ(command.log, state.log(step.key));
-  EXPECT_EQ(record(step.key).layers.size(), 1u);
+  EXPECT_EQ(record(step.key).chain.layers.size(), 1u);
   EXPECT_EQ(engine.events.front(), "started on nothing");
 }
 
@@ -297,6 +296,12 @@ TEST_F(Steps, ATestHasNoNetworkAndLeavesItsLastLine) {
   EXPECT_EQ(run(step.key), StepOutcome::up_to_date);
 }
 
+TEST_F(Steps, WhatNoScriptListsIsInTheTableOfParameters) {
+  EXPECT_EQ(run(add(StepKind::test, add_base()).key), StepOutcome::done);
+  for (const auto& [name, value] : engine.runs.at(0).environment)
+    EXPECT_TRUE(is_given_to_every_script(name)) << name << ": no key covers it, and it may be listed";
+}
+
 TEST_F(Steps, ACopyTakesFromTheBuildStage) {
   std::string base = add_base();
   Step build = add(StepKind::run, base);
@@ -308,7 +313,7 @@ TEST_F(Steps, ACopyTakesFromTheBuildStage) {
   Step& copy = add(StepKind::copy, base);
   copy.from = build.key;
   EXPECT_EQ(run(copy.key), StepOutcome::done) << files.read(state.log(copy.key)).value_or("");
-  EXPECT_EQ(record(copy.key).layers.size(), 2u) << "the image's chain, not the stage's";
+  EXPECT_EQ(record(copy.key).chain.layers.size(), 2u) << "the image's chain, not the stage's";
 }
 
 TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
@@ -316,7 +321,7 @@ TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
   LayoutImage image;
   TemporaryFolder tree;
   tree.write("file", "content");
-  LayerRecord layer = write_layer({tree.path(), {}}, origin, LayerOptions{});
+  BuiltLayer layer = write_layer({tree.path(), {}}, origin, LayerOptions{});
   image.layers = {layer.blob};
   image.config.env = {"A=b"};
   image.config.diff_ids = {layer.diff_id};
@@ -325,8 +330,8 @@ TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
   step.reference = "docker.io/library/debian:13";
   EXPECT_EQ(run(step.key), StepOutcome::done);
   EXPECT_EQ(engine.pulled, "docker.io/library/debian:13");
-  EXPECT_EQ(record(step.key).layers.at(0).blob, layer.blob);
-  EXPECT_EQ(record(step.key).base->env, (std::vector<std::string>{"A=b"}));
+  EXPECT_EQ(record(step.key).chain.layers.at(0).blob, layer.blob);
+  EXPECT_EQ(record(step.key).chain.base->env, (std::vector<std::string>{"A=b"}));
   EXPECT_TRUE(BlobStore(state.store()).has(layer.blob.digest));
 
   image.config.diff_ids = {Digest::of("something else")};

@@ -2,6 +2,7 @@
 // beside it.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,8 +12,12 @@
 
 #include "lint/lint.h"
 #include "plan/build_plan.h"
+#include "support/fake_effects.h"
 
 namespace kiln::lint::testing {
+
+// The first line of the scripts of tests.
+inline const std::string kShell = "#!/bin/sh -eu\n";
 
 inline const Microarchitectures& cpus() {
   static const Microarchitectures kCpus = [] {
@@ -24,14 +29,14 @@ inline const Microarchitectures& cpus() {
 }
 
 inline LintResult lint_path(const fs::path& path, FileSystem& files, const Shellcheck& shellcheck = {},
-                            Selection selection = {}) {
+                            RuleSelection selection = {}) {
   Linter linter(files, std::move(selection));
   linter.look_at(path);
   if (files.exists(path / "matrix.json")) {
     RecipeBook recipes = RecipeBook::read(files, {path / "recipes"});
     TargetBook targets(cpus());
     BuildPlan plan = plan_matrix(read_matrix(files, path / "matrix.json"), {recipes, targets, cpus()});
-    EXPECT_FALSE(plan.images.empty()) << path;
+    EXPECT_GT(plan.size(), 0u) << path;
     linter.look_at(CellInput{plan, recipes, cpus()});
   }
   return linter.finish(shellcheck);
@@ -42,6 +47,35 @@ inline std::vector<const Finding*> of_rule(const LintResult& result, const std::
   for (const Finding& finding : result.findings)
     if (finding.rule == rule && !finding.suppressed) found.push_back(&finding);
   return found;
+}
+
+// "line:column-end RULE text", a line each; with the file's path below `folder` in front when there is one.
+inline std::string findings_in(const LintResult& result, const std::string& folder = {}) {
+  std::string found;
+  for (const Finding& one : result.findings) {
+    if (one.suppressed) continue;
+    const std::string file = folder.empty() ? "" : one.where.file.substr(folder.size() + 1) + ":";
+    const std::string end = one.end_column > 0 ? fmt::format("-{}", one.end_column) : "";
+    found += fmt::format("{}{}{}:{}{} {} {}", found.empty() ? "" : "\n", file, one.where.line,
+                         one.where.column, end, one.rule, one.text);
+  }
+  return found;
+}
+
+struct TextCase {
+  std::string text;
+  std::string findings;  // all of them
+};
+
+// Looks at each text behind `head` as a file of this name.
+inline void expect_findings(const std::string& name, const std::string& head,
+                            const std::vector<TextCase>& cases) {
+  for (const TextCase& one : cases) {
+    kiln::testing::FakeFileSystem files(std::map<std::string, std::string>{{name, head + one.text}});
+    const LintResult result = lint_path(name, files);
+    EXPECT_TRUE(result.unreadable.empty()) << one.text;
+    EXPECT_EQ(findings_in(result), one.findings) << one.text;
+  }
 }
 
 }  // namespace kiln::lint::testing

@@ -1,24 +1,11 @@
-// The small readers: requirements, wheels, secrets, CUDA's tables.
+// The small readers: wheels, secrets, CUDA's tables.
 #include <gtest/gtest.h>
 
 #include "lint/check_script.h"
 #include "lint/cuda_limits.h"
-#include "lint/unit.h"
 
 namespace kiln::lint {
 namespace {
-
-TEST(Requirements, ReadsWhatPipWrites) {
-  auto read = [](const char* text) { return read_requirement(text, {}); };
-  EXPECT_EQ(read("Flask_Login[a,b]==1.0").name, "flask-login");
-  EXPECT_EQ(read("jax[cuda12]==0.4").extras, "cuda12");
-  EXPECT_EQ(read("torch == 2.6.0+cpu ; x").version, "2.6.0+cpu");
-  EXPECT_FALSE(read("a>=1").exact);
-  EXPECT_FALSE(read("a==1.*").exact);
-  EXPECT_TRUE(read("a @ https://example.org/a.whl").exact);
-  for (const char* none : {"./a", "$X", "dist/*.whl", "a-1.whl", "-r", "requirements.txt", ""})
-    EXPECT_EQ(read(none).name, "") << none;
-}
 
 TEST(Wheels, AreTakenApart) {
   EXPECT_EQ(wheel_name("dist/torch-1.4.0-cp36-cp36m-linux_x86_64.whl"),

@@ -56,6 +56,23 @@ TEST(Suppressions, WorkInJson) {
   EXPECT_TRUE(result.findings[0].suppressed);
 }
 
+// Two recipes name it, one of them in another root: it is one file, looked at where it lies.
+TEST(SharedFiles, AreReportedOnceAndAtTheirPlace) {
+  const std::string recipe =
+      R"({"licenses": "MIT", "versions": {"1": {}}, "methods": {"distro": {"script": "shared:open.sh"}}})";
+  FakeFileSystem files(Disk{{"recipes/shared/open.sh", "#!/bin/sh -eu\nchmod 777 /x\n"},
+                            {"recipes/library/x/recipe.json", recipe},
+                            {"site/library/y/recipe.json", recipe}});
+  Linter linter(files, {}, {"recipes", "site"});
+  linter.look_at("recipes");
+  linter.look_at("site");
+  const LintResult result = linter.finish({});
+  EXPECT_TRUE(result.unreadable.empty());
+  const auto found = testing::of_rule(result, "KL079");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]->where.file, "recipes/shared/open.sh");
+}
+
 TEST(Fixes, AreShownAsDiffs) {
   const LintResult result =
       lint_text("Dockerfile", "FROM scratch\nADD a /\nRUN b\nRUN apt-get update && apt-get install gcc\n");
@@ -313,7 +330,7 @@ TEST(Pins, SilenceTheNoteOnDigests) {
   for (bool pinned : {false, true}) {
     if (pinned) base.versions.front().pins["hub"].digests["amd64"] = Digest::of("a manifest");
     recipes.add(base);
-    const BuildPlan plan;
+    const BuildPlan plan = plan_matrix({}, {recipes, TargetBook(testing::cpus()), testing::cpus()});
     Linter linter(files, {});
     linter.look_at(path / "recipes");
     linter.look_at(CellInput{plan, recipes, testing::cpus()});

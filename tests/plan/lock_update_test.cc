@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan_fixture.h"
+#include "support/plan_fixture.h"
 
 namespace kiln::testing {
 namespace {
@@ -54,8 +54,8 @@ class LockUpdate : public ::testing::Test {
     BuildPlan plan = plan_matrix(matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0"}),
                                          axis("base", bases), axis("target", targets)}),
                                  resolver.input());
-    EXPECT_TRUE(plan.excluded.empty());
-    return act(lock_needs(plan, resolver.recipes(), archspec()));
+    EXPECT_EQ(plan.excluded(), 0u);
+    return act(lock_needs(plan.resolution(), resolver.recipes()));
   }
 
   Lockfile make(const Lockfile* previous = nullptr) {

@@ -8,13 +8,15 @@ namespace {
 using testing::error_of;
 using Strings = std::vector<std::string>;
 
-DslReading read(const std::string& text, const Strings& compilers = {}) {
+const Strings kCompilers = {"glow", "inductor", "ngraph", "tvm", "xla"};
+
+DslReading read(const std::string& text, const Strings& compilers = kCompilers) {
   return read_dsl(JsonDocument::parse(text, "job.json"), compilers);
 }
 
 DslReading read_file(const std::string& name) {
   std::string file = std::string(KILN_TEST_DATA) + "/dsl/" + name;
-  return read_dsl(JsonDocument::parse(testing::read_bytes(file), name), {});
+  return read_dsl(JsonDocument::parse(testing::read_bytes(file), name), kCompilers);
 }
 
 // `framework` is the inside of the framework's part.
@@ -80,6 +82,12 @@ TEST(Dsl, VersionsMayBeRangesOrTheLatest) {
   EXPECT_TRUE(read(training(R"("version": null)")).query.version.is_any());
 }
 
+TEST(Dsl, WithoutACompilerOfThatNameItIsAFurtherChoice) {
+  ImageQuery query = read(training(R"("xla": true, "glow": false)"), {"glow"}).query;
+  EXPECT_EQ(query.compilers, (std::map<std::string, bool>{{"glow", false}}));
+  EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"xla", "true"}}));
+}
+
 TEST(Dsl, NoAcceleratorCanBeSaidInFourWays) {
   for (const char* build :
        {"{}", R"({"acc_type": ""})", R"({"acc_type": "none"})", R"({"acc_type": null})"}) {
@@ -93,7 +101,7 @@ TEST(Dsl, FurtherOptionsOfAFrameworkAreChoices) {
       read(
           training(
               R"("xla": false, "tvm": true, "openvino": true, "backend": "Theano", "horovod": true, "cudnn": 7.6)"),
-          {"openvino"})
+          {"OpenVINO", "tvm", "xla"})
           .query;
   EXPECT_EQ(query.compilers,
             (std::map<std::string, bool>{{"openvino", true}, {"tvm", true}, {"xla", false}}));
@@ -139,6 +147,86 @@ TEST(Dsl, AnAppTagMakesTheLibraryAFurtherChoice) {
   EXPECT_EQ(query.application, "code_aster");
   EXPECT_EQ(query.opt_build, false) << "not enabled";
   EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"library", "mpich"}}));
+}
+
+std::string hpc(const std::string& part, const std::string& tag = "") {
+  return fmt::format(R"({{"application": {{"app_tag": "{}"}}, "optimisation": {{"app_type-hpc": {}}}}})", tag,
+                     part);
+}
+
+TEST(Dsl, AnHpcJobNamesItsParallelisation) {
+  ImageQuery query = read(hpc(R"({"config": {"parallelisation": "OpenMP"}, "parallelisation-openmp":
+    {"library": "GCC", "method": "Source", "compiler": "gfortran", "affinity": "x"}, "parallelisation-mpi": {"library": "mpich"}})"))
+                         .query;
+  EXPECT_EQ(query.app_type, "hpc");
+  EXPECT_EQ(query.application, "gcc");
+  EXPECT_EQ(query.method, "source");
+  EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"compiler", "gfortran"}}));
+  EXPECT_EQ(read(hpc("{}", "solver")).query.application, "solver");
+  Error error = error_of([] { read(hpc("{}")); });
+  EXPECT_EQ(error.where().pointer, "/optimisation/app_type-hpc");
+}
+
+TEST(Dsl, AMisspeltHintIsNoChoice) {
+  DslReading reading =
+      read(hpc(R"({"parallelisation-mpi": {"library": "mpich", "versoin": "3", "mpicc": true}})"));
+  EXPECT_EQ(reading.query.selectors, (std::map<std::string, std::string>{{"mpicc", "true"}}));
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_NE(reading.unknown[0].find("did you mean 'version'?"), std::string::npos);
+}
+
+TEST(Dsl, ABigDataJobIsItsTag) {
+  ImageQuery query =
+      read(R"({"application": {"app_tag": "spark"}, "optimisation": {"app_type-big_data": {}}})").query;
+  EXPECT_EQ(query.app_type, "big_data");
+  EXPECT_EQ(query.application, "spark");
+}
+
+TEST(Dsl, TrainingOnOneNodeIsNoChoice) {
+  ImageQuery query = read(R"({"optimisation": {"app_type-ai_inference": {
+    "config": {"ai_framework": "pytorch", "distributed_training": false}}}})")
+                         .query;
+  EXPECT_EQ(query.app_type, "ai_inference");
+  EXPECT_TRUE(query.selectors.empty());
+}
+
+TEST(Dsl, AFormatIsOneOfThree) {
+  EXPECT_EQ(read(R"({"application": {"app_tag": "a"}, "optimisation": {"format": "OCI"}})").query.format,
+            "oci");
+  Error error =
+      error_of([] { read(R"({"application": {"app_tag": "a"}, "optimisation": {"format": "sfi"}})"); });
+  EXPECT_EQ(error.message(), "'sfi' is no format: expected tag, oci, sif");
+}
+
+TEST(Dsl, LooksIntoEveryPartForUnknownKeys) {
+  DslReading reading = read(
+      R"({"$schema": "x", "job": {"target": {"nme": 1}, "application": {"app_tag": "a", "build": {"scr": 1}},
+    "optimisation": {"autotuning": {"tunr": 1}, "app_type-": {}, "opt_build": {"cup": 1}, "app_type-ai_training": {
+      "data": {"locatoin": 1, "etl": {"prefecth": 1}}, "ai_framework-": {},
+      "config": {"ai_framework": "jax", "layer": 1}}}}})");
+  std::string all;
+  for (const auto& note : reading.unknown) all += note.substr(note.find("(at ")) + "\n";
+  for (const char* key :
+       {"/job/target/nme", "/job/application/build/scr", "/job/optimisation/autotuning/tunr",
+        "/job/optimisation/app_type-)", "/opt_build/cup", "/data/locatoin", "/etl/prefecth",
+        "/ai_framework-)", "/config/layer"})
+    EXPECT_NE(all.find(key), std::string::npos) << key << " in\n" << all;
+  EXPECT_EQ(all.find("$schema"), std::string::npos);
+}
+
+TEST(Dsl, TheTargetsHostCountsLessThanTheJobs) {
+  auto reading = read(
+      R"({"target": {"host": {"cpu": "zen2"}}, "host": {"cpu": "zen3"}, "application": {"app_tag": "a"}})");
+  EXPECT_EQ(host_from_json(*reading.query.host).cpu, "zen3");
+}
+
+TEST(Dsl, AnEmptyPartIsAnAbsentOne) {
+  ImageQuery query =
+      read(R"({"job": {"host": null, "target": null, "application": {"app_tag": "a", "build": null},
+    "optimisation": {"opt_build": null, "workload": null, "format": null, "app_type": null}}})")
+          .query;
+  EXPECT_EQ(query.application, "a");
+  EXPECT_FALSE(query.host);
 }
 
 TEST(Dsl, ReportsUnknownKeysWithPlaceAndNearest) {

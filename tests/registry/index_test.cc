@@ -169,6 +169,53 @@ TEST_F(IndexTest, RefusesImagesThatAreNotAllThere) {
   EXPECT_TRUE(index.snapshots().empty());
 }
 
+TEST_F(IndexTest, AnImageNeedsItsConfigAndTheManifestsOfItsAttachments) {
+  Index index = open();
+  auto record = image("a", "one");
+  record.attachments = {{"spdx", store.put("bill", "text/plain"), Digest::of("no manifest")}};
+  EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
+            fmt::format("blob {} (spdx) is not in the store", Digest::of("no manifest").text()));
+  record.attachments.clear();
+  Digest config = Digest::of("{\"config\": \"one\"}");
+  fs::remove(store.path(config));
+  EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
+            fmt::format("blob {} is not in the store", config.text()));
+}
+
+TEST_F(IndexTest, AnImageHasANameOfTwoParts) {
+  Index index = open();
+  for (std::string ImageRecord::*part : {&ImageRecord::repository, &ImageRecord::tag}) {
+    auto record = image("a", "one");
+    record.*part = "";
+    EXPECT_TRUE(error_of([&] { index.publish({record}, {}, kNow, ""); })
+                    .message()
+                    .ends_with("it needs a manifest, a repository and a tag"));
+  }
+  EXPECT_EQ(index.current(), 0);
+}
+
+TEST_F(IndexTest, AMappingIsNoImageOfOurs) {
+  Index index = open();
+  ImageRecord mapping;
+  mapping.code = "a";
+  mapping.reference = "docker://a";
+  ImageRecord without_reference = mapping;
+  without_reference.reference = "";
+  ImageRecord ours = mapping;
+  ours.manifest = Digest::of("manifest");
+  for (const auto& wrong : {without_reference, ours}) {
+    EXPECT_TRUE(error_of([&] {
+                  index.import_mappings({mapping, wrong}, kNow);
+                })
+                    .message()
+                    .ends_with("it needs a reference and a code, and no manifest"));
+  }
+  ImageRecord second = mapping;
+  second.code = "b";
+  EXPECT_EQ(index.import_mappings({mapping, second}, kNow), 1);
+  EXPECT_EQ(index.snapshots()[0].note, "2 imported mappings");
+}
+
 TEST_F(IndexTest, TheNewestMappingOfACodeWins) {
   Index index = open();
   ImageRecord mapping;
@@ -230,6 +277,51 @@ TEST_F(IndexTest, RefusesANewerFormatNamingBoth) {
   EXPECT_FALSE(fs::exists(folder.path() / "index.db.bad-1"));
 }
 
+TEST_F(IndexTest, AFormatThatNeverWasIsDamage) {
+  open().publish({image("a", "one")}, {}, kNow, "");
+  sql("PRAGMA user_version = 0");
+  EXPECT_EQ(error_of([&] { open(Index::Mode::read); }).message(),
+            (folder.path() / "index.db").string() + " has format 0, which never was");
+  EXPECT_EQ(tags(open().entries()), Strings{"pytorch:a=one"});
+  EXPECT_TRUE(fs::exists(folder.path() / "index.db.bad-1"));
+}
+
+// Rows that hold together as SQL, but are not what was written.
+TEST_F(IndexTest, AChangedRowIsDamage) {
+  for (const char* change :
+       {"UPDATE images SET record = replace(record, '1234', '4321')",
+        "UPDATE measurements SET record = replace(record, '20', '21')", "UPDATE measurements SET number = 7",
+        "UPDATE tags SET stale = 1", "UPDATE snapshots SET note = 'other'"}) {
+    MemoryFolder state;
+    BlobStore blobs(state.path() / "store");
+    auto record = stored_image(blobs, "a", "one");
+    {
+      Index index = Index::open(state.path(), Index::Mode::write);
+      index.publish({record}, {}, kNow, "note");
+      index.record(measurement_of(record.manifest, 300));
+    }
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open((state.path() / "index.db").c_str(), &handle), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(handle, change, nullptr, nullptr, nullptr), SQLITE_OK) << change;
+    sqlite3_close(handle);
+    Error error = error_of([&] { Index::open(state.path(), Index::Mode::read).entries(); });
+    EXPECT_TRUE(error.message().starts_with("the index is damaged: ")) << change << ": " << error.message();
+    Index index = Index::open(state.path(), Index::Mode::write);
+    ASSERT_EQ(index.entries().size(), 1u) << change;
+    EXPECT_EQ(to_json(index.entries()[0].image), to_json(record)) << change;
+    EXPECT_FALSE(index.entries()[0].stale);
+    EXPECT_EQ(index.entries()[0].measurements.size(), 1u);
+    EXPECT_EQ(index.snapshots()[0].note, "note");
+  }
+}
+
+TEST_F(IndexTest, APointerThatItsSidecarDoesNotProveIsNotFollowed) {
+  open().publish({image("a", "one")}, {}, kNow, "");
+  sql("UPDATE current SET snapshot = 9");
+  EXPECT_EQ(tags(open(Index::Mode::read).entries()), Strings{"pytorch:a=one"});
+  EXPECT_EQ(tags(open().entries()), Strings{"pytorch:a=one"});
+}
+
 TEST_F(IndexTest, UsesARollbackJournal) {
   open().publish({image("a", "one")}, {}, kNow, "");
   std::string header = read_bytes(folder.path() / "index.db").substr(0, 100);
@@ -257,27 +349,6 @@ TEST_F(IndexTest, ASidecarIsTheRecord) {
   auto text = store.read_record(record.manifest);
   ASSERT_TRUE(text);
   EXPECT_EQ(to_json(image_record_from_json(JsonDocument::parse(*text, "sidecar").root())), to_json(record));
-}
-
-TEST(ImageRecord, ErrorsOfASidecarNameThePlace) {
-  auto message = [](const std::string& text) {
-    return error_of([&] { image_record_from_json(JsonDocument::parse(text, "r.json").root()); }).format();
-  };
-  EXPECT_EQ(message("{\"manifest\": \"sha256:12\"}").substr(0, 20), "r.json:1:14: error: ");
-  EXPECT_NE(message("{\"verison\": \"1\"}").find("did you mean 'version'?"), std::string::npos);
-  EXPECT_NE(message("{\"version\": \"\"}")
-                .find("r.json:1:13: error: a version is 1 to 128 characters long (at /version)"),
-            std::string::npos);
-  EXPECT_NE(
-      message("{\"components\": [{\"kind\": \"../x\", \"name\": \"y\"}]}").find("(at /components/0/kind)"),
-      std::string::npos);
-}
-
-TEST(Measurement, ASpeedIsGreaterThanZero) {
-  std::string text = to_json(measurement_of(Digest::of("x"), 0)).dump();
-  Error error = error_of([&] { measurement_from_json(JsonDocument::parse(text, "m.json").root()); });
-  EXPECT_EQ(error.message(), "a measured median is greater than 0");
-  EXPECT_EQ(error.where().pointer, "/median");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ using testing::archspec;
 using testing::error_of;
 
 std::vector<ImageRecord> mappings_in(const std::string& text) {
-  return read_mappings(JsonDocument::parse(text, "map.json"), {"openvino"});
+  return read_mappings(JsonDocument::parse(text, "map.json"), {"glow", "openvino", "xla"});
 }
 
 std::string data(const std::string& name) {
@@ -25,7 +25,7 @@ std::vector<IndexEntry> modak_entries() {
 }
 
 std::string answer(const std::string& document, const std::vector<IndexEntry>& entries) {
-  DslReading reading = read_dsl(JsonDocument::parse(document, "job.json"), {});
+  DslReading reading = read_dsl(JsonDocument::parse(document, "job.json"), {"xla"});
   EXPECT_TRUE(reading.unknown.empty());
   Selection selection = select_image(reading.query, entries, {}, archspec());
   return selection.winner ? selection.winner->entry->image.name() : "nothing: " + selection.nearest_miss;
@@ -63,6 +63,51 @@ TEST(Mappings, TheReferenceIsHubAndImage) {
   EXPECT_EQ(reference(R"(, "container_type": "shub", "container_registry": "library")"), "library://o/i:t");
   EXPECT_EQ(reference(R"(, "container_type": "docker", "container_registry": "images.example.org:5000")"),
             "docker://images.example.org:5000/o/i:t");
+}
+
+TEST(Mappings, AProcessorsTypeIsItsFamily) {
+  auto cpu = [](const std::string& type) {
+    return mappings_in(
+               R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "target": {"cpu_type": ")" +
+               type + "\"}}")
+        .at(0)
+        .cpu;
+  };
+  EXPECT_EQ(cpu("x86"), "x86_64");
+  EXPECT_EQ(cpu("AMD"), "x86_64");
+  EXPECT_EQ(cpu("arm"), "aarch64");
+  EXPECT_EQ(cpu("power"), "ppc64le");
+  EXPECT_EQ(cpu(""), "");
+}
+
+TEST(Mappings, WhatIsLeftOutOrNullIsNotAskedFor) {
+  auto record = mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "version": null,
+    "target": {"acc_type": "none"}, "selectors": {"version": "1.5", "xla": true, "OpenVINO": "TRUE"}})")
+                    .at(0);
+  EXPECT_EQ(record.version.text(), "1.5") << "the version may stand among the selectors";
+  EXPECT_FALSE(record.optimised);
+  EXPECT_TRUE(record.accelerators.empty());
+  EXPECT_TRUE(record.selectors.empty());
+  ASSERT_EQ(record.components.size(), 2u);
+  EXPECT_EQ(record.components[0].name, "xla");
+  EXPECT_EQ(record.components[1].name, "openvino");
+}
+
+TEST(Mappings, AnEmptyAcceleratorIsNone) {
+  for (const char* target :
+       {"{}", R"({"acc_type": ""})", R"({"acc_type": null})", R"({"acc_type": "None"})"}) {
+    auto record = mappings_in(fmt::format(
+        R"({{"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "target": {}}})", target));
+    EXPECT_TRUE(record.at(0).accelerators.empty()) << target;
+  }
+}
+
+TEST(Mappings, TheVersionOfItsOwnComesFirst) {
+  auto record = mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "version": "2.1",
+    "selectors": {"version": "1.5"}})")
+                    .at(0);
+  EXPECT_EQ(record.version.text(), "2.1");
+  EXPECT_TRUE(record.selectors.empty());
 }
 
 TEST(Mappings, TheLastOfACodeWins) {

@@ -1,11 +1,6 @@
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <random>
 
-#include "registry/index.h"
-#include "samples.h"
+#include "recovery_fixture.h"
 
 namespace kiln {
 namespace {
@@ -13,49 +8,12 @@ namespace {
 using testing::error_of;
 using testing::kNow;
 using testing::measurement_of;
-using testing::MemoryFolder;
 using testing::names_in;
 using testing::read_bytes;
+using testing::RecoveryTest;
 using testing::stored_image;
 using testing::visible;
 using testing::write_bytes;
-
-class RecoveryTest : public ::testing::Test {
- protected:
-  Index open(Index::Mode mode = Index::Mode::write) { return Index::open(folder.path(), mode); }
-  fs::path database() const { return folder.path() / "index.db"; }
-
-  // Three snapshots, a stale tag, a mapping, measurements, and the second snapshot current.
-  std::string fill() {
-    BlobStore store(folder.path() / "store");
-    Index index = open();
-    auto one = stored_image(store, "a", "one");
-    index.publish({one, stored_image(store, "b", "two")}, {}, kNow, "first");
-    index.publish({stored_image(store, "a", "three")}, {"pytorch:b"}, kNow, "second");
-    index.record(measurement_of(one.manifest, 300.5));
-    index.record(measurement_of(one.manifest, 200.25));
-    ImageRecord mapping;
-    mapping.code = "openmpi-3";
-    mapping.application = "openmpi";
-    mapping.reference = "docker://ethcscs/openmpi:3.1.3";
-    index.import_mappings({mapping}, kNow);
-    index.rollback(2);
-    return visible(index);
-  }
-
-  // What the index shows once someone who may write has opened and recovered it, twice.
-  std::string recovered() {
-    Index index = open();
-    index.recover();
-    std::string once = visible(index);
-    RecoveryReport again = index.recover();
-    EXPECT_EQ(again.adopted, 0u);
-    EXPECT_EQ(visible(index), once);
-    return once;
-  }
-
-  MemoryFolder folder;
-};
 
 TEST_F(RecoveryTest, ARemovedDatabaseIsMadeAgain) {
   std::string original = fill();
@@ -145,11 +103,13 @@ TEST_F(RecoveryTest, ImagesWithoutFilesAreMarkedLostAndFoundAgain) {
   Digest manifest = index.entries().at(0).image.manifest;
   std::string bytes = store.read(manifest);
   fs::remove(store.path(manifest));
-  EXPECT_EQ(index.recover().lost, 1u);
-  EXPECT_EQ(index.recover().lost, 1u);
+  const std::vector<std::string> lost = {"pytorch:a: its manifest " + manifest.text() +
+                                         " is not in the store"};
+  EXPECT_EQ(index.recover().lost, lost);
+  EXPECT_EQ(index.recover().lost, lost);
   EXPECT_EQ(index.entries().size(), 1u) << "a lost image is never offered";
   store.put(bytes, "");
-  EXPECT_EQ(index.recover().lost, 0u);
+  EXPECT_TRUE(index.recover().is_whole());
   EXPECT_EQ(visible(index), original);
 }
 
@@ -179,10 +139,112 @@ TEST_F(RecoveryTest, UnreadableSidecarsAreNamedAndLeft) {
   fs::remove(database());
   Index index = open();
   RecoveryReport report = index.recover();
-  // The stranger's file may hold the other broken one.
   EXPECT_EQ(report.unreadable,
-            (std::vector<std::string>{bad + ".json", stranger + ".json", bad + "-1.json", "9.json"}));
+            (std::vector<std::string>{"records/" + bad + ".json", "records/" + stranger + ".json",
+                                      "measurements/" + bad + "-1.json", "snapshots/9.json"}));
   EXPECT_EQ(visible(index), original);
+}
+
+// One bit of it is another, and the document is as good a document as before.
+void flip_in(const fs::path& file, const std::string& word) {
+  std::string bytes = read_bytes(file);
+  std::size_t at = bytes.find(word);
+  ASSERT_NE(at, std::string::npos) << file;
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_bytes(file, bytes);
+}
+
+TEST_F(RecoveryTest, ATextThatIsNoUtf8IsDamageLikeAnyOther) {
+  std::string original = fill();
+  std::string bytes = read_bytes(database());
+  std::size_t at = bytes.find("2026-11-20T10:00:00Zsecond");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 0x80);
+  write_bytes(database(), bytes);
+  Error error = error_of([&] { open(Index::Mode::read).entries(); });
+  EXPECT_EQ(error.message(), "the index is damaged: a text in it is not UTF-8");
+  EXPECT_EQ(recovered(), original);
+}
+
+TEST_F(RecoveryTest, ADamagedSidecarIsMadeAgainFromItsRow) {
+  std::string original = fill();
+  fs::path sidecars = folder.path() / "store";
+  flip_in(sidecars / "records" / names_in(sidecars / "records").at(0), "1234");
+  flip_in(sidecars / "measurements" / names_in(sidecars / "measurements").at(0), "mnist");
+  flip_in(sidecars / "snapshots/2.json", "second");
+  fs::remove(sidecars / "snapshots/1.json");
+  {
+    Index index = open();
+    RecoveryReport report = index.recover();
+    EXPECT_EQ(report.rewritten, 4u);
+    EXPECT_TRUE(report.is_whole());
+    EXPECT_EQ(visible(index), original) << "no row gives way to a sidecar that does not prove itself";
+  }
+  fs::remove(database());
+  EXPECT_EQ(recovered(), original) << "they are as they were";
+}
+
+TEST_F(RecoveryTest, WhatNeitherRowNorSidecarProvesIsNamed) {
+  fill();
+  std::string image = open().entries().at(0).image.manifest.hex();
+  flip_in(folder.path() / "store/records" / (image + ".json"), "1234");
+  fs::remove(database());
+  Index index = open();
+  RecoveryReport report = index.recover();
+  EXPECT_EQ(report.unreadable, std::vector<std::string>{"records/" + image + ".json"});
+  EXPECT_EQ(report.lost, std::vector<std::string>{"pytorch:a: no record of sha256:" + image + " is left"});
+  EXPECT_EQ(index.entries().size(), 1u) << "the other one is answered still";
+}
+
+TEST_F(RecoveryTest, TheSnapshotBeforeStandsInForALostOne) {
+  fill();
+  fs::remove(folder.path() / "store/snapshots/2.json");
+  fs::remove(database());
+  Index index = open();
+  EXPECT_EQ(index.recover().lost, std::vector<std::string>{}) << "opening it has settled that already";
+  EXPECT_EQ(index.current(), 1) << "not 3, which was rolled back from";
+  EXPECT_EQ(index.entries().size(), 2u);
+}
+
+TEST_F(RecoveryTest, WhereNoSnapshotIsLeftReadersAreToldSo) {
+  fill();
+  fs::remove(database());
+  for (const char* name : {"1.json", "2.json"}) fs::remove(folder.path() / "store/snapshots" / name);
+  open();
+  Error error = error_of([&] { open(Index::Mode::read).entries(); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.message(), "snapshot 2, the current one, is lost");
+  BlobStore store(folder.path() / "store");
+  Index index = open();
+  EXPECT_EQ(index.publish({stored_image(store, "a", "new")}, {}, kNow, "again"), 4);
+  EXPECT_EQ(open(Index::Mode::read).entries().size(), 1u);
+}
+
+TEST_F(RecoveryTest, ReadersSeeWhatTheSidecarsProve) {
+  BlobStore store(folder.path() / "store");
+  { open().publish({stored_image(store, "a", "one")}, {}, kNow, "first"); }
+  std::string before = read_bytes(database());
+  { open().publish({stored_image(store, "a", "two")}, {}, kNow, "second"); }
+  std::string now = visible(open(Index::Mode::read));
+  write_bytes(database(), before);  // as a power cut leaves it that takes back the last commit
+  Index index = open(Index::Mode::read);
+  EXPECT_EQ(index.current(), 2);
+  EXPECT_EQ(index.entries().at(0).image.labels.at("org.opencontainers.image.title"), "two");
+  EXPECT_EQ(visible(index), now);
+}
+
+TEST_F(RecoveryTest, ADamagedDatabaseGivesWhatNoSidecarHas) {
+  std::string original = fill();
+  std::string record = names_in(folder.path() / "store/records").at(0);
+  fs::remove(folder.path() / "store/records" / record);
+  std::string bytes = read_bytes(database());
+  std::size_t at = bytes.find("ethcscs");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'E';  // the mapping's row, whose sidecar is whole
+  write_bytes(database(), bytes);
+  Index index = open();
+  EXPECT_EQ(visible(index), original);
+  EXPECT_TRUE(fs::exists(folder.path() / "store/records" / record)) << "and the sidecar is there again";
 }
 
 TEST_F(RecoveryTest, ALostPointerFallsBackToTheNewestSnapshot) {
@@ -190,135 +252,6 @@ TEST_F(RecoveryTest, ALostPointerFallsBackToTheNewestSnapshot) {
   write_bytes(folder.path() / "store/snapshots/current.json", "{");
   fs::remove(database());
   EXPECT_EQ(open().current(), 3);
-}
-
-// The child publishes and records for ever; for every image that publish has acknowledged it writes `number
-// digest\n`.
-[[noreturn]] void publish_for_ever(const fs::path& folder, int round, int acknowledgements) {
-  try {
-    BlobStore store(folder / "store");
-    Index index = Index::open(folder, Index::Mode::write);
-    for (int i = 0;; ++i) {
-      std::string content = fmt::format("{}-{}", round, i);
-      auto image = stored_image(store, fmt::format("tag-{}", i % 4), content);
-      std::int64_t number = index.publish({image}, {}, kNow, content);
-      index.record(measurement_of(image.manifest, 1.0 + i));
-      std::string line = fmt::format("{} {}\n", number, image.manifest.hex());
-      if (::write(acknowledgements, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        ::_exit(3);
-    }
-  } catch (const Error& error) {
-    ::dprintf(2, "%s\n", error.format().c_str());
-    ::_exit(4);
-  }
-}
-
-std::string drain(int descriptor) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got = ::read(descriptor, buffer, sizeof buffer); got > 0;
-       got = ::read(descriptor, buffer, sizeof buffer)) {
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-// Every acknowledged image: in the snapshot that was named, its blobs whole, its measurement there.
-void check_acknowledged(const Index& index, const BlobStore& store, const std::string& lines) {
-  std::istringstream in(lines);
-  std::int64_t number = 0;
-  for (std::string hex; in >> number >> hex;) {
-    bool found = false;
-    for (const auto& entry : index.entries(number)) {
-      if (entry.image.manifest.hex() != hex) continue;
-      found = true;
-      EXPECT_EQ(entry.measurements.size(), 1u) << hex;
-    }
-    EXPECT_TRUE(found) << "snapshot " << number << " lost " << hex;
-    std::string text = store.read(Digest::from_hex(hex));
-    Manifest manifest = manifest_from_json(JsonDocument::parse(text, hex).root());
-    EXPECT_NO_THROW(store.read(manifest.config.digest));
-    EXPECT_NO_THROW(store.read(manifest.layers.at(0).digest));
-  }
-}
-
-void check_every_row_has_its_files(const Index& index, const BlobStore& store) {
-  for (const auto& entry : index.entries()) {
-    ASSERT_TRUE(store.has(entry.image.manifest));
-    ASSERT_TRUE(store.read_record(entry.image.manifest));
-  }
-}
-
-// Lets a child publish in `folder`, kills it after `microseconds`, and checks what it left. Returns how much
-// it acknowledged.
-std::size_t kill_one(const fs::path& folder, int round, useconds_t microseconds) {
-  int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  pid_t child = ::fork();
-  if (child == 0) publish_for_ever(folder, round, ends[1]);
-  ::close(ends[1]);
-  ::usleep(microseconds);
-  EXPECT_EQ(::kill(child, SIGKILL), 0);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << WEXITSTATUS(status);
-  std::string lines = drain(ends[0]);
-  ::close(ends[0]);
-  Index index = Index::open(folder, Index::Mode::write);
-  RecoveryReport report = index.recover();
-  EXPECT_EQ(report.set_aside, "");
-  EXPECT_EQ(report.lost, 0u);
-  EXPECT_TRUE(report.unreadable.empty());
-  EXPECT_TRUE(names_in(folder / "store/tmp").empty());
-  BlobStore store(folder / "store");
-  check_acknowledged(index, store, lines);
-  check_every_row_has_its_files(index, store);
-  return static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
-}
-
-TEST_F(RecoveryTest, AKillAtAnyMomentLosesNothingAcknowledged) {
-  constexpr int kFolders = 13;
-  constexpr int kKillsEach = 8;
-  std::mt19937 random(20261120);
-  std::size_t acknowledged = 0;
-  for (int batch = 0; batch < kFolders; ++batch) {
-    MemoryFolder state;
-    for (int kill = 0; kill < kKillsEach; ++kill) {
-      acknowledged += kill_one(state.path(), kill, static_cast<useconds_t>(300 + random() % 15'000));
-    }
-    std::string before = visible(Index::open(state.path(), Index::Mode::write));
-    fs::remove(state.path() / "index.db");
-    Index again = Index::open(state.path(), Index::Mode::write);
-    again.recover();
-    EXPECT_EQ(visible(again), before) << "what the kills left in the sidecars is the index";
-  }
-  EXPECT_GT(acknowledged, 10u);
-}
-
-TEST_F(RecoveryTest, TwoWhoFindTheDamageAgree) {
-  std::string original = fill();
-  write_bytes(database(), std::string(9000, 'z'));
-  std::vector<pid_t> children;
-  for (int i = 0; i < 4; ++i) {
-    pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      try {
-        ::_exit(visible(open()) == original ? 0 : 1);
-      } catch (const Error& error) {
-        ::dprintf(2, "%s\n", error.format().c_str());
-        ::_exit(2);
-      }
-    }
-    children.push_back(child);
-  }
-  for (pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-  }
-  EXPECT_TRUE(fs::exists(folder.path() / "index.db.bad-1"));
-  EXPECT_FALSE(fs::exists(folder.path() / "index.db.bad-2"));
 }
 
 }  // namespace

@@ -1,61 +1,17 @@
-// What the registry's tests start from: a folder of their own, images that really are in a store, archspec's
-// table.
+// What the registry's tests start from: images that really are in a store, archspec's table.
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/microarchitecture.h"
 #include "registry/index.h"
-
-namespace kiln {
-namespace fs = std::filesystem;
-}
+#include "support/memory_folder.h"
 
 namespace kiln::testing {
-
-class MemoryFolder {
- public:
-  MemoryFolder() {
-    // In memory where there is such a place: thousands of fsyncs would otherwise be most of the tests' time.
-    fs::path base = fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-    std::string name = (base / "kiln-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    path_ = name;
-  }
-  ~MemoryFolder() { fs::remove_all(path_); }
-  MemoryFolder(const MemoryFolder&) = delete;
-  MemoryFolder& operator=(const MemoryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-inline std::string read_bytes(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-inline void write_bytes(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-inline std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 inline constexpr const char* kNow = "2026-11-20T10:00:00Z";
 
@@ -121,17 +77,6 @@ inline std::string visible(const Index& index) {
                    {"entries", entries}});
   }
   return all.dump(1);
-}
-
-template <typename Action>
-Error error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return Error(ExitCode::ok, "");
 }
 
 }  // namespace kiln::testing

@@ -35,7 +35,25 @@ TEST(Clauses, FamilyOfTheProcessor) {
   EXPECT_EQ(refusal(query(), image("a", "1", "k1om")), "built for k1om, which archspec does not know");
 }
 
+TEST(Clauses, AnImageForAnyProcessorRunsEverywhere) {
+  ImageQuery asked = query();
+  asked.cpu_type = "arm";
+  asked.cpu = "neoverse_n1";
+  EXPECT_EQ(refusal(asked, image("a", "1", ""), host("haswell")), "");
+}
+
+TEST(Clauses, PowerIsEitherByteOrder) {
+  ImageQuery asked = query();
+  asked.cpu_type = "power";
+  EXPECT_EQ(refusal(asked, image("a", "1", "power9")), "") << "big-endian";
+  EXPECT_EQ(refusal(asked, image("a")), "asks for power; built for x86_64_v3 (x86_64)");
+  asked.cpu_type = "x86";
+  EXPECT_EQ(refusal(asked, image("a", "1", "power9")), "asks for x86; built for power9 (ppc64)");
+}
+
 TEST(Clauses, WhatTheHostLacks) {
+  EXPECT_EQ(refusal(query(), image("a", "1", "neoverse_v1"), host("neoverse_n1")),
+            "needs sve; host neoverse_n1 lacks it");
   EXPECT_EQ(refusal(query(), image("a", "1", "skylake_avx512"), host("haswell")),
             "needs avx512f; host haswell lacks it");
   EXPECT_EQ(refusal(query(), image("a", "1", "x86_64_v3"), host("x86_64_v2")),
@@ -61,7 +79,24 @@ TEST(Clauses, Accelerators) {
       << "which one is not known";
 }
 
+TEST(Clauses, AnyAcceleratorOfTheHostWillDo) {
+  ImageQuery asked = query();
+  asked.acc_type = "nvidia";
+  IndexEntry entry = on(image("a"), {"amd:gfx90a", "nvidia:sm_80"});
+  EXPECT_EQ(refusal(asked, entry, host("haswell", {"amd:gfx942", "nvidia:sm_80"})), "");
+  EXPECT_EQ(refusal(asked, entry, host("haswell", {"amd:gfx942", "nvidia:sm_70"})),
+            "needs amd:gfx90a, nvidia:sm_80; host has amd:gfx942, nvidia:sm_70");
+  asked.acc_type = "";
+  EXPECT_EQ(refusal(asked, image("a"), host("haswell", {"nvidia"})), "") << "an image need not use it";
+}
+
 TEST(Clauses, GpuCode) {
+  EXPECT_FALSE(gpu_runs("sm_x", "sm_80", true)) << "no number";
+  EXPECT_FALSE(gpu_runs("sm_80", "sm_8x", true));
+  EXPECT_TRUE(gpu_runs("sm_80", "sm_80", false));
+  EXPECT_TRUE(gpu_runs("", "sm_80", false)) << "any GPU of the vendor";
+  EXPECT_TRUE(gpu_runs("sm_80", "", false)) << "built for any";
+  EXPECT_FALSE(gpu_runs("sm_89", "sm_90", true));
   EXPECT_TRUE(gpu_runs("sm_86", "sm_80", false)) << "the same major version";
   EXPECT_FALSE(gpu_runs("sm_80", "sm_86", true));
   EXPECT_TRUE(gpu_runs("sm_90", "sm_80", true)) << "by PTX";
@@ -132,6 +167,10 @@ TEST(Clauses, Compilers) {
   EXPECT_EQ(refusal(asked, image("a")), "");
 }
 
+TEST(Clauses, OnlyCompilersMustBeAskedFor) {
+  EXPECT_EQ(refusal(query(), with(with(image("a"), "base", "debian"), "library", "openblas")), "");
+}
+
 TEST(Clauses, MethodAndFurtherChoices) {
   ImageQuery asked = query();
   asked.method = "source";
@@ -160,6 +199,30 @@ TEST(Clauses, MethodAndFurtherChoices) {
   EXPECT_EQ(refusal(asked, mapped), "asks for mpicc true; mapped for false");
 }
 
+TEST(Clauses, OneAnswerOfManyIsEnoughForAChoice) {
+  ImageQuery asked = query();
+  asked.selectors = {{"library", "true"}, {"mkl", "true"}};
+  IndexEntry both = with(with(image("a"), "library", "openblas"), "tool", "mkl");
+  EXPECT_EQ(refusal(asked, both), "");
+  EXPECT_EQ(refusal(asked, with(image("a"), "library", "openblas")),
+            "asks for mkl true; nothing here answers to that");
+  EXPECT_EQ(refusal(asked, with(image("a"), "tool", "mkl")),
+            "asks for library true; nothing here answers to that");
+  asked.selectors = {{"mkl", "openblas"}};
+  EXPECT_EQ(refusal(asked, with(image("a"), "tool", "mkl")),
+            "asks for mkl openblas; nothing here answers to that");
+  asked.selectors = {{"mkl", ">=2"}};
+  EXPECT_EQ(refusal(asked, with(image("a"), "tool", "mkl", "2.1")), "");
+}
+
+TEST(Clauses, AMethodThatIsNotKnown) {
+  ImageQuery asked = query();
+  asked.method = "source";
+  IndexEntry unknown = image("a");
+  unknown.image.method = "";
+  EXPECT_EQ(refusal(asked, unknown), "asks for method source; this is made by an unknown one");
+}
+
 TEST(Clauses, AFileForApptainer) {
   ImageQuery asked = query();
   IndexEntry packaged = image("a");
@@ -175,6 +238,21 @@ TEST(Clauses, AFileForApptainer) {
   EXPECT_EQ(refusal(asked, mapped), "") << "Apptainer pulls it";
   asked.format = "oci";
   EXPECT_EQ(refusal(asked, described), "");
+}
+
+TEST(Clauses, TheGpuAskedForMayNameItsVendor) {
+  ImageQuery asked = query();
+  asked.acc_type = "amd";
+  IndexEntry entry = on(image("a"), {"amd:gfx90a"});
+  for (const char* gpu : {"gfx90a", "amd:gfx90a"}) {
+    asked.gpu = gpu;
+    EXPECT_EQ(refusal(asked, entry), "") << gpu;
+  }
+  asked.gpu = "nvidia:sm_80";
+  EXPECT_EQ(refusal(asked, entry), "asks for nvidia:sm_80; built for amd:gfx90a");
+  asked.gpu = "sm_80";
+  asked.acc_type = "";
+  EXPECT_EQ(refusal(asked, image("a")), "asks for sm_80; built for no accelerator");
 }
 
 TEST(Clauses, TheTargetAskedFor) {

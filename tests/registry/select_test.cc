@@ -11,6 +11,7 @@ using testing::archspec;
 using testing::host;
 using testing::image;
 using testing::measured;
+using testing::on;
 using testing::optimised;
 using testing::query;
 using testing::Strings;
@@ -85,6 +86,79 @@ TEST(Ranking, WithoutMeasurements) {
   EXPECT_EQ(winner(query(), {image("a", "2.9"), image("b", "2.10")}), "b") << "the newest";
   EXPECT_EQ(winner(query(), {image("b"), image("a")}), "a") << "by name";
 }
+
+TEST(Ranking, SpeedsOfDifferentUnitsDoNotCompare) {
+  IndexEntry slow = measured(measured(image("a"), 9, "Xeon A", "haswell", "w"), 300);
+  IndexEntry fast = measured(image("b"), 200);
+  slow.measurements[0].unit = "images/s";
+  EXPECT_EQ(winner(query(), {slow, fast}), "b");
+}
+
+TEST(Ranking, OfTwoWorkloadsRunOnAsManyImagesTheFirstByName) {
+  std::vector<IndexEntry> entries = {measured(image("a"), 300, "Xeon A", "haswell", "alpha"),
+                                     measured(image("b"), 10, "Xeon A", "haswell", "beta")};
+  EXPECT_EQ(winner(query(), entries), "a") << "b was not measured with alpha";
+}
+
+TEST(Ranking, OfHostsEquallyNearTheOneThatRanMostImages) {
+  std::vector<IndexEntry> entries = {
+      measured(measured(image("a"), 10, "Atom"), 400, "Xeon"),
+      measured(image("b"), 300, "Xeon"),
+      measured(image("c"), 500, "Xeon"),
+  };
+  EXPECT_EQ(winner(query(), entries), "b");
+}
+
+TEST(Ranking, AHostMeasuredTwiceRanOneImage) {
+  IndexEntry a = measured(measured(measured(image("a"), 10, "Xeon"), 10, "Xeon"), 10, "Xeon");
+  std::vector<IndexEntry> entries = {measured(a, 400, "Zen"), measured(image("b"), 300, "Zen")};
+  EXPECT_EQ(winner(query(), entries), "b");
+}
+
+TEST(Ranking, OfMeasurementsAtOneMomentTheFasterCounts) {
+  for (auto [first, second] : {std::pair(50, 300), std::pair(300, 50)}) {
+    IndexEntry a = measured(measured(image("a"), first), second);
+    EXPECT_EQ(winner(query(), {a, measured(image("b"), 100)}), "a");
+  }
+}
+
+TEST(Ranking, ALaterMeasurementOnAFartherHostDoesNotCount) {
+  IndexEntry a = measured(measured(image("a"), 200), 20, "EPYC", "zen2");
+  a.measurements[1].taken = "2027-01-01T00:00:00Z";
+  EXPECT_EQ(winner(query(), {a, measured(image("b"), 100)}, host("haswell")), "b");
+  std::swap(a.measurements[0], a.measurements[1]);
+  EXPECT_EQ(winner(query(), {a, measured(image("b"), 100)}, host("haswell")), "b");
+}
+
+IndexEntry mapped(const std::string& code, testing::Strings accelerators = {}) {
+  IndexEntry entry = on(image(code), std::move(accelerators));
+  entry.image.manifest = {};
+  entry.image.code = code;
+  entry.image.reference = "docker://example/pytorch";
+  return entry;
+}
+
+TEST(Ranking, WithoutAnAcceleratorAskedForTheFewerTheBetter) {
+  IndexEntry gpu = mapped("a", {"nvidia"});
+  IndexEntry plain = mapped("b");
+  EXPECT_EQ(winner(query(false), {gpu, plain}), "b");
+  Selection selection = select_image(query(false), {gpu, plain}, {}, archspec());
+  EXPECT_EQ(selection.reasons.back(), "needs fewer accelerators than docker://example/pytorch");
+}
+
+TEST(Ranking, ANamedGpuIsMoreSpecificThanAnyOfItsVendor) {
+  ImageQuery asked = query();
+  asked.acc_type = "nvidia";
+  std::vector<IndexEntry> entries = {on(image("a"), {"nvidia"}), on(image("b"), {"nvidia:sm_80"})};
+  EXPECT_EQ(winner(asked, entries), "b");
+  entries[0] = on(image("a"), {"nvidia:sm_80", "nvidia:sm_90"});
+  EXPECT_EQ(winner(asked, entries), "a") << "two are not more specific than one";
+  entries[1] = on(image("b", "2.6.0", "x86_64_v2"), {"nvidia:sm_80"});
+  entries[0] = on(image("a", "2.6.0", "x86_64_v3"), {"nvidia"});
+  EXPECT_EQ(winner(asked, entries), "a") << "a level of the processor is worth as much as a named GPU";
+}
+
+TEST(Ranking, OfEqualNamesTheFirstCode) { EXPECT_EQ(winner(query(false), {mapped("b"), mapped("a")}), "a"); }
 
 // Every order of the entries gives the same ranking, of winners and of the others.
 TEST(Ranking, DoesNotDependOnTheOrderOfTheEntries) {
@@ -163,6 +237,80 @@ TEST(Explain, NamesTheDifferenceThatDecided) {
   EXPECT_EQ(last_reason({image("a"), image("b")}), "equal to pytorch:b, and first by name");
   EXPECT_EQ(last_reason({measured(image("a"), 100), measured(image("b"), 100)}),
             "equal to pytorch:b, and first by name");
+}
+
+TEST(Explain, NamesTheHostThatWasMeasured) {
+  IndexEntry a = measured(image("a"), 100);
+  auto reason = [&] { return select_image(query(), {a}, {}, archspec()).reasons.at(2); };
+  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores)");
+  a.measurements[0].host.model = "";
+  a.measurements[0].host.cores = 1;
+  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn, haswell, 1 core)");
+  a.measurements[0].host = {};
+  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn)");
+}
+
+TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
+  auto reason = [](const std::vector<IndexEntry>& entries) {
+    return select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
+  };
+  IndexEntry best = measured(optimised(image("a")), 100);
+  EXPECT_EQ(reason({best, measured(image("b"), 100)}),
+            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): as fast as pytorch:b");
+  EXPECT_EQ(reason({best, measured(image("b"), 150), measured(image("c"), 200)}),
+            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+      << "the next is the best stock image";
+  EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
+                    measured(image("d"), 200), measured(image("e"), 300)}),
+            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b, 2.00 "
+            "times as fast as pytorch:d");
+  EXPECT_EQ(
+      reason({measured(image("a"), 100), measured(optimised(image("b")), 150), measured(image("c"), 160)}),
+      "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+      << "a stock image won";
+  EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")}),
+            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+      << "another host's times do not compare";
+}
+
+TEST(Explain, NamesTargetAndChoices) {
+  ImageQuery asked = query();
+  asked.acc_type = "nvidia";
+  asked.compilers["inductor"] = true;
+  IndexEntry entry = on(with(image("a"), "compiler", "inductor"), {"nvidia:sm_80", "nvidia:sm_90"});
+  auto reasons = [&](const Host& where) { return select_image(asked, {entry}, where, archspec()).reasons; };
+  EXPECT_EQ(reasons({}).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons({}).at(1), "has every choice: pytorch 2.6.0, stock image, inductor");
+  EXPECT_EQ(reasons(host("", {"nvidia"})).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons(host("haswell", {"nvidia"})).at(0),
+            "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90; host haswell runs it");
+  entry.image.cpu = "";
+  entry.image.version = Version();
+  EXPECT_EQ(reasons({}).at(0), "built for any processor,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons({}).at(1), "has every choice: pytorch, stock image, inductor");
+}
+
+TEST(Explain, AMappingIsKnownByReferenceAndCode) {
+  const std::vector<IndexEntry> entries = {mapped("m"), image("own", "2.5")};
+  Selection selection = select_image(query(false), entries, {}, archspec());
+  Json json = to_json(selection);
+  EXPECT_EQ(json["selected"]["reference"], "docker://example/pytorch");
+  EXPECT_EQ(json["selected"]["code"], "m");
+  EXPECT_FALSE(json["selected"].contains("manifest"));
+  EXPECT_FALSE(json["selected"].contains("measurement"));
+  EXPECT_EQ(json["others"][0]["manifest"], Digest::of("own").text());
+  EXPECT_FALSE(json["others"][0].contains("reference"));
+  EXPECT_FALSE(json["others"][0].contains("failed"));
+  EXPECT_FALSE(json.contains("nearest_miss"));
+}
+
+TEST(Explain, MissesOfEqualStandingAreSortedByName) {
+  ImageQuery asked = query();
+  asked.application = "jax";
+  const std::vector<IndexEntry> entries = {image("b"), image("a"), image("c")};
+  Selection selection = select_image(asked, entries, {}, archspec());
+  EXPECT_EQ(selection.nearest_miss, "pytorch:a: asks for jax; this is pytorch");
+  EXPECT_EQ(selection.others.at(2).entry->image.tag, "c");
 }
 
 TEST(Explain, TheNearestMissIsOfTheApplication) {

@@ -12,7 +12,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 namespace kiln::sbom {
 namespace {

@@ -6,14 +6,14 @@
 #include <fstream>
 
 #include "sbom/bill.h"
-#include "sif/layout.h"
 #include "support/fake_effects.h"
+#include "support/layout.h"
 
 namespace kiln::sbom {
 namespace {
 
-using sif::testing::tar;
-using sif::testing::TarEntry;
+using kiln::testing::tar;
+using kiln::testing::TarEntry;
 
 std::string sbom_data(const std::string& name) {
   std::ifstream in(std::string(KILN_TEST_DATA) + "/" + name, std::ios::binary);
@@ -43,9 +43,9 @@ std::vector<TarEntry> debian() {
 Inventory inventory_of(const std::vector<std::vector<TarEntry>>& layers) {
   std::vector<std::string> tars;
   for (const auto& entries : layers) tars.push_back(tar(entries));
-  sif::testing::TestLayout layout;
+  kiln::testing::TestLayout layout;
   layout.one_image(tars);
-  return read_inventory(sif::SourceImage::open(sif::parse_image_name("oci:" + layout.path()), "amd64"));
+  return read_inventory(SourceImage::open(parse_image_name("oci:" + layout.path()), "amd64"));
 }
 
 const Package* find(const Inventory& inventory, Ecosystem ecosystem, const std::string& name) {

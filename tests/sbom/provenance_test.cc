@@ -33,29 +33,25 @@ class ProvenanceTest : public ::testing::Test {
                      {"files", {{"fix.patch", "sha256:" + std::string(64, '3')}}}});
     run.parameters = {{"KILN_SOURCE_URL", "https://host.example/openblas.tar.gz"},
                       {"KILN_SOURCE_CHECKSUM", "sha256:" + std::string(64, '4')}};
-    PlannedImage image;
-    image.spec.repository = "openblas";
-    image.spec.tag = "1.0-source";
-    image.spec.key = std::string(64, 'c');
-    image.spec.request.id = "openblas-source";
-    image.spec.request.axes = {{"library", "openblas"}};
-    image.spec.components = {{Kind::base, "debian", Version("13"), "hub"},
-                             {Kind::library, "openblas", Version("1.0"), "source", true}};
-    image.spec.flags = {{"CFLAGS", "-O2 -march=haswell", "gcc 14.2.0", "haswell"}};
-    image.steps = {base.key, run.key};
-    plan.name = "demo";
-    plan.steps = {{base.key, base}, {run.key, run}};
-    plan.images = {image};
+    image.repository = "openblas";
+    image.tag = "1.0-source";
+    image.key = std::string(64, 'c');
+    image.request.id = "openblas-source";
+    image.request.axes = {{"library", "openblas"}};
+    image.components = {{Kind::base, "debian", Version("13"), "hub"},
+                        {Kind::library, "openblas", Version("1.0"), "source", true}};
+    image.flags = {{"CFLAGS", "-O2 -march=haswell", "gcc 14.2.0", "haswell"}};
+    image.stages = {{"image", {base, run}}};
     origin.components["library/openblas"] = {"BSD-3-Clause", "https://www.openblas.net/"};
     origin.repositories = {{"git+https://host.example/recipes", std::string(40, '5'), true}};
   }
 
   Json provenance() {
-    return Json::parse(to_provenance({plan, origin, Digest::of("manifest"), Digest::of("evidence"), 0,
-                                      "https://ci.example/", "0.1", "0.2.7"}));
+    return Json::parse(to_provenance({image, "demo", origin, Digest::of("manifest"), Digest::of("evidence"),
+                                      0, "https://ci.example/", "0.1", "0.2.7"}));
   }
 
-  BuildPlan plan;
+  ImageSpec image;
   RecipeOrigin origin;
 };
 
@@ -94,7 +90,7 @@ TEST_F(ProvenanceTest, SaysWhatWasAskedForAndWithWhichFlags) {
 }
 
 TEST_F(ProvenanceTest, ComponentsHaveTheirSourcesAndLicences) {
-  auto components = components_of(plan, origin);
+  auto components = components_of(image, origin);
   ASSERT_EQ(components.size(), 2u);
   EXPECT_TRUE(components[0].license.empty());
   EXPECT_EQ(components[1].license.expression, "BSD-3-Clause");

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "merged.h"
 #include "sif/runtime_scripts.h"
+#include "support/merged.h"
 
 namespace kiln::sif {
 namespace {

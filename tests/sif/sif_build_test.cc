@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <csignal>
 
-#include "layout.h"
 #include "sif/oci_runtime.h"
 #include "sif/sif_reader.h"
 #include "squashfs_contents.h"
+#include "support/layout.h"
 
 // libsquashfs does not free the blocks in flight of a writer that is given up.
 extern "C" const char* __lsan_default_suppressions();

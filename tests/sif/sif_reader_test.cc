@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "merged.h"
+#include "support/merged.h"
 
 namespace kiln::sif {
 namespace {

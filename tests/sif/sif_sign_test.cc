@@ -7,10 +7,10 @@
 
 #include <functional>
 
-#include "layout.h"
 #include "sif/clear_signed.h"
 #include "sif/sif_build.h"
 #include "sif/sif_integrity.h"
+#include "support/layout.h"
 
 namespace kiln::sif {
 namespace {

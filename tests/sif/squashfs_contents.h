@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-namespace kiln::sif::testing {
+namespace kiln::testing {
 
 struct SquashfsEntry {
   unsigned mode = 0;  // with the type
@@ -101,4 +101,4 @@ inline SquashfsContents read_squashfs(const std::string& path) {
   return contents;
 }
 
-}  // namespace kiln::sif::testing
+}  // namespace kiln::testing

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "layout.h"
 #include "sif/sif_build.h"
 #include "sif/sif_reader.h"
+#include "support/layout.h"
 
 namespace kiln::sif {
 namespace {

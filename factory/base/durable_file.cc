@@ -1,0 +1,178 @@
+#include "base/durable_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kForeignAge = std::chrono::hours(7 * 24);
+constexpr int kMostTemporaries = 100'000;
+
+// Calls again while a signal interrupts.
+template <typename Call>
+auto retried(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+struct ProcessStat {
+  std::string state;
+  std::string start;  // ticks since boot
+};
+
+// proc(5): the name in parentheses may hold anything, so fields are counted from the last ")".
+std::optional<ProcessStat> process_stat(long pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  auto end = text.rfind(')');
+  if (end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(end + 1));
+  ProcessStat stat;
+  fields >> stat.state;
+  for (int field = 4; field <= 22; ++field) fields >> stat.start;
+  if (!fields) return std::nullopt;
+  return stat;
+}
+
+struct Owner {
+  std::string host;
+  long pid = 0;
+  std::string start;
+};
+
+// `<host>-<pid>-<start>-<n>.part`; the host's name may hold "-" itself.
+std::optional<Owner> parse_owner(const std::string& name) {
+  auto third = name.rfind('-');
+  auto second = third == std::string::npos || third == 0 ? third : name.rfind('-', third - 1);
+  auto first = second == std::string::npos || second == 0 ? second : name.rfind('-', second - 1);
+  if (first == std::string::npos || second == std::string::npos || first == second) return std::nullopt;
+  Owner owner{name.substr(0, first), 0, name.substr(second + 1, third - second - 1)};
+  std::string pid = name.substr(first + 1, second - first - 1);
+  auto [rest, error] = std::from_chars(pid.data(), pid.data() + pid.size(), owner.pid);
+  if (error != std::errc() || rest != pid.data() + pid.size() || owner.pid <= 0) return std::nullopt;
+  return owner;
+}
+
+bool is_dead(const fs::path& file) {
+  auto owner = parse_owner(file.filename().string());
+  if (owner && owner->host == host_name()) {
+    auto stat = process_stat(owner->pid);
+    return !stat || stat->state == "Z" || stat->start != owner->start;
+  }
+  std::error_code error;
+  auto touched = fs::last_write_time(file, error);
+  return !error && fs::file_time_type::clock::now() - touched > kForeignAge;
+}
+
+}  // namespace
+
+void fail_with_errno(int error, const std::string& doing, const fs::path& path) {
+  if (error == ENOSPC || error == EDQUOT) {
+    fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+    throw Error(
+        ExitCode::store,
+        fmt::format("no space left in {}: cannot {} {}", folder.string(), doing, path.filename().string()),
+        "free space there, or choose another state folder with --state");
+  }
+  throw Error(ExitCode::store,
+              fmt::format("cannot {} {}: {}", doing, path.string(), std::generic_category().message(error)));
+}
+
+void sync_folder(const fs::path& folder) {
+  int descriptor = retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  if (descriptor < 0) fail_with_errno(errno, "open", folder);
+  int failed = retried([&] { return ::fsync(descriptor); }) < 0 ? errno : 0;
+  ::close(descriptor);
+  // Some network file systems know no fsync of folders; there is nothing better to do on them.
+  if (failed != 0 && failed != EINVAL) fail_with_errno(failed, "flush", folder);
+}
+
+void make_durable_folder(const fs::path& folder) {
+  std::error_code ignored;
+  if (folder.empty() || fs::is_directory(folder, ignored)) return;
+  make_durable_folder(folder.parent_path());
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_with_errno(errno, "create", folder);
+  sync_folder(folder.has_parent_path() ? folder.parent_path() : fs::path("."));
+}
+
+DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
+  auto stat = process_stat(::getpid());
+  std::string owner = fmt::format("{}-{}-{}", host_name(), ::getpid(), stat ? stat->start : "0");
+  for (int number = 0; number < kMostTemporaries; ++number) {
+    fs::path name = folder_ / fmt::format("{}-{}.part", owner, number);
+    descriptor_ = retried(
+        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600); });
+    if (descriptor_ >= 0) {
+      name_ = name;
+      return;
+    }
+    if (errno != EEXIST) fail_with_errno(errno, "create", name);
+  }
+  throw Error(ExitCode::store, fmt::format("{} is full of temporaries of this process", folder_.string()));
+}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+void DurableFile::write(const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  while (size > 0) {
+    ssize_t written = retried([&] { return ::write(descriptor_, next, size); });
+    if (written < 0) fail_with_errno(errno, "write", name_);
+    next += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void DurableFile::publish(const fs::path& path) {
+  make_durable_folder(path.parent_path());
+  if (::fchmod(descriptor_, 0644) != 0) fail_with_errno(errno, "set the mode of", name_);
+  // A failed fsync may have dropped the pages: the file is given up, never synced again.
+  if (retried([&] { return ::fsync(descriptor_); }) != 0) fail_with_errno(errno, "flush", name_);
+  int closed = ::close(descriptor_);
+  descriptor_ = -1;
+  if (closed != 0 && errno != EINTR) fail_with_errno(errno, "close", name_);
+  if (::rename(name_.c_str(), path.c_str()) != 0) fail_with_errno(errno, "publish", path);
+  name_.clear();
+  sync_folder(path.parent_path());
+  sync_folder(folder_);
+}
+
+std::size_t drop_dead_files(const fs::path& folder) {
+  std::size_t dropped = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() != ".part" || !is_dead(entry->path())) continue;
+    if (::unlink(entry->path().c_str()) == 0) ++dropped;
+  }
+  if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", folder);
+  return dropped;
+}
+
+}  // namespace kiln

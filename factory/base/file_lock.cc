@@ -1,0 +1,52 @@
+#include "base/file_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/effects.h"
+
+namespace kiln {
+
+std::optional<FileLock> FileLock::try_acquire(const fs::path& file) {
+  RealFileSystem().make_directories(file.parent_path());
+  int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0)
+    throw Error(ExitCode::store,
+                fmt::format("cannot open the lock {}: {}", file.string(), std::strerror(errno)));
+  FileLock lock(fd);
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK || errno == EINTR) return std::nullopt;
+  throw Error(ExitCode::store, fmt::format("cannot lock {}: {}", file.string(), std::strerror(errno)),
+              "the state folder must be on a file system that knows flock");
+}
+
+FileLock FileLock::acquire(const fs::path& file) {
+  while (true) {
+    if (auto lock = try_acquire(file)) return std::move(*lock);
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted while waiting for " + file.string());
+    ::usleep(20'000);
+  }
+}
+
+void FileLock::write(std::string_view text) const {
+  if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) errno = 0;
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+#include "base/keys.h"
+
+namespace kiln {
+namespace {
+
+std::vector<std::string> with_reason(std::vector<std::string> keys) {
+  keys.emplace_back("reason");
+  return keys;
+}
+
+}  // namespace
+
+const KeyTable& key_table() {
+  static const std::vector<std::string> kAxes = {"framework", "version", "method",   "base",
+                                                 "toolchain", "library", "compiler", "distributed",
+                                                 "workload",  "target",  "optimise"};
+  static const KeyTable kTable = {
+      {"recipe", {"description", "licenses", "homepage", "versions", "methods", "test"}},
+      {"recipe/version", {"facts", "source"}},
+      {"recipe/source", {"url", "checksum"}},
+      {"recipe/method",
+       {"optimised", "optimise", "versions", "script", "files", "parameters", "needs", "after", "build",
+        "environment"}},
+      {"recipe/optimise", {"level", "lto", "pgo", "profile"}},
+      {"recipe/base_method",
+       {"optimised", "versions", "image", "rootfs", "archive", "script", "files", "parameters",
+        "environment"}},
+      {"recipe/build", {"needs", "script", "copy"}},
+      {"recipe/need", {"kind", "name", "version", "when"}},
+      {"recipe/any_need", {"any", "when"}},
+      {"recipe/when", {"version", "target"}},
+      {"recipe/test", {"script", "files", "when"}},
+      {"matrix", {"name", "includes", "axes", "groups", "exclude", "include", "constraints"}},
+      {"matrix/group", {"name", "axes", "exclude", "include"}},
+      {"matrix/axes", kAxes},
+      {"matrix/cell", kAxes},
+      {"matrix/excluded", with_reason(kAxes)},
+      {"matrix/constraint", {"if", "require", "forbid", "reason"}},
+      {"target", {"cpu", "accelerators", "description"}},
+      {"site",
+       {"engine", "launcher", "jobs", "layer_compression", "zstd_level", "formats", "limits",
+        "pass_environment", "ca_certificates", "pip_configuration", "evidence", "builder"}},
+      {"site/limits", {"wall", "silence", "log"}},
+      {"lock", {"lock", "archspec", "components"}},
+      {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe"}},
+      {"lock/source", {"url", "checksum"}},
+  };
+  return kTable;
+}
+
+const std::vector<std::string>& keys_of(std::string_view object) { return key_table().find(object)->second; }
+
+}  // namespace kiln

@@ -1,0 +1,104 @@
+#include "base/quote.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+// BuildKit reads characters, not bytes: what is no UTF-8 comes out as U+FFFD.
+void refuse_other_encodings(std::string_view value) {
+  std::size_t at = first_not_utf8(value);
+  if (at != std::string_view::npos)
+    throw Error(ExitCode::input, fmt::format("a value is not UTF-8 at its byte {}", at + 1),
+                "values of recipes and matrices are UTF-8");
+}
+
+// Line ends would start a new instruction, section or rule, and none of the formats can quote them all.
+void refuse_line_ends(std::string_view value) {
+  for (char c : value) {
+    if (c != '\n' && c != '\r' && c != '\0') continue;
+    std::string shown;
+    for (char s : value.substr(0, 60)) shown += static_cast<unsigned char>(s) < 0x20 ? '?' : s;
+    throw Error(ExitCode::input, fmt::format("the value '{}' has a line end or a NUL in it", shown),
+                "values of recipes and matrices are single lines");
+  }
+}
+
+bool is_bare_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) || std::string_view("./:@_+=,-").find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::string quote_shell(std::string_view value) {
+  refuse_line_ends(value);
+  refuse_other_encodings(value);
+  std::string quoted = "'";
+  quoted.reserve(value.size() + 2);
+  if (value.find_first_of("'{") == std::string_view::npos) {
+    quoted += value;
+    return quoted += '\'';
+  }
+  char before = 0;
+  for (char c : value) {
+    if (c == '\'') {
+      quoted += "'\"'\"'";  // not \': Apptainer's own shell, which reads %environment, keeps that backslash
+    } else if (c == '{' && before == '{') {
+      quoted += "''{";  // Apptainer replaces {{ name }} wherever it stands
+    } else {
+      quoted += c;
+    }
+    before = c;
+  }
+  return quoted + "'";
+}
+
+std::string quote_shell_text(std::string_view text) {
+  std::string quoted = "'";
+  for (char c : text) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string shell_word(std::string_view value) {
+  return is_bare_word(value) ? std::string(value) : quote_shell(value);
+}
+
+std::string shell_text_word(std::string_view text) {
+  return is_bare_word(text) ? std::string(text) : quote_shell_text(text);
+}
+
+std::string quote_docker_env(std::string_view value) {
+  refuse_line_ends(value);
+  refuse_other_encodings(value);
+  std::string quoted = "\"";
+  quoted.reserve(value.size() + 2);
+  for (char c : value) {
+    if (c == '"' || c == '\\' || c == '$') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string quote_ninja(std::string_view value) {
+  refuse_line_ends(value);
+  std::string quoted;
+  for (char c : value) {
+    if (c == '$' || c == ' ' || c == ':') quoted += '$';
+    quoted += c;
+  }
+  return quoted;
+}
+
+}  // namespace kiln

@@ -1,0 +1,129 @@
+#include "base/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+// One folder or file of a path that goes into Dockerfiles, definition files and scripts as it stands.
+bool is_path_part(std::string_view part) {
+  if (part.empty() || part == "." || part == ".." || part[0] == '-') return false;
+  return std::all_of(part.begin(), part.end(), [](char c) {
+    return is_letter_or_digit(c) || std::string_view("_.+-@").find(c) != std::string_view::npos;
+  });
+}
+
+bool are_path_parts(std::string_view path) {
+  const std::vector<std::string_view> parts = split(path, '/');
+  return std::all_of(parts.begin(), parts.end(), is_path_part);
+}
+
+}  // namespace
+
+const std::vector<std::string>& method_names() {
+  static const std::vector<std::string> kNames = {"hub", "pip", "distro", "vendor", "source"};
+  return kNames;
+}
+
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > 128 || text.find("..") != std::string_view::npos) return false;
+  if (!is_letter_or_digit(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter_or_digit(c) || std::string_view("_.+-").find(c) != std::string_view::npos;
+  });
+}
+
+bool is_variable_name(std::string_view text) {
+  if (text.empty() || is_digit(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+bool is_fact_name(std::string_view text) {
+  return is_variable_name(text) &&
+         std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
+  if (files.is_directory(path)) return {fmt::format("'{}' is a folder", path.string()), ""};
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  return {fmt::format("there is no file '{}'", path.string()),
+          did_you_mean(path.filename().string(), files.list(folder))};
+}
+
+JsonDocument read_document(const FileSystem& files, const fs::path& file) {
+  std::optional<std::string> text;
+  if (!files.is_directory(file)) text = files.read(file);
+  if (!text) {
+    MissingFile missing = describe_missing(files, file);
+    throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
+  }
+  return JsonDocument::parse(*text, file.string());
+}
+
+std::string read_text(const JsonNode& node) {
+  std::string text = node.line_of_text();
+  if (text.empty()) node.fail("expected a line of text, found an empty string");
+  return text;
+}
+
+VersionRange read_range(const JsonNode& node) {
+  std::string text = read_text(node);
+  try {
+    return VersionRange::parse(text);
+  } catch (const Error& error) {
+    node.fail(error.message(), error.hint());
+  }
+}
+
+std::string read_relative_path(const JsonNode& node) {
+  std::string text = node.string();
+  if (text.starts_with('/'))
+    node.fail(fmt::format("expected a path inside the folder, found the absolute path '{}'", text));
+  if (!are_path_parts(text))
+    node.fail(fmt::format("expected a file inside the folder, found {}", node.value().dump()),
+              "no '..', no leading '-', and letters, digits and _ . + - @ only");
+  return text;
+}
+
+std::string read_absolute_path(const JsonNode& node) {
+  std::string text = node.string();
+  if (!text.starts_with('/') || !are_path_parts(std::string_view(text).substr(1)))
+    node.fail(fmt::format("expected an absolute path, found {}", node.value().dump()),
+              "such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only");
+  return text;
+}
+
+std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what) {
+  std::string word = node.string();
+  if (std::find(words.begin(), words.end(), word) == words.end()) {
+    std::string hint = did_you_mean(word, words);
+    node.fail(fmt::format("expected {}, found '{}'", what, word),
+              hint.empty() ? fmt::format("one of {}", fmt::join(words, ", ")) : hint);
+  }
+  return word;
+}
+
+std::vector<JsonNode> read_distinct(const JsonNode& node, std::string_view what) {
+  std::vector<JsonNode> items = node.items();
+  std::map<std::string, std::string> seen;
+  for (const JsonNode& item : items) {
+    auto [first, fresh] = seen.emplace(item.value().dump(), item.pointer());
+    if (!fresh)
+      item.fail(fmt::format("{} {} is there twice", what, first->first), "first at " + first->second);
+  }
+  return items;
+}
+
+std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view what) {
+  std::vector<JsonNode> items = read_distinct(node, what);
+  if (items.empty()) node.fail(fmt::format("expected at least one {}, found an empty array", what));
+  return items;
+}
+
+}  // namespace kiln

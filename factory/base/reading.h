@@ -1,0 +1,43 @@
+// What the readers of recipes, matrices, targets and site files share: small grammars, each checked at the
+// node it is read from. Every read_… throws Error(input) that names the place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/json.h"
+#include "base/version.h"
+
+namespace kiln {
+
+const std::vector<std::string>& method_names();  // hub, pip, distro, vendor, source
+
+bool is_name(std::string_view text);           // JsonNode::name's grammar, for keys and names of files
+bool is_variable_name(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
+bool is_fact_name(std::string_view text);      // [a-z_][a-z0-9_]*: scripts see it in capitals
+
+// Why there is no file at `path`: "… is a folder", or "there is no file …" with the nearest name of its
+// folder as hint.
+struct MissingFile {
+  std::string message;
+  std::string hint;
+};
+MissingFile describe_missing(const FileSystem& files, const fs::path& path);
+
+// The document at `file`; Error(input) with the nearest name of that folder when there is no such file.
+JsonDocument read_document(const FileSystem& files, const fs::path& file);
+
+std::string read_text(const JsonNode& node);  // one line, not empty
+VersionRange read_range(const JsonNode& node);
+std::string read_relative_path(const JsonNode& node);  // of names as above, "/"-separated, no ".."
+std::string read_absolute_path(const JsonNode& node);  // no ".", ".." or empty parts, not "/" itself
+std::string read_word_of(const JsonNode& node, const std::vector<std::string>& words, std::string_view what);
+
+// An array no two items of which are equal; `what` names an item in messages.
+std::vector<JsonNode> read_distinct(const JsonNode& node, std::string_view what);
+std::vector<JsonNode> read_at_least_one(const JsonNode& node, std::string_view what);  // distinct as well
+
+}  // namespace kiln

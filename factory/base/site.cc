@@ -1,0 +1,161 @@
+#include "base/site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "base/keys.h"
+#include "base/reading.h"
+
+namespace kiln {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+constexpr Unit kTimes[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+constexpr Unit kSizes[] = {{"B", 1},
+                           {"KiB", std::uint64_t{1} << 10},
+                           {"MiB", std::uint64_t{1} << 20},
+                           {"GiB", std::uint64_t{1} << 30}};
+
+// A whole number with its unit: "6h", "256MiB".
+template <std::size_t N>
+std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
+                            std::string_view hint) {
+  const std::string text = node.is_number() ? "" : node.string();
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::uint64_t number = 0;
+  bool fits = digits > 0;
+  for (char c : text.substr(0, digits))
+    fits = fits && !__builtin_mul_overflow(number, 10u, &number) &&
+           !__builtin_add_overflow(number, static_cast<std::uint64_t>(c - '0'), &number);
+  for (const Unit& unit : units)
+    if (fits && text.substr(digits) == unit.name && !__builtin_mul_overflow(number, unit.factor, &number) &&
+        number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      return number;
+  node.fail(node.is_number() ? fmt::format("expected {} with its unit, found a number", what)
+                             : fmt::format("expected {}, found '{}'", what, text),
+            std::string(hint));
+}
+
+std::chrono::seconds read_duration(const JsonNode& node) {
+  return std::chrono::seconds(read_quantity(
+      node, kTimes, "a duration", "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit"));
+}
+
+void read_limits(const JsonNode& node, CommandLimits& limits) {
+  node.allow_only(keys_of("site/limits"));
+  if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
+  if (auto silence = node.find("silence")) limits.silence = read_duration(*silence);
+  if (auto log = node.find("log"))
+    limits.log_bytes =
+        read_quantity(*log, kSizes, "a size",
+                      "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
+}
+
+// True with "sif". The OCI image is what all else is made from, so it cannot be left out.
+bool read_formats(const JsonNode& node) {
+  bool oci = false;
+  bool sif = false;
+  for (const JsonNode& item : node.items()) {
+    bool& named = read_word_of(item, {"oci", "sif"}, "an image format") == "sif" ? sif : oci;
+    if (named) item.fail(fmt::format("'{}' is named twice", item.string()));
+    named = true;
+  }
+  if (!oci) node.fail("'oci' is missing", "a SIF is made from the OCI image: \"oci\", \"sif\"");
+  return sif;
+}
+
+std::string read_environment_glob(const JsonNode& node) {
+  std::string text = node.string();
+  std::string plain = text;
+  std::replace_if(
+      plain.begin(), plain.end(), [](char c) { return c == '*' || c == '?'; }, '_');
+  if (!is_variable_name(plain))
+    node.fail(fmt::format("expected the name of an environment variable, found '{}'", text),
+              "letters, digits and _; * and ? stand for others, as in PIP_*");
+  return text;
+}
+
+std::string read_builder(const JsonNode& node) {
+  std::string uri = node.line_of_text();
+  std::size_t colon = uri.find(':');
+  if (colon == uri.npos || colon == 0 || uri.find(' ') != uri.npos)
+    node.fail(fmt::format("expected a URI, found '{}'", uri), "such as https://ci.example.org/kiln");
+  return uri;
+}
+
+// A file that the site wants handed on: naming one that is not there is a mistake, not a default.
+std::string read_file_name(const JsonNode& node, const FileSystem& files) {
+  std::string path = node.line_of_text();
+  if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
+  if (!files.exists(path)) node.fail(fmt::format("there is no file '{}' on this machine", path));
+  if (files.is_directory(path)) node.fail(fmt::format("expected a file, '{}' is a folder", path));
+  return path;
+}
+
+}  // namespace
+
+const std::vector<std::string>& engine_names() {
+  static const std::vector<std::string> kNames = {"buildah"};
+  return kNames;
+}
+
+Site read_site(const FileSystem& files, const fs::path& file) {
+  const JsonDocument document = read_document(files, file);
+  const JsonNode root = document.root();
+  root.allow_only(keys_of("site"));
+  Site site;
+  site.file = file.string();
+  if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
+  if (auto launcher = root.find("launcher"))
+    for (const JsonNode& word : launcher->items()) site.launcher.push_back(read_text(word));
+  if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
+  if (auto compression = root.find("layer_compression"))
+    site.layer_compression = read_word_of(*compression, {"zstd", "gzip"}, "a compression of layers") == "gzip"
+                                 ? LayerCompression::gzip
+                                 : LayerCompression::zstd;
+  if (auto level = root.find("zstd_level")) site.zstd_level = static_cast<int>(level->integer(1, 19));
+  if (auto evidence = root.find("evidence"))
+    site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";
+  if (auto formats = root.find("formats")) site.sif = read_formats(*formats);
+  if (auto builder = root.find("builder")) site.builder = read_builder(*builder);
+  if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
+  if (auto names = root.find("pass_environment")) {
+    site.pass_environment.clear();
+    for (const JsonNode& name : names->items()) site.pass_environment.push_back(read_environment_glob(name));
+  }
+  if (auto path = root.find("ca_certificates")) site.ca_certificates = read_file_name(*path, files);
+  if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
+  return site;
+}
+
+Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment) {
+  auto value = [&](const char* name) {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  if (std::string named = value("KILN_SITE"); !named.empty()) {
+    try {
+      return read_site(files, named);
+    } catch (Error& error) {
+      error.while_doing("reading the site file that KILN_SITE names");
+      throw;
+    }
+  }
+  if (files.exists("site.json")) return read_site(files, "site.json");
+  // The XDG base directory specification: a relative path counts as unset, and unset means ~/.config.
+  fs::path configuration = value("XDG_CONFIG_HOME");
+  if (!configuration.is_absolute() && !value("HOME").empty())
+    configuration = fs::path(value("HOME")) / ".config";
+  if (configuration.is_absolute() && files.exists(configuration / "kiln" / "site.json"))
+    return read_site(files, configuration / "kiln" / "site.json");
+  return Site{};
+}
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// The site file: what is true of this machine or centre and must never enter a key.
+// Schema: `kiln schema site`. Found at $KILN_SITE, ./site.json, $XDG_CONFIG_HOME/kiln/site.json, else
+// defaults.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+
+namespace kiln {
+
+// What layers are compressed with. zstd is smaller and several times as fast; gzip is what every registry and
+// engine reads. A site chooses one of the two; layers that are not compressed are read only.
+enum class LayerCompression { none, gzip, zstd };
+
+struct Site {
+  std::string engine = "buildah";
+  std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
+  int jobs = 0;                       // 0 = number of processors / 2, at least 1
+  LayerCompression layer_compression = LayerCompression::zstd;
+  int zstd_level = 3;
+  CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
+  // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
+  std::vector<std::string> pass_environment = {"http_proxy", "https_proxy", "no_proxy",
+                                               "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+                                               "ALL_PROXY",  "all_proxy",   "PIP_*"};
+  std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
+  std::string pip_configuration = "";                // "" = what pip itself would read, when it exists
+  bool sif = true;                                   // packaged beside the OCI image ("formats")
+  std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
+  bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
+  std::string file;                                  // "" = built-in defaults
+};
+
+const std::vector<std::string>& engine_names();
+
+// Throws Error(input), also for a file that it names and that is not there.
+Site read_site(const FileSystem& files, const fs::path& file);
+// Looks in the places above; $XDG_CONFIG_HOME defaults to ~/.config.
+Site find_site(const FileSystem& files, const std::map<std::string, std::string>& environment);
+
+}  // namespace kiln

@@ -1,0 +1,119 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+// Bytes of the character at `at`; 0 when there is none.
+std::size_t character_at(std::string_view text, std::size_t at) {
+  auto byte = [&](std::size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
+  unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < least || byte(1) > most) return 0;
+  for (std::size_t i = 2; i < size; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  return size;
+}
+
+// The position behind an escape sequence that starts at `i` (ECMA-48: CSI ends with 0x40-0x7e, OSC with BEL
+// or ST).
+std::size_t after_escape(const std::string& text, std::size_t i) {
+  if (i + 1 >= text.size()) return text.size();
+  char kind = text[i + 1];
+  i += 2;
+  if (kind == '[')
+    while (i < text.size() && (text[i] < 0x40 || text[i] > 0x7e)) ++i;
+  else if (kind == ']')
+    while (i < text.size() && text[i] != '\a' && text[i] != '\033') ++i;
+  else
+    return i;
+  return std::min(i + 1, text.size());
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower_case(c);
+  return out;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = upper_case(c);
+  return out;
+}
+
+bool is_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string percent_encoded(std::string_view text, std::string_view plain) {
+  std::string out;
+  for (char c : text) {
+    if (is_letter_or_digit(c) || plain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string_view trimmed(std::string_view text) {
+  std::size_t first = text.find_first_not_of(kWhiteSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kWhiteSpace) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t end = 0; (end = text.find(separator)) != std::string_view::npos;) {
+    pieces.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  pieces.push_back(text);
+  return pieces;
+}
+
+std::size_t first_not_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t size = character_at(text, at);
+    if (size == 0) return at;
+    at += size;
+  }
+  return std::string_view::npos;
+}
+
+std::string last_lines(const std::string& text, std::size_t count) {
+  std::string clean;
+  for (std::size_t i = 0; i < text.size();) {
+    auto c = static_cast<unsigned char>(text[i]);
+    if (c == 0x1b) {
+      i = after_escape(text, i);
+      continue;
+    }
+    if (c == '\r')
+      clean += '\n';
+    else if (c >= 0x20 || c == '\n' || c == '\t')
+      clean += text[i];
+    ++i;
+  }
+  while (clean.ends_with('\n')) clean.pop_back();
+  std::size_t start = clean.size();
+  for (std::size_t lines = 0; start > 0; --start)
+    if (clean[start - 1] == '\n' && ++lines == count) break;
+  return clean.substr(start);
+}
+
+}  // namespace kiln

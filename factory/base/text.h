@@ -1,0 +1,48 @@
+// Text: UTF-8, letters, case, and pieces of it. Letters and digits are ASCII's whatever the locale: all that
+// is asked here is about names, options and formats, never about prose.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_letter_or_digit(char c) { return is_letter(c) || is_digit(c); }
+// ASCII's control characters: what a terminal may obey, and no line of text holds.
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr char upper_case(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+
+// Nothing but lower-case hex digits, as digests and commits are written; true for "".
+bool is_hex(std::string_view text);
+
+// Percent-encoding (RFC 3986): letters, digits and the characters of `plain` stand for themselves.
+std::string percent_encoded(std::string_view text, std::string_view plain);
+
+// What stands behind the last slash of a path, or all of it.
+std::string_view last_part(std::string_view path);
+
+// What C calls white space.
+inline constexpr std::string_view kWhiteSpace = " \t\r\n\v\f";
+
+// Without white space on both sides.
+std::string_view trimmed(std::string_view text);
+
+// The pieces between separators, empty ones too: one more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+// The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
+std::size_t first_not_utf8(std::string_view text);
+
+// The last `count` lines of a log, without escape sequences and control characters that a terminal would
+// obey.
+std::string last_lines(const std::string& text, std::size_t count);
+
+}  // namespace kiln

@@ -1,0 +1,11 @@
+// Names that no other process makes.
+#pragma once
+
+#include <string>
+
+namespace kiln {
+
+// For containers, and for files and folders that are made aside: `<process id>-<8 random hex digits>`.
+std::string unique_name();
+
+}  // namespace kiln

@@ -1,0 +1,295 @@
+#include "image/build/build.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "base/enum_names.h"
+#include "base/text.h"
+#include "image/engine/architecture.h"
+#include "image/state/record_files.h"
+#include "image/state/state_names.h"
+#include "oci/blob_store.h"
+#include "plan/plan_json.h"
+#include "render/render.h"
+
+namespace kiln {
+namespace {
+
+constexpr auto kVerdicts = enum_names<Verdict>({{Verdict::built, "built"},
+                                                {Verdict::up_to_date, "up to date"},
+                                                {Verdict::failed, "failed"},
+                                                {Verdict::not_reached, "not reached"},
+                                                {Verdict::skipped, "skipped"}});
+
+// Reads the FIFO that steps announce their start in, and keeps the status line alive.
+class EventReader {
+ public:
+  EventReader(const fs::path& fifo, Progress& progress) : progress_(progress) {
+    ::unlink(fifo.c_str());
+    if (::mkfifo(fifo.c_str(), 0600) == 0) fd_ = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    thread_ = std::thread([this] { loop(); });
+  }
+  EventReader(const EventReader&) = delete;
+  EventReader& operator=(const EventReader&) = delete;
+  ~EventReader() {
+    stop_ = true;
+    thread_.join();
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  void loop() {
+    std::string pending;
+    while (!stop_) {
+      pollfd poll_fd{fd_, POLLIN, 0};
+      ::poll(&poll_fd, 1, 100);
+      char buffer[4096];
+      ssize_t got = fd_ >= 0 ? ::read(fd_, buffer, sizeof buffer) : 0;
+      if (got > 0) pending.append(buffer, static_cast<std::size_t>(got));
+      for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
+        if (auto event = step_event_from_line(std::string_view(pending).substr(0, end)))
+          progress_.event(*event);
+      progress_.tick();
+    }
+  }
+
+  Progress& progress_;
+  int fd_ = -1;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// Steps and tests of these images without a record yet.
+std::size_t missing_steps(const BuildPlan& plan, const ImageNumbers& images, StateNames& before) {
+  std::size_t missing = 0;
+  for (StepTable::Number step : StepUses(plan, images).steps()) {
+    const std::string key = plan.steps().hex(step);
+    const bool test = plan.steps().pattern(step).kind == StepKind::test;
+    if (!(test ? before.has_test(key) : before.has_step(key))) ++missing;
+  }
+  return missing;
+}
+
+// The recipe files as planned: an edit during the build must not change what a key stands for.
+void snapshot_recipes(const BuildSetup& setup) {
+  std::set<std::string> components;
+  for (StepTable::Number step : StepUses(setup.plan, all_images(setup.plan)).steps())
+    components.insert(setup.plan.steps().pattern(step).component);
+  for (const auto& [id, component] : setup.recipes.all()) {
+    std::string name = fmt::format("{}/{}", name_of(id.first), id.second);
+    if (!components.contains(name)) continue;
+    for (const auto& [path, file] : component.files) {
+      fs::path target = setup.state.recipes() / name / path;
+      if (setup.files.read(target) != file.bytes) setup.files.write(target, file.bytes);
+    }
+  }
+}
+
+Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& cells,
+                      const BuildOptions& options) {
+  Command command;
+  command.argv = {"ninja",
+                  "-C",
+                  setup.state.root().string(),
+                  "-f",
+                  setup.state.ninja().filename().string(),
+                  "-j",
+                  std::to_string(std::max(1, options.jobs))};
+  if (options.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
+  command.argv.emplace_back("--");
+  command.argv.insert(command.argv.end(), cells.begin(), cells.end());
+  command.environment = setup.environment;
+  command.environment["NINJA_STATUS"] = "";
+  command.capture_stdout = true;
+  return command;
+}
+
+// The first step, in order of execution, that keeps an image from being whole.
+void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageVerdict& verdict) {
+  RecordReader reader(setup.state, setup.files);
+  auto failed = [&](const FailureRecord& failure, std::string reason) {
+    verdict.verdict = Verdict::failed;
+    verdict.reason = std::move(reason);
+    verdict.log = failure.log;
+    verdict.cause = failure.exit_code;
+  };
+  auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
+    for (StepTable::Number step : steps) {
+      const std::string key = setup.plan.steps().hex(step);
+      if (setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key))) continue;
+      auto failure = reader.failure(key);
+      if (!failure) continue;
+      const std::string& title = setup.plan.steps().pattern(step).title;
+      failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
+      return true;
+    }
+    return false;
+  };
+  if (look(image.steps(), false) || look(image.tests(), true)) return;
+  if (auto failure = reader.failure(image.key())) failed(*failure, failure->what);
+}
+
+// Says of images whether they can be built here. Through a launcher any machine may run a step.
+class Machine {
+ public:
+  explicit Machine(const BuildSetup& setup) : setup_(setup) {}
+  bool can_build(const ResolvedImage& image) {
+    if (!setup_.site.launcher.empty()) return true;
+    auto [found, is_new] = known_.try_emplace(architecture_of(image));
+    if (is_new) found->second = can_run(found->first, setup_.files);
+    return found->second;
+  }
+
+ private:
+  const BuildSetup& setup_;
+  std::map<std::string, bool> known_;  // by architecture
+};
+
+ImageVerdict verdict_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
+                        const BuildSetup& setup) {
+  ImageVerdict verdict;
+  verdict.id = image.id();
+  verdict.name = image.reference();
+  verdict.key = image.key();
+  if (after.is_built(image)) {
+    verdict.verdict = was_built ? Verdict::up_to_date : Verdict::built;
+  } else if (for_this_machine) {
+    explain_failure(image, setup, verdict);
+  } else {
+    verdict.verdict = Verdict::skipped;
+    verdict.reason = why_not_here(architecture_of(image));
+  }
+  return verdict;
+}
+
+// REQUIRES: none of the images is built.
+void forget_failures(const ImageNumbers& images, const BuildSetup& setup) {
+  RecordWriter writer(setup.state, setup.files);
+  auto forget = [&](const std::string& key) {
+    if (setup.files.exists(setup.state.failure(key))) writer.forget_failure(key);
+  };
+  for (StepTable::Number step : StepUses(setup.plan, images).steps()) forget(setup.plan.steps().hex(step));
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = setup.plan.image(number);
+    forget(image.key());
+    // A record without its layout promises what is not there; ninja would believe it.
+    writer.remove_image(image.record_name());
+  }
+}
+
+std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
+                      Progress& progress, bool& was_interrupted) {
+  if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
+    throw Error(
+        ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
+        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
+  NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name()};
+  setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
+  std::vector<std::string> cells;
+  for (std::uint32_t image : images) cells.push_back(setup.plan.image(image).id());
+  Command command = ninja_command(setup, cells, options);
+  std::string errors;
+  std::size_t run = 0;
+  command.on_line = [&](std::string_view line) {
+    if (auto event = step_event_from_line(line)) {
+      if (event->state != StepEvent::State::up_to_date) ++run;
+      progress.event(*event);
+    } else if (line.starts_with("ninja: error:")) {
+      errors += std::string(line) + "\n";
+    }
+  };
+  CommandResult result;
+  {
+    EventReader reader(setup.state.events(), progress);
+    result = setup.runner.run(command);
+  }
+  progress.finish();
+  was_interrupted = result.end == CommandEnd::interrupted || interrupted();
+  std::size_t fatal = result.tail.find("ninja: error:");
+  if (!errors.empty() || fatal != std::string::npos)
+    throw Error(ExitCode::store, "ninja could not run the plan: " +
+                                     last_lines(errors.empty() ? result.tail.substr(fatal) : errors, 3));
+  return run;
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
+
+std::size_t BuildReport::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
+                                                [&](const auto& image) { return image.verdict == verdict; }));
+}
+
+ExitCode BuildReport::exit_code() const {
+  if (interrupted) return ExitCode::interrupted;
+  std::set<ExitCode> causes;
+  for (const ImageVerdict& image : images)
+    if (image.verdict == Verdict::failed) causes.insert(image.cause);
+  if (causes.size() == 1) return *causes.begin();
+  if (!images.empty() && count(Verdict::skipped) == images.size()) return ExitCode::tool_missing;
+  return count(Verdict::failed) + count(Verdict::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
+}
+
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
+  double start = setup.clock.monotonic_seconds();
+  Machine machine(setup);
+  StateNames before(setup.state, setup.files);
+  std::set<std::uint32_t> built_before;
+  ImageNumbers to_build;
+  for (std::uint32_t number : setup.images) {
+    const ResolvedImage image = setup.plan.image(number);
+    if (before.is_built(image))
+      built_before.insert(number);
+    else if (machine.can_build(image))
+      to_build.push_back(number);
+  }
+  BuildReport report;
+  if (!to_build.empty()) {
+    snapshot_recipes(setup);
+    forget_failures(to_build, setup);
+    setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
+    progress.begin(missing_steps(setup.plan, to_build, before) + to_build.size());
+    report.steps_run = run_ninja(setup, to_build, options, progress, report.interrupted);
+  }
+  StateNames after(setup.state, setup.files);
+  for (std::uint32_t number : setup.images) {
+    const ResolvedImage image = setup.plan.image(number);
+    const bool was_built = built_before.contains(number);
+    report.images.push_back(
+        verdict_of(image, was_built, was_built || machine.can_build(image), after, setup));
+  }
+  report.seconds = setup.clock.monotonic_seconds() - start;
+  return report;
+}
+
+Json to_json(const BuildReport& report) {
+  Json images = Json::array();
+  for (const ImageVerdict& image : report.images) {
+    Json item{
+        {"id", image.id}, {"name", image.name}, {"key", image.key}, {"verdict", name_of(image.verdict)}};
+    if (!image.reason.empty()) item["reason"] = image.reason;
+    if (!image.log.empty()) item["log"] = image.log.string();
+    images.push_back(item);
+  }
+  return Json{{"images", images},
+              {"built", report.count(Verdict::built)},
+              {"up_to_date", report.count(Verdict::up_to_date)},
+              {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
+              {"skipped", report.count(Verdict::skipped)},
+              {"steps_run", report.steps_run},
+              {"seconds", report.seconds}};
+}
+
+}  // namespace kiln

@@ -1,0 +1,68 @@
+// build: BuildPlan → ninja → BuildReport. ninja schedules; each edge is one `kiln step`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/site.h"
+#include "image/build/progress.h"
+#include "image/state/records.h"
+#include "image/state/state.h"
+#include "plan/build_plan.h"
+
+namespace kiln {
+
+// skipped: the image is for machines of another architecture, and nothing here runs its programs.
+enum class Verdict { built, up_to_date, failed, not_reached, skipped };
+std::string_view name_of(Verdict verdict);
+
+// What became of one image.
+struct ImageVerdict {
+  std::string id;    // cell
+  std::string name;  // repository:tag
+  std::string key;
+  Verdict verdict = Verdict::not_reached;
+  std::string reason;  // failed: the step and its end; skipped: what it is for
+  fs::path log;        // failed only
+  ExitCode cause =
+      ExitCode::images_failed;  // failed only: what ended the step (network, store, tool_missing, …)
+};
+
+struct BuildReport {
+  std::vector<ImageVerdict> images;
+  std::size_t steps_run = 0;
+  double seconds = 0;
+  bool interrupted = false;
+  std::size_t count(Verdict verdict) const;
+  // What a program that runs us needs to know: ok, interrupted, the one cause that all failures share
+  // (network, store, tool_missing), else images_failed.
+  // What was skipped is no failure; where nothing else was asked for, tool_missing.
+  ExitCode exit_code() const;
+};
+
+struct BuildOptions {
+  int jobs = 1;
+  bool keep_going = true;
+  std::string kiln;  // this program
+};
+
+struct BuildSetup {
+  const BuildPlan& plan;  // all cells of the matrix
+  ImageNumbers images;    // those to build
+  const RecipeBook& recipes;
+  const Site& site;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
+};
+
+// Throws Error(tool_missing) without ninja, Error(store) when ninja itself fails; images that fail are in the
+// report.
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
+
+Json to_json(const BuildReport& report);
+
+}  // namespace kiln

@@ -1,0 +1,131 @@
+#include "image/build/progress.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/enum_names.h"
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kLogLinesShown = 40;
+
+constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
+                                                       {StepEvent::State::done, "done"},
+                                                       {StepEvent::State::up_to_date, "up_to_date"},
+                                                       {StepEvent::State::failed, "failed"}});
+
+constexpr auto kStyles = enum_names<ProgressStyle>({{ProgressStyle::tty, "tty"},
+                                                    {ProgressStyle::plain, "plain"},
+                                                    {ProgressStyle::json, "json"},
+                                                    {ProgressStyle::none, "none"}});
+
+}  // namespace
+
+ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal) {
+  if (word == "auto") return stderr_is_terminal ? ProgressStyle::tty : ProgressStyle::plain;
+  if (auto style = kStyles.find(word)) return *style;
+  throw Error(ExitCode::usage, "unknown progress style '" + word + "'",
+              "one of auto, tty, plain, json, none");
+}
+
+Json to_json(const StepEvent& event) {
+  Json json{
+      {"event", "step"}, {"key", event.key}, {"title", event.title}, {"state", kStates.of(event.state)}};
+  if (event.state != StepEvent::State::started) json["seconds"] = event.seconds;
+  if (!event.what.empty()) json["what"] = event.what;
+  if (!event.log.empty()) json["log"] = event.log;
+  return json;
+}
+
+std::optional<StepEvent> step_event_from_line(std::string_view line) {
+  if (!line.starts_with("{\"event\":\"step\"")) return std::nullopt;
+  Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  StepEvent event;
+  event.key = json.value("key", "");
+  event.title = json.value("title", "");
+  event.seconds = json.value("seconds", 0.0);
+  event.what = json.value("what", "");
+  event.log = json.value("log", "");
+  if (auto state = kStates.find(json.value("state", ""))) event.state = *state;
+  return event;
+}
+
+Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour)
+    : style_(style), clock_(clock), write_(std::move(write)), colour_(colour) {}
+
+void Progress::begin(std::size_t steps_to_run) {
+  std::lock_guard lock(mutex_);
+  total_ = steps_to_run;
+  if (style_ == ProgressStyle::json) write_(Json{{"event", "plan"}, {"steps", total_}}.dump() + "\n");
+}
+
+void Progress::event(const StepEvent& event) {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::json)
+    write_(to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (event.state == StepEvent::State::started) {
+    running_[event.key] = {event.title, clock_.monotonic_seconds()};
+    if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
+    return;
+  }
+  running_.erase(event.key);
+  ++finished_;
+  if (event.state == StepEvent::State::up_to_date) return;
+  bool failed = event.state == StepEvent::State::failed;
+  if (failed) ++failed_;
+  const char* word = failed ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
+                            : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
+  print_line(
+      fmt::format("{} {}  {:.1f} s{}", word, event.title, event.seconds, failed ? "  " + event.what : ""));
+  if (failed) show_failure(event);
+}
+
+void Progress::show_failure(const StepEvent& event) {
+  auto log = RealFileSystem().read(event.log);
+  if (!log) return;
+  print_line(fmt::format("--- last lines of {}", event.log));
+  print_line(last_lines(*log, kLogLinesShown));
+  print_line("---");
+}
+
+void Progress::note(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::json)
+    write_(Json{{"event", "note"}, {"text", text}}.dump() + "\n");
+  else
+    print_line(text);
+}
+
+void Progress::print_line(const std::string& text) {
+  if (style_ == ProgressStyle::none || style_ == ProgressStyle::json) return;
+  if (style_ == ProgressStyle::tty && line_shown_) write_("\r\033[K");
+  line_shown_ = false;
+  write_(text + "\n");
+}
+
+std::string Progress::status_line() const {
+  std::string line = fmt::format("[{}/{}]", finished_, total_);
+  if (failed_ > 0) line += fmt::format(" {} failed", failed_);
+  for (const auto& [key, step] : running_)
+    line += fmt::format("  {} {:.0f}s", step.first, clock_.monotonic_seconds() - step.second);
+  return line.size() > 120 ? line.substr(0, 117) + "..." : line;
+}
+
+void Progress::tick() {
+  std::lock_guard lock(mutex_);
+  if (style_ != ProgressStyle::tty) return;
+  write_("\r\033[K" + status_line());
+  line_shown_ = true;
+}
+
+void Progress::finish() {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::tty && line_shown_) write_("\r\033[K");
+  line_shown_ = false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,61 @@
+// Progress on stderr: a status line on a terminal, plain lines otherwise, or one JSON event a line.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/effects.h"
+#include "base/json.h"
+
+namespace kiln {
+
+enum class ProgressStyle { tty, plain, json, none };
+
+// "auto" → tty or plain by what stderr is. Throws Error(usage) for an unknown word.
+ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
+
+// An event of a run. Steps write them into the state folder's FIFO as they start and to stdout when they end.
+struct StepEvent {
+  enum class State { started, done, up_to_date, failed } state = State::started;
+  std::string key;
+  std::string title;
+  double seconds = 0;
+  std::string what;  // failed: how it ended
+  std::string log;
+};
+
+Json to_json(const StepEvent& event);
+std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
+
+// Thread-safe: starts arrive from a reader thread, ends from ninja's output.
+class Progress {
+ public:
+  using Write = std::function<void(const std::string&)>;
+  Progress(ProgressStyle style, const Clock& clock, Write write, bool colour);
+
+  void begin(std::size_t steps_to_run);
+  void event(const StepEvent& event);
+  void note(const std::string& text);  // a line of its own, kept apart from the status line
+  void tick();                         // redraws the status line; called about ten times a second
+  void finish();
+
+ private:
+  void print_line(const std::string& text);
+  std::string status_line() const;
+  void show_failure(const StepEvent& event);
+
+  ProgressStyle style_;
+  const Clock& clock_;
+  Write write_;
+  bool colour_;
+  std::mutex mutex_;
+  std::size_t total_ = 0;
+  std::size_t finished_ = 0;
+  std::size_t failed_ = 0;
+  std::map<std::string, std::pair<std::string, double>> running_;  // key → title, start
+  bool line_shown_ = false;
+};
+
+}  // namespace kiln

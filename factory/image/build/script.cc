@@ -1,0 +1,155 @@
+#include "image/build/script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/processors.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
+
+// Processors of one step when `site.jobs` run side by side.
+int jobs_of_step(const Site& site) {
+  int processors = static_cast<int>(usable_processors());
+  int steps = site.jobs > 0 ? site.jobs : std::max(1, processors / 2);
+  return std::max(1, processors / steps);
+}
+
+bool has_path(const std::optional<ImageConfig>& base) {
+  return base && std::any_of(base->env.begin(), base->env.end(),
+                             [](const std::string& entry) { return entry.starts_with("PATH="); });
+}
+
+std::string folder_name(const Step& step) {
+  std::string name = step.component;  // "framework/pytorch"
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+// The digest that the plan knows of a file of the step.
+std::string planned_digest(const Step& step, const std::string& path) {
+  const Json inputs = inputs_of(step);
+  if (path == step.script) return inputs.at("script").at("digest").get<std::string>();
+  return inputs.at("files").at(path).get<std::string>();
+}
+
+// apt reads certificates from its own configuration only.
+void hand_on_to_apt(SiteHandover& handover, FileSystem& files, const fs::path& folder) {
+  auto found = handover.environment.find("SSL_CERT_FILE");
+  if (found == handover.environment.end()) return;
+  files.write(folder / "apt.conf", fmt::format("Acquire::https::CaInfo \"{}\";\n", found->second));
+  handover.mounts.push_back({folder / "apt.conf", "/run/kiln/apt.conf"});
+  handover.environment["APT_CONFIG"] = "/run/kiln/apt.conf";
+}
+
+}  // namespace
+
+std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment) {
+  auto found = environment.find("SOURCE_DATE_EPOCH");
+  if (found == environment.end() || found->second.empty()) return kOldestZipTime;
+  std::int64_t seconds = 0;
+  const std::string& text = found->second;
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem != std::errc() || end != text.data() + text.size() || seconds < 0)
+    throw Error(ExitCode::usage, fmt::format("SOURCE_DATE_EPOCH is '{}', expected seconds since 1970", text));
+  return seconds;
+}
+
+fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::path& folder) {
+  auto found = setup.recipe_folders.find(step.component);
+  if (found == setup.recipe_folders.end())
+    throw Error(ExitCode::input, fmt::format("the recipe folder of {} is not known", step.component));
+  fs::path target = fs::absolute(folder) / folder_name(step);
+  setup.files.make_directories(target);
+  for (const std::string& path : step.files) {
+    fs::path source = found->second / path;
+    auto bytes = setup.files.read(source);
+    if (!bytes || Digest::of(*bytes).text() != planned_digest(step, path))
+      throw Error(ExitCode::input,
+                  fmt::format("{} {}", source.string(), bytes ? "was changed" : "was removed"),
+                  "the plan was made with another one: run `kiln build` again");
+    setup.files.write(target / path, *bytes);
+  }
+  return target;
+}
+
+std::map<std::string, std::string> standing_environment(const StepSetup& setup,
+                                                        const std::optional<ImageConfig>& base) {
+  std::map<std::string, std::string> environment = {
+      {"KILN_JOBS", std::to_string(jobs_of_step(setup.site))},
+      {"SOURCE_DATE_EPOCH", std::to_string(source_date_epoch(setup.environment))},
+      {"DEBIAN_FRONTEND", "noninteractive"},
+      {"LC_ALL", "C.UTF-8"},
+      {"HOME", "/root"}};
+  if (!has_path(base)) environment["PATH"] = kDefaultPath;
+  return environment;
+}
+
+std::map<std::string, std::string> host_script_environment(const Step& step, const StepSetup& setup,
+                                                           const fs::path& folder) {
+  auto environment = standing_environment(setup, std::nullopt);
+  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
+  for (auto& [name, value] : handover.environment) {
+    for (const Mount& mount : handover.mounts)  // on the host the files are where they are
+      if (value == mount.target) value = mount.source.string();
+    environment[name] = value;
+  }
+  for (const char* name : {"PATH", "HOME"})
+    if (auto ours = setup.environment.find(name); ours != setup.environment.end())
+      environment[name] = ours->second;
+  environment["TMPDIR"] = fs::absolute(folder).string();
+  for (const auto& [name, value] : step.parameters) environment[name] = value;
+  return environment;
+}
+
+ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
+                              const StepSetup& setup, const fs::path& folder) {
+  ContainerRun request;
+  request.argv = {"/bin/sh", "-eu", step.script};
+  request.folder = "/run/kiln/" + files.filename().string();
+  request.mounts = {{files, request.folder}};
+  request.limits = setup.site.step_limits;
+  request.environment = standing_environment(setup, parent.chain.base);
+  if (step.kind != StepKind::test) {  // tests have no network: nothing to configure
+    SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
+    hand_on_to_apt(handover, setup.files, fs::absolute(folder));
+    request.mounts.insert(request.mounts.end(), handover.mounts.begin(), handover.mounts.end());
+    request.environment.insert(handover.environment.begin(), handover.environment.end());
+  }
+  for (const auto& [name, value] : step.parameters) request.environment[name] = value;
+  return request;
+}
+
+std::map<std::string, std::string> engine_environment(const std::map<std::string, std::string>& ours,
+                                                      const fs::path& temporary) {
+  constexpr std::array kAllowed = {
+      "PATH", "HOME", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "REGISTRY_AUTH_FILE", "http_proxy",
+      "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+      "CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF",
+      // set by `buildah unshare`: without them a rootless engine would unshare again
+      "_CONTAINERS_USERNS_CONFIGURED", "_CONTAINERS_ROOTLESS_UID", "_CONTAINERS_ROOTLESS_GID"};
+  std::map<std::string, std::string> environment;
+  for (const char* name : kAllowed)
+    if (auto found = ours.find(name); found != ours.end()) environment.insert(*found);
+  environment.try_emplace("PATH", kDefaultPath);
+  environment["TMPDIR"] = fs::absolute(temporary).string();
+  environment["LC_ALL"] = "C.UTF-8";
+  return environment;
+}
+
+std::string log_header(const Step& step) {
+  std::string command = step.script;
+  if (step.kind == StepKind::pull) command = "pull " + step.reference;
+  if (step.kind == StepKind::copy) command = fmt::format("copy {}", fmt::join(step.copy, " "));
+  std::string parent = step.parent.empty() ? "nothing" : step.parent;
+  return fmt::format("# {}\n# {} {}\n# on {}\n# {} {}\n\n", step.title, name_of(step.kind), step.key, parent,
+                     step.component, command);
+}
+
+}  // namespace kiln

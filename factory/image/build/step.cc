@@ -1,0 +1,236 @@
+#include "image/build/step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "image/build/failure.h"
+#include "image/build/script.h"
+#include "image/engine/architecture.h"
+#include "image/engine/private_folder.h"
+#include "image/state/record_files.h"
+#include "oci/diff_id.h"
+#include "oci/layer_write.h"
+#include "oci/layout.h"
+
+namespace kiln {
+namespace {
+
+class StepRun {
+ public:
+  StepRun(const Step& step, const StepSetup& setup, Engine& engine, const fs::path& folder)
+      : step_(step), setup_(setup), engine_(engine), store_(setup.state.store()), folder_(folder) {}
+
+  bool is_done() const {
+    if (step_.kind == StepKind::test) return setup_.files.exists(setup_.state.test(step_.key));
+    auto record = RecordReader(setup_.state, setup_.files).step(step_.key);
+    return record && std::all_of(record->chain.layers.begin(), record->chain.layers.end(),
+                                 [&](const BuiltLayer& layer) { return store_.has(layer.blob.digest); });
+  }
+
+  // The record is written last: it promises everything before it.
+  void run() {
+    double start = setup_.clock.monotonic_seconds();
+    setup_.files.write(log(), log_header(step_));
+    check_architecture(step_, setup_.files);
+    if (step_.kind == StepKind::test) {
+      TestRecord record{step_.key, 0, test()};
+      record.seconds = setup_.clock.monotonic_seconds() - start;
+      RecordWriter(setup_.state, setup_.files).write(record);
+      return;
+    }
+    StepRecord record = build();
+    record.key = step_.key;
+    record.seconds = setup_.clock.monotonic_seconds() - start;
+    RecordWriter(setup_.state, setup_.files).write(record);
+  }
+
+ private:
+  fs::path log() const { return setup_.state.log(step_.key); }
+
+  StepRecord build() {
+    switch (step_.kind) {
+      case StepKind::rootfs:
+        return rootfs();
+      case StepKind::pull:
+        return pull();
+      case StepKind::copy:
+        return copy();
+      default:
+        return script();
+    }
+  }
+
+  StepRecord rootfs() {
+    fs::path tar = folder_ / "rootfs.tar";
+    Command command;
+    command.folder = copy_recipe_files(step_, setup_, folder_);
+    command.argv = {"/bin/sh", "-eu", step_.script};
+    command.environment = host_script_environment(step_, setup_, folder_);
+    command.environment["KILN_OUTPUT"] = tar.string();
+    command.log = log();
+    command.limits = setup_.site.step_limits;
+    check_script(setup_.runner.run(command), command.limits);
+    if (!setup_.files.exists(tar))
+      throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));
+    auto container = engine_.start(nullptr);
+    container->add_archive(tar);
+    StepRecord record;
+    record.chain.base.emplace().architecture = architecture_of(step_);
+    return finish(*container, std::move(record));
+  }
+
+  StepRecord pull() {
+    fs::path layout = folder_ / "pulled";
+    engine_.pull(step_.reference, layout, log());
+    PulledImage image = read_layout(layout, setup_.files);
+    StepRecord record;
+    for (std::size_t i = 0; i < image.manifest.layers.size(); ++i) {
+      const Descriptor& layer = image.manifest.layers[i];
+      const Digest& diff_id = image.config.diff_ids[i];
+      fs::path file = blob_in_layout(layout, layer.digest);
+      if (diff_id_of(file) != diff_id)
+        throw Error(ExitCode::store, fmt::format("layer {} of {} is not the one that its configuration names",
+                                                 layer.digest.text(), step_.reference));
+      record.chain.layers.push_back(
+          {store_.put_file(file, layer.media_type, layer.digest), diff_id, step_.key, step_.reference});
+    }
+    record.chain.base = image.config;
+    return record;
+  }
+
+  StepRecord script() {
+    StepRecord parent = record_of(step_.parent);
+    auto container = engine_.start(&parent);
+    fs::path files = copy_recipe_files(step_, setup_, folder_);
+    ContainerRun request = container_script(step_, parent, files, setup_, folder_);
+    request.log = log();
+    check_script(container->run(request), request.limits);
+    return finish(*container, std::move(parent));
+  }
+
+  StepRecord copy() {
+    StepRecord parent = record_of(step_.parent);
+    StepRecord stage = record_of(step_.from);
+    auto container = engine_.start(&parent);
+    auto source = engine_.start(&stage);
+    container->copy_from(*source, step_.copy, log());
+    return finish(*container, std::move(parent));
+  }
+
+  std::string test() {
+    StepRecord image = record_of(step_.parent);
+    auto container = engine_.start(&image);
+    fs::path files = copy_recipe_files(step_, setup_, folder_);
+    ContainerRun request = container_script(step_, image, files, setup_, folder_);
+    request.log = log();
+    request.network = false;
+    std::string last;
+    request.on_line = [&](std::string_view line) {
+      if (!line.empty()) last = line;
+    };
+    check_script(container->run(request), request.limits);
+    return last;
+  }
+
+  // Takes what changed in the container upon `parent` into the store and keeps the container for the steps
+  // that follow.
+  StepRecord finish(Container& container, StepRecord parent) {
+    ChangedTree changes = container.changes();
+    remove_droppings(changes.folder);
+    LayerOptions options;
+    options.epoch = source_date_epoch(setup_.environment);
+    options.compression = setup_.site.layer_compression;
+    options.zstd_level = setup_.site.zstd_level;
+    BuiltLayer layer = write_layer(changes, store_, options);
+    layer.step = step_.key;
+    layer.created_by = step_.title;
+    parent.chain.layers.push_back(std::move(layer));
+    container.keep(step_.key);
+    return parent;
+  }
+
+  StepRecord record_of(const std::string& key) const {
+    auto record = RecordReader(setup_.state, setup_.files).step(key);
+    if (record) return *std::move(record);
+    throw Error(ExitCode::usage, fmt::format("the step {} that this one builds on is not done", key),
+                "run it first, or use `kiln build`");
+  }
+
+  const Step& step_;
+  const StepSetup& setup_;
+  Engine& engine_;
+  BlobStore store_;
+  const fs::path& folder_;  // private
+};
+
+void record_failure(const Step& step, const Error& error, double seconds, const StepSetup& setup) {
+  FailureRecord failure = failure_record(step.key, error, seconds, setup.state.log(step.key));
+  std::ofstream(failure.log, std::ios::app) << "\nkiln: " << error.format() << '\n';
+  RecordWriter(setup.state, setup.files).write(failure);
+}
+
+// The engine's temporary files are the step's: one folder to sweep after a kill.
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
+  EngineSetup engine{setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
+                     engine_environment(setup.environment, folder)};
+  return make_engine(setup.site.engine, engine);
+}
+
+StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& setup, Engine& engine) {
+  double start = setup.clock.monotonic_seconds();
+  auto fail = [&](const Error& error) {
+    record_failure(step, error, setup.clock.monotonic_seconds() - start, setup);
+    return StepOutcome::failed;
+  };
+  try {
+    StepRun run(step, setup, engine, folder);
+    if (run.is_done()) return StepOutcome::up_to_date;
+    run.run();
+    RecordWriter(setup.state, setup.files).forget_failure(step.key);
+    return StepOutcome::done;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    return fail(error);
+  } catch (const fs::filesystem_error& error) {
+    return fail(Error(ExitCode::store, error.what()));
+  }
+}
+
+}  // namespace
+
+StepOutcome run_step(const Step& step, const StepSetup& setup) {
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  auto engine = engine_in(folder.path(), setup);
+  return run_in(folder.path(), step, setup, *engine);
+}
+
+StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine) {
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  return run_in(folder.path(), step, setup, engine);
+}
+
+CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
+                           const fs::path& recipe_folder,
+                           const std::map<std::string, std::string>& environment, const fs::path& log,
+                           bool capture_stdout, const StepSetup& setup) {
+  PrivateFolder folder(setup.files, setup.state.temporary());
+  auto engine = engine_in(folder.path(), setup);
+  setup.files.write(log, fmt::format("# {}\n\n", fmt::join(argv, " ")));
+  ContainerRun request;
+  request.argv = argv;
+  request.environment = standing_environment(setup, image.chain.base);
+  for (const auto& [name, value] : environment) request.environment[name] = value;
+  request.folder = "/run/kiln/" + recipe_folder.filename().string();
+  request.mounts = {{fs::absolute(recipe_folder), request.folder}};
+  request.network = false;
+  request.log = log;
+  request.capture_stdout = capture_stdout;
+  request.limits = setup.site.step_limits;
+  auto container = engine->start(&image);
+  return container->run(request);
+}
+
+}  // namespace kiln

@@ -1,0 +1,54 @@
+// Runs one step of the plan: what `kiln step KEY` does, here or on a compute node.
+#pragma once
+
+#include <string>
+
+#include "base/site.h"
+#include "image/engine/engine.h"
+#include "image/state/state.h"
+#include "oci/blob_store.h"
+#include "recipe/recipe.h"
+#include "resolve/resolve.h"
+
+namespace kiln {
+
+struct StepSetup {
+  const Site& site;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;  // ours; the allow-list decides what a script sees
+  std::map<std::string, fs::path> recipe_folders;  // "framework/pytorch" → folder
+};
+
+enum class StepOutcome { done, up_to_date, failed };
+
+// Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, and a log. A step whose record exists
+// is not run again.
+StepOutcome run_step(const Step& step, const StepSetup& setup);
+
+// The same on a given engine.
+StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine);
+
+// SOURCE_DATE_EPOCH of `environment`, else 1980-01-01, the oldest time that zip files (wheels) can hold.
+// Throws Error(usage) when it is not a number.
+std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment);
+
+// Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless): tests and
+// benchmarks.
+CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
+                           const fs::path& recipe_folder,
+                           const std::map<std::string, std::string>& environment, const fs::path& log,
+                           bool capture_stdout, const StepSetup& setup);
+
+// The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
+struct SiteHandover {
+  std::map<std::string, std::string> environment;
+  std::vector<Mount> mounts;
+};
+// Throws Error(input) when a file that the site file names is missing.
+SiteHandover site_handover(const Site& site, const FileSystem& files,
+                           const std::map<std::string, std::string>& ours);
+
+}  // namespace kiln

@@ -1,0 +1,74 @@
+// Engines run steps in containers. They keep nothing that kiln relies on: their store is a cache that may be
+// deleted whole.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "image/state/records.h"
+#include "oci/overlay_tree.h"
+
+namespace kiln {
+
+struct Mount {
+  fs::path source;     // on the build host
+  std::string target;  // absolute path in the container; read-only
+};
+
+struct ContainerRun {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+  std::vector<Mount> mounts;
+  std::string folder = "/";
+  bool network = true;
+  fs::path log;
+  bool capture_stdout = false;
+  CommandLimits limits;
+  std::function<void(std::string_view)> on_line = {};  // as Command::on_line
+};
+
+// A writable container, private to one step. Removed by the destructor.
+class Container {
+ public:
+  virtual ~Container() = default;
+  virtual CommandResult run(const ContainerRun& request) = 0;
+  // Unpacks a root file system archive at /.
+  virtual void add_archive(const fs::path& tar) = 0;
+  // Copies absolute paths of another container's file system to the same paths here.
+  virtual void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) = 0;
+  // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
+  virtual ChangedTree changes() = 0;
+  // Keeps the container's state under the step's key so that children start from it at once.
+  virtual void keep(const std::string& key) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string name() const = 0;
+  virtual std::string version() = 0;
+  // A container on `parent` (nullptr: empty). Imports the parent's layers from the blob store when the
+  // engine's own store does not hold them. Errors: tool_missing, store.
+  virtual std::unique_ptr<Container> start(const StepRecord* parent) = 0;
+  // Fetches `reference` (docker://…, oci:…; without a transport docker://) into an OCI layout folder. Errors:
+  // network; input when there is no such image; what the registry or the policy refuses is Error(network)
+  // with a hint.
+  virtual void pull(const std::string& reference, const fs::path& layout, const fs::path& log) = 0;
+};
+
+struct EngineSetup {
+  CommandRunner& runner;
+  FileSystem& files;
+  fs::path store;                                  // the engine's private store
+  fs::path blob_store;                             // kiln's, to import parents from
+  std::map<std::string, std::string> environment;  // PATH, HOME, TMPDIR, REGISTRY_AUTH_FILE, proxies
+};
+
+// `buildah` now; the name comes from the site file. Throws Error(usage) for an unknown name.
+std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup);
+
+}  // namespace kiln

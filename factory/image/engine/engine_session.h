@@ -1,0 +1,43 @@
+// The time during which a process uses an engine's store, and the cleaning up after processes that did not
+// end well.
+//
+//   <store>.lock            held for moments, while sessions begin
+//   <store>.sessions/<pid>-<random>   locked by a process for as long as it uses the store
+//
+// A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
+// only a cache, it is deleted whole, as soon as nobody uses it.
+#pragma once
+
+#include <optional>
+
+#include "base/effects.h"
+#include "base/file_lock.h"
+
+namespace kiln {
+
+class EngineSession {
+ public:
+  EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
+                const std::map<std::string, std::string>& environment);
+  EngineSession(const EngineSession&) = delete;
+  EngineSession& operator=(const EngineSession&) = delete;
+  ~EngineSession();
+
+  // The engine was stopped in the middle of something: the next session alone starts with an empty store.
+  void distrust_store() { is_clean_ = false; }
+
+  // Held while a parent is imported, so that two processes do not import it both.
+  static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
+
+ private:
+  void delete_store(const std::map<std::string, std::string>& environment);
+
+  CommandRunner& runner_;
+  FileSystem& files_;
+  fs::path store_;
+  fs::path file_;
+  std::optional<FileLock> lock_;
+  bool is_clean_ = true;
+};
+
+}  // namespace kiln

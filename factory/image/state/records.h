@@ -1,0 +1,51 @@
+// What the build leaves on disk: one small JSON file for each thing done, named by its key.
+#pragma once
+
+#include <string>
+
+#include "base/effects.h"
+#include "base/json.h"
+#include "oci/layer_chain.h"
+
+namespace kiln {
+
+// A step that is done.
+struct StepRecord {
+  std::string key;
+  LayerChain chain;
+  double seconds = 0;
+};
+
+struct TestRecord {
+  std::string key;
+  double seconds = 0;
+  std::string last_line;  // what the test said it proved
+};
+
+enum class FailureClass {
+  input,
+  build,
+  infrastructure,
+  policy
+};  // who must act; only infrastructure is retried
+std::string_view name_of(FailureClass failure);
+
+struct FailureRecord {
+  std::string key;
+  FailureClass failure = FailureClass::build;
+  std::string what;  // "exit status 1", "killed after 2700 s of silence"
+  std::string hint;  // may be empty
+  fs::path log;
+  ExitCode exit_code =
+      ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
+  double seconds = 0;
+};
+
+Json to_json(const StepRecord& record);
+Json to_json(const TestRecord& record);
+Json to_json(const FailureRecord& record);
+StepRecord step_record_from_json(const JsonNode& node);
+TestRecord test_record_from_json(const JsonNode& node);
+FailureRecord failure_record_from_json(const JsonNode& node);
+
+}  // namespace kiln

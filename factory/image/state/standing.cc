@@ -1,0 +1,103 @@
+#include "image/state/standing.h"
+
+#include "base/enum_names.h"
+#include "image/state/formats.h"
+#include "image/state/record_files.h"
+#include "report/explain.h"
+
+namespace kiln {
+namespace {
+
+constexpr auto kCellStates = enum_names<CellState>({{CellState::built, "built"},
+                                                    {CellState::to_build, "to build"},
+                                                    {CellState::to_retag, "to re-tag"},
+                                                    {CellState::to_package, "to package"}});
+
+}  // namespace
+
+std::string_view name_of(CellState state) { return kCellStates.of(state); }
+
+StateView::StateView(const BuildPlan& plan, const Site& site, const StatePaths& state,
+                     const FileSystem& files)
+    : plan_(plan),
+      site_(site),
+      state_(state),
+      files_(files),
+      has_formats_(has_formats(site, state, files)),
+      names_(state, files) {}
+
+NodeState StateView::state_of(const std::string& key, bool test) const {
+  if (test ? names_.has_test(key) : names_.has_step(key)) return NodeState::done;
+  return names_.has_failure(key) ? NodeState::failed : NodeState::to_run;
+}
+
+NodeState StateView::step(const std::string& key) const { return state_of(key, names_.has_test(key)); }
+
+Standing StateView::packaged(const std::string& record_name) const {
+  if (has_formats_ || !lacks_format(site_, state_, record_name, files_)) return {CellState::built, {}};
+  return {CellState::to_package, {"the site wants a SIF, which this image lacks: nothing is built"}};
+}
+
+bool StateView::is_whole(const ResolvedImage& image) const {
+  return names_.is_built(image) && packaged(image.record_name()).state == CellState::built;
+}
+
+Standing StateView::standing(const ResolvedImage& image) const {
+  if (names_.is_built(image)) return packaged(image.record_name());
+  if (auto missing = first_missing(image)) return {CellState::to_build, reasons(image, *missing)};
+  return {CellState::to_retag, {"new name or labels: nothing is built"}};
+}
+
+std::optional<StepTable::Number> StateView::first_missing(const ResolvedImage& image) const {
+  for (StepTable::Number step : image.steps())
+    if (state_of(plan_.steps().hex(step), false) != NodeState::done) return step;
+  for (StepTable::Number test : image.tests())
+    if (state_of(plan_.steps().hex(test), true) != NodeState::done) return test;
+  return std::nullopt;
+}
+
+const std::optional<PlanFile>& StateView::last_plan() const {
+  if (!last_plan_read_) last_plan_ = PlanFile::open(files_, state_.plan(plan_.name()));
+  last_plan_read_ = true;
+  return last_plan_;
+}
+
+// Changed inputs are the reason; without any, what an interrupted or failed run left to do.
+std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTable::Number missing) const {
+  const auto& last = last_plan();
+  auto before = last ? last->image(image.id()) : std::nullopt;
+  if (!before) return explain_new_image(last.has_value());
+  auto changed = explain_image(image.spec(), *before);
+  if (!changed.empty()) return changed;
+  const bool failed = names_.has_failure(plan_.steps().hex(missing));
+  return {plan_.steps().pattern(missing).title + (failed ? ": failed last time" : ": not run yet")};
+}
+
+StepCost StateView::cost(const std::string& key) const {
+  RecordReader reader(state_, files_);
+  if (names_.has_test(key)) {
+    auto record = reader.test(key);
+    return record ? StepCost{record->seconds, std::nullopt} : StepCost{};
+  }
+  auto record = reader.step(key);
+  if (!record) return {};
+  StepCost cost{record->seconds, 0};
+  for (const BuiltLayer& layer : record->chain.layers)
+    if (layer.step == key) *cost.bytes += layer.blob.size;
+  return cost;
+}
+
+GraphStates StateView::graph_states(const ImageNumbers& images) const {
+  GraphStates states;
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = plan_.image(number);
+    if (is_whole(image)) states.images[image.id()] = NodeState::done;
+  }
+  for (StepTable::Number number : StepUses(plan_, images).steps()) {
+    const std::string key = plan_.steps().hex(number);
+    states.steps[key] = step(key);
+  }
+  return states;
+}
+
+}  // namespace kiln

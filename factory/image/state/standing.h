@@ -1,0 +1,61 @@
+// Where the cells of a plan stand: what the state folder has of them, and why the rest is to be made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/site.h"
+#include "image/state/plan_file.h"
+#include "image/state/state.h"
+#include "image/state/state_names.h"
+#include "plan/build_plan.h"
+#include "report/plan_graph.h"
+#include "report/sharing.h"
+
+namespace kiln {
+
+// to_retag: the bits are there, name or labels are new; to_package: all is there but a format that the site
+// wants by now.
+enum class CellState { built, to_build, to_retag, to_package };
+std::string_view name_of(CellState state);  // "built", "to build", "to re-tag", "to package"
+
+struct Standing {
+  CellState state;
+  std::vector<std::string> why;  // empty when it is built
+};
+
+// The state folder as the next build would find it.
+class StateView {
+ public:
+  // The folders are looked into once, when something of them is first asked for. REQUIRES: all outlive this.
+  StateView(const BuildPlan& plan, const Site& site, const StatePaths& state, const FileSystem& files);
+
+  Standing standing(const ResolvedImage& image) const;
+  bool is_whole(const ResolvedImage& image) const;  // it stands at CellState::built
+  NodeState step(const std::string& key) const;
+  // From the record of the step's last run; nothing when it was never run here.
+  StepCost cost(const std::string& key) const;
+  GraphStates graph_states(const ImageNumbers& images) const;
+
+ private:
+  NodeState state_of(const std::string& key, bool test) const;
+  // Of an image that is built: that it is, or what it lacks.
+  Standing packaged(const std::string& record_name) const;
+  // The first of its steps and tests that is not done.
+  std::optional<StepTable::Number> first_missing(const ResolvedImage& image) const;
+  std::vector<std::string> reasons(const ResolvedImage& image, StepTable::Number missing) const;
+  const std::optional<PlanFile>& last_plan() const;  // of the last build, read when first asked for
+
+  const BuildPlan& plan_;
+  const Site& site_;
+  const StatePaths& state_;
+  const FileSystem& files_;
+  bool has_formats_;
+  mutable StateNames names_;
+  mutable bool last_plan_read_ = false;
+  mutable std::optional<PlanFile> last_plan_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,25 @@
+#include "image/state/state.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace kiln {
+
+std::filesystem::path StatePaths::file(std::string_view folder, std::string_view key,
+                                       std::string_view ending) const {
+  return root_ / folder / (checked(key) + std::string(ending));
+}
+
+std::string StatePaths::checked(std::string_view name) {
+  constexpr std::size_t kLongest =
+      255 - std::string_view(".json").size();  // with its ending still a file name
+  bool is_bad = name.empty() || name == "." || name == ".." || name.front() == '-' ||
+                name.size() > kLongest || name.find('/') != std::string_view::npos ||
+                name.find('\0') != std::string_view::npos;
+  if (is_bad)
+    throw Error(ExitCode::input, fmt::format("'{}' cannot be a file name in the state folder", name));
+  return std::string(name);
+}
+
+}  // namespace kiln

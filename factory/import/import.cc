@@ -1,0 +1,215 @@
+#include "import/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/memory_files.h"
+#include "base/text.h"
+#include "import/import_parts.h"
+#include "plan/build_plan.h"
+#include "source/file_names.h"
+
+namespace kiln {
+namespace {
+
+// Without CR, which no shell wants. Throws Error(input) for other encodings.
+std::string text_of(const LegacyTree& tree, const std::string& path) {
+  std::string text = tree.files.read(tree.root / path).value_or("");
+  std::size_t odd = first_not_utf8(text);
+  if (odd != std::string::npos)
+    throw Error(ExitCode::input, {path, 0, 0, ""}, fmt::format("it is not UTF-8 at its byte {}", odd + 1),
+                "convert it with iconv");
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') out += text[i];
+  return out;
+}
+
+class FolderImport {
+ public:
+  FolderImport(const FileSystem& files, const fs::path& root, const ImportOptions& options,
+               const Microarchitectures& cpus)
+      : tree_(find_definitions(files, root)), options_(options), cpus_(cpus) {}
+  Import run();
+
+ private:
+  void read_all();
+  void drop_local_bases();
+  void join_twins();
+  void note(const Error& error, const std::string& path) {
+    const SourceLocation& where = error.where();
+    std::string text = error.message() + (error.hint().empty() ? "" : "; " + error.hint());
+    out_.notes.push_back({where.file.empty() ? path : where.file, where.line, "not-imported", text});
+  }
+  void prove() const;
+
+  LegacyTree tree_;
+  const ImportOptions& options_;
+  const Microarchitectures& cpus_;
+  std::vector<LegacyImage> images_;
+  std::vector<ImportCell> cells_;
+  Import out_;
+};
+
+Import FolderImport::run() {
+  TargetBook(cpus_).get(options_.cpu + "," + options_.gpu, {});  // a mistake in the options is theirs
+  if (tree_.paths.empty())
+    throw Error(ExitCode::input,
+                fmt::format("no Dockerfile and no definition file below {}", tree_.root.string()),
+                "files are called Dockerfile*, *.dockerfile, Singularity* or *.def");
+  read_all();
+  drop_local_bases();
+  join_twins();
+  std::erase_if(cells_, [&](ImportCell& one) {
+    try {
+      std::vector<ImportCell> alone = {one};
+      place_cells(alone);
+      return false;
+    } catch (const Error& error) {
+      note(error, one.legacy.path);
+      return true;
+    }
+  });
+  if (cells_.empty()) {
+    std::string why = out_.notes.empty() ? "" : format(out_.notes.front());
+    throw Error(ExitCode::input,
+                fmt::format("none of the {} files below {} could be imported", tree_.paths.size(),
+                            tree_.root.string()),
+                why);
+  }
+  place_cells(cells_);
+  out_.files = write_recipes(cells_);
+  out_.matrix = fmt::format("matrix/{}.json", options_.name);
+  out_.files[out_.matrix] = write_matrix(cells_, options_.name);
+  for (ImportCell& one : cells_) {
+    out_.images.push_back({one.axes(), one.files});
+    out_.notes.insert(out_.notes.end(), one.legacy.notes.begin(), one.legacy.notes.end());
+  }
+  auto order = [](const ImportNote& note) { return std::tie(note.file, note.line, note.rule, note.text); };
+  std::sort(out_.notes.begin(), out_.notes.end(),
+            [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  out_.notes.erase(std::unique(out_.notes.begin(), out_.notes.end()), out_.notes.end());
+  prove();
+  return std::move(out_);
+}
+
+void FolderImport::read_all() {
+  for (const std::string& path : tree_.paths) {
+    try {
+      std::string text = text_of(tree_, path);
+      bool docker = is_dockerfile_name(fs::path(path).filename().string());
+      LegacyImage image =
+          docker ? read_legacy_dockerfile(tree_, path, text) : read_legacy_definition(tree_, path, text);
+      images_.push_back(std::move(image));
+    } catch (const Error& error) {
+      note(error, path);
+    }
+  }
+}
+
+// A definition file that others start from (localimage) is part of those, and no image of its own.
+void FolderImport::drop_local_bases() {
+  std::set<std::string> parents;
+  for (const LegacyImage& image : images_) parents.insert(image.parents.begin(), image.parents.end());
+  std::erase_if(images_, [&](const LegacyImage& image) {
+    if (!parents.contains(image.path)) return false;
+    out_.notes.push_back({image.path, 0, "local-base",
+                          "it is part of the images that start from it, and no image of its own"});
+    return true;
+  });
+}
+
+void FolderImport::join_twins() {
+  std::map<std::string, std::vector<LegacyImage*>> by_key;
+  for (LegacyImage& image : images_) by_key[twin_key_of(image.path)].push_back(&image);
+  for (auto& [key, twins] : by_key) {
+    bool pair = twins.size() == 2 && twins[0]->docker != twins[1]->docker;
+    if (pair && !twins[0]->docker) std::swap(twins[0], twins[1]);
+    for (std::size_t i = 0; i < (pair ? 1 : twins.size()); ++i) {
+      ImportCell one;
+      one.legacy = std::move(*twins[i]);
+      one.files = {one.legacy.path};
+      if (pair) {
+        auto drift = twin_drift(one.legacy, *twins[1]);
+        out_.differences.insert(out_.differences.end(), drift.begin(), drift.end());
+        one.files.push_back(twins[1]->path);
+        if (one.legacy.test.empty()) one.legacy.test = twins[1]->test;
+        out_.notes.insert(out_.notes.end(), twins[1]->notes.begin(), twins[1]->notes.end());
+      }
+      one.cell = cell_of(one.legacy, options_, cpus_);
+      cells_.push_back(std::move(one));
+    }
+  }
+}
+
+// What is about to be written is read back: it plans, and its cells are the images, no more and no less.
+void FolderImport::prove() const {
+  MemoryFiles disk(out_.files);
+  RecipeBook recipes = RecipeBook::read(disk, {"recipes"});
+  TargetBook targets(cpus_);
+  BuildPlan plan = plan_matrix(read_matrix(disk, out_.matrix), {recipes, targets, cpus_});
+  std::set<AxisValues> wanted;
+  for (const ImportedImage& image : out_.images) wanted.insert(image.axes);
+  std::set<AxisValues> planned;
+  for (std::size_t number = 0; number < plan.size(); ++number) {
+    AxisValues axes = plan.image(number).request().axes;
+    std::erase_if(axes, [](const auto& axis) { return axis.second == "none"; });
+    planned.insert(std::move(axes));
+  }
+  if (planned == wanted && plan.size() == out_.images.size()) return;
+  throw Error(
+      ExitCode::images_failed,
+      fmt::format("the imported matrix plans {} images, the folder has {}", planned.size(), wanted.size()),
+      "this is a mistake of kiln: please report it; nothing was written");
+}
+
+}  // namespace
+
+Import import_folder(const FileSystem& files, const fs::path& root, const ImportOptions& options,
+                     const Microarchitectures& cpus) {
+  return FolderImport(files, root, options, cpus).run();
+}
+
+std::string format(const ImportNote& note) {
+  std::string place = note.line == 0 ? note.file : fmt::format("{}:{}", note.file, note.line);
+  return fmt::format("{}: {} [{}]", place, note.text, note.rule);
+}
+
+std::string format(const ImportDifference& difference) {
+  auto side = [](const std::string& file, int line, const std::string& says) {
+    return line == 0 ? fmt::format("{}: not there", file) : fmt::format("{}:{}: {}", file, line, says);
+  };
+  std::string here = difference.line == 0
+                         ? fmt::format("{}: differs: {}: not there", difference.file, difference.what)
+                         : fmt::format("{}:{}: differs: {}: {}", difference.file, difference.line,
+                                       difference.what, difference.here);
+  return fmt::format("{} / {}", here, side(difference.other_file, difference.other_line, difference.there));
+}
+
+Json to_json(const Import& import) {
+  Json json = {{"matrix", import.matrix},
+               {"files", Json::array()},
+               {"images", Json::array()},
+               {"left_out", Json::array()},
+               {"differences", Json::array()}};
+  for (const auto& [path, bytes] : import.files) json["files"].push_back(path);
+  for (const ImportedImage& image : import.images)
+    json["images"].push_back({{"axes", image.axes}, {"files", image.files}});
+  for (const ImportNote& note : import.notes)
+    json["left_out"].push_back(
+        {{"file", note.file}, {"line", note.line}, {"rule", note.rule}, {"text", note.text}});
+  for (const ImportDifference& one : import.differences)
+    json["differences"].push_back({{"what", one.what},
+                                   {"file", one.file},
+                                   {"line", one.line},
+                                   {"here", one.here},
+                                   {"other_file", one.other_file},
+                                   {"other_line", one.other_line},
+                                   {"there", one.there}});
+  return json;
+}
+
+}  // namespace kiln

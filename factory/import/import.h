@@ -1,0 +1,68 @@
+// kiln import: existing Dockerfiles and definition files → recipes and a matrix that asks for exactly their
+// images, a list of what could not be carried over, and where a Dockerfile and its Singularity twin disagree.
+// docs/import.md. Pure but for the FileSystem that it reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/json.h"
+#include "recipe/matrix.h"
+#include "resolve/resolve.h"
+#include "source/source_text.h"
+
+namespace kiln {
+
+struct ImportOptions {
+  std::string name = "imported";            // of the matrix
+  std::string cpu = "x86_64";               // target of images that name none
+  std::string gpu = "nvidia:sm_70";         // accelerator of GPU images that name none
+  std::vector<std::string> compilers = {};  // graph compilers that there are, by which files may be named
+};
+
+// Something that the recipes do not say, or say differently.
+struct ImportNote {
+  std::string file;  // relative to the imported folder
+  int line = 0;      // 0: the file as a whole
+  std::string rule;  // stable name: "user", "floating-base", …; docs/import.md lists them
+  std::string text;
+  bool operator==(const ImportNote&) const = default;
+};
+
+// A Dockerfile and its twin say two things.
+struct ImportDifference {
+  std::string what;  // "pip torch", "base", "environment CUDA_HOME"
+  std::string file;
+  int line = 0;
+  std::string here;  // "" where one of them says nothing
+  std::string other_file;
+  int other_line = 0;
+  std::string there;
+};
+
+struct ImportedImage {
+  AxisValues axes;
+  std::vector<std::string> files;  // one, or the two twins
+};
+
+struct Import {
+  std::map<std::string, std::string> files;  // path → bytes, to be written
+  std::string matrix;                        // path of the matrix among them
+  std::vector<ImportedImage> images;
+  std::vector<ImportNote> notes;              // by file and line
+  std::vector<ImportDifference> differences;  // by file and line
+};
+
+// Reads every file below `root` that is named like a definition (Dockerfile*, *.dockerfile, Singularity*,
+// *.def), but for folders whose name starts with a dot. A file that cannot be parsed becomes a note. Throws
+// Error(input) when there is none at all, or when no image could be made of them.
+Import import_folder(const FileSystem& files, const fs::path& root, const ImportOptions& options,
+                     const Microarchitectures& cpus);
+
+// `file:line: … [rule]` and `file:line: differs: … / other:line: …`, one line each.
+std::string format(const ImportNote& note);
+std::string format(const ImportDifference& difference);
+Json to_json(const Import& import);
+
+}  // namespace kiln

@@ -1,0 +1,175 @@
+// Bases, and cells that would be one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "import/import_parts.h"
+
+namespace kiln {
+namespace {
+
+bool is_reference(const std::string& text) {
+  return !text.empty() && is_letter_or_digit(text[0]) &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:@") ==
+             std::string::npos;
+}
+
+struct Reference {
+  std::string repository;  // with its registry
+  std::string tag;
+  std::string digest;  // 64 hex digits
+};
+
+// docker.io and library/ are what Docker adds.
+Reference parse_reference(std::string text) {
+  Reference reference;
+  if (std::size_t at = text.find('@'); at != std::string::npos) {
+    std::string digest = text.substr(at + 1);
+    reference.digest = digest.substr(digest.find(':') + 1);
+    text.resize(at);
+  }
+  std::size_t slash = text.rfind('/');
+  std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos && (slash == std::string::npos || colon > slash)) {
+    reference.tag = text.substr(colon + 1);
+    text.resize(colon);
+  }
+  std::string first = text.substr(0, text.find('/'));
+  bool registry = text.find('/') != std::string::npos &&
+                  (first.find_first_of(".:") != std::string::npos || first == "localhost");
+  if (!registry) text.insert(0, text.find('/') == std::string::npos ? "docker.io/library/" : "docker.io/");
+  reference.repository = text;
+  return reference;
+}
+
+bool floats(const std::string& tag) {
+  static const std::set<std::string> kMoving = {"",       "latest", "stable", "devel",   "nightly",
+                                                "master", "main",   "edge",   "rolling", "testing"};
+  return kMoving.contains(tag) || tag.find("latest") != std::string::npos ||
+         tag.find("nightly") != std::string::npos;
+}
+
+class BaseNames {
+ public:
+  // Throws Error(input) for what is no reference.
+  ImportBase of(LegacyImage& image);
+
+ private:
+  std::string name_of(const Reference& reference);
+  std::map<std::string, std::string> repositories_;  // component → repository, with the digest
+};
+
+std::string BaseNames::name_of(const Reference& reference) {
+  std::string whole =
+      reference.repository + (reference.digest.empty() ? "" : "@" + reference.tag + reference.digest);
+  std::string rest = reference.repository;
+  std::string name = component_name(last_part(rest));
+  static const std::set<std::string_view> kSaysLittle = {"release", "python", "base", "image",
+                                                         "runtime", "devel",  "cpu",  "gpu"};
+  if (std::size_t slash = rest.rfind('/');
+      kSaysLittle.contains(last_part(rest)) && slash != std::string::npos) {
+    rest.resize(slash);
+    if (last_part(rest) != "library") name = component_name(last_part(rest)) + "-" + name;
+  }
+  if (!reference.digest.empty()) name += "-" + reference.digest.substr(0, 8);
+  for (auto found = repositories_.find(name); found != repositories_.end() && found->second != whole;
+       found = repositories_.find(name)) {
+    std::size_t slash = rest.rfind('/');
+    if (slash == std::string::npos) {
+      name += "x";
+      continue;
+    }
+    rest.resize(slash);
+    name = component_name(last_part(rest)) + "-" + name;
+  }
+  repositories_[name] = whole;
+  return name;
+}
+
+ImportBase BaseNames::of(LegacyImage& image) {
+  const std::string& text = image.base.value;
+  if (!is_reference(text))
+    throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
+                fmt::format("'{}' is no reference of an image", text));
+  Reference reference = parse_reference(text);
+  if (reference.digest.empty() && floats(reference.tag))
+    image.note(image.base.line, "floating-base", fmt::format("{} is another image every day", text));
+  ImportBase base{name_of(reference), reference.tag.empty() ? "latest" : reference.tag,
+                  reference.repository + ":{version}"};
+  if (!reference.digest.empty()) {
+    if (reference.tag.empty()) base.version = reference.digest.substr(0, 12);
+    base.image =
+        reference.repository + (reference.tag.empty() ? "" : ":{version}") + "@sha256:" + reference.digest;
+  }
+  if (!is_name(base.version))
+    throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
+                fmt::format("the tag of {} is no version for kiln", text));
+  return base;
+}
+
+// What a tag tells apart: two cells must not get one.
+std::string tag_key(const ImportCell& one) {
+  bool number = is_digit(one.base.version[0]);
+  return fmt::format("{} {} {} {} {} {}", one.cell.framework, one.cell.version, one.cell.method,
+                     one.cell.compiler, one.cell.target(),
+                     (number ? one.base.component : "") + one.base.version);
+}
+
+// "1.4" and "1.4.0" are one version: the first that was seen names it.
+void unify_versions(std::vector<ImportCell>& cells) {
+  std::map<std::string, std::vector<std::string>> versions;
+  for (ImportCell& one : cells) {
+    if (!is_name(one.cell.version)) one.cell.version = "0";
+    std::vector<std::string>& known = versions[one.cell.framework];
+    Version own(one.cell.version);
+    auto same = std::find_if(known.begin(), known.end(),
+                             [&](const std::string& text) { return Version(text) == own; });
+    if (same == known.end()) {
+      known.push_back(one.cell.version);
+    } else {
+      one.cell.version = *same;
+    }
+  }
+}
+
+}  // namespace
+
+AxisValues ImportCell::axes() const {
+  AxisValues values = {{"framework", cell.framework},
+                       {"version", cell.version},
+                       {"method", cell.method},
+                       {"base", base.component + "@" + base.version},
+                       {"target", cell.target()}};
+  if (!cell.compiler.empty()) values["compiler"] = cell.compiler;
+  if (!library.empty()) values["library"] = library;
+  return values;
+}
+
+void place_cells(std::vector<ImportCell>& cells) {
+  BaseNames bases;
+  std::vector<ImportCell> placed;
+  std::set<std::string> tags;
+  unify_versions(cells);
+  for (ImportCell& one : cells) {
+    one.base = bases.of(one.legacy);
+    if (tags.contains(tag_key(one))) {
+      std::string own = component_name(one.legacy.stem);
+      one.legacy.note(
+          0, "same-cell",
+          fmt::format("another file is {} {} ({}) for {} as well: this one is called {}", one.cell.framework,
+                      one.cell.version, one.cell.method, one.cell.target(), own));
+      one.cell.framework = own;
+      for (int number = 2; tags.contains(tag_key(one)); ++number)
+        one.cell.framework = fmt::format("{}-{}", own, number);
+    }
+    tags.insert(tag_key(one));
+    placed.push_back(std::move(one));
+  }
+  cells = std::move(placed);
+  unify_versions(cells);
+}
+
+}  // namespace kiln

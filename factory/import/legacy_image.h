@@ -1,0 +1,112 @@
+// What one legacy file says, whatever its format. Used by the import only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/import.h"
+#include "source/definition_file.h"
+#include "source/dockerfile.h"
+#include "source/shell.h"
+
+namespace kiln {
+
+// A value with the line that says it.
+struct Said {
+  std::string value;
+  int line = 0;
+  bool operator==(const Said& other) const { return value == other.value; }
+};
+using SaidMap = std::map<std::string, Said>;
+
+// What its scripts install and set.
+struct LegacyFacts {
+  SaidMap pip;        // normalised name → "==1.4.0", ">=2", "" without a version
+  SaidMap packages;   // of apt, yum, dnf; name → "=version" or ""
+  SaidMap conda;      // name → version or ""
+  SaidMap clones;     // repository URL → branch, tag or commit, "" when it floats
+  SaidMap downloads;  // URL → ""
+  SaidMap settings;   // exported variables, literal values only
+  SaidMap options;    // --copt=…, --config=…, -D…, -march=… given to build tools
+};
+
+struct LegacyImage {
+  std::string path;                  // relative to the imported folder
+  std::string stem;                  // "pytorch-1.4-gpu-pip", lower case
+  std::vector<std::string> parents;  // definition files that it starts from
+  bool docker = false;
+  Said base;               // a registry reference; "" when there is none that can be pulled
+  std::string body;        // shell, for `/bin/sh -eu` in a folder that holds `files`; "" when the base is all
+  std::string build_body;  // the same for the stage that is thrown away
+  std::vector<std::string> copies;  // what the image takes from that stage
+  SaidMap environment;
+  std::string test;                          // shell, "" without a test
+  std::map<std::string, std::string> files;  // path in the recipe → bytes
+  LegacyFacts facts;
+  std::vector<ImportNote> notes;
+
+  // Of the image; notes what no recipe can say, and what only the build needs.
+  void set_environment(const std::string& name, const std::string& value, int line);
+  void note(int line, std::string rule, std::string text) {
+    notes.push_back({path, line, std::move(rule), std::move(text)});
+  }
+};
+
+// The folder that is imported.
+struct LegacyTree {
+  const FileSystem& files;
+  fs::path root;
+  std::vector<std::string> paths;  // of definitions, relative, sorted
+};
+
+// All definitions below `root`.
+LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
+// Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
+bool is_recipe_path(std::string_view path);
+
+// Throw Error(input) when the text is no such file, or has nothing to start from.
+LegacyImage read_legacy_dockerfile(const LegacyTree& tree, const std::string& path, const std::string& text);
+LegacyImage read_legacy_definition(const LegacyTree& tree, const std::string& path, const std::string& text);
+
+// Reads what the scripts of a file do, one after the other, into image.facts. Notes are made for what floats,
+// comes without a checksum, or is bound to the machine that builds.
+class FactReader {
+ public:
+  explicit FactReader(LegacyImage& image) : image_(image) {}  // REQUIRES: outlives this
+  // `line_of` maps offsets in `text` to lines of the file.
+  void script(std::string_view text, std::function<int(std::size_t)> line_of);
+  void finish();  // after the last script
+  // Names that scripts may use: ARG, ENV, and what scripts set themselves.
+  std::map<std::string, std::string> variables;
+
+ private:
+  using Words = std::vector<ShellToken>;
+  void command(const ShellCommand& command);
+  void fill_in(ShellToken& word) const;
+  void run(std::string tool, Words words);
+  void pip(const Words& words);
+  void system_packages(const Words& words, std::size_t at);
+  void conda(const Words& words, std::size_t at);
+  void clone(const Words& words);
+  void checkout(const Words& words);
+  void download(const Words& words);
+  void set(const Words& words, std::size_t at);
+  void options(const Words& words);
+  int line(const ShellToken& token) const { return line_of_(token.span.begin); }
+
+  LegacyImage& image_;
+  std::function<int(std::size_t)> line_of_;
+  std::string last_clone_;
+  bool checks_sums_ = false;
+};
+
+// Puts a file or folder of the tree, named relative to the legacy file's folder (or to the root), into
+// image.files under "files/". Returns the path there, or "" with a note.
+std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line);
+
+// Differences between a Dockerfile and the definition file beside it.
+std::vector<ImportDifference> twin_drift(const LegacyImage& docker, const LegacyImage& definition);
+
+}  // namespace kiln

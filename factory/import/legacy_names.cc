@@ -1,0 +1,353 @@
+#include "import/legacy_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "recipe/recipe.h"
+#include "recipe/target.h"
+
+namespace kiln {
+namespace {
+
+struct Alias {
+  std::string_view word;
+  std::string_view name;
+};
+
+// Words of file names, and packages, that mean a framework.
+constexpr std::array<Alias, 16> kFrameworks = {{{"tf", "tensorflow"},
+                                                {"tensorflow", "tensorflow"},
+                                                {"tensorflow-gpu", "tensorflow"},
+                                                {"tensorflow-cpu", "tensorflow"},
+                                                {"intel-tensorflow", "tensorflow"},
+                                                {"torch", "pytorch"},
+                                                {"pytorch", "pytorch"},
+                                                {"pt", "pytorch"},
+                                                {"mxnet", "mxnet"},
+                                                {"cntk", "cntk"},
+                                                {"cntk-gpu", "cntk"},
+                                                {"jax", "jax"},
+                                                {"jaxlib", "jax"},
+                                                {"onnxruntime", "onnxruntime"},
+                                                {"onnxruntime-gpu", "onnxruntime"},
+                                                {"scikit-learn", "scikit-learn"}}};
+constexpr std::array<Alias, 15> kMethods = {{{"hub", "hub"},
+                                             {"dockerhub", "hub"},
+                                             {"official", "hub"},
+                                             {"pip", "pip"},
+                                             {"wheel", "pip"},
+                                             {"src", "source"},
+                                             {"source", "source"},
+                                             {"opt", "source"},
+                                             {"build", "source"},
+                                             {"distro", "distro"},
+                                             {"apt", "distro"},
+                                             {"deb", "distro"},
+                                             {"conda", "vendor"},
+                                             {"vendor", "vendor"},
+                                             {"intel", "vendor"}}};
+// Short names of graph compilers; their own names are handed in.
+constexpr std::array<Alias, 1> kCompilers = {{{"trt", "tensorrt"}}};
+
+template <std::size_t N>
+std::string meaning(const std::array<Alias, N>& aliases, std::string_view word) {
+  for (const Alias& alias : aliases)
+    if (alias.word == word) return std::string(alias.name);
+  return "";
+}
+
+// "mxnet-cu101" and "mxnet-mkl" are mxnet.
+std::string framework_of_package(const std::string& package) {
+  if (package.starts_with("mxnet-")) return "mxnet";
+  return meaning(kFrameworks, package);
+}
+
+std::vector<std::string> words_of(const std::string& stem) {
+  std::vector<std::string> words(1);
+  for (char c : stem) {
+    if (c == '-' || c == '_' || c == '+') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+// The leading digits and dots: "1.4" of "v1.4-cuda10.1"; "" when it starts with neither.
+std::string leading_version(std::string_view text) {
+  if (text.starts_with('v') || text.starts_with('V') || text.starts_with('r')) text.remove_prefix(1);
+  std::size_t end = 0;
+  while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
+  std::string version(text.substr(0, end));
+  while (version.ends_with('.')) version.pop_back();
+  return version;
+}
+
+std::string tag_of(const std::string& reference) {
+  std::string plain = reference.substr(0, reference.find('@'));
+  std::size_t colon = plain.rfind(':');
+  return colon == std::string::npos || plain.find('/', colon) != std::string::npos ? ""
+                                                                                   : plain.substr(colon + 1);
+}
+
+std::string last_word(const std::string& path) {
+  std::string name(last_part(path));
+  return name.ends_with(".git") ? name.substr(0, name.size() - 4) : name;
+}
+
+class CellReader {
+ public:
+  CellReader(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus)
+      : image_(image), options_(options), cpus_(cpus), words_(words_of(image.stem)) {}
+  LegacyCell read();
+
+ private:
+  struct Found {
+    std::string framework;
+    std::string version;
+    int line = 0;
+  };
+  std::optional<Found> in_packages() const;
+  std::optional<Found> in_clones() const;
+  std::optional<Found> in_base() const;
+  void framework_and_version();
+  std::string compiler() const;
+  std::string method() const;
+  void target();
+  bool for_gpu() const;
+  void accelerators(const std::string& value);
+  bool is_target(const std::string& accelerator) const;
+  template <std::size_t N>
+  std::string word_of(const std::array<Alias, N>& aliases) const {
+    for (const std::string& word : words_)
+      if (std::string name = meaning(aliases, word); !name.empty()) return name;
+    return "";
+  }
+
+  LegacyImage& image_;
+  const ImportOptions& options_;
+  const Microarchitectures& cpus_;
+  std::vector<std::string> words_;
+  LegacyCell cell_;
+};
+
+LegacyCell CellReader::read() {
+  cell_.compiler = compiler();
+  framework_and_version();
+  cell_.method = method();
+  target();
+  return cell_;
+}
+
+std::optional<CellReader::Found> CellReader::in_packages() const {
+  std::optional<Found> best;
+  for (const SaidMap* packages : {&image_.facts.pip, &image_.facts.conda}) {
+    for (const auto& [name, said] : *packages) {
+      std::string framework = framework_of_package(name);
+      if (framework.empty()) continue;
+      Found found{framework,
+                  said.value.starts_with("==")      ? said.value.substr(2)
+                  : packages == &image_.facts.conda ? said.value
+                                                    : "",
+                  said.line};
+      if (!best || (best->version.empty() && !found.version.empty())) best = found;
+    }
+  }
+  return best;
+}
+
+std::optional<CellReader::Found> CellReader::in_clones() const {
+  for (const auto& [url, reference] : image_.facts.clones) {
+    std::string name = lower_case(last_word(url));
+    if (name.starts_with("incubator-")) name.erase(0, 10);
+    std::string framework = framework_of_package(name);
+    if (!framework.empty()) return Found{framework, leading_version(reference.value), reference.line};
+  }
+  return std::nullopt;
+}
+
+std::optional<CellReader::Found> CellReader::in_base() const {
+  std::string plain = image_.base.value.substr(0, image_.base.value.find_first_of(":@"));
+  std::string framework = framework_of_package(lower_case(last_word(plain)));
+  if (framework.empty())
+    framework = framework_of_package(lower_case(last_word(plain.substr(0, plain.rfind('/')))));
+  if (framework.empty()) return std::nullopt;
+  return Found{framework, leading_version(tag_of(image_.base.value)), image_.base.line};
+}
+
+void CellReader::framework_and_version() {
+  Found found;
+  for (auto where : {&CellReader::in_packages, &CellReader::in_clones, &CellReader::in_base}) {
+    auto candidate = (this->*where)();
+    if (!candidate) continue;
+    if (found.framework.empty()) found = *candidate;
+    if (found.version.empty() && found.framework == candidate->framework) found = *candidate;
+  }
+  cell_.framework = word_of(kFrameworks);
+  if (cell_.framework.empty()) cell_.framework = found.framework;
+  if (cell_.framework.empty()) cell_.framework = component_name(words_.empty() ? "image" : words_[0]);
+  std::string named;
+  for (const std::string& word : words_)
+    if (named.empty() && !leading_version(word).empty() &&
+        leading_version(word).find('.') != std::string::npos)
+      named = leading_version(word);
+  cell_.version = found.framework == cell_.framework ? found.version : "";
+  cell_.version =
+      cell_.version.substr(0, cell_.version.find_first_of("+=,; "));  // "1.4.0+cu100" is a wheel of 1.4.0
+  if (!is_name(cell_.version) || cell_.version.size() > 40)
+    cell_.version = leading_version(cell_.version.substr(0, 40));
+  named = named.substr(0, 40);
+  if (cell_.version.empty()) cell_.version = named;
+  if (cell_.version.empty()) {
+    cell_.version = "0";
+    image_.note(0, "version", fmt::format("the version of {} is not known: it is called 0", cell_.framework));
+  } else if (!named.empty() && !Version(named).covers(Version(cell_.version))) {
+    image_.note(
+        found.line, "version",
+        fmt::format("the file's name says {} {}, it installs {}", cell_.framework, named, cell_.version));
+  }
+}
+
+std::string CellReader::compiler() const {
+  const std::vector<std::string>& known = options_.compilers;
+  for (const std::string& word : words_) {
+    std::string name = meaning(kCompilers, word);
+    if (name.empty()) name = word;
+    if (std::find(known.begin(), known.end(), name) != known.end()) return name;
+  }
+  return "";
+}
+
+std::string CellReader::method() const {
+  std::string named = word_of(kMethods);
+  if (!named.empty()) return named;
+  if (image_.body.empty()) return "hub";
+  auto builds = [&](std::string_view word) { return image_.body.find(word) != std::string::npos; };
+  if (in_clones() || builds("bazel build") || builds("setup.py") || builds("cmake ") || builds("make -j"))
+    return "source";
+  if (!image_.facts.pip.empty()) return "pip";
+  if (!image_.facts.conda.empty()) return "vendor";
+  return image_.facts.packages.empty() ? "hub" : "distro";
+}
+
+bool CellReader::for_gpu() const {
+  for (const std::string& word : words_)
+    if (word == "gpu" || word == "rocm" || word.starts_with("cuda") ||
+        (word.starts_with("cu") && word.size() > 2 && is_digit(word[2])))
+      return true;
+  for (const std::string& word : words_)
+    if (word == "cpu") return false;
+  std::string base = lower_case(image_.base.value);
+  if (base.find("cuda") != std::string::npos || base.find("gpu") != std::string::npos ||
+      base.find("rocm") != std::string::npos)
+    return true;
+  return std::any_of(image_.facts.pip.begin(), image_.facts.pip.end(),
+                     [](const auto& package) { return package.first.ends_with("-gpu"); });
+}
+
+// "6.1", "6.1;7.0+PTX", "gfx906,gfx90a".
+bool CellReader::is_target(const std::string& accelerator) const {
+  try {
+    TargetBook(cpus_).get(options_.cpu + "," + accelerator, {});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void CellReader::accelerators(const std::string& value) {
+  std::string word;
+  for (char c : value + ";") {
+    if (is_letter_or_digit(c)) {
+      word += c;
+      continue;
+    }
+    if (c == '.') continue;
+    bool nvidia = word.size() >= 2 && word.size() <= 3 && std::all_of(word.begin(), word.end(), is_digit);
+    std::string name = nvidia ? "nvidia:sm_" + word : word.starts_with("gfx") ? "amd:" + word : "";
+    if (!name.empty() && !is_target(name)) name.clear();
+    if (!name.empty() &&
+        std::find(cell_.accelerators.begin(), cell_.accelerators.end(), name) == cell_.accelerators.end())
+      cell_.accelerators.push_back(name);
+    word.clear();
+  }
+}
+
+void CellReader::target() {
+  cell_.cpu = options_.cpu;
+  for (const auto& [option, said] : image_.facts.options) {
+    std::size_t march = option.find("-march=");
+    if (march == std::string::npos) continue;
+    std::string name = option.substr(march + 7);
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (cpus_.find(name) != nullptr) cell_.cpu = name;
+  }
+  bool gpu = for_gpu();
+  for (const auto& [name, said] : image_.facts.pip)
+    if (!gpu && (name.ends_with("-gpu") || said.value.find("+cu") != std::string::npos))
+      image_.note(said.line, "gpu-wheel", fmt::format("'{}' is for GPUs, the image is not", name));
+  if (!gpu) return;
+  for (const char* name :
+       {"TF_CUDA_COMPUTE_CAPABILITIES", "TORCH_CUDA_ARCH_LIST", "PYTORCH_ROCM_ARCH", "HCC_AMDGPU_TARGET"})
+    if (auto said = image_.facts.settings.find(name); said != image_.facts.settings.end())
+      accelerators(said->second.value);
+  if (auto said = image_.facts.options.find("-DCMAKE_CUDA_ARCHITECTURES"); said != image_.facts.options.end())
+    accelerators(said->second.value);
+  if (!cell_.accelerators.empty()) return;
+  cell_.accelerators = {options_.gpu};
+  image_.note(0, "gpu-target", fmt::format("it does not say for which GPU it is: taken as {}", options_.gpu));
+}
+
+}  // namespace
+
+std::string LegacyCell::target() const {
+  return fmt::format("{}{}{}", cpu, accelerators.empty() ? "" : ",", fmt::join(accelerators, ","));
+}
+
+std::string component_name(std::string_view text) {
+  std::string name;
+  for (char c : lower_case(text)) {
+    bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                ((c == '-' || c == '_' || c == '.') && !name.empty());
+    if (fits) name += c;
+  }
+  while (name.find("..") != std::string::npos) name.erase(name.find(".."), 1);
+  if (name.empty() || name == "none" || kind_from(name)) name = "image" + (name.empty() ? "" : "-" + name);
+  return name.substr(0, 100);
+}
+
+std::string stem_of(const std::string& path) {
+  std::string name = lower_case(last_word(path));
+  for (std::string_view ending : {".dockerfile", ".containerfile", ".def"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+  for (std::string_view word : {"dockerfile", "containerfile", "singularity", "apptainer"}) {
+    if (!name.starts_with(word)) continue;
+    name.erase(0, word.size());
+    if (!name.empty()) return name.substr(1);
+    return lower_case(last_word(fs::path(path).parent_path().string()));
+  }
+  return name;
+}
+
+std::string twin_key_of(const std::string& path) {
+  static const std::set<std::string> kFormats = {"docker",    "dockerfiles", "dockerfile", "singularity",
+                                                 "apptainer", "def",         "defs",       "definitions"};
+  std::string key;
+  for (const fs::path& part : fs::path(path).parent_path())
+    if (!kFormats.contains(lower_case(part.string()))) key += lower_case(part.string()) + "/";
+  return key + stem_of(path);
+}
+
+LegacyCell cell_of(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus) {
+  return CellReader(image, options, cpus).read();
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// What a legacy file is an image of: framework, version, method, graph compiler, target. Used by the import
+// only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/legacy_image.h"
+
+namespace kiln {
+
+std::string stem_of(const std::string& path);  // "a/tf-2.1-cpu.def" → "tf-2.1-cpu"
+std::string twin_key_of(
+    const std::string& path);  // "a/docker/tf.Dockerfile", "a/singularity/tf.def" → "a/tf"
+
+// What an image is called in a matrix.
+struct LegacyCell {
+  std::string framework;
+  std::string version;
+  std::string method;
+  std::string compiler;  // "" without one
+  std::string cpu;
+  std::vector<std::string> accelerators;
+  std::string target() const;
+};
+
+// Reads it off the packages, the pins, the base and the file's name, in this order of trust; notes what had
+// to be assumed, and where name and content disagree.
+LegacyCell cell_of(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus);
+
+// A name of a component that is not `none`, a kind, or anything a name may not be.
+std::string component_name(std::string_view text);
+
+}  // namespace kiln

@@ -1,0 +1,28 @@
+// Where the files of an uncompressed tar archive lie, so that an image inside one is read in place.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "oci/blob.h"
+
+namespace kiln {
+
+class ArchiveIndex {
+ public:
+  // Reads the headers only. `file` outlives the index. Throws Error(input) for what is no tar archive.
+  explicit ArchiveIndex(const ReadOnlyFile& file);
+
+  // The file of this name; links are followed inside the archive. Throws Error(input) when it is not there.
+  BlobSection find(std::string_view name) const;
+  bool contains(std::string_view name) const;
+
+ private:
+  void add(std::string name, char type, const std::string& link, const BlobSection& section);
+  const ReadOnlyFile& file_;
+  std::map<std::string, BlobSection, std::less<>> files_;
+  std::map<std::string, std::string, std::less<>> links_;
+};
+
+}  // namespace kiln

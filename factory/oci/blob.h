@@ -1,0 +1,42 @@
+// Bytes of a blob: a section of a file that was opened once and is never written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/effects.h"
+
+namespace kiln {
+
+// A read-only file. Owns the descriptor. Throws Error(input) when the path is not a regular file.
+class ReadOnlyFile {
+ public:
+  explicit ReadOnlyFile(const fs::path& path);
+  ~ReadOnlyFile();
+  ReadOnlyFile(const ReadOnlyFile&) = delete;
+  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
+
+  const fs::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  // Up to `size` bytes from `offset`; fewer only at the end of the file. Throws Error(store).
+  std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
+  // The bytes of a section. Throws Error(input) when the section leaves the file or is over `limit`.
+  std::string section(std::uint64_t offset, std::uint64_t size, std::uint64_t limit) const;
+  // Throws Error(input) in the file's name.
+  [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const;
+
+ private:
+  fs::path path_;
+  int fd_;
+  std::uint64_t size_ = 0;
+};
+
+// Where a blob lies: in a file of its own (an OCI layout) or inside an archive. `file` outlives the blob.
+struct BlobSection {
+  const ReadOnlyFile* file = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,220 @@
+#include "oci/image_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+constexpr unsigned kMostLinks = 255;                   // followed on one way
+constexpr std::uint64_t kMostLinkSteps = 100'000'000;  // components of link targets walked for one image
+
+[[noreturn]] void bad_tree(const std::string& what) { throw Error(ExitCode::input, what); }
+
+}  // namespace
+
+ImageTree::ImageTree() {
+  Inode root;
+  root.kind = EntryKind::folder;
+  root.mode = 0755;
+  inodes_.push_back(root);
+  slot(kRootNode).inode = 0;
+}
+
+InodeId ImageTree::add_inode(const Inode& inode) {
+  inodes_.push_back(inode);
+  return static_cast<InodeId>(inodes_.size() - 1);
+}
+
+std::uint32_t ImageTree::add_string(std::string_view text) {
+  strings_.emplace_back(text);
+  return static_cast<std::uint32_t>(strings_.size() - 1);
+}
+
+ImageTree::Slot& ImageTree::slot(NodeId node) {
+  if (node >= slots_.size()) slots_.resize(std::max<std::size_t>(paths_.size(), node + 1));
+  return slots_[node];
+}
+
+// REQUIRES: `folder` is in the tree.
+bool ImageTree::present_in(NodeId node, NodeId folder) const {
+  if (node >= slots_.size()) return false;
+  const Slot& here = slots_[node];
+  return here.inode != kNone && here.parent_epoch == slots_[folder].epoch;
+}
+
+ImageTree::Place ImageTree::child(const Place& folder, std::string_view name) {
+  return literal_child(folder, paths_.insert(folder.node, name));
+}
+
+// The node of `literal`'s name below `folder`, mostly `literal` itself.
+ImageTree::Place ImageTree::literal_child(const Place& folder, NodeId literal) {
+  if (folder.node != paths_.parent(literal)) return child(folder, paths_.name(literal));
+  slot(literal);
+  bool present = folder.present() && present_in(literal, folder.node);
+  return {literal, present ? 0 : folder.missing + 1};
+}
+
+ImageTree::Place ImageTree::resolve(NodeId literal, unsigned& links) {
+  if (literal == kRootNode) return {};
+  Place folder = resolve(paths_.parent(literal), links);
+  return follow(literal_child(folder, literal), links);
+}
+
+ImageTree::Place ImageTree::follow(const Place& link, unsigned& links) {
+  if (!link.present() || !is(link.node, EntryKind::symlink)) return link;
+  if (++links > kMostLinks) bad_tree(fmt::format("leads through more than {} symbolic links", kMostLinks));
+  const std::string& target = strings_[inodes_[slots_[link.node].inode].payload];
+  return walk(target.starts_with('/') ? Place{} : link.above(paths_), target, links);
+}
+
+// Lexical where nothing is there, so that a dangling link names the place where its target would be.
+ImageTree::Place ImageTree::walk(Place from, std::string_view path, unsigned& links) {
+  while (!path.empty()) {
+    std::string_view component = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), component.size() + 1));
+    if (++link_steps_ > kMostLinkSteps)
+      bad_tree("leads through too many symbolic links, with those before it");
+    if (component.empty() || component == ".") continue;
+    if (component == "..") {
+      from = from.above(paths_);
+      continue;
+    }
+    if (component.size() > 255)
+      bad_tree("leads through a symbolic link whose target has too long a component");
+    from = follow(child(from, component), links);
+  }
+  return from;
+}
+
+std::optional<NodeId> ImageTree::lookup(std::string_view path) {
+  unsigned links = 0;
+  NodeId literal = paths_.insert_path(path);
+  if (literal == kRootNode) return kRootNode;
+  Place place = literal_child(resolve(paths_.parent(literal), links), literal);
+  return place.present() ? std::optional(place.node) : std::nullopt;
+}
+
+std::optional<NodeId> ImageTree::lookup_followed(std::string_view path) {
+  unsigned links = 0;
+  Place place = resolve(paths_.insert_path(path), links);
+  return place.present() ? std::optional(place.node) : std::nullopt;
+}
+
+std::vector<NodeId> ImageTree::children(NodeId folder) const {
+  std::vector<NodeId> found;
+  for (NodeId node = paths_.first_child(folder); node != kNoNode; node = paths_.next_sibling(node))
+    if (present_in(node, folder)) found.push_back(node);
+  std::sort(found.begin(), found.end(), [this](NodeId a, NodeId b) { return name(a) < name(b); });
+  return found;
+}
+
+void ImageTree::apply(InodeId id) {
+  EntryKind kind = inodes_[id].kind;
+  if (kind == EntryKind::whiteout || kind == EntryKind::opaque)
+    white_out(id);
+  else
+    put(id);
+}
+
+void ImageTree::put(InodeId id) {
+  const Inode& entry = inodes_[id];
+  std::uint16_t layer = entry.layer;
+  if (entry.path == kRootNode) {  // the reader lets only folders name the root
+    slot(kRootNode).inode = id;
+    return;
+  }
+  unsigned links = 0;
+  Place folder = make_folders(resolve(paths_.parent(entry.path), links), layer);
+  Place here = literal_child(folder, entry.path);
+  bool merges = here.present() && entry.kind == EntryKind::folder && is(here.node, EntryKind::folder);
+  if (here.present() && !merges) remove(here.node);
+  if (entry.kind == EntryKind::device) return;  // Apptainer binds the host's /dev
+  place(here.node, entry.kind == EntryKind::hard_link ? link_target(entry.payload) : id, layer);
+}
+
+InodeId ImageTree::link_target(NodeId literal) {
+  unsigned links = 0;
+  if (literal == kRootNode) bad_tree("is a hard link to a folder");
+  Place target = literal_child(resolve(paths_.parent(literal), links), literal);
+  if (!target.present())
+    bad_tree(fmt::format("is a hard link to '{}', which is not there", paths_.path(literal)));
+  if (is(target.node, EntryKind::folder)) bad_tree("is a hard link to a folder");
+  return slots_[target.node].inode;
+}
+
+// A layer may leave out folders that it did not change; where nobody made them they are root's, mode 0755.
+ImageTree::Place ImageTree::make_folders(Place folder, std::uint16_t layer) {
+  if (folder.present()) {
+    if (!is(folder.node, EntryKind::folder))
+      bad_tree(fmt::format("lies below '{}', which is not a folder", paths_.path(folder.node)));
+    return folder;
+  }
+  make_folders(folder.above(paths_), layer);
+  Inode implied;
+  implied.kind = EntryKind::folder;
+  implied.mode = 0755;
+  implied.path = folder.node;
+  implied.layer = layer;
+  place(folder.node, add_inode(implied), layer);
+  return {folder.node, 0};
+}
+
+void ImageTree::place(NodeId node, InodeId id, std::uint16_t layer) {
+  Slot& here = slot(node);
+  NodeId above = paths_.parent(node);
+  bool was_present = present_in(node, above);
+  if (!was_present) ++here.epoch;  // what was below it in an earlier life stays away
+  here.inode = id;
+  here.parent_epoch = slots_[above].epoch;
+  auto mark = static_cast<std::uint16_t>(layer + 1);
+  for (NodeId up = node;; up = paths_.parent(up)) {
+    if (slots_[up].touched == mark && up != node) break;
+    slots_[up].touched = mark;
+    if (up == kRootNode) break;
+  }
+}
+
+void ImageTree::remove(NodeId node) {
+  Slot& here = slot(node);
+  here.inode = kNone;
+  here.touched = 0;
+  ++here.epoch;
+}
+
+void ImageTree::white_out(InodeId id) {
+  const Inode& entry = inodes_[id];
+  unsigned links = 0;
+  if (entry.kind == EntryKind::opaque) {
+    Place folder = resolve(entry.path, links);
+    if (folder.present() && is(folder.node, EntryKind::folder)) sweep_children(folder.node, entry.layer);
+    return;
+  }
+  if (entry.path == kRootNode) return;
+  Place folder = resolve(paths_.parent(entry.path), links);
+  Place here = literal_child(folder, entry.path);
+  if (here.present()) sweep(here.node, entry.layer);
+}
+
+// Removes what lower layers left at a node and below it, and keeps what `layer` made.
+void ImageTree::sweep(NodeId node, std::uint16_t layer) {
+  if (slots_[node].touched != layer + 1)
+    remove(node);
+  else if (is(node, EntryKind::folder))
+    sweep_children(node, layer);
+}
+
+void ImageTree::sweep_children(NodeId node, std::uint16_t layer) {
+  Slot& here = slot(node);
+  if (here.swept == layer + 1) return;  // whatever is below now, this layer made
+  here.swept = static_cast<std::uint16_t>(layer + 1);
+  if (here.touched != layer + 1) {
+    ++here.epoch;
+    return;
+  }
+  for (NodeId below = paths_.first_child(node); below != kNoNode; below = paths_.next_sibling(below))
+    if (present_in(below, node)) sweep(below, layer);
+}
+
+}  // namespace kiln

@@ -1,0 +1,109 @@
+// The files of an image while its layers are put on one another: the rules of the OCI image-spec's layer.md
+// on a tree in memory. Nothing here touches a disk; symbolic links resolve inside the tree only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oci/layer_read.h"
+#include "oci/path_table.h"
+
+namespace kiln {
+
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+// What an entry of a layer became: an inode of the image, or an instruction about paths. Small, there are
+// millions.
+struct Inode {
+  NodeId path = kRootNode;  // as the layer names it, symbolic links not followed
+  std::uint32_t payload =
+      kNone;  // file: content id; symlink: string id; hard link: NodeId of the target's path
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::uint32_t mtime = 0;       // seconds, clamped to what SquashFS holds
+  std::uint32_t xattrs = kNone;  // set id
+  std::uint32_t number = 0;      // of the entry in its layer
+  std::uint16_t mode = 0;
+  std::uint16_t layer = 0;  // from 0, the lowest
+  EntryKind kind = EntryKind::file;
+};
+
+using InodeId = std::uint32_t;
+
+class ImageTree {
+ public:
+  ImageTree();
+
+  PathTable& paths() { return paths_; }
+  InodeId add_inode(const Inode& inode);  // not yet in the tree
+  Inode& inode(InodeId id) { return inodes_[id]; }
+  const Inode& inode(InodeId id) const { return inodes_[id]; }
+  std::size_t inode_count() const { return inodes_.size(); }
+  std::size_t node_count() const { return paths_.size(); }
+  std::uint32_t add_string(std::string_view text);
+  const std::string& string(std::uint32_t id) const { return strings_[id]; }
+
+  // Does what the entry says to the tree as it stands. Entries come layer by layer, lowest first, in the
+  // order of each layer; whiteouts spare what the same layer made. Throws Error(input), without the entry's
+  // number and name.
+  void apply(InodeId id);
+
+  // The node at a path, links in its folders followed but not itself; nullopt when nothing is there.
+  std::optional<NodeId> lookup(std::string_view path);
+  // As lookup, and a link at the end is followed too.
+  std::optional<NodeId> lookup_followed(std::string_view path);
+
+  // For writers: what stands at a node that is in the tree.
+  InodeId inode_at(NodeId node) const { return slots_[node].inode; }
+  std::vector<NodeId> children(NodeId folder) const;  // sorted by the names' bytes
+  std::string_view name(NodeId node) const { return paths_.name(node); }
+  NodeId parent(NodeId node) const { return paths_.parent(node); }
+  std::string path(NodeId node) const { return paths_.path(node); }
+
+ private:
+  // What stands at a node. A node is in the tree when it has an inode, its folder is in the tree, and the
+  // folder was not emptied since: removing a folder moves its epoch on and so takes all below away at once.
+  struct Slot {
+    InodeId inode = kNone;
+    std::uint32_t epoch = 0;
+    std::uint32_t parent_epoch = 0;
+    std::uint16_t touched = 0;  // 1 + the last layer that put something here or below
+    std::uint16_t swept = 0;    // 1 + the last layer whose whiteouts went through here
+  };
+  struct Place {
+    NodeId node = kRootNode;
+    unsigned missing = 0;  // the last components of the path that are not there
+    bool present() const { return missing == 0; }
+    Place above(const PathTable& paths) const { return {paths.parent(node), missing == 0 ? 0 : missing - 1}; }
+  };
+
+  Slot& slot(NodeId node);
+  bool present_in(NodeId node, NodeId folder) const;
+  bool is(NodeId node, EntryKind kind) const { return inodes_[slots_[node].inode].kind == kind; }
+  Place child(const Place& folder, std::string_view name);
+  Place resolve(NodeId literal, unsigned& links);  // the last link is followed too
+  Place follow(const Place& link, unsigned& links);
+  Place walk(Place from, std::string_view path, unsigned& links);
+  Place literal_child(const Place& folder, NodeId literal);
+
+  void put(InodeId id);
+  Place make_folders(Place folder, std::uint16_t layer);
+  void place(NodeId node, InodeId id, std::uint16_t layer);
+  void remove(NodeId node);
+  void white_out(InodeId id);
+  void sweep(NodeId node, std::uint16_t layer);
+  void sweep_children(NodeId node, std::uint16_t layer);
+  InodeId link_target(NodeId literal);
+
+  PathTable paths_;
+  std::deque<Inode> inodes_;
+  std::deque<Slot> slots_;
+  std::deque<std::string> strings_;
+  std::uint64_t link_steps_ = 0;
+};
+
+}  // namespace kiln

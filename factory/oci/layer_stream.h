@@ -1,0 +1,44 @@
+// The plain bytes of one layer, decompressed ahead by a thread of its own and hashed by another; digest,
+// DiffID and the limits on what a layer may unfold to are enforced on the way.
+//
+//     blob ──read, sha256──▶ inflate ──chunk──▶ next() ──▶ tar reader
+//                                        └────▶ sha256 ──▶ DiffID
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "oci/blob.h"
+#include "oci/documents.h"
+
+namespace kiln {
+
+struct LayerLimits {
+  std::uint64_t plain_bytes = 200ull << 30;  // of one layer
+  std::uint64_t ratio = 200;                 // plain : compressed …
+  std::uint64_t ratio_from = 64ull << 20;    // … once this many plain bytes came out
+};
+
+class LayerStream {
+ public:
+  // Starts the threads. `diff_id`, and the descriptor's digest, are empty where nothing is known of the
+  // bytes.
+  LayerStream(const BlobSection& blob, const Descriptor& descriptor, const Digest& diff_id,
+              const LayerLimits& limits);
+  ~LayerStream();  // stops the threads, whatever was read
+
+  // The next bytes, valid until the next call; empty at the end, after both digests were found right.
+  // Throws Error(input) naming the layer: damaged or truncated stream, wrong digest or size, over a limit.
+  std::string_view next();
+  // Reads to the end, so that the digests are checked.
+  void drain();
+  std::uint64_t compressed_bytes_read() const;  // for progress
+
+ private:
+  class Pipe;
+  std::unique_ptr<Pipe> pipe_;
+};
+
+}  // namespace kiln

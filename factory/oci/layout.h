@@ -1,0 +1,51 @@
+// OCI image layouts (image-spec image-layout.md): folders that skopeo, buildah, podman and apptainer read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "oci/blob_store.h"
+#include "oci/documents.h"
+
+namespace kiln {
+
+// An image whose layers are in a blob store.
+struct LayoutImage {
+  ImageConfig config;
+  std::vector<Descriptor> layers;
+  std::map<std::string, std::string> annotations;  // of the manifest
+  std::string tag;                                 // org.opencontainers.image.ref.name
+  // Artifact manifests in the store whose subject is this image; listed in index.json beside it, untagged.
+  std::vector<Descriptor> referrers{};
+};
+
+// What write_layout will write of it.
+Manifest manifest_of(const LayoutImage& image);
+
+// What write_layout made: both are in the store as well.
+struct LayoutDescriptors {
+  Descriptor manifest;
+  Descriptor config;
+};
+
+// The descriptor of the manifest that write_layout will make.
+Descriptor manifest_descriptor(const LayoutImage& image);
+
+// Writes config and manifest to the store and an image layout of them to `folder`, replacing what is there:
+// made aside and renamed. Blobs are hard links into the store where the file system allows it, else copies.
+LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
+                               FileSystem& files);
+
+// The one image of a layout that an engine pulled; what only goes with an image does not count. Throws
+// Error(store) for a layout that holds none, or several.
+struct PulledImage {
+  Manifest manifest;
+  ImageConfig config;
+};
+PulledImage read_layout(const fs::path& folder, const FileSystem& files);
+
+// blobs/sha256/<hex>
+fs::path blob_in_layout(const fs::path& folder, const Digest& digest);
+
+}  // namespace kiln

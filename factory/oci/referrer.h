@@ -1,0 +1,36 @@
+// OCI 1.1 referrers: documents that go with an image. An artifact manifest names the image as its `subject`,
+// the kind of document as its `artifactType`, and has the document as its one layer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "oci/blob_store.h"
+
+namespace kiln {
+
+// A file that goes with an image: its SIF, a bill of materials, its provenance.
+struct Attachment {
+  std::string kind;  // sif, spdx, cyclonedx, provenance, evidence; once in an image
+  Descriptor blob;   // in the blob store
+  Digest referrer;   // the OCI manifest whose `subject` is the image; empty: it stands alone, as a SIF does
+};
+
+// A document to attach.
+struct Document {
+  std::string kind;  // spdx, cyclonedx, provenance, evidence
+  std::string type;  // its media type, and the artifact's
+  std::string bytes;
+};
+
+// Puts the document, the empty configuration and the artifact manifest into the store. The same document,
+// subject and time (seconds since 1970) give the same bytes.
+Attachment attach(const Document& document, const Descriptor& subject, std::int64_t created,
+                  const BlobStore& store);
+
+// The descriptor of an attachment's artifact manifest as an index.json has it. REQUIRES: there is one. Throws
+// Error(store).
+Descriptor referrer_descriptor(const Attachment& attachment, const BlobStore& store);
+
+}  // namespace kiln

@@ -1,0 +1,132 @@
+#include "package/examine.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "package/documents.h"
+
+namespace kiln {
+namespace {
+
+std::string library_path(const ImageConfig& config) {
+  constexpr std::string_view kName = "LD_LIBRARY_PATH=";
+  for (const std::string& entry : config.env)
+    if (entry.starts_with(kName)) return entry.substr(kName.size());
+  return "";
+}
+
+std::string library_path(const ImageSpec& spec, const LayerChain& built) {
+  auto set = spec.environment.find("LD_LIBRARY_PATH");
+  if (set != spec.environment.end()) return set->second;
+  return built.base ? library_path(*built.base) : "";
+}
+
+std::string label_of(const ImageConfig& config, const std::string& name) {
+  auto found = config.labels.find(name);
+  return found == config.labels.end() ? "" : found->second;
+}
+
+// Each compiler's flags once: "gcc 14.2.0: -O2 -march=haswell -mtune=haswell".
+std::vector<std::string> flags_of(const ImageSpec& spec) {
+  std::set<std::string> flags;
+  for (const FlagOrigin& origin : spec.flags)
+    if (origin.variable == "CFLAGS" || origin.variable == "CXXFLAGS" ||
+        origin.variable == "KILN_BAZEL_COPTS" || origin.variable == "KILN_CPU_FLAGS")
+      if (!origin.value.empty()) flags.insert(origin.compiler + ": " + origin.value);
+  return {flags.begin(), flags.end()};
+}
+
+evidence::Declaration declaration_of(const ImageSpec& spec, const LayerChain& built) {
+  std::set<std::string> optimised;
+  for (const ComponentUse& use : spec.components)
+    if (use.optimised) optimised.insert(fmt::format("{}/{}", name_of(use.kind), use.name));
+  evidence::Declaration declared;
+  declared.target = spec.target.cpu;
+  declared.flags = flags_of(spec);
+  declared.library_path = library_path(spec, built);
+  const std::vector<const Step*> steps = spec.steps();
+  for (std::size_t i = 0; i < built.layers.size(); ++i) {
+    auto made_layer = [&](const Step* step) { return step->key == built.layers[i].step; };
+    auto step = std::find_if(steps.begin(), steps.end(), made_layer);
+    if (step != steps.end() && optimised.contains((*step)->component))
+      declared.layers.insert(static_cast<std::uint16_t>(i));
+  }
+  declared.optimised = !declared.layers.empty();
+  return declared;
+}
+
+EvidenceRecord record_of(const evidence::Evidence& found, const Digest& report) {
+  EvidenceRecord record;
+  record.verdict = name_of(found.verdict);
+  record.target = found.declared.target;
+  record.flags = found.declared.flags;
+  record.unconditional = found.unconditional();
+  record.dispatched = found.dispatched();
+  for (const auto* names : {&found.gpu.sm, &found.gpu.compute, &found.gpu.gfx})
+    record.gpu.insert(record.gpu.end(), names->begin(), names->end());
+  record.glibc = found.glibc.needed;
+  std::set<std::string> missing;
+  for (const evidence::MissingLibrary& library : found.missing)
+    if (library.elsewhere.empty()) missing.insert(library.library);
+  record.missing.assign(missing.begin(), missing.end());
+  for (const evidence::Excess& excess : found.excesses)
+    record.beyond_target += excess.accepted.empty() ? 1 : 0;
+  record.report = report;
+  return record;
+}
+
+std::vector<evidence::LayerBlob> blobs_of(const LayerChain& built, const BlobStore& store) {
+  std::vector<evidence::LayerBlob> blobs;
+  for (const BuiltLayer& layer : built.layers)
+    blobs.push_back({store.path(layer.blob.digest), layer.blob, layer.diff_id});
+  return blobs;
+}
+
+// "code exceeds the target haswell: …; 3 findings in all"
+std::string excess_of(const evidence::Evidence& found) {
+  std::string first;
+  std::size_t count = 0;
+  for (const evidence::Excess& excess : found.excesses) {
+    if (!excess.accepted.empty()) continue;
+    if (count++ == 0) first = describe(excess);
+  }
+  std::string more = count > 1 ? fmt::format("; {} findings in all", count) : "";
+  return fmt::format("code exceeds the target {}: {}{}", found.declared.target, first, more);
+}
+
+}  // namespace
+
+Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
+                 const Examination& how) {
+  sbom::DatabaseFiles databases;
+  evidence::ReadOptions options{how.jobs, how.cache, &databases, {}};
+  evidence::ImageFiles files = evidence::read_layers(blobs_of(built, store), options);
+  evidence::Evidence found = evidence::judge(files, declaration_of(spec, built), how.cpus);
+  std::string report = to_json(found, true).dump(1, ' ', false, Json::error_handler_t::replace);
+  Digest digest = store.put(report, std::string(kEvidenceType)).digest;
+  Contents contents{record_of(found, digest), sbom::read_inventory(files.tree, databases),
+                    to_table(found, false), ""};
+  if (found.verdict == evidence::Verdict::exceeds) contents.excess = excess_of(found);
+  return contents;
+}
+
+evidence::Declaration declared_by(const ImageConfig& config, const std::string& target) {
+  evidence::Declaration declared;
+  declared.target = target.empty() ? label_of(config, "io.kiln.cpu.target") : target;
+  declared.optimised = !target.empty() || label_of(config, "io.kiln.optimised") == "true";
+  std::string flags = label_of(config, "io.kiln.cpu.flags");
+  if (target.empty() && !flags.empty()) declared.flags = {flags};
+  declared.library_path = library_path(config);
+  return declared;
+}
+
+void refuse_excess(const Contents& contents) {
+  if (contents.excess.empty()) return;
+  throw Error(
+      ExitCode::images_failed, contents.excess,
+      "the log has them all; a site file with \"evidence\": \"report\" packages the image all the same");
+}
+
+}  // namespace kiln

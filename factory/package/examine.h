@@ -1,0 +1,40 @@
+// The first pass: what is inside the layers, in one reading of them.
+#pragma once
+
+#include <string>
+
+#include "base/microarchitecture.h"
+#include "evidence/evidence.h"
+#include "oci/blob_store.h"
+#include "oci/layer_chain.h"
+#include "registry/image_record.h"
+#include "resolve/resolve.h"
+#include "sbom/inventory.h"
+
+namespace kiln {
+
+struct Examination {
+  const Microarchitectures& cpus;
+  unsigned jobs = 1;                      // scanning threads
+  evidence::FactsCache* cache = nullptr;  // null: every file is read anew
+};
+
+struct Contents {
+  EvidenceRecord evidence;
+  sbom::Inventory inventory;
+  std::string table;   // the evidence for people
+  std::string excess;  // "code exceeds the target …"; "" when it does not
+};
+
+// Reads the layers and judges them by what the spec declares. The whole report becomes a blob of the store.
+// Throws Error(input) for damaged layers.
+Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
+                 const Examination& how);
+
+// What an image's labels claim, whoever made it; of another target, when `target` is not empty.
+evidence::Declaration declared_by(const ImageConfig& config, const std::string& target);
+
+// Throws Error(images_failed) when the code exceeds the declared target.
+void refuse_excess(const Contents& contents);
+
+}  // namespace kiln

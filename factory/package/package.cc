@@ -1,0 +1,22 @@
+#include "package/package.h"
+
+namespace kiln {
+
+Artifact package(const PackageRequest& request, const BlobStore& store, FileSystem& files,
+                 Conversions& conversions) {
+  const ImageSpec& spec = request.image;
+  const DocumentFacts& facts = request.facts;
+  evidence::FolderCache cache(request.evidence_cache, files);
+  Contents contents = examine(spec, request.built, store, {request.cpus, request.jobs, &cache});
+  files.write(request.evidence_log, contents.table);
+  if (request.refuse_excess) refuse_excess(contents);
+  Artifact artifact = compose(spec, request.built, std::move(contents.evidence), facts.epoch);
+  artifact = attach_documents(std::move(artifact), spec, request.plan, request.origin, contents.inventory,
+                              facts, store);
+  if (request.with_sif)
+    artifact = attach_sif(std::move(artifact), {facts.epoch, facts.tool, request.jobs, request.scratch},
+                          store, conversions);
+  return artifact;
+}
+
+}  // namespace kiln

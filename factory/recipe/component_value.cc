@@ -1,0 +1,103 @@
+#include "recipe/component_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+ComponentValue parse_one(std::string_view text, const SourceLocation& where) {
+  ComponentValue value;
+  value.text = text;
+  std::string_view rest = text;
+  if (auto colon = rest.rfind(':'); colon != std::string_view::npos) {
+    value.method = rest.substr(colon + 1);
+    rest = rest.substr(0, colon);
+    if (value.method.empty())
+      throw Error(ExitCode::input, where, fmt::format("no method after ':' in '{}'", text));
+  }
+  if (auto at = rest.find('@'); at != std::string_view::npos) {
+    value.version = rest.substr(at + 1);
+    rest = rest.substr(0, at);
+    if (value.version.empty())
+      throw Error(ExitCode::input, where, fmt::format("no version after '@' in '{}'", text));
+  }
+  value.name = rest;
+  if (value.name.empty()) throw Error(ExitCode::input, where, fmt::format("no component name in '{}'", text));
+  return value;
+}
+
+}  // namespace
+
+std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view value,
+                                                   const SourceLocation& where) {
+  std::vector<ComponentValue> values;
+  if (value == "none") return values;
+  for (std::size_t begin = 0; begin <= value.size();) {
+    std::size_t end = std::min(value.find('+', begin), value.size());
+    ComponentValue one = parse_one(value.substr(begin, end - begin), where);
+    for (const ComponentValue& other : values) {
+      if (other.name == one.name)
+        throw Error(ExitCode::input, where, fmt::format("'{}' is twice in '{}'", one.name, value));
+    }
+    values.push_back(std::move(one));
+    begin = end + 1;
+  }
+  if (values.size() > 1 && (kind == Kind::base || kind == Kind::framework))
+    throw Error(ExitCode::input, where, fmt::format("an image has one {}, found '{}'", name_of(kind), value));
+  return values;
+}
+
+const Component& known_component(const RecipeBook& recipes, Kind kind, const std::string& name,
+                                 const SourceLocation& where) {
+  if (const Component* component = recipes.find(kind, name)) return *component;
+  throw Error(ExitCode::input, where, fmt::format("no recipe for {} '{}'", name_of(kind), name),
+              did_you_mean(name, recipes.names(kind)));
+}
+
+const ComponentVersion& known_version(const Component& component, const std::string& version,
+                                      const SourceLocation& where) {
+  if (const ComponentVersion* found = component.find_version(version_at(version, where))) return *found;
+  std::vector<std::string> known;
+  for (const ComponentVersion& other : component.versions) known.push_back(other.version.text());
+  std::string hint = did_you_mean(version, known);
+  if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
+  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(component), version),
+              hint);
+}
+
+const Method& known_method(const Component& component, const std::string& method,
+                           const SourceLocation& where) {
+  if (const Method* found = component.find_method(method)) return *found;
+  std::vector<std::string> known;
+  for (const Method& other : component.methods) known.push_back(other.name);
+  std::string hint = did_you_mean(method, known);
+  if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
+  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(component), method), hint);
+}
+
+std::string path_of(Kind kind, std::string_view name) { return fmt::format("{}/{}", name_of(kind), name); }
+std::string path_of(const Component& component) { return path_of(component.kind, component.name); }
+
+Version version_at(const std::string& text, const SourceLocation& where) {
+  try {
+    return Version(text);
+  } catch (const Error& error) {
+    throw Error(ExitCode::input, where, error.message(), error.hint());
+  }
+}
+
+VersionRange range_at(const std::string& text, const SourceLocation& where) {
+  try {
+    return VersionRange::parse(text);
+  } catch (const Error& error) {
+    throw Error(ExitCode::input, where, error.message(), error.hint());
+  }
+}
+
+bool is_version_range(std::string_view text) {
+  return text.find_first_of("<>=!*, ") != std::string_view::npos;
+}
+
+}  // namespace kiln

@@ -1,0 +1,133 @@
+#include "recipe/lockfile.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "oci/reference.h"
+
+namespace kiln {
+namespace {
+
+// "1a2b3c4d5e6f" of "sha256:1a2b3c4d5e6f7890…"; other text as it is.
+std::string short_digest(const std::string& text) {
+  constexpr std::string_view kPrefix = "sha256:";
+  return text.starts_with(kPrefix) ? text.substr(kPrefix.size(), 12) : text;
+}
+
+std::string source_of(const LockEntry& entry) {
+  return entry.source_url.empty() ? "" : entry.source_url + " " + entry.source_checksum;
+}
+
+// The parts of an entry that a person reviews, by the words that name them.
+std::map<std::string, std::string> parts_of(const LockEntry& entry) {
+  std::map<std::string, std::string> parts = {{"image", entry.image},
+                                              {"floating", entry.floating},
+                                              {"source", source_of(entry)},
+                                              {"recipe", entry.recipe.text()}};
+  for (const auto& [architecture, digest] : entry.digests) parts["digest " + architecture] = digest.text();
+  for (const auto& [architecture, archive] : entry.archives) parts["archive " + architecture] = archive;
+  std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
+  return parts;
+}
+
+void compare_entries(const std::string& id, const LockEntry& before, const LockEntry& now,
+                     std::vector<LockChange>& changes) {
+  auto old_parts = parts_of(before);
+  auto parts = parts_of(now);
+  std::set<std::string> names;
+  for (const auto& [name, value] : old_parts) names.insert(name);
+  for (const auto& [name, value] : parts) names.insert(name);
+  for (const std::string& name : names)
+    if (old_parts[name] != parts[name]) changes.push_back({id, name, old_parts[name], parts[name]});
+}
+
+// What an entry pins, for the line that says it came or went.
+std::string pinned_by(const LockEntry& entry) {
+  std::string text;
+  for (const auto& [name, value] : parts_of(entry))
+    if (name != "recipe") text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, short_digest(value));
+  return text.empty() ? "nothing to fetch" : text;
+}
+
+Json to_json(const LockEntry& entry) {
+  Json json = {{"recipe", entry.recipe.text()}};
+  if (!entry.image.empty()) json["image"] = entry.image;
+  for (const auto& [architecture, digest] : entry.digests) json["digests"][architecture] = digest.text();
+  if (!entry.archives.empty()) json["archives"] = entry.archives;
+  if (!entry.floating.empty()) json["floating"] = entry.floating;
+  if (!entry.source_url.empty())
+    json["source"] = {{"url", entry.source_url}, {"checksum", entry.source_checksum}};
+  return json;
+}
+
+}  // namespace
+
+std::string lock_id(Kind kind, const std::string& name, const std::string& version,
+                    const std::string& method) {
+  return fmt::format("{}/{}@{}:{}", name_of(kind), name, version, method);
+}
+
+fs::path lockfile_beside(const fs::path& matrix) {
+  return matrix.parent_path() / (matrix.stem().string() + ".lock.json");
+}
+
+Json to_json(const Lockfile& lock) {
+  Json components = Json::object();
+  for (const auto& [id, entry] : lock.entries) components[id] = to_json(entry);
+  return {{"lock", 1}, {"archspec", lock.archspec}, {"components", std::move(components)}};
+}
+
+std::string lockfile_text(const Lockfile& lock) { return to_json(lock).dump(2) + "\n"; }
+
+void pin_recipes(RecipeBook& recipes, const Lockfile& lock) {
+  for (const auto& [id, entry] : lock.entries) {
+    const Component* known = recipes.find(entry.kind, entry.name);
+    if (known == nullptr || (entry.digests.empty() && entry.archives.empty())) continue;
+    Component component = *known;
+    for (ComponentVersion& version : component.versions) {
+      const Method* method = component.find_method(entry.method);
+      if (version.version != entry.version || method == nullptr) continue;
+      Pin pin;
+      if (base_reference(*method, version.version) == entry.image) pin.digests = entry.digests;
+      if (!method->archive.empty()) pin.archives = entry.archives;
+      version.pins[entry.method] = std::move(pin);
+    }
+    recipes.add(std::move(component));
+  }
+}
+
+std::vector<LockChange> compare_locks(const Lockfile& before, const Lockfile& now) {
+  std::vector<LockChange> changes;
+  if (before.archspec != now.archspec)
+    changes.push_back({"archspec", "entry", before.archspec, now.archspec});
+  std::set<std::string> ids;
+  for (const auto& [id, entry] : before.entries) ids.insert(id);
+  for (const auto& [id, entry] : now.entries) ids.insert(id);
+  for (const std::string& id : ids) {
+    auto old_entry = before.entries.find(id);
+    auto entry = now.entries.find(id);
+    if (old_entry == before.entries.end()) {
+      changes.push_back({id, "entry", "", pinned_by(entry->second)});
+    } else if (entry == now.entries.end()) {
+      changes.push_back({id, "entry", pinned_by(old_entry->second), ""});
+    } else {
+      compare_entries(id, old_entry->second, entry->second, changes);
+    }
+  }
+  return changes;
+}
+
+Json to_json(const LockChange& change) {
+  return {{"id", change.id}, {"what", change.what}, {"before", change.before}, {"now", change.now}};
+}
+
+std::string text_of(const LockChange& change) {
+  std::string what = change.what == "entry" ? "" : change.what + " ";
+  if (change.before.empty()) return fmt::format("{}: {}new ({})", change.id, what, short_digest(change.now));
+  if (change.now.empty()) return fmt::format("{}: {}gone ({})", change.id, what, short_digest(change.before));
+  return fmt::format("{}: {}{} → {}", change.id, what, short_digest(change.before), short_digest(change.now));
+}
+
+}  // namespace kiln

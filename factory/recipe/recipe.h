@@ -1,0 +1,166 @@
+// A recipe: one component, its versions, its install methods and the scripts that do the work.
+// On disk: recipes/<kind>/<name>/recipe.json and the files it names; "shared:<path>" names
+// recipes/shared/<path>, which scripts find beside their own files, without its folders. Schema: `kiln schema
+// recipe`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/effects.h"
+#include "base/error.h"
+#include "base/version.h"
+#include "recipe/optimise.h"
+
+namespace kiln {
+
+// Declaration order is layering order where nothing else decides.
+enum class Kind { base, toolchain, library, framework, compiler, distributed, workload };
+
+std::string_view name_of(Kind kind);
+std::optional<Kind> kind_from(std::string_view name);
+const std::vector<std::string>& kind_names();
+
+// A file of the recipe, whose bytes enter keys.
+struct RecipeFile {
+  std::string path;  // under which scripts find it: no "..", "/"-separated
+  Digest digest;
+  std::string bytes;
+  fs::path source{};  // where it was read from; never in a key
+};
+
+// Of a root, beside the kinds: files that several recipes name as "shared:<path>".
+inline constexpr std::string_view kSharedFolder = "shared";
+
+// Where a need or a test holds: all that is said must match.
+struct When {
+  VersionRange version;  // of the component that has the need or test
+  std::string target;    // a glob over the target (Target::matches); "" = every target
+  bool always() const { return version.is_any() && target.empty(); }
+  bool operator==(const When& other) const {
+    return version.text() == other.version.text() && target == other.target;
+  }
+};
+
+// "This component must be in the image too": {"kind": "toolchain", "name": "python", "version": ">=3.11"}.
+// Missing ones are added by `resolve` in their newest fitting version, except frameworks and bases, which the
+// cell itself must choose. With `any`, one of those must be, and kind, name and range say nothing.
+struct Need {
+  Kind kind = Kind::library;
+  std::string name;
+  VersionRange range;
+  SourceLocation where;
+  When when{};
+  std::vector<Need> any{};  // in order of preference; none of these has an `any`
+};
+
+// The stage that is thrown away: its tools and sources never reach the image; `copy` paths do.
+struct BuildStage {
+  std::vector<Need> needs;
+  std::string script;
+  std::vector<std::string> copy;  // absolute paths
+};
+
+struct Method {
+  std::string name;        // hub, pip, distro, vendor, source
+  bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part
+                           // by a faster one
+  std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
+  std::string
+      rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
+  std::string archive;  // with rootfs: script that prints the state of the package archives that it reads
+  std::string script;   // run inside the image; "" when there is nothing to install (built in)
+  std::vector<std::string> files;       // further files that the scripts read
+  std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
+  std::vector<Need> needs;              // in the image, at run time
+  std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
+  std::vector<SourceLocation> after_where;  // one for each of `after`
+  std::optional<BuildStage> build;
+  std::map<std::string, std::string> environment;  // of the final image
+  VersionRange versions;                           // versions this method offers, default all
+  Optimise optimise;                               // of its scripts, where the cell says nothing else
+  SourceLocation where;
+};
+
+// What the lockfile fixes of one version and method of a base (recipe/lockfile.h). By architecture, in OCI's
+// words.
+struct Pin {
+  std::map<std::string, Digest> digests;        // of the manifest of the image to pull
+  std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
+};
+
+struct ComponentVersion {
+  Version version;
+  std::map<std::string, std::string>
+      facts;  // {"python": "3.13"}: scripts see KILN_FACT_PYTHON, constraints see framework.python
+  std::string source_url;       // "" when the method needs no download
+  std::string source_checksum;  // sha256:… or git:<40 hex>
+  SourceLocation where;
+  std::map<std::string, Pin> pins{};                // by method; empty without a lockfile
+  std::string fact(const std::string& name) const;  // "" when there is none of that name
+};
+
+// The image that `version` of a base pulls by `method`: {version} is filled in. "" for a rootfs method.
+std::string base_reference(const Method& method, const Version& version);
+
+// A test proves that the component is active in the image. Run as `/bin/sh -eu SCRIPT` with the recipe's
+// files in the current folder; exit 0 = proven. Networkless.
+struct SmokeTest {
+  std::string script;
+  std::vector<std::string> files;
+  When when{};
+};
+
+struct Component {
+  Kind kind = Kind::framework;
+  std::string name;
+  std::string description;
+  std::string licenses;  // SPDX expression
+  std::string homepage;
+  std::vector<ComponentVersion> versions;   // newest first
+  std::vector<Method> methods;              // in the file's order; the first is the default
+  std::vector<SmokeTest> tests;             // all that hold are run
+  std::map<std::string, RecipeFile> files;  // every file named above, by path
+  fs::path folder;                          // where it was read from; never in a key
+  std::string file;                         // path of recipe.json, for messages
+
+  const ComponentVersion* find_version(const Version& version) const;
+  const Method* find_method(std::string_view name) const;
+};
+
+// All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
+// name, for shared files as well).
+class RecipeBook {
+ public:
+  // Throws Error(input) for the first bad recipe, and for what only all of them together show
+  // (check_references). Reads every file that a recipe names.
+  static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
+  void add(Component component);
+
+  const Component* find(Kind kind, std::string_view name) const;
+  const std::map<std::pair<Kind, std::string>, Component>& all() const { return components_; }
+  std::vector<std::string> names(Kind kind) const;
+
+ private:
+  std::map<std::pair<Kind, std::string>, Component> components_;
+};
+
+// The names of the components of a kind in these roots, sorted, by their folders: no recipe is read, and a
+// root need not be there.
+std::vector<std::string> recipe_names(const FileSystem& files, const std::vector<fs::path>& roots, Kind kind);
+
+// One recipe.json. `file` is its path, `…/<kind>/<name>/recipe.json`, which gives kind and name; the files
+// that it names are read through `files`, shared ones from the last of `roots` that has them, else from its
+// own root. Throws Error(input).
+Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
+                      const std::vector<fs::path>& roots = {});
+
+// Throws Error(input) for a need that names no component of the book or a range without a version, an `after`
+// that names neither a kind nor a component, and for components that need each other in a circle.
+void check_references(const RecipeBook& recipes);
+
+}  // namespace kiln

@@ -1,0 +1,98 @@
+#include "recipe/recipe_parts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/keys.h"
+#include "base/reading.h"
+#include "base/text.h"
+#include "recipe/native_flag.h"
+#include "recipe/parameters.h"
+
+namespace kiln {
+namespace {
+
+ComponentVersion read_source(const JsonNode& node, ComponentVersion version) {
+  node.allow_only(keys_of("recipe/source"));
+  const JsonNode url = node.at("url");
+  version.source_url = read_text(url);
+  if (version.source_url.find("://") == std::string::npos ||
+      version.source_url.find(' ') != std::string::npos)
+    url.fail(fmt::format("expected a URL, found '{}'", version.source_url), "such as https://…");
+  const JsonNode checksum = node.at("checksum");
+  version.source_checksum = checksum.string();
+  std::string_view text = version.source_checksum;
+  bool sha256 = text.starts_with("sha256:") && text.size() == 7 + 64 && is_hex(text.substr(7));
+  bool commit = text.starts_with("git:") && text.size() == 4 + 40 && is_hex(text.substr(4));
+  if (!sha256 && !commit)
+    checksum.fail(fmt::format("expected a checksum, found '{}'", text),
+                  "sha256: and 64 lower-case hex digits, or git: and the 40 of a commit");
+  return version;
+}
+
+// What the build machine happens to be must not decide what is in an image.
+void refuse_native(const std::string& variable, const JsonNode& value) {
+  const std::string text = value.string();
+  std::string bad = native_flag(text);
+  if (bad.empty() && text == "native" && (is_gpu_variable(variable) || is_compiler_variable(variable)))
+    bad = text;
+  if (!bad.empty())
+    value.fail(fmt::format("'{}' means the machine that builds, and images are for the target", bad),
+               "scripts find the target's flags in CFLAGS and the like: docs/flags.md");
+}
+
+}  // namespace
+
+ComponentVersion read_version_facts(const std::string& version, const JsonNode& node) {
+  node.allow_only(keys_of("recipe/version"));
+  ComponentVersion one{Version(version), {}, "", "", node.where()};
+  if (auto facts = node.find("facts")) {
+    for (const auto& [fact, value] : facts->members()) {
+      if (!is_fact_name(fact))
+        throw Error(ExitCode::input, facts->where_key(fact), fmt::format("'{}' is not a fact's name", fact),
+                    "small letters, digits and _, and no digit first: scripts see KILN_FACT_<NAME>");
+      one.facts[fact] = read_text(value);
+      refuse_native(fact, value);
+    }
+    if (one.facts.contains("compiler") != one.facts.contains("compiler_version"))
+      facts->fail("the facts 'compiler' and 'compiler_version' go together",
+                  "flags depend on both: {\"compiler\": \"gcc\", \"compiler_version\": \"14.2\"}");
+  }
+  if (auto source = node.find("source")) return read_source(*source, std::move(one));
+  return one;
+}
+
+Optimise read_optimise(const JsonNode& node) {
+  node.allow_only(keys_of("recipe/optimise"));
+  Optimise optimise;
+  auto set = [](OptimiseSetting& setting, std::string word) { setting = {std::move(word), "the method"}; };
+  if (auto level = node.find("level"))
+    set(optimise.level, read_word_of(*level, {"0", "1", "2", "3", "s"}, "a level"));
+  if (auto lto = node.find("lto")) {
+    if (lto->is_boolean())
+      set(optimise.lto, lto->boolean() ? "full" : "off");
+    else
+      set(optimise.lto, read_word_of(*lto, {"thin"}, "true, false or \"thin\""));
+  }
+  if (auto pgo = node.find("pgo"))
+    set(optimise.pgo, read_word_of(*pgo, {"generate", "use"}, "a step of PGO"));
+  if (auto profile = node.find("profile")) optimise.profile = read_absolute_path(*profile);
+  if (optimise.says_nothing() && optimise.profile.empty())
+    node.fail("expected level, lto, pgo or profile, found an empty object");
+  return optimise;
+}
+
+std::map<std::string, std::string> read_environment(const JsonNode& node) {
+  std::map<std::string, std::string> environment;
+  for (const auto& [name, value] : node.members()) {
+    if (!is_variable_name(name))
+      throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a variable's name", name),
+                  "letters, digits and _, and no digit first");
+    environment[name] = value.line_of_text();
+    refuse_native(name, value);
+  }
+  return environment;
+}
+
+}  // namespace kiln

@@ -1,0 +1,17 @@
+// Parts of a recipe that need neither its folder nor its other parts. Used by the reader of recipes only;
+// every read_… throws Error(input).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/json.h"
+#include "recipe/recipe.h"
+
+namespace kiln {
+
+ComponentVersion read_version_facts(const std::string& version, const JsonNode& node);
+Optimise read_optimise(const JsonNode& node);
+std::map<std::string, std::string> read_environment(const JsonNode& node);
+
+}  // namespace kiln

@@ -1,0 +1,150 @@
+// What only all recipes together show: needs and `after` that name nothing, and components that need each
+// other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "recipe/recipe.h"
+
+namespace kiln {
+namespace {
+
+using ComponentKey = std::pair<Kind, std::string>;
+
+std::string text_of(const ComponentKey& key) { return fmt::format("{}/{}", name_of(key.first), key.second); }
+
+std::vector<const Need*> written_needs(const Component& component) {
+  std::vector<const Need*> needs;
+  for (const Method& method : component.methods) {
+    for (const Need& need : method.needs) needs.push_back(&need);
+    if (!method.build) continue;
+    for (const Need& need : method.build->needs) needs.push_back(&need);
+  }
+  return needs;
+}
+
+void check_need(const Need& need, const RecipeBook& recipes) {
+  const Component* component = recipes.find(need.kind, need.name);
+  if (component == nullptr) {
+    std::string hint = did_you_mean(need.name, recipes.names(need.kind));
+    for (const auto& [key, other] : recipes.all())
+      if (hint.empty() && key.second == need.name) hint = fmt::format("there is a {}", text_of(key));
+    throw Error(ExitCode::input, need.where,
+                fmt::format("there is no {} '{}'", name_of(need.kind), need.name), hint);
+  }
+  const auto& versions = component->versions;
+  if (std::none_of(versions.begin(), versions.end(),
+                   [&](const auto& one) { return need.range.contains(one.version); }))
+    throw Error(
+        ExitCode::input, need.where,
+        fmt::format("no version of {}/{} is in '{}'", name_of(need.kind), need.name, need.range.text()),
+        fmt::format("the newest is {} ({})", versions.front().version.text(), component->file));
+}
+
+void check_needs(const Component& component, const RecipeBook& recipes) {
+  for (const Need* need : written_needs(component)) {
+    if (need->any.empty()) check_need(*need, recipes);
+    for (const Need& option : need->any) check_need(option, recipes);
+  }
+}
+
+// `known`: kinds and names of components.
+void check_after(const Method& method, const std::set<std::string>& known) {
+  for (std::size_t i = 0; i < method.after.size(); ++i) {
+    const std::string& name = method.after[i];
+    if (!known.contains(name))
+      throw Error(ExitCode::input, method.after_where.at(i),
+                  fmt::format("'{}' is neither a kind nor a component", name),
+                  did_you_mean(name, {known.begin(), known.end()}));
+  }
+}
+
+// Depth-first search that keeps its path, so that the circle can be told need by need, and is no recursion:
+// strangers' recipes may need each other ten thousand deep. A circle that needs a choice or a condition to
+// close may be one in no image at all: where it is one, resolve says so.
+class CycleSearch {
+  static constexpr std::size_t kMostLinks = 20;  // that are told
+
+ public:
+  explicit CycleSearch(const RecipeBook& recipes) : recipes_(recipes) {}
+
+  void visit(const ComponentKey& key) {
+    open(key);
+    while (!open_.empty()) {
+      Visit& top = open_.back();
+      if (top.next == top.needs.size()) {
+        close();
+        continue;
+      }
+      const Need* need = top.needs[top.next++];
+      if (!need->any.empty() || !need->when.always()) continue;
+      ComponentKey next{need->kind, need->name};
+      path_.push_back(need);
+      if (auto start = place_.find(next); start != place_.end()) fail(start->second);
+      open(next);
+    }
+  }
+
+ private:
+  struct Visit {
+    ComponentKey key;
+    std::vector<const Need*> needs;
+    std::size_t next = 0;
+  };
+
+  // Leaves out what was looked at before, and the need that led to it.
+  void open(const ComponentKey& key) {
+    if (done_.contains(key)) {
+      if (!path_.empty()) path_.pop_back();
+      return;
+    }
+    place_.emplace(key, open_.size());
+    open_.push_back({key, written_needs(recipes_.all().at(key))});
+  }
+
+  void close() {
+    done_.insert(open_.back().key);
+    place_.erase(open_.back().key);
+    open_.pop_back();
+    if (!path_.empty()) path_.pop_back();
+  }
+
+  // open_[i] needs open_[i + 1] at path_[i]; the last of path_ leads back to open_[start].
+  [[noreturn]] void fail(std::size_t start) const {
+    std::string chain = text_of(open_[start].key);
+    const std::size_t last = path_.size() - 1;
+    for (std::size_t i = start; i < path_.size(); ++i) {
+      if (i == start + kMostLinks && i < last) {
+        chain += fmt::format(" needs … ({} more)", last - i);
+        i = last;
+      }
+      const SourceLocation& where = path_[i]->where;
+      chain += fmt::format(" needs {}/{} ({}:{}:{})", name_of(path_[i]->kind), path_[i]->name, where.file,
+                           where.line, where.column);
+    }
+    throw Error(ExitCode::input, path_[start]->where, "components need each other in a circle: " + chain);
+  }
+
+  const RecipeBook& recipes_;
+  std::vector<Visit> open_;
+  std::map<ComponentKey, std::size_t> place_;  // in open_
+  std::vector<const Need*> path_;
+  std::set<ComponentKey> done_;
+};
+
+}  // namespace
+
+void check_references(const RecipeBook& recipes) {
+  std::set<std::string> known(kind_names().begin(), kind_names().end());
+  for (const auto& [key, component] : recipes.all()) known.insert(key.second);
+  for (const auto& [key, component] : recipes.all()) {
+    check_needs(component, recipes);
+    for (const Method& method : component.methods) check_after(method, known);
+  }
+  CycleSearch search(recipes);
+  for (const auto& [key, component] : recipes.all()) search.visit(key);
+}
+
+}  // namespace kiln

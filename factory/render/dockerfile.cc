@@ -1,0 +1,117 @@
+// Dockerfile: one stage for each base, one for each stage of the plan, the image last.
+//
+// Scripts are mounted from the build context, so no layer holds them, and so are the site's files (pip
+// configuration, certificates), which come as optional build secrets: they work without being given in docker
+// (BuildKit), podman and buildah alike, and never reach a layer or the history.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/quote.h"
+#include "render/parts.h"
+#include "render/render.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kMounts = "/run/kiln";
+
+std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout) {
+  std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
+  std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
+                                 generated_line(spec), summary(spec));
+  if (layout.needs_rootfs())
+    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
+  text +=
+      fmt::format("#   docker build -t {} .      # with BuildKit; or: podman build, buildah bud\n", image);
+  text +=
+      "# To hand in the machine's configuration, add any of:\n"
+      "#   --secret id=pip.conf,src=/etc/pip.conf\n"
+      "#   --secret id=ca-certificates.crt,src=/etc/ssl/certs/ca-certificates.crt\n"
+      "#   --build-arg http_proxy=URL      # podman and buildah take proxies from the environment\n";
+  if (!spec.tests.empty()) text += "# To test it:\n";
+  for (const Step& test : spec.tests) {
+    std::string folder = script_folder(test);
+    std::string command =
+        fmt::format("docker run --rm --network none -v \"$PWD/scripts/{0}:{1}/{0}:ro\" -w {1}/{0} {2} env",
+                    folder, kMounts, image);
+    for (const auto& [name, value] : test.parameters) {
+      command += fmt::format(" {}={}", variable_name(name), shell_word(value));
+    }
+    text += fmt::format("#   {} /bin/sh -eu {}\n", command, shell_word(test.script));
+  }
+  return text;
+}
+
+std::string run_instruction(const Step& step) {
+  std::string folder = script_folder(step);
+  std::vector<std::string> lines = {
+      fmt::format("--mount=type=bind,source=scripts/{0},target={1}/{0}", folder, kMounts),
+      fmt::format("--mount=type=bind,source=site,target={}/site", kMounts),
+      fmt::format("--mount=type=secret,id=pip.conf,target={}/secrets/pip.conf", kMounts),
+      fmt::format("--mount=type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt",
+                  kMounts),
+      fmt::format(". {}/site/environment.sh &&", kMounts),
+  };
+  for (std::string& line : script_lines(step, fmt::format("{}/{}", kMounts, folder), always_there(true))) {
+    lines.push_back(std::move(line));
+  }
+  return "RUN " + continued(lines, "    ");
+}
+
+std::string copy_instructions(const Step& step, const RenderLayout& layout) {
+  std::string text;
+  const std::string& from = layout.stages()[layout.copy_of(step).from].name;
+  for (const std::string& path : step.copy)
+    text += fmt::format("COPY --from={0} {1} {1}\n", from, plain_path(path));
+  return text;
+}
+
+std::string base_stage(const RenderBase& base) {
+  std::string title = one_line(base.step->title);
+  if (!base.step->tagged.empty()) title += ": " + plain_reference(base.step->tagged);
+  if (base.archive.empty()) {
+    return fmt::format("\n# {}\nFROM {} AS {}\n", title, plain_reference(base.step->reference), base.name);
+  }
+  return fmt::format("\n# {}\nFROM scratch AS {}\nADD {} /\n", title, base.name, base.archive);
+}
+
+std::string stage_text(const RenderStage& stage, const RenderLayout& layout) {
+  std::string text = fmt::format("\nFROM {} AS {}\n", layout.bases()[stage.base].name, stage.name);
+  for (const Step* step : stage.steps) {
+    text += fmt::format("\n# {}\n", one_line(step->title));
+    text += step->kind == StepKind::copy ? copy_instructions(*step, layout) : run_instruction(*step);
+  }
+  return text;
+}
+
+// NAME="value" pairs as one instruction; nothing when there are none.
+std::string pairs_instruction(std::string_view instruction, const std::map<std::string, std::string>& pairs,
+                              const std::string& (*checked_name)(const std::string&)) {
+  if (pairs.empty()) return "";
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : pairs) {
+    lines.push_back(fmt::format("{}={}", checked_name(name), quote_docker_env(value)));
+  }
+  return fmt::format("\n{} {}", instruction, continued(lines, std::string(instruction.size() + 1, ' ')));
+}
+
+}  // namespace
+
+std::string render_dockerfile(const ImageSpec& spec) {
+  RenderLayout layout(spec);
+  std::string text = dockerfile_header(spec, layout);
+  for (const RenderBase& base : layout.bases()) text += base_stage(base);
+  for (const RenderStage& stage : layout.stages()) text += stage_text(stage, layout);
+  text += pairs_instruction("ENV", spec.environment, variable_name);
+  text += pairs_instruction("LABEL", spec.labels, label_name);
+  if (!spec.command.empty()) {
+    for (const std::string& word : spec.command) quote_shell(word);  // refuses line ends, as everywhere else
+    text +=
+        fmt::format("\nCMD {}\n", Json(spec.command).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return text;
+}
+
+}  // namespace kiln

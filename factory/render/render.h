@@ -1,0 +1,56 @@
+// render: ImageSpec → text. Byte-stable, complete, buildable without kiln. The last pure stage.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/site.h"
+#include "plan/build_plan.h"
+#include "recipe/recipe.h"
+
+namespace kiln {
+
+// A Dockerfile for `docker build`, `podman build` and `buildah bud` with the build context of
+// `render_context`. A base made by a rootfs script is `FROM scratch` + `ADD rootfs.tar`; the header says how
+// to make that file.
+std::string render_dockerfile(const ImageSpec& spec);
+
+// A definition file for `apptainer build` / `singularity build`, run in the folder of the build context.
+std::string render_singularity(const ImageSpec& spec);
+
+// The files both of them need beside them, path → bytes: "scripts/<kind>-<name>/<path>" of the recipes; of
+// ours "rootfs.sh" (makes rootfs.tar on the build host), "setup.sh" (%setup) and "site/" (read by every RUN).
+std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes);
+
+// The variables that every script finds, as shell words, which the twin proof looks for. `home` adds
+// HOME=/root.
+const std::vector<std::string>& always_there(bool home);
+
+// build.ninja: one edge a step, one a test, one an image. Outputs are the step records named by key, so that
+// a key that exists is never built again; inputs are order-only.
+struct NinjaOptions {
+  std::string kiln;                   // path of this program
+  std::string state;                  // state folder, absolute
+  std::vector<std::string> launcher;  // before each command
+  std::string plan;                   // name of the plan: `kiln step --state <state> --plan <name> <key>`
+};
+std::string render_ninja(const BuildPlan& plan, const NinjaOptions& options);
+
+// The same image by image. Steps and titles are those of the first image that has them.
+class NinjaText {
+ public:
+  explicit NinjaText(const NinjaOptions& options);
+  void add(const ImageSpec& image);  // throws Error(input) for an id that ninja cannot write
+  std::string finish();
+
+ private:
+  void add_step(const Step& step);
+
+  std::string text_;
+  std::string cells_;                           // their lines at the end
+  std::string all_;                             // the ids
+  std::map<std::string, std::string> records_;  // by key of the steps that are written
+};
+
+}  // namespace kiln

@@ -1,0 +1,173 @@
+// Singularity.def for Apptainer and SingularityCE: the stages of the Dockerfile, step for step.
+//
+// In the container everything of ours is under /.kiln: scripts/ and site/ (removed at the end of %post),
+// copies/ (what a build stage hands on, as tar archives: `%files from` would follow links and run before
+// every step), and tests/, which stays so that `apptainer test` can prove the image anywhere. "{{" never
+// appears: it would be replaced by Apptainer's build arguments.
+#include <fmt/format.h>
+
+#include "base/quote.h"
+#include "render/parts.h"
+#include "render/render.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kOurs = "/.kiln";
+
+std::string definition_header(const ImageSpec& spec, const RenderLayout& layout) {
+  std::string file = one_line(fmt::format("{}_{}.sif", spec.repository, spec.tag));
+  std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
+                                 generated_line(spec), summary(spec));
+  if (layout.needs_rootfs())
+    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
+  text += fmt::format("#   apptainer build --fakeroot {} Singularity.def\n", file);
+  text +=
+      "# The machine's proxies, pip configuration and certificates are used while building, and left out of "
+      "the image.\n";
+  return text;
+}
+
+std::string bootstrap(const RenderBase& base, const std::string& stage) {
+  if (!base.archive.empty()) return fmt::format("\nBootstrap: scratch\nStage: {}\n", stage);
+  std::string from = plain_reference(base.step->reference);
+  std::string agent = "docker";
+  for (std::string_view other : {"oci", "oci-archive", "docker-archive"}) {
+    if (!from.starts_with(fmt::format("{}:", other))) continue;
+    agent = other;
+    from = from.substr(other.size() + 1);
+    // Apptainer takes the layout's folder alone here, without the tag.
+    if (agent == "oci") from = from.substr(0, from.find(':'));
+  }
+  std::string tagged =
+      base.step->tagged.empty() ? "" : fmt::format("# {}\n", plain_reference(base.step->tagged));
+  return fmt::format("\nBootstrap: {}\nFrom: {}\n{}Stage: {}\n", agent, from, tagged, stage);
+}
+
+std::string setup_section(const RenderBase& base) {
+  std::string root = "\"${APPTAINER_ROOTFS:-$SINGULARITY_ROOTFS}\"";
+  return fmt::format("\n%setup\n    /bin/sh -eu setup.sh {}{}\n", root,
+                     base.archive.empty() ? "" : " " + base.archive);
+}
+
+std::string archive_of(const RenderCopy& copy) { return fmt::format("{}/copies/{}.tar", kOurs, copy.number); }
+
+std::string files_sections(const RenderStage& stage, const RenderLayout& layout, const ImageSpec* image) {
+  std::string files;
+  for (const std::string& folder : script_folders(stage.steps)) {
+    files += fmt::format("    scripts/{0} {1}/scripts/{0}\n", folder, kOurs);
+  }
+  if (image != nullptr) {
+    std::vector<const Step*> tests;
+    for (const Step& test : image->tests) tests.push_back(&test);
+    for (const std::string& folder : script_folders(tests)) {
+      files += fmt::format("    scripts/{0} {1}/tests/{0}\n", folder, kOurs);
+    }
+  }
+  std::string text = files.empty() ? "" : "\n%files\n" + files;
+  for (const Step* step : stage.steps) {
+    if (step->kind != StepKind::copy) continue;
+    const RenderCopy& copy = layout.copy_of(*step);
+    text +=
+        fmt::format("\n%files from {0}\n    {1} {1}\n", layout.stages()[copy.from].name, archive_of(copy));
+  }
+  return text;
+}
+
+// A script in a subshell of its own, as the RUN instruction of the Dockerfile has it.
+std::string run_script(const Step& step, std::string_view place, const std::vector<std::string>& always) {
+  std::vector<std::string> lines =
+      script_lines(step, fmt::format("{}/{}/{}", kOurs, place, script_folder(step)), always);
+  lines.front().insert(0, "( ");
+  lines.back() += " ) || exit 1";
+  return "    " + continued(lines, "      ");
+}
+
+std::string post_step(const Step& step, const RenderLayout& layout) {
+  std::string text = fmt::format("\n    # {}\n", one_line(step.title));
+  if (step.kind == StepKind::copy) {
+    return text + fmt::format("    tar -C / -xpf {}\n", archive_of(layout.copy_of(step)));
+  }
+  return text + run_script(step, "scripts", always_there(true));
+}
+
+// The archives that later stages take from this one.
+std::string hand_on(std::size_t stage, const RenderLayout& layout) {
+  std::string text;
+  for (const auto& [key, copy] : layout.copies()) {
+    if (copy.from != stage) continue;
+    std::string paths;
+    for (const std::string& path : copy.step->copy) paths += " ." + plain_path(path);
+    text += fmt::format("\n    mkdir -p {}/copies\n    tar -C / -cf {}{}\n", kOurs, archive_of(copy), paths);
+  }
+  return text;
+}
+
+bool fits_labels_section(const std::string& value) { return value.find("{{") == std::string::npos; }
+
+// %labels holds a value as it is, blanks at its ends aside; empty values are left out. With "{{" in it, it
+// goes through the file that Apptainer reads after %post instead.
+std::string quoted_labels(const ImageSpec& spec) {
+  std::string text;
+  for (const auto& [name, value] : spec.labels) {
+    if (fits_labels_section(value)) continue;
+    text += fmt::format("    printf '%s\\n' {} >>\"${{APPTAINER_LABELS:-$SINGULARITY_LABELS}}\"\n",
+                        quote_shell(fmt::format("{} {}", label_name(name), value)));
+  }
+  return text;
+}
+
+std::string post_section(std::size_t index, const RenderLayout& layout, const ImageSpec* image) {
+  const RenderStage& stage = layout.stages()[index];
+  std::string text = "\n%post\n    umask 022\n";
+  if (layout.bases()[stage.base].archive.empty()) {
+    // Older Singularity runs %post without the environment of the image that it starts from.
+    text +=
+        "    for file in /.singularity.d/env/10-docker*.sh; do if [ -e \"$file\" ]; then . \"$file\"; fi; "
+        "done\n";
+  }
+  text += fmt::format("    . {}/site/environment.sh\n", kOurs);
+  for (const Step* step : stage.steps) text += post_step(*step, layout);
+  text += hand_on(index, layout);
+  if (image == nullptr) return text;
+  text += fmt::format("\n    rm -rf {0}/scripts {0}/copies {0}/site\n", kOurs);
+  return text + quoted_labels(*image);
+}
+
+std::string image_sections(const ImageSpec& spec) {
+  std::string text;
+  if (!spec.environment.empty()) text += "\n%environment\n";
+  for (const auto& [name, value] : spec.environment) {
+    text += fmt::format("    export {}={}\n", variable_name(name), quote_shell(value));
+  }
+  if (!spec.tests.empty()) text += "\n%test\n";
+  for (const Step& test : spec.tests) text += run_script(test, "tests", always_there(false));
+  text += "\n%runscript\n    if [ $# -gt 0 ]; then exec \"$@\"; fi\n    exec";
+  for (const std::string& word : spec.command) text += " " + shell_word(word);
+  text += spec.command.empty() ? " /bin/sh\n" : "\n";
+  std::string labels;
+  for (const auto& [name, value] : spec.labels) {
+    quote_shell(value);  // refuses line ends
+    if (!value.empty() && fits_labels_section(value))
+      labels += fmt::format("    {} {}\n", label_name(name), value);
+  }
+  if (!labels.empty()) text += "\n%labels\n" + labels;
+  return text + fmt::format("\n%help\n    {}\n    {}\n", summary(spec), generated_line(spec));
+}
+
+}  // namespace
+
+std::string render_singularity(const ImageSpec& spec) {
+  RenderLayout layout(spec);
+  std::string text = definition_header(spec, layout);
+  for (std::size_t i = 0; i < layout.stages().size(); ++i) {
+    const RenderStage& stage = layout.stages()[i];
+    const RenderBase& base = layout.bases()[stage.base];
+    const ImageSpec* image = i + 1 == layout.stages().size() ? &spec : nullptr;
+    text += bootstrap(base, stage.name) + setup_section(base) + files_sections(stage, layout, image) +
+            post_section(i, layout, image);
+  }
+  return text + image_sections(spec);
+}
+
+}  // namespace kiln

@@ -1,0 +1,86 @@
+// The GitLab child pipeline:
+//
+//   {"stages": ["build", "publish"],
+//    ".cell": {"stage": "build", "needs": [{"pipeline": "$PARENT_PIPELINE_ID", "job": "plan"}],
+//              "artifacts": {"when": "always", "paths": […]}},
+//    "cell ID": {"extends": ".cell", "script": ["kiln build … ID"]}, …,
+//    "tools": {"stage": "build", "needs": …, "artifacts": {"paths": ["kiln/"]}},
+//    "publish": {"stage": "publish", "when": "always", "script": ["kiln publish …"], …}}
+//
+// `publish` has no `needs`: a stage waits for the one before it and gets all its artifacts, where `needs` is
+// limited to 50 jobs and ends the waiting (docs.gitlab.com/ci/yaml/#needs). Hence `tools`, which hands on the
+// parent pipeline's kiln/.
+#include "report/pipelines.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/quote.h"
+#include "render/render.h"
+
+namespace kiln {
+namespace {
+
+// Relative to the checkout: GitLab takes no artifacts from elsewhere.
+constexpr const char* kState = ".kiln";
+
+Json github_cell(const ResolvedImage& image) {
+  ImageRequest request = image.request();
+  return {{"id", std::move(request.id)},
+          {"image", image.reference()},
+          {"axes", std::move(request.axes)},
+          {"platform", "linux/" + image.architecture()}};
+}
+
+// What `kiln publish` needs of a job, and its logs.
+Json artifact_paths() {
+  Json paths = Json::array();
+  for (const char* folder : {"built", "images", "store", "logs"})
+    paths.push_back(std::string(kState) + "/" + folder + "/");
+  return paths;
+}
+
+Json plan_job_artifacts() { return Json::array({{{"pipeline", "$PARENT_PIPELINE_ID"}, {"job", "plan"}}}); }
+
+}  // namespace
+
+std::vector<Json> github_matrices(const BuildPlan& plan, const ImageNumbers& cells, std::size_t most) {
+  std::vector<Json> chunks;
+  for (std::size_t start = 0; start == 0 || start < cells.size(); start += most) {
+    Json include = Json::array();
+    for (std::size_t i = start; i < std::min(cells.size(), start + most); ++i)
+      include.push_back(github_cell(plan.image(cells[i])));
+    chunks.push_back({{"include", std::move(include)}});
+  }
+  return chunks;
+}
+
+Json gitlab_pipeline(const BuildPlan& plan, const ImageNumbers& cells, const GitlabOptions& options) {
+  const std::string kiln = quote_shell(options.kiln);
+  const std::string which = " -f " + quote_shell(options.matrix) + " --state " + kState;
+  if (cells.empty())
+    return {{"nothing to build",
+             {{"script", Json::array({"echo 'every cell is built'"})}, {"needs", Json::array()}}}};
+  Json pipeline{{"stages", {"build", "publish"}}};
+  pipeline[".cell"] = {
+      {"stage", "build"},
+      {"needs", plan_job_artifacts()},
+      {"artifacts", {{"when", "always"}, {"expire_in", "1 week"}, {"paths", artifact_paths()}}}};
+  for (std::uint32_t cell : cells) {
+    const std::string id = plan.image(cell).id();
+    pipeline["cell " + id] = {
+        {"extends", ".cell"},
+        {"script", Json::array({kiln + " build" + which + " --progress plain " + quote_shell(id)})}};
+  }
+  pipeline["tools"] = {{"stage", "build"},
+                       {"needs", plan_job_artifacts()},
+                       {"script", Json::array({"true"})},
+                       {"artifacts", {{"expire_in", "1 week"}, {"paths", Json::array({"kiln/"})}}}};
+  pipeline["publish"] = {{"stage", "publish"},
+                         {"when", "always"},
+                         {"script", Json::array({kiln + " publish" + which})},
+                         {"artifacts", {{"paths", Json::array({std::string(kState) + "/"})}}}};
+  return pipeline;
+}
+
+}  // namespace kiln

@@ -1,0 +1,177 @@
+#include "resolve/image_resolver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json_text.h"
+#include "resolve/labels.h"
+#include "resolve/stages.h"
+
+namespace kiln {
+namespace {
+
+std::string axis_of(const ImageRequest& request, const std::string& axis) {
+  auto found = request.axes.find(axis);
+  return found == request.axes.end() || found->second == "none" ? "" : found->second;
+}
+
+void add_globs(const std::vector<Need>& needs, std::set<std::string>& globs) {
+  for (const Need& need : needs) {
+    globs.insert(need.when.target);
+    add_globs(need.any, globs);
+  }
+}
+
+std::set<std::string> target_globs(const RecipeBook& recipes) {
+  std::set<std::string> globs;
+  for (const auto& [key, component] : recipes.all()) {
+    for (const Method& method : component.methods) {
+      add_globs(method.needs, globs);
+      if (method.build) add_globs(method.build->needs, globs);
+    }
+  }
+  globs.erase("");
+  return globs;
+}
+
+}  // namespace
+
+ImageResolver::ImageResolver(const ResolveInput& input, ImageTable& table)
+    : input_(input), table_(&table), target_globs_(target_globs(input.recipes)) {}
+
+const ImageResolver::AnsweredTarget& ImageResolver::target_of(const ImageRequest& request) {
+  std::string name = axis_of(request, "target");
+  auto found = targets_.find(name);
+  if (found != targets_.end()) return found->second;
+  if (name.empty())
+    throw Error(ExitCode::input, request.where, fmt::format("the cell '{}' has no target", request.id),
+                "add an axis 'target', such as \"target\": [\"x86_64_v3\"]");
+  ResolvedTarget resolved;
+  resolved.target = input_.targets.get(name, request.where);
+  resolved.architecture = resolved.target.platform_architecture(input_.cpus);
+  resolved.tag = tag_of_target(resolved.target);
+  AnsweredTarget answered;
+  for (const std::string& glob : target_globs_) answered.answers += resolved.target.matches(glob) ? '1' : '0';
+  answered.resolved = &table_->targets.emplace_back(std::move(resolved));
+  return targets_.emplace(std::move(name), std::move(answered)).first->second;
+}
+
+const Optimise& ImageResolver::optimise_wish(const std::string& axis, const SourceLocation& where) {
+  auto found = optimise_.find(axis);
+  if (found == optimise_.end())
+    found = optimise_.emplace(axis, parse_optimise(axis.empty() ? "none" : axis, where)).first;
+  return found->second;
+}
+
+const Composition& ImageResolver::compose(const Choice& choice, const std::string& optimise) {
+  Composition& composition = table_->compositions.emplace_back();
+  std::map<std::string, std::string> environment;
+  for (const auto& [component, version, method, automatic, written] : choice) {
+    composition.components.push_back({component->kind, component->name, version->version, method->name,
+                                      method->optimised, automatic, written});
+    composition.optimised = composition.optimised || method->optimised;
+    for (const auto& [name, value] : method->environment) environment[name] = value;
+  }
+  composition.environment = PackedMap(environment);
+  composition.repository = repository_of(main_component(composition.components));
+  composition.tag = tag_parts(composition.components, optimise);
+  composition.labels =
+      PackedMap(component_labels(composition.components, composition.optimised, optimise, input_.recipes));
+  return composition;
+}
+
+void ImageResolver::solve(const ImageRequest& request, const Target& target, Solution& solution) {
+  solution.method = axis_of(request, "method");
+  const std::string optimise = axis_of(request, "optimise");
+  solution.optimise = &optimise_wish(optimise, request.where);
+  Choice named = choose_named(request, input_.recipes);
+  if (named.empty() || named.front().component->kind != Kind::base)
+    throw Error(ExitCode::input, request.where, fmt::format("the cell '{}' has no base", request.id),
+                "add an axis 'base', such as \"base\": [\"debian@trixie\"]");
+  NeedSolver solver(input_.recipes, target, solution.method);
+  solution.choice = layered(solver.complete(named, {}), target);
+  solution.choice.shrink_to_fit();
+  solution.composition = &compose(solution.choice, optimise);
+}
+
+Solution& ImageResolver::solution_of(const ImageRequest& request, const AnsweredTarget& target) {
+  text_ = target.answers;
+  for (const auto& [axis, value] : request.axes) {
+    if (axis == "target" || value == "none") continue;
+    text_.append(axis).push_back('\0');
+    text_.append(value).push_back('\0');
+  }
+  auto found = solutions_.find(text_);
+  if (found != solutions_.end()) return found->second;
+  Solution solution;
+  try {
+    solve(request, target.resolved->target, solution);
+  } catch (const Unsolvable& unsolvable) {
+    solution.reason = kept(unsolvable.reason);
+  }
+  return solutions_.emplace(text_, std::move(solution)).first->second;
+}
+
+void ImageResolver::add(const ImageRequest& request, std::uint32_t cell) {
+  const AnsweredTarget& target = target_of(request);
+  Solution& solution = solution_of(request, target);
+  if (solution.reason != nullptr) {
+    table_->unsolvable.push_back({cell, solution.reason});
+    return;
+  }
+  try {
+    add_image(request, cell, *target.resolved, solution);
+  } catch (const Unsolvable& unsolvable) {
+    table_->unsolvable.push_back({cell, kept(unsolvable.reason)});
+  }
+}
+
+void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, const ResolvedTarget& target,
+                              Solution& solution) {
+  const LaidSteps laid = lay_steps(input_, *table_, target, solution);
+  if (!solution.optimise->says_nothing() && !laid.cell_optimise_used)
+    throw Unsolvable{fmt::format("no script of this image reads compiler flags: '{}' would change nothing",
+                                 axis_of(request, "optimise"))};
+  ImageTable::Image image;
+  image.cell = cell;
+  image.last_step = laid.last;
+  image.target = &target;
+  image.composition = solution.composition;
+  image.key = key_of(image);
+  const std::string labels = labels_of(image, request, laid.tests);
+  const std::string tag = make_tag(image.composition->tag, target.tag);
+  const Sha256 naming = hasher_.of(naming_text(labels, image.composition->repository, tag));
+  std::copy_n(naming.begin(), image.naming.size(), image.naming.begin());
+  table_->tests.insert(table_->tests.end(), laid.tests.begin(), laid.tests.end());
+  image.tests_end = static_cast<std::uint32_t>(table_->tests.size());
+  table_->images.push_back(image);
+}
+
+// The key of the image: its last layer, and what its configuration adds.
+Sha256 ImageResolver::key_of(const ImageTable::Image& image) {
+  text_.clear();
+  JsonObjectText inputs(text_);
+  inputs.member("command", image_command());
+  inputs.member("environment", image.composition->environment);
+  inputs.member("platform", "linux/" + image.target->architecture);
+  inputs.key("schema") += '1';
+  inputs.key("step") += '"';
+  append_hex(text_, table_->steps.key(image.last_step));
+  text_ += '"';
+  inputs.end();
+  return hasher_.of(text_);
+}
+
+// All of them, as JSON.
+std::string ImageResolver::labels_of(const ImageTable::Image& image, const ImageRequest& request,
+                                     const std::vector<StepTable::Number>& tests) const {
+  Labels own;
+  add_cell_labels(own, image.target->target, hex_of(image.key), request.id,
+                  table_->flags(image.last_step, tests));
+  std::string text;
+  append_merged_json(text, image.composition->labels, own);
+  return text;
+}
+
+}  // namespace kiln

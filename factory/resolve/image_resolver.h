@@ -1,0 +1,51 @@
+// Fills an ImageTable, cell by cell: what cells share is found, and hashed, once. Used by resolve only.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/digest.h"
+#include "resolve/image_table.h"
+#include "resolve/resolve.h"
+#include "resolve/stages.h"
+
+namespace kiln {
+
+class ImageResolver {
+ public:
+  // REQUIRES: both outlive this; what `input` refers to does not change.
+  ImageResolver(const ResolveInput& input, ImageTable& table);
+
+  // Adds the image of a cell, or why this combination cannot be. Throws Error(input).
+  void add(const ImageRequest& request, std::uint32_t cell);
+
+ private:
+  struct AnsweredTarget {
+    const ResolvedTarget* resolved;
+    std::string answers;  // to every `when` of the recipes that asks for a target: '0' or '1' each
+  };
+  const AnsweredTarget& target_of(const ImageRequest& request);
+  Solution& solution_of(const ImageRequest& request, const AnsweredTarget& target);
+  void solve(const ImageRequest& request, const Target& target, Solution& solution);
+  const Composition& compose(const Choice& choice, const std::string& optimise);
+  const Optimise& optimise_wish(const std::string& axis, const SourceLocation& where);
+  const std::string* kept(const std::string& reason) { return &*table_->reasons.insert(reason).first; }
+  void add_image(const ImageRequest& request, std::uint32_t cell, const ResolvedTarget& target,
+                 Solution& solution);
+  Sha256 key_of(const ImageTable::Image& image);
+  std::string labels_of(const ImageTable::Image& image, const ImageRequest& request,
+                        const std::vector<StepTable::Number>& tests) const;
+
+  ResolveInput input_;
+  ImageTable* table_;
+  std::set<std::string> target_globs_;                       // of every `when` in the recipes
+  std::unordered_map<std::string, AnsweredTarget> targets_;  // by the axis' value
+  std::map<std::string, Optimise> optimise_;                 // by the axis' value
+  std::unordered_map<std::string, Solution> solutions_;      // by the other axes' values and the answers
+  TextHasher hasher_;
+  std::string text_;  // scratch
+};
+
+}  // namespace kiln

@@ -1,0 +1,127 @@
+// Labels: what people and tools read off an image. Not in any key: new labels re-tag, they do not rebuild.
+#include "resolve/labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/json_text.h"
+#include "resolve/flags/gpu_flags.h"
+#include "resolve/image_table.h"
+
+namespace kiln {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+// "openblas 0.3.29 (distro)".
+std::string describe(const ComponentUse& use) {
+  return fmt::format("{} {} ({})", use.name, use.version.text(), use.method);
+}
+
+using Components = std::vector<ComponentUse>;
+
+std::vector<std::string> names_of(const Components& components, Kind kind) {
+  std::vector<std::string> names;
+  for (const ComponentUse& use : components)
+    if (use.kind == kind) names.push_back(fmt::format("{}@{}", use.name, use.version.text()));
+  return names;
+}
+
+// One SPDX expression that covers everything in the image.
+std::string licenses_of(const Components& components, const RecipeBook& recipes) {
+  std::vector<std::string> terms;
+  for (const ComponentUse& use : components) {
+    const Component* component = recipes.find(use.kind, use.name);
+    if (component == nullptr || component->licenses.empty()) continue;
+    std::string term = component->licenses;
+    if (term.find(" OR ") != std::string::npos) term = "(" + term + ")";
+    if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+  }
+  return joined(terms, " AND ");
+}
+
+// "pytorch 2.6.0 (distro) with openblas, inductor".
+std::string title_of(const Components& components, const ComponentUse& main) {
+  std::vector<std::string> others;
+  for (const ComponentUse& use : components)
+    if (&use != &main && !use.automatic && use.kind != Kind::base) others.push_back(use.name);
+  return describe(main) + (others.empty() ? "" : " with " + joined(others, ", "));
+}
+
+void add(Labels& labels, const char* name, std::string value) {
+  if (!value.empty()) labels[name] = std::move(value);
+}
+
+void add_oci(Labels& labels, const Components& components, const RecipeBook& recipes) {
+  const ComponentUse& main = main_component(components);
+  add(labels, "org.opencontainers.image.title", title_of(components, main));
+  add(labels, "org.opencontainers.image.version", main.version.text());
+  add(labels, "org.opencontainers.image.licenses", licenses_of(components, recipes));
+  const Component* component = recipes.find(main.kind, main.name);
+  if (component == nullptr) return;
+  add(labels, "org.opencontainers.image.description", component->description);
+  add(labels, "org.opencontainers.image.url", component->homepage);
+  if (const ComponentVersion* version = component->find_version(main.version))
+    add(labels, "org.opencontainers.image.source", version->source_url);
+}
+
+}  // namespace
+
+Labels component_labels(const Components& components, bool optimised, const std::string& optimise,
+                        const RecipeBook& recipes) {
+  Labels labels;
+  add_oci(labels, components, recipes);
+  std::vector<std::string> all;
+  for (const ComponentUse& use : components)
+    all.push_back(fmt::format("{}/{}@{}:{}", name_of(use.kind), use.name, use.version.text(), use.method));
+  const ComponentUse& main = main_component(components);
+  if (main.kind == Kind::framework) {
+    add(labels, "io.kiln.framework", main.name);
+    add(labels, "io.kiln.framework.version", main.version.text());
+  }
+  add(labels, "io.kiln.method", main.method);
+  add(labels, "io.kiln.compilers", joined(names_of(components, Kind::compiler), " "));
+  add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
+  add(labels, "io.kiln.components", joined(all, " "));
+  add(labels, "io.kiln.optimise", optimise);
+  add(labels, "io.kiln.optimised", optimised ? "true" : "false");
+  return labels;
+}
+
+void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
+                     const std::vector<const FlagOrigin*>& flags) {
+  add(labels, "io.kiln.cpu.target", target.cpu);
+  add(labels, "io.kiln.gpu.targets", gpu_targets(target));
+  add(labels, "io.kiln.key", std::move(key));
+  add(labels, "io.kiln.cell", std::move(cell));
+  std::vector<std::string> each;
+  for (const FlagOrigin* origin : flags) {
+    std::string flag = origin->variable + "=" + origin->value;
+    if (!origin->compiler.empty() && std::find(each.begin(), each.end(), flag) == each.end())
+      each.push_back(std::move(flag));
+  }
+  add(labels, "io.kiln.flags", joined(each, "; "));
+}
+
+std::string naming_text(const std::string& labels, const std::string& repository, const std::string& tag) {
+  std::string text;
+  JsonObjectText object(text);
+  object.key("labels") += labels;
+  object.member("repository", repository);
+  object.member("tag", tag);
+  object.end();
+  return text;
+}
+
+std::string record_name(const ImageSpec& spec) {
+  std::string labels;
+  append_json(labels, spec.labels);
+  const std::string text = naming_text(labels, spec.repository, spec.tag);
+  return spec.key + "-" + Digest::of(text).hex().substr(0, 2 * std::tuple_size_v<ImageTable::Naming>);
+}
+
+}  // namespace kiln

@@ -1,0 +1,103 @@
+// The values of the parameters that a script declares. Used by resolve only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/packed_map.h"
+#include "resolve/choose.h"
+#include "resolve/flags/flags.h"
+#include "resolve/resolve.h"
+
+namespace kiln {
+
+// What becomes of declared compiler flags where a stage has no compiler: an error, or "". `none`: tests,
+// which get no flags, but are always told the component's name, version and method.
+enum class FlagPolicy { required, optional, none };
+
+// Where a script runs, for the values that depend on it.
+struct ScriptPlace {
+  const Chosen* self;
+  const Choice* image;                  // all components of the image, in layering order
+  std::span<const Chosen* const> laid;  // what is in this stage already
+  FlagPolicy flags;
+};
+
+class ParameterValues {
+ public:
+  // REQUIRES: all outlive this. `cell_optimise`: what the cell's axis says.
+  ParameterValues(const Target& target, const Microarchitectures& cpus, const Optimise& cell_optimise)
+      : target_(&target), cpus_(&cpus), cell_optimise_(&cell_optimise) {}
+
+  // Values of the method's declared parameters; "" for one that has no value in this image. Throws
+  // Error(input), Unsolvable.
+  std::map<std::string, std::string> of(const ScriptPlace& place);
+  // The same for a test, which is told as well what it proves and for which target.
+  std::map<std::string, std::string> of_test(const ScriptPlace& place);
+
+  // Every flag that was given so far, each once for each component.
+  const std::vector<FlagOrigin>& flags() const { return flags_; }
+  // True when a script was given something that the cell's optimise may change.
+  bool cell_optimise_used() const { return cell_optimise_used_; }
+
+ private:
+  std::string value_of(const std::string& name, const ScriptPlace& place);
+  std::string flag_value(const std::string& name, const ScriptPlace& place,
+                         std::optional<CompilerFlags>& flags);
+  std::string optimise_value(const std::string& name, const ScriptPlace& place);
+  CompilerFlags find_flags(const ScriptPlace& place, const Chosen& compiler) const;
+  Optimise optimise_of(const Chosen& chosen) const;
+  static bool takes_cell_optimise(const Chosen& chosen);  // bases and tools are built as ever
+  std::string noted(FlagOrigin origin, const Chosen& reader);
+
+  const Target* target_;
+  const Microarchitectures* cpus_;
+  const Optimise* cell_optimise_;
+  std::vector<FlagOrigin> flags_;
+  bool cell_optimise_used_ = false;
+};
+
+// What the parameters of one script come to.
+struct ScriptValues {
+  PackedMap parameters;
+  std::vector<FlagOrigin> flags;  // where those of them that are flags came from
+  bool cell_optimise_used = false;
+};
+
+// The values of many scripts, each worked out once: scripts that see the same get the same object.
+class ScriptValueBook {
+ public:
+  // REQUIRES: `cpus`, and the recipes, targets and wishes asked about, outlive this and stay where they are.
+  explicit ScriptValueBook(const Microarchitectures& cpus) : cpus_(&cpus) {}
+  // Valid as long as this. Throws as ParameterValues does.
+  const ScriptValues* of(const ScriptPlace& place, const Target& target, const Optimise& cell_optimise);
+
+ private:
+  using Seen = std::vector<std::uintptr_t>;
+  struct SeenHash {
+    std::size_t operator()(const Seen& seen) const;
+  };
+  // What a method's parameters are worked out from, beside its own component, version and method.
+  struct Reads {
+    bool target = false;
+    bool optimise = false;    // what the cell says of it
+    bool toolchains = false;  // those laid in the stage
+    bool everything = false;  // parameters whose sources are not known here
+    std::vector<Kind> kinds;  // the image's components of these kinds
+  };
+  static Reads reads_of(const Method& method, FlagPolicy flags);
+  void see(const ScriptPlace& place, const Target& target, const Optimise& cell_optimise);
+
+  const Microarchitectures* cpus_;
+  std::unordered_map<const Method*, std::array<std::optional<Reads>, 3>> reads_;
+  std::unordered_map<Seen, ScriptValues, SeenHash> values_;
+  Seen seen_;  // of the last script
+};
+
+}  // namespace kiln

@@ -1,0 +1,239 @@
+// resolve: Expansion → Resolution. Every version, flag and script of every image is fixed and its key
+// computed. The second stage. Pure.
+//
+// The steps of all images stand once in a table and refer to each other by number: a step knows the one that
+// it builds on, and a copy the last step of the build stage that it copies from. So the number of its last
+// step says how an image is made. What is wanted whole, a Step or an ImageSpec, is made from the table.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/hash_index.h"
+#include "base/json.h"
+#include "base/microarchitecture.h"
+#include "base/packed_map.h"
+#include "expand/expand.h"
+#include "recipe/recipe.h"
+#include "recipe/target.h"
+#include "resolve/flags/flags.h"
+
+namespace kiln {
+
+enum class StepKind { rootfs, pull, run, copy, test };
+std::string_view name_of(StepKind kind);
+StepKind step_kind_from(std::string_view name);  // throws Error(input)
+
+// A node of the plan. `key` = sha256 of `inputs`: everything that can change the bits, and nothing else.
+struct Step {
+  std::string key;  // 64 hex digits
+  StepKind kind = StepKind::run;
+  std::string parent;  // key of the step it builds on, "" for rootfs and pull
+  std::string from;    // copy: key of the build stage's last step
+  std::string inputs;  // canonical JSON: kind, parent key, parameters, script digests; see step_pattern.cc
+  // What must not enter the key:
+  std::string title;      // "pytorch 2.6.0 (distro)"
+  std::string component;  // "framework/pytorch"
+  std::string version;    // of the component
+  std::string method;
+  std::string tagged;  // pull that the lockfile pins: the recipe's own reference, for people
+  // How to run it; all of it is covered by `inputs`.
+  std::string reference;                          // pull; name@sha256:… where the lockfile pins it
+  std::string script;                             // path inside the recipe folder
+  std::map<std::string, std::string> parameters;  // environment of the script
+  std::vector<std::string> files;                 // paths inside the recipe folder, script included
+  std::vector<std::string> copy;                  // copy: absolute paths
+};
+
+// `inputs` to look into.
+Json inputs_of(const Step& step);
+
+// A chain of steps on one base. The last stage of an image is the image; the others are thrown away.
+struct Stage {
+  std::string name;  // "build-openblas", "image"
+  std::vector<Step> steps;
+};
+
+struct ComponentUse {
+  Kind kind = Kind::framework;
+  std::string name;
+  Version version;
+  std::string method;
+  bool optimised = false;
+  bool automatic = false;  // added because another one needs it
+  std::string written{};   // as the cell has it: "openblas@0.3.29:source"; "" when automatic
+  bool operator==(const ComponentUse&) const = default;
+};
+
+// One image by itself, all of it.
+struct ImageSpec {
+  ImageRequest request;
+  std::string repository;  // the framework's name, or the first component's that is not a base
+  std::string tag;
+  std::string immutable_tag;
+  std::string key;  // 64 hex digits: last step, environment and command
+  Target target;
+  std::vector<ComponentUse> components;  // in layering order
+  std::vector<Stage> stages;
+  std::vector<Step> tests;  // one for each component that has a test, parent = last step of the image
+  std::map<std::string, std::string> environment;  // of the image
+  std::vector<std::string> command;
+  std::map<std::string, std::string> labels;  // not in the key
+  std::vector<FlagOrigin> flags;
+  bool optimised = false;  // any component is
+
+  const Stage& image_stage() const { return stages.back(); }
+  const Step& last_step() const { return stages.back().steps.back(); }
+  std::vector<const Step*> steps() const;  // of all stages in order, each once; build stages begin alike
+};
+
+struct StepPattern;
+struct ScriptValues;
+
+// The steps of many images. Rows of equal key are one step: the first of them, in the order in which images
+// need them, is counted and listed; the others differ in words only, such as the version of a component that
+// its script is not told.
+class StepTable {
+ public:
+  using Number = HashIndex::Number;
+  static constexpr Number kNone = HashIndex::kNone;  // no step: of "parent" and "from"
+
+  Number size() const { return static_cast<Number>(rows_.size()); }
+  const Sha256& key(Number step) const { return rows_[step].key; }
+  std::string hex(Number step) const { return step == kNone ? "" : hex_of(rows_[step].key); }
+  Number parent(Number step) const { return rows_[step].parent; }
+  Number from(Number step) const { return rows_[step].from; }
+  Number first(Number step) const { return rows_[step].first; }
+  // What is the same in many images: the step without key, parent, from, parameters and inputs.
+  const Step& pattern(Number step) const;
+  const std::vector<FlagOrigin>& flags(Number step) const;  // where its flags came from
+  Step step(Number step) const;
+
+  // The stages of the image that ends in `last`, the image itself last.
+  struct StageSteps {
+    std::string name;
+    std::vector<Number> steps;
+  };
+  std::vector<StageSteps> stages(Number last) const;
+  // Their steps in order of execution, each once.
+  std::vector<Number> steps(Number last) const;
+  // All of them in the order in which resolve laid them: a build stage stands where it is copied from.
+  std::vector<Number> laid(Number last) const;
+
+  // Of resolve alone. The step of this pattern and these values upon `parent`; `values` and `environment` (a
+  // test's, of the image) may be null. REQUIRES: what is pointed to stays where it is.
+  Number add(const StepPattern& pattern, const ScriptValues* values, const PackedMap* environment,
+             Number parent, Number from);
+  bool has_twins() const { return has_twins_; }  // rows of equal key
+  // Of twins the one that `needed` has first becomes the first. Gives back what only adding needs. REQUIRES:
+  // nothing is added afterwards.
+  void close(const std::vector<Number>& needed);
+
+ private:
+  struct Row {
+    Sha256 key;
+    const StepPattern* pattern;
+    const ScriptValues* values;
+    const PackedMap* environment;
+    Number parent;
+    Number from;
+    Number first;
+  };
+  static std::uint64_t hash_of(const Row& row);
+  void append_parameters(const Row& row, std::string& out) const;
+  Number first_of(const Sha256& key);
+  void walk(Number last, std::vector<std::vector<Number>>& stages, std::vector<Number>& laid) const;
+
+  std::deque<Row> rows_;
+  bool has_twins_ = false;
+  HashIndex by_key_;  // first rows
+  HashIndex by_row_;  // by all but the key
+  TextHasher hasher_;
+  std::string text_;        // scratch
+  std::string parameters_;  // scratch
+};
+
+struct ResolveInput {
+  const RecipeBook& recipes;
+  const TargetBook& targets;
+  const Microarchitectures& cpus;
+};
+
+struct ImageTable;
+
+// One image of a Resolution, which it refers to.
+class ResolvedImage {
+ public:
+  std::uint32_t cell() const;  // of the expansion
+  ImageRequest request() const;
+  std::string id() const;
+  const std::string& repository() const;
+  std::string tag() const;
+  std::string reference() const { return repository() + ":" + tag(); }
+  std::string immutable_tag() const;
+  std::string key() const;  // 64 hex digits
+  std::string record_name() const;
+  const Target& target() const;
+  const std::string& architecture() const;  // OCI's: "amd64", "arm64/v8"
+  const std::vector<ComponentUse>& components() const;
+  std::vector<StepTable::Number> steps() const;  // of all stages, in order of execution, each once
+  std::vector<StepTable::Number> tests() const;
+  ImageSpec spec() const;
+
+ private:
+  friend class Resolution;
+  ResolvedImage(const Expansion& expansion, const ImageTable& table, std::size_t number)
+      : expansion_(&expansion), table_(&table), number_(number) {}
+  const Expansion* expansion_;
+  const ImageTable* table_;
+  std::size_t number_;
+};
+
+// The images of an expansion, in cell order.
+class Resolution {
+ public:
+  ~Resolution();
+  Resolution(Resolution&&) noexcept;
+  Resolution& operator=(Resolution&&) noexcept;
+
+  const Expansion& expansion() const { return *expansion_; }
+  const StepTable& steps() const;
+  std::size_t size() const;
+  ResolvedImage image(std::size_t number) const { return {*expansion_, *table_, number}; }
+  // The cells that are no images: those of the expansion, then those that cannot be, through nobody's
+  // mistake.
+  std::size_t excluded() const;
+  ExcludedCell excluded(std::size_t number) const;
+
+ private:
+  friend Resolution resolve(Expansion expansion, const ResolveInput& input);
+  Resolution(std::unique_ptr<const Expansion> expansion, std::unique_ptr<const ImageTable> table);
+  std::unique_ptr<const Expansion> expansion_;  // stays where it is when this is moved
+  std::unique_ptr<const ImageTable> table_;
+};
+
+// What cells share is found, and hashed, once: by target, by choice, by what a script reads. Throws
+// Error(input) for errors in what was written: an unknown component, version or target.
+Resolution resolve(Expansion expansion, const ResolveInput& input);
+
+// The same of one cell alone: an image, or the reason why it cannot be (an unmet need, a method that the
+// version does not offer).
+std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
+
+// What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.
+// Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
+std::string record_name(const ImageSpec& spec);
+
+// The component that an image is named after: the framework, else the first in layering order that the cell
+// names and that is not a base, else the base. REQUIRES: not empty.
+const ComponentUse& main_component(const std::vector<ComponentUse>& components);
+
+}  // namespace kiln

@@ -1,0 +1,178 @@
+// Step::inputs, the canonical JSON whose SHA-256 is the key:
+//
+//   {"component": "library/openblas", "files": {NAME: DIGEST}, "kind": "run", "parameters": {NAME: VALUE},
+//    "parent": KEY, "schema": 1, "script": {"digest": "sha256:…", "name": "distro.sh"}}
+//   rootfs: "architecture" as well;  pull: "architecture" and "reference";  copy: "copy" and "from"
+//   a pull that the lockfile pins: "digest" as well, and "reference" is the repository's name without a tag
+//
+// without blanks, keys sorted. File names are those inside the recipe folder: scripts can see them. Titles,
+// descriptions, labels, the engine and the place of the recipe on disk are not here.
+#include "resolve/step_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "oci/reference.h"
+#include "recipe/component_value.h"
+
+namespace kiln {
+namespace {
+
+const RecipeFile& file_of(const Component& component, const std::string& path) {
+  auto found = component.files.find(path);
+  if (found != component.files.end()) return found->second;
+  throw Error(ExitCode::input, {component.file, 0, 0, ""}, fmt::format("the file '{}' was not read", path));
+}
+
+void set_script(Step& step, Json& inputs, const Component& component, const std::string& script,
+                const std::vector<std::string>& files) {
+  step.script = script;
+  step.files = {script};
+  inputs["script"] = {{"name", script}, {"digest", file_of(component, script).digest.text()}};
+  Json others = Json::object();
+  for (const std::string& file : files) {
+    if (file == script) continue;
+    others[file] = file_of(component, file).digest.text();
+    step.files.push_back(file);
+  }
+  inputs["files"] = std::move(others);
+  inputs["parameters"] = Json::object();
+}
+
+// What is pulled: by digest where the lockfile has one for this architecture, else by the recipe's reference.
+void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& architecture) {
+  step.reference = base_reference(*base.method, base.version->version);
+  inputs["reference"] = step.reference;
+  auto pin = base.version->pins.find(base.method->name);
+  if (pin == base.version->pins.end()) return;
+  auto digest = pin->second.digests.find(architecture);
+  if (digest == pin->second.digests.end()) return;
+  step.tagged = step.reference;
+  step.reference = pinned_reference(step.tagged, digest->second);
+  inputs["reference"] = repository_name(step.tagged);
+  inputs["digest"] = digest->second.text();
+}
+
+std::vector<std::string> files_of_rootfs(const Method& method) {
+  std::vector<std::string> files = method.files;
+  bool listed = std::find(files.begin(), files.end(), method.archive) != files.end();
+  if (!method.archive.empty() && !listed) files.push_back(method.archive);
+  return files;
+}
+
+void set_base(Step& step, Json& inputs, const Chosen& chosen, const std::string& architecture) {
+  const Method& method = *chosen.method;
+  inputs["architecture"] = architecture;
+  if (method.rootfs.empty()) return set_image(step, inputs, chosen, architecture);
+  set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(method));
+}
+
+StepKind kind_of(StepRole role, const Method& method) {
+  switch (role) {
+    case StepRole::base:
+      return method.rootfs.empty() ? StepKind::pull : StepKind::rootfs;
+    case StepRole::copy:
+      return StepKind::copy;
+    case StepRole::test:
+      return StepKind::test;
+    case StepRole::install:
+    case StepRole::build:
+      break;
+  }
+  return StepKind::run;
+}
+
+// The dump of `inputs`, in pieces: the values of "from", "parameters" and "parent" are left out.
+std::array<std::string, 4> cut(const Json& inputs) {
+  std::array<std::string, 4> pieces;
+  std::size_t piece = 0;
+  const char* before = "{";
+  for (const auto& [name, value] : inputs.items()) {
+    pieces[piece] += before + Json(name).dump() + ':';
+    before = ",";
+    if (name == "from" || name == "parent") {
+      pieces[piece] += '"';
+      piece = name == "from" ? 1 : 3;
+      pieces[piece] += '"';
+    } else if (name == "parameters") {
+      piece = 2;
+    } else {
+      pieces[piece] += value.dump();
+    }
+  }
+  pieces[piece] += '}';
+  return pieces;
+}
+
+}  // namespace
+
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                         const std::string& architecture) {
+  const Component& component = *chosen.component;
+  const Method& method = *chosen.method;
+  StepPattern pattern;
+  Step& step = pattern.step;
+  step.kind = kind_of(role, method);
+  step.component = path_of(component);
+  step.version = chosen.version->version.text();
+  step.method = method.name;
+  step.title = fmt::format("{}{} {} ({})", role == StepRole::test ? "test " : "", component.name,
+                           chosen.version->version.text(), method.name);
+  if (role == StepRole::test && component.tests.size() > 1) step.title += ": " + test->script;
+  Json inputs = {{"schema", 1}, {"kind", name_of(step.kind)}, {"component", step.component}, {"parent", ""}};
+  switch (role) {
+    case StepRole::base:
+      set_base(step, inputs, chosen, architecture);
+      break;
+    case StepRole::copy:
+      step.copy = method.build->copy;
+      inputs["copy"] = step.copy;
+      inputs["from"] = "";
+      break;
+    case StepRole::install:
+      set_script(step, inputs, component, method.script, method.files);
+      break;
+    case StepRole::build:
+      set_script(step, inputs, component, method.build->script, method.files);
+      break;
+    case StepRole::test:
+      set_script(step, inputs, component, test->script, test->files);
+      break;
+  }
+  pattern.inputs = cut(inputs);
+  return pattern;
+}
+
+std::size_t PatternBook::SeenHash::operator()(const Seen& seen) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(seen.role);
+  for (const void* part : {static_cast<const void*>(seen.version), static_cast<const void*>(seen.method),
+                           static_cast<const void*>(seen.test)})
+    hash = mixed(hash, reinterpret_cast<std::uintptr_t>(part));
+  return hash;
+}
+
+const StepPattern& PatternBook::of(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                                   const std::string& architecture) {
+  Seen seen{role, chosen.version, chosen.method, test, role == StepRole::base ? architecture : ""};
+  auto found = patterns_.find(seen);
+  if (found == patterns_.end())
+    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, architecture)).first;
+  return found->second;
+}
+
+void write_inputs(std::string& out, const StepPattern& pattern, std::string_view from,
+                  std::string_view parameters, std::string_view parent) {
+  const auto& [head, after_from, after_parameters, tail] = pattern.inputs;
+  out.clear();
+  out += head;
+  if (!after_from.empty()) out += from;
+  out += after_from;
+  if (!after_parameters.empty()) out += parameters;
+  out += after_parameters;
+  out += parent;
+  out += tail;
+}
+
+}  // namespace kiln

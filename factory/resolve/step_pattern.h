@@ -1,0 +1,60 @@
+// What the steps of many images have in common, and the texts that keys are made of. Used by resolve only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/digest.h"
+#include "resolve/choose.h"
+#include "resolve/resolve.h"
+
+namespace kiln {
+
+// A step but for what differs from image to image: its parameters and the steps it stands on.
+struct StepPattern {
+  Step step;  // without key, parent, from, parameters and inputs
+  // The canonical inputs (step_pattern.cc), cut where the key `from`, the parameters and the key `parent` go
+  // in. Of a step that has no `from` or no parameters, the place is in no text.
+  std::array<std::string, 4> inputs;
+};
+
+// What a step is for within its component.
+enum class StepRole : std::uint8_t { base, copy, install, build, test };
+
+// Patterns, each made once.
+class PatternBook {
+ public:
+  // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
+  // does.
+  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                        const std::string& architecture);
+
+ private:
+  struct Seen {
+    StepRole role;
+    const ComponentVersion* version;
+    const Method* method;
+    const SmokeTest* test;
+    std::string architecture;
+    bool operator==(const Seen&) const = default;
+  };
+  struct SeenHash {
+    std::size_t operator()(const Seen& seen) const;
+  };
+  std::unordered_map<Seen, StepPattern, SeenHash> patterns_;
+};
+
+// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `architecture`: of
+// the platform, for StepRole::base. Throws Error(input) for a file that was not read.
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+                         const std::string& architecture);
+
+// Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.
+void write_inputs(std::string& out, const StepPattern& pattern, std::string_view from,
+                  std::string_view parameters, std::string_view parent);
+
+}  // namespace kiln

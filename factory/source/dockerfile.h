@@ -1,0 +1,126 @@
+// A Dockerfile as a small typed tree with places. The grammar is that of BuildKit
+// (frontend/dockerfile/parser, instructions/parse.go and shell/lex.go, v0.12), whose tests' expectations ours
+// repeat. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "source/dockerfile_lines.h"
+#include "source/source_text.h"
+
+namespace kiln {
+
+enum class DockerVerb {
+  add,
+  arg,
+  cmd,
+  copy,
+  entrypoint,
+  env,
+  expose,
+  from,
+  healthcheck,
+  label,
+  maintainer,
+  onbuild,
+  run,
+  shell,
+  stopsignal,
+  user,
+  volume,
+  workdir
+};
+std::string_view name_of(DockerVerb verb);  // "RUN"
+
+// `--from=build`, `--link`.
+struct DockerFlag {
+  std::string name;
+  std::string value;
+  Place place;
+};
+
+// NAME=VALUE of ENV, LABEL and ARG, as written: quotes, escapes and variables are still in it
+// (expand_docker_word).
+struct DockerPair {
+  std::string name;
+  std::string value;
+  bool has_value = true;  // false for `ARG name`
+  Place place;
+  Place end;  // one behind its last byte
+};
+
+struct DockerWord {
+  std::string text;
+  Place place;  // of an exec form's: where the array begins
+  Place end;    // one behind its last byte; line 0 in an exec form
+};
+
+struct DockerHeredoc {
+  std::string name;
+  std::string content;  // tabs in front are gone for <<-
+  bool expand = true;   // the name was not quoted
+  Place place;          // of the <<
+};
+
+// Which of the members a verb fills is said at each.
+struct DockerInstruction {
+  DockerVerb verb = DockerVerb::run;
+  Place place;
+  int last_line = 0;
+  std::vector<DockerFlag> flags;  // add, copy, from, healthcheck, run
+  std::vector<DockerWord> words;  // add, copy, expose, from, volume; exec form of run, cmd, entrypoint, shell
+  std::vector<DockerPair> pairs;  // arg, env, label
+  std::string text;   // shell form, on one line, of run, cmd, entrypoint; healthcheck without CMD;
+                      // maintainer, stopsignal, user, workdir
+  bool exec = false;  // JSON form
+  std::vector<std::pair<std::size_t, Place>> pieces;  // run: where the parts of `text` stand in the file
+  std::vector<DockerHeredoc> heredocs;                // add, copy, run
+  std::vector<DockerInstruction> trigger;             // onbuild: one
+  const DockerFlag* flag(std::string_view name) const;
+  int line_of(std::size_t offset) const;  // the file's line of a place in `text`
+};
+
+struct DockerStage {
+  std::string base;  // as written
+  std::string name;  // lower case; "" without AS
+  DockerInstruction from;
+  std::vector<DockerInstruction> instructions;
+};
+
+struct Dockerfile {
+  std::string file;
+  char escape = '\\';
+  std::vector<Directive> directives;
+  std::vector<Comment> comments;
+  std::vector<DockerInstruction> arguments;  // ARG above the first FROM
+  std::vector<DockerStage> stages;           // at least one
+
+  // The stage in front of stage `before` that FROM `name` means: the last one of that name.
+  std::optional<std::size_t> stage_named(std::string_view name, std::size_t before) const;
+  // The same for --from, which knows numbers as well.
+  std::optional<std::size_t> copied_stage(std::string_view name, std::size_t before) const;
+};
+
+// Throws Error(input) `file:line:col: error: …`.
+Dockerfile parse_dockerfile(std::string_view text, const std::string& file);
+
+// The same for who looks at a file that may be broken: an instruction that cannot be read is left out, and
+// the first kMostErrors of what parse_dockerfile would have thrown are added to `errors`. There may be no
+// stage.
+Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::vector<Error>& errors);
+
+// A variable's value, or nothing when it is not set.
+using DockerVariables = std::function<std::optional<std::string>(std::string_view)>;
+
+// Takes quotes and escapes off and replaces $NAME, ${NAME} and ${NAME:-word} (also :+ :? - + ?), as
+// shell/lex.go does for ENV, LABEL, ARG, FROM, COPY, ADD, WORKDIR, USER, … A name that is not set is empty.
+// Throws Error(input) at `place` for an open quote or a form of ${} that is not known here (# % /).
+std::string expand_docker_word(std::string_view word, const DockerVariables& variables, char escape,
+                               const std::string& file, Place place);
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+#include "source/file_names.h"
+
+#include "base/text.h"
+#include "source/source_text.h"
+
+namespace kiln {
+namespace {
+
+// `word` alone, or with something behind one of . - _
+bool begins_with(std::string_view name, std::string_view word) {
+  if (!name.starts_with(word)) return false;
+  return name.size() == word.size() ||
+         std::string_view(".-_").find(name[word.size()]) != std::string_view::npos;
+}
+
+// Something in front of `ending`.
+bool ends_with(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && name.ends_with(ending);
+}
+
+}  // namespace
+
+bool is_dockerfile_name(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return begins_with(lower, "dockerfile") || begins_with(lower, "containerfile") ||
+         ends_with(lower, ".dockerfile") || ends_with(lower, ".containerfile");
+}
+
+bool is_definition_name(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return begins_with(lower, "singularity") || begins_with(lower, "apptainer") || ends_with(lower, ".def");
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// What pip is asked for: one package as PEP 508 writes it, and the lines of a requirements file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source/source_file.h"
+
+namespace kiln {
+
+struct PipPackage {
+  std::string name;  // normalised
+  std::string extras;
+  std::string version;  // behind ==, "" without
+  bool hashed = false;  // the line names a hash
+  bool exact = false;   // == or ===, or a URL
+  std::string url;      // `name @ URL`, or a URL alone
+  Span span;
+};
+
+// Without its marker. The name and the URL are "" for an option, a path or a variable.
+PipPackage read_pip_package(std::string_view text, Span span);
+
+// PEP 503: lower case, runs of -_. are one -.
+std::string normal_package_name(std::string_view name);
+
+struct RequirementsFile {
+  std::vector<PipPackage> packages;
+  std::string index;  // of --index-url or --extra-index-url, "" = the default
+};
+RequirementsFile read_requirements_file(const SourceFile& file);
+
+}  // namespace kiln

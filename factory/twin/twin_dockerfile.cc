@@ -1,0 +1,202 @@
+// Dockerfile → TwinImage.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/render.h"
+#include "twin/twin_reading.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kMounts = "/run/kiln";
+
+class DockerfileTwin {
+ public:
+  DockerfileTwin(const Dockerfile& dockerfile, std::vector<std::string>& problems)
+      : dockerfile_(dockerfile), problems_(problems) {}
+  TwinImage read();
+
+ private:
+  bool read_base(std::size_t index);
+  void read_stage(std::size_t index);
+  void read_instruction(const DockerInstruction& one, std::size_t stage, TwinStage& out);
+  void read_run(const DockerInstruction& one, TwinStage& out);
+  void read_copy(const DockerInstruction& one, std::size_t stage, TwinStage& out);
+  void read_pairs(const DockerInstruction& one, NamedWords& out);
+  void read_tests();
+  void read_test(const Comment& comment);
+  void problem(Place place, std::string_view what) {
+    problems_.push_back(fmt::format("{}:{}: {}", dockerfile_.file, place.line, what));
+  }
+  std::string expand(const std::string& word, Place place) const {
+    auto none = [](std::string_view) -> std::optional<std::string> { return "(variable)"; };
+    return expand_docker_word(word, none, dockerfile_.escape, dockerfile_.file, place);
+  }
+
+  const Dockerfile& dockerfile_;
+  std::vector<std::string>& problems_;
+  const std::vector<std::string> always_ = always_there(true);
+  TwinImage image_;
+  std::vector<std::string> bases_;    // by index of the file's stage; "" for a stage of the plan
+  std::vector<std::size_t> planned_;  // index of the file's stage → of the plan's
+  std::vector<bool> used_;            // bases
+};
+
+TwinImage DockerfileTwin::read() {
+  for (const Directive& directive : dockerfile_.directives) problem(directive.place, "a directive");
+  for (const DockerInstruction& argument : dockerfile_.arguments) problem(argument.place, "an ARG");
+  std::size_t count = dockerfile_.stages.size();
+  bases_.resize(count);
+  planned_.resize(count);
+  used_.assign(count, true);
+  for (std::size_t i = 0; i < count; ++i)
+    if (!read_base(i)) read_stage(i);
+  for (std::size_t i = 0; i < count; ++i)
+    if (!used_[i]) problem(dockerfile_.stages[i].from.place, "a base that no stage starts from");
+  read_tests();
+  return std::move(image_);
+}
+
+// A stage that starts from nothing of this file is a base: `FROM scratch` and `ADD rootfs.tar /`, or an
+// image.
+bool DockerfileTwin::read_base(std::size_t index) {
+  const DockerStage& stage = dockerfile_.stages[index];
+  if (dockerfile_.stage_named(stage.base, index)) return false;
+  if (!stage.from.flags.empty()) problem(stage.from.place, "a flag of FROM");
+  used_[index] = false;
+  bases_[index] = expand(stage.base, stage.from.place);
+  std::size_t expected = 0;
+  if (stage.base == "scratch") {
+    expected = 1;
+    const auto& body = stage.instructions;
+    bool adds = !body.empty() && body[0].verb == DockerVerb::add && body[0].flags.empty() &&
+                body[0].words.size() == 2 && body[0].heredocs.empty() && body[0].words[1].text == "/";
+    if (!adds) {
+      problem(stage.from.place, "FROM scratch without its root file system");
+      return true;
+    }
+    bases_[index] = body[0].words[0].text;
+  }
+  for (std::size_t i = expected; i < stage.instructions.size(); ++i)
+    problem(stage.instructions[i].place, fmt::format("{} in a base", name_of(stage.instructions[i].verb)));
+  return true;
+}
+
+void DockerfileTwin::read_stage(std::size_t index) {
+  const DockerStage& stage = dockerfile_.stages[index];
+  if (!stage.from.flags.empty()) problem(stage.from.place, "a flag of FROM");
+  std::size_t base = *dockerfile_.stage_named(stage.base, index);
+  if (bases_[base].empty()) problem(stage.from.place, fmt::format("'{}' is no base", stage.base));
+  used_[base] = true;
+  planned_[index] = image_.stages.size();
+  TwinStage out;
+  out.base = bases_[base];
+  out.line = stage.from.place.line;
+  for (const DockerInstruction& one : stage.instructions) read_instruction(one, index, out);
+  image_.stages.push_back(std::move(out));
+}
+
+void DockerfileTwin::read_instruction(const DockerInstruction& one, std::size_t stage, TwinStage& out) {
+  bool last = stage + 1 == dockerfile_.stages.size();
+  bool steps_over = !image_.environment.empty() || !image_.labels.empty() || !image_.command.empty();
+  bool step = one.verb == DockerVerb::run || one.verb == DockerVerb::copy;
+  if (step && steps_over) problem(one.place, "a step after the image's configuration");
+  if (one.verb == DockerVerb::run) {
+    read_run(one, out);
+  } else if (one.verb == DockerVerb::copy) {
+    read_copy(one, stage, out);
+  } else if (last && one.verb == DockerVerb::env && image_.labels.empty() && image_.command.empty()) {
+    read_pairs(one, image_.environment);
+  } else if (last && one.verb == DockerVerb::label && image_.command.empty()) {
+    read_pairs(one, image_.labels);
+  } else if (last && one.verb == DockerVerb::cmd && one.exec && !one.words.empty() &&
+             image_.command.empty()) {
+    for (const DockerWord& word : one.words) image_.command.push_back(word.text);
+  } else {
+    problem(one.place, fmt::format("{} does not belong here", name_of(one.verb)));
+  }
+}
+
+// The mounts that the folder of a script needs, in their order.
+std::vector<std::string> mounts_of(const std::string& folder) {
+  return {fmt::format("type=bind,source=scripts/{0},target={1}/{0}", folder, kMounts),
+          fmt::format("type=bind,source=site,target={}/site", kMounts),
+          fmt::format("type=secret,id=pip.conf,target={}/secrets/pip.conf", kMounts),
+          fmt::format("type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt", kMounts)};
+}
+
+void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
+  ShellTokens tokens = shell_tokens(one.text);
+  TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
+  std::optional<TwinScript> script;
+  bool plain = !one.exec && one.heredocs.empty() && tokens.complete;
+  if (plain && cursor.take_all(". /run/kiln/site/environment.sh &&"))
+    script = take_script(cursor, kMounts, always_);
+  if (!script || !cursor.done()) return problem(one.place, "a command that kiln does not write");
+  std::vector<std::string> mounts;
+  for (const DockerFlag& flag : one.flags)
+    mounts.push_back(flag.name == "mount" ? flag.value : "--" + flag.name);
+  if (mounts != mounts_of(script->folder)) problem(one.place, "other mounts than those of a step");
+  script->line = one.place.line;
+  out.steps.push_back({std::move(*script), 0, {}, one.place.line});
+}
+
+// The COPY instructions of one step stand together; which belong together the plan knows.
+void DockerfileTwin::read_copy(const DockerInstruction& one, std::size_t stage, TwinStage& out) {
+  auto from = one.flags.size() == 1 && one.flags[0].name == "from"
+                  ? dockerfile_.copied_stage(one.flags[0].value, stage)
+                  : std::nullopt;
+  bool known = from && bases_[*from].empty() && one.words.size() == 2 && one.heredocs.empty() && !one.exec;
+  if (!known || one.words[0].text != one.words[1].text)
+    return problem(one.place, "a copy that kiln does not write");
+  out.steps.push_back({{}, planned_[*from], {expand(one.words[0].text, one.place)}, one.place.line});
+}
+
+void DockerfileTwin::read_pairs(const DockerInstruction& one, NamedWords& out) {
+  if (!out.empty()) problem(one.place, fmt::format("a second {}", name_of(one.verb)));
+  for (const DockerPair& pair : one.pairs)
+    out.emplace_back(expand(pair.name, pair.place), expand(pair.value, pair.place));
+}
+
+// The header says how to test the image: one docker command for each test, below "# To test it:".
+void DockerfileTwin::read_tests() {
+  const auto& comments = dockerfile_.comments;
+  auto start = std::find_if(comments.begin(), comments.end(),
+                            [](const Comment& c) { return c.text == " To test it:"; });
+  if (start == comments.end()) return;
+  for (auto at = std::next(start); at != comments.end() && at->place.line == std::prev(at)->place.line + 1;
+       ++at)
+    read_test(*at);
+}
+
+void DockerfileTwin::read_test(const Comment& comment) {
+  ShellTokens tokens = shell_tokens(comment.text);
+  TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
+  TwinScript test;
+  test.line = comment.place.line;
+  bool good = tokens.complete && cursor.take_all("docker run --rm --network none -v");
+  if (good) {
+    std::string volume = cursor.done() ? "" : cursor.take().raw;
+    std::string_view prefix = "\"$PWD/scripts/";
+    std::size_t colon = volume.find(':');
+    good = volume.starts_with(prefix) && colon != std::string::npos && cursor.take("-w");
+    if (good) test.folder = volume.substr(prefix.size(), colon - prefix.size());
+    std::string place = fmt::format("{}/{}", kMounts, test.folder);
+    good = good && volume == fmt::format("{}{}:{}:ro\"", prefix, test.folder, place) && cursor.take(place);
+  }
+  auto image = good ? cursor.take_word() : std::nullopt;
+  good = image && cursor.take("env") && take_environment_and_script(cursor, {}, test) && cursor.done();
+  bool same = image_.tests.empty() || image == image_.tested;
+  if (!good || !same) return problem(comment.place, "a test that kiln does not write");
+  image_.tested = *image;
+  image_.tests.push_back(std::move(test));
+}
+
+}  // namespace
+
+TwinImage read_twin(const Dockerfile& dockerfile, std::vector<std::string>& problems) {
+  return DockerfileTwin(dockerfile, problems).read();
+}
+
+}  // namespace kiln

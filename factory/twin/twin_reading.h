@@ -1,0 +1,44 @@
+// How kiln's own shell lines are recognised in both formats. Used by the readers of the twin proof only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "source/shell_tokens.h"
+#include "twin/twin.h"
+
+namespace kiln {
+
+using TokenIterator = std::vector<ShellToken>::const_iterator;
+
+// Tokens that are asked for one by one.
+class TokenCursor {
+ public:
+  TokenCursor(TokenIterator begin, TokenIterator end) : at_(begin), end_(end) {}
+  bool done() const { return at_ == end_; }
+  bool is_assignment() const;  // of the next; REQUIRES: not done()
+  const ShellToken& take() { return *at_++; }
+  // Takes the token when it is this literal, unquoted word or operator.
+  bool take(std::string_view raw);
+  // Takes all of these words, separated by blanks in `raw`, or fails somewhere between.
+  bool take_all(std::string_view raw);
+  // The next literal word.
+  std::optional<std::string> take_word();
+
+ private:
+  TokenIterator at_;
+  TokenIterator end_;
+};
+
+// `cd FOLDER/<folder> && exec env NAME='value' … ALWAYS … /bin/sh -eu SCRIPT`, as render_dockerfile()
+// and render_singularity() write it; `always`: the words every script finds, as written. Nothing when it is
+// anything else.
+std::optional<TwinScript> take_script(TokenCursor& cursor, std::string_view folder,
+                                      const std::vector<std::string>& always);
+
+// NAME='value' … /bin/sh -eu SCRIPT
+bool take_environment_and_script(TokenCursor& cursor, const std::vector<std::string>& always,
+                                 TwinScript& script);
+
+}  // namespace kiln

@@ -1,0 +1,143 @@
+// Opening the index, whatever state it was left in. A database that has to be made again is made beside the
+// old one, in index.db.new, and renamed: readers see a damaged index or a whole one, never an empty one.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/durable_file.h"
+#include "base/file_lock.h"
+#include "registry/index.h"
+#include "registry/recovery.h"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kDatabase = "index.db";
+constexpr const char* kNew = "index.db.new";
+constexpr std::array kCompanions = {"-journal", "-wal", "-shm"};  // SQLite's, beside a database
+
+// Throws DamagedDatabase.
+std::unique_ptr<IndexState> open_checked(const fs::path& folder) {
+  auto state = std::make_unique<IndexState>(folder, Database::Access::write);
+  state->check_format();
+  state->check_content();
+  return state;
+}
+
+void rename_if_there(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "rename", from);
+}
+
+void remove_new(const fs::path& folder) {
+  fs::remove(folder / kNew);
+  for (const char* ending : kCompanions) fs::remove((folder / kNew).string() + ending);
+}
+
+// Keeps the damaged file, and its journal with it, for whoever wants to look. A second name is enough where
+// the file system has them: index.db stays until the new one takes its place.
+std::string set_aside(const fs::path& folder) {
+  fs::path file = folder / kDatabase;
+  if (!fs::exists(fs::symlink_status(file))) return "";
+  fs::path kept;
+  for (int number = 1; kept.empty() || fs::exists(kept); ++number)
+    kept = folder / fmt::format("{}.bad-{}", kDatabase, number);
+  std::error_code no_links;
+  fs::create_hard_link(file, kept, no_links);
+  if (no_links) rename_if_there(file, kept);
+  // A journal of the old file must not be played into the new one.
+  for (const char* ending : kCompanions) rename_if_there(file.string() + ending, kept.string() + ending);
+  return kept.filename().string();
+}
+
+// What the old database still proves goes into the new one where the sidecars do not.
+void salvage(const fs::path& folder, IndexState& made, RecoveryReport& report) {
+  if (!fs::is_regular_file(folder / kDatabase)) return;
+  try {
+    IndexState old(folder, Database::Access::read);
+    adopt_rows(old, made, report);
+  } catch (const DamagedDatabase&) {
+    // What could be read of it has been taken over.
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::store) throw;  // such as: of a newer kiln
+  }
+}
+
+// REQUIRES: the caller holds index.lock: a second process would take the new database for the damaged one.
+std::unique_ptr<IndexState> make_again(const fs::path& folder) {
+  remove_new(folder);
+  RecoveryReport report;
+  {
+    IndexState made(folder, Database::Access::write, kNew);
+    made.create_tables();
+    Transaction transaction(made.database, Database::Access::write);
+    adopt_sidecars(made, report);
+    salvage(folder, made, report);
+    settle(made, report);
+    transaction.commit();
+  }
+  report.set_aside = set_aside(folder);
+  rename_if_there(folder / kNew, folder / kDatabase);
+  sync_folder(folder);
+  auto state = open_checked(folder);
+  state->found = std::move(report);
+  return state;
+}
+
+FileLock lock_of(const fs::path& folder) { return FileLock::acquire(folder / "index.lock"); }
+
+// Null when it is missing or damaged.
+std::unique_ptr<IndexState> open_whole(const fs::path& folder) {
+  try {
+    if (fs::is_regular_file(folder / kDatabase)) return open_checked(folder);
+  } catch (const DamagedDatabase&) {
+  }
+  return nullptr;
+}
+
+std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
+  if (!fs::exists(folder / kDatabase)) {
+    bool published = current_by_sidecar(BlobStore::reading(folder / "store")) != 0;
+    throw Error(ExitCode::store, fmt::format("there is no index in {}", folder.string()),
+                published ? "its sidecars are there: `kiln index recover` makes it again from them"
+                          : "`kiln publish` makes one; or name another folder with --state");
+  }
+  auto state = std::make_unique<IndexState>(folder, Database::Access::read);
+  state->check_format();
+  return state;
+}
+
+}  // namespace
+
+std::unique_ptr<IndexState> open_or_make_again(const fs::path& folder) {
+  make_durable_folder(folder);
+  if (auto state = open_whole(folder)) return state;
+  FileLock lock = lock_of(folder);
+  if (auto state = open_whole(folder)) return state;  // another process has put it right meanwhile
+  return make_again(folder);
+}
+
+std::unique_ptr<IndexState> reconcile_or_make_again(const fs::path& folder) {
+  FileLock lock = lock_of(folder);
+  try {
+    if (auto state = open_whole(folder)) {  // another process may have made it again meanwhile
+      reconcile(*state, state->found);
+      return state;
+    }
+  } catch (const DamagedDatabase&) {
+  }
+  return make_again(folder);
+}
+
+Index Index::open(const fs::path& state, Mode mode) {
+  if (mode == Mode::read) return Index(open_for_reading(state));
+  Index index(open_or_make_again(state));
+  if (behind_sidecars(*index.state_)) index.state_->found = index.recover();
+  return index;
+}
+
+}  // namespace kiln

@@ -1,0 +1,78 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+TEST(Utf8, Characters) {
+  for (std::string text :
+       {"", "a", "é", "漢字", "\xf0\x9f\x94\xa5", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf", "\xc2\x80"})
+    EXPECT_EQ(first_not_utf8(text), std::string_view::npos) << text;
+}
+
+TEST(Utf8, WhatIsNone) {
+  EXPECT_EQ(first_not_utf8("a\x80"), 1u);
+  for (std::string text : {"\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+                           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x28\xa1", "\xff"})
+    EXPECT_EQ(first_not_utf8(text), 0u);
+}
+
+TEST(Text, CaseIsOfAsciiAlone) {
+  EXPECT_EQ(lower_case("AZ az @[`{ É"), "az az @[`{ É");
+  EXPECT_EQ(upper_case("AZ az @[`{ é"), "AZ AZ @[`{ é");
+  for (int i = 0; i < 256; ++i) {
+    auto c = static_cast<char>(i);
+    bool letter =
+        std::string_view("abcdefghijklmnopqrstuvwxyz").find(lower_case(c)) != std::string_view::npos;
+    bool digit = std::string_view("0123456789").find(c) != std::string_view::npos;
+    EXPECT_EQ(is_letter(c), letter) << i;
+    EXPECT_EQ(is_digit(c), digit) << i;
+    EXPECT_EQ(is_letter_or_digit(c), letter || digit) << i;
+  }
+}
+
+TEST(Text, TrimmedOnBothSidesOnly) {
+  EXPECT_EQ(trimmed("\t a b\r\n"), "a b");
+  EXPECT_EQ(trimmed("\v\fa"), "a");
+  EXPECT_EQ(trimmed(" \n "), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
+TEST(Text, SplitKeepsEmptyPieces) {
+  using Pieces = std::vector<std::string_view>;
+  EXPECT_EQ(split("", '/'), (Pieces{""}));
+  EXPECT_EQ(split("a", '/'), (Pieces{"a"}));
+  EXPECT_EQ(split("/a//b/", '/'), (Pieces{"", "a", "", "b", ""}));
+}
+
+TEST(Text, HexAndControls) {
+  EXPECT_TRUE(is_hex("0123456789abcdef"));
+  for (const char* text : {"A", "g", "0x1", " "}) EXPECT_FALSE(is_hex(text)) << text;
+  for (char c : {'\0', '\n', '\x1f', '\x7f'}) EXPECT_TRUE(is_control(c)) << int{c};
+  for (char c : {' ', '~', '\x80', '\xff'}) EXPECT_FALSE(is_control(c)) << int{c};
+}
+
+TEST(Text, PercentEncodedByBytes) {
+  EXPECT_EQ(percent_encoded("aZ0-/ %\xc3\xa9", "-/"), "aZ0-/%20%25%C3%A9");
+  EXPECT_EQ(percent_encoded("-/", ""), "%2D%2F");
+}
+
+TEST(Text, LastPartOfAPath) {
+  EXPECT_EQ(last_part("a/b/c"), "c");
+  EXPECT_EQ(last_part("c"), "c");
+  EXPECT_EQ(last_part("a/"), "");
+}
+
+TEST(Text, LastLinesAsATerminalMayShowThem) {
+  EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b\nc");
+  EXPECT_EQ(last_lines("a", 5), "a");
+  EXPECT_EQ(last_lines("", 5), "");
+  EXPECT_EQ(last_lines("\033[31mred\033[0m \007bell\033]0;title\007", 5), "red bell");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,105 @@
+#include "image/build/publish.h"
+
+#include <gtest/gtest.h>
+
+#include "image/state/record_files.h"
+#include "oci/layout.h"
+#include "registry/index.h"
+#include "support/fake_effects.h"
+#include "support/plan_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+// hello 1 and hello 2.
+BuildPlan two_versions() {
+  testing::Resolver resolver(
+      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo", {"KILN_VERSION"})});
+  return plan_matrix(
+      testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1", "2"}),
+                       testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+      resolver.input());
+}
+
+class Publish : public ::testing::Test {
+ protected:
+  // Its layout and its record.
+  void build(const ResolvedImage& image) {
+    LayoutImage layout;
+    layout.layers = {store.put("layer of " + image.tag(), std::string(media_type::kLayerZstd))};
+    layout.tag = image.tag();
+    ImageRecord record;
+    record.repository = "hello";
+    record.tag = image.tag();
+    record.immutable_tag = image.immutable_tag();
+    record.key = image.key();
+    record.application = "hello";
+    record.manifest = write_layout(layout_of(image), layout, store, files).manifest.digest;
+    RecordWriter(state, files).write_image(image.record_name(), record);
+  }
+  fs::path layout_of(const ResolvedImage& image) const {
+    return state.layout("hello", image.immutable_tag());
+  }
+  Published publish(const ImageNumbers& images) { return publish_built(plan, images, state, files, clock); }
+  std::vector<std::string> published() {
+    std::vector<std::string> names;
+    for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
+      names.push_back(entry.image.name());
+    return names;
+  }
+
+  testing::TemporaryFolder folder;
+  StatePaths state{folder / "state"};
+  BlobStore store{state.store()};
+  RealFileSystem files;
+  testing::FakeClock clock;
+  BuildPlan plan = two_versions();
+  ResolvedImage one = plan.image(0);
+  ResolvedImage two = plan.image(1);
+};
+
+using Strings = std::vector<std::string>;
+
+TEST_F(Publish, WhatIsBuiltIsInTheIndexAfterwards) {
+  build(one);
+  Published done = publish({0, 1});
+  EXPECT_TRUE(done.is_new);
+  EXPECT_EQ(done.images, 1u);
+  EXPECT_EQ(done.not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+  build(two);
+  Published next = publish({0, 1});
+  EXPECT_EQ(next.snapshot, done.snapshot + 1);
+  EXPECT_EQ(published(), (Strings{one.reference(), two.reference()}));
+}
+
+TEST_F(Publish, TheSameAgainIsNothingNew) {
+  build(one);
+  Published first = publish({0});
+  Published again = publish({0});
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.snapshot, first.snapshot);
+}
+
+TEST_F(Publish, ARecordWithoutItsLayoutIsNotBuilt) {
+  build(one);
+  build(two);
+  fs::remove_all(layout_of(two));
+  EXPECT_EQ(publish({0, 1}).not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, NothingBuiltIsAnError) {
+  try {
+    publish({0});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::no_match);
+    EXPECT_EQ(error.message(), "nothing of 'demo' is built");
+  }
+}
+
+}  // namespace
+}  // namespace kiln

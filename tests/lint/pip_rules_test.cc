@@ -1,0 +1,148 @@
+// pip, wheels and conda. Each case: a text, and what is found in it.
+#include "lint_support.h"
+
+namespace kiln::lint {
+namespace {
+
+using testing::expect_findings;
+using testing::kShell;
+
+const std::string kNoCache = kShell + "export PIP_NO_CACHE_DIR=1\n";
+
+TEST(PipVersions, AreNamedExactly) {
+  expect_findings(
+      "a.sh", kNoCache,
+      {
+          {"v/bin/pip install numpy\n", "3:19-24 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/pip install \"numpy>=1.2\" six==1.0\n",
+           "3:19-31 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/pip install numpy==1.*\n",
+           "3:19-29 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/pip install --require-hashes numpy==1.2\n", ""},
+          {"v/bin/pip install numpy==1.2\n",
+           "3:11-18 KL014 pip takes whatever file the index has for these versions"},
+          {"v/bin/pip install ./numpy \"$WHEEL\" -e .\n", ""},
+          {"v/bin/pip install --no-index numpy==1.2\n", ""},
+          {"v/bin/pip install -r requirements.txt\n",
+           "3:11-18 KL014 pip takes whatever file the index has for these versions"},
+          {"v/bin/pip install -r requirements.txt --require-hashes\n", ""},
+          {"v/bin/pip install --requirement=requirements.txt\n",
+           "3:11-18 KL014 pip takes whatever file the index has for these versions"},
+          {"v/bin/pip list numpy\n", ""},
+          {"v/bin/pip download numpy\n", "3:20-25 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/pip wheel numpy\n", "3:17-22 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/python3.11 -m pip install numpy\n",
+           "3:33-38 KL013 'numpy' is installed in whatever version is newest"},
+          {"v/bin/pythonx -m pip install numpy\n", ""},
+          {"uv pip install --python v numpy\n",
+           "3:27-32 KL013 'numpy' is installed in whatever version is newest"},
+          {"uv add numpy\n", ""},
+          {"pip() { v/bin/pip \"$@\" --require-hashes; }\npip install numpy==1.2\n", ""},
+          {"pip() { v/bin/pip \"$@\"; }\npip install numpy==1.2\n",
+           "4:5-12 KL014 pip takes whatever file the index has for these versions"},
+      });
+}
+
+TEST(PipVersions, OfGitAreCommits) {
+  expect_findings("a.sh", kNoCache,
+                  {
+                      {"v/bin/pip install --require-hashes git+https://a.org/a.git\n",
+                       "3:36-59 KL010 git+ without a commit is whatever upstream has today"},
+                      {"v/bin/pip install --require-hashes git+https://a.org/a.git@v1\n",
+                       "3:36-62 KL010 git+ without a commit is whatever upstream has today"},
+                      {"v/bin/pip install --require-hashes "
+                       "git+https://a.org/a.git@0123456789abcdef0123456789abcdef01234567\n",
+                       ""},
+                      {"v/bin/pip install --require-hashes \"git+https://a.org/a.git@$REF\"\n", ""},
+                      {"v/bin/pip install --require-hashes \"a @ git+https://a.org/a.git@v1\"\n",
+                       "3:36-68 KL010 git+ without a commit is whatever upstream has today"},
+                      {"v/bin/pip install --require-hashes https://a.org/a-1-py3-none-any.zip@1\n", ""},
+                  });
+}
+
+TEST(PipCache, IsNotLeftBehind) {
+  expect_findings(
+      "a.sh", kShell,
+      {
+          {"v/bin/pip install --require-hashes -r r.txt\n", "2:11-18 KL051 pip's cache stays in the layer"},
+          {"v/bin/pip install --no-cache-dir --require-hashes -r r.txt\n", ""},
+          {"v/bin/pip install --require-hashes -r r.txt\nrm -rf /root/.cache\n", ""},
+          {"v/bin/pip install --require-hashes -r r.txt\nrm -rf ~/.cache/pip\n", ""},
+          {"v/bin/pip install --require-hashes -r r.txt\nv/bin/pip cache purge\n", ""},
+          {"uv pip install --require-hashes -r r.txt --python v\n", ""},
+          {"pip() { v/bin/pip \"$@\" --no-cache-dir; }\npip install --require-hashes -r r.txt\n", ""},
+      });
+}
+
+TEST(PipPlace, IsNotTheSystemsPython) {
+  expect_findings(
+      "a.sh", kNoCache,
+      {
+          {"pip install --require-hashes -r r.txt\n", "3:1-4 KL080 this pip writes into the system's Python"},
+          {"/usr/bin/pip3 install --require-hashes -r r.txt\n",
+           "3:1-14 KL080 this pip writes into the system's Python"},
+          {"/bin/pip install --require-hashes -r r.txt\n",
+           "3:1-9 KL080 this pip writes into the system's Python"},
+          {"/opt/bin/pip install --require-hashes -r r.txt\n", ""},
+          {"pip install --target=x --require-hashes -r r.txt\n", ""},
+          {"pip install -t x --require-hashes -r r.txt\n", ""},
+          {"pip install --prefix x --require-hashes -r r.txt\n", ""},
+          {"pip install --root x --require-hashes -r r.txt\n", ""},
+          {"pip download --require-hashes -r r.txt\n", ""},
+          {". v/bin/activate\npip install --require-hashes -r r.txt\n", ""},
+          {"export PATH=\"v/bin:$PATH\"\npip install --require-hashes -r r.txt\n", ""},
+      });
+}
+
+TEST(Wheels, AreNotNamedByHand) {
+  expect_findings(
+      "a.sh", kShell,
+      {
+          {"v/bin/python -m build && ls dist/a-1.0-cp36-cp36m-linux_x86_64.whl\n",
+           "2:29-67 KL022 'a-1.0-cp36-cp36m-linux_x86_64.whl' is one name of many that this wheel may have"},
+          {"ls \"dist/a-1.0-cp36-cp36m-linux_x86_64.whl\"\n",
+           "2:4-44 KL022 'a-1.0-cp36-cp36m-linux_x86_64.whl' is one name of many that this wheel may have"},
+          {"ls dist/a-1.0-cp36-cp36m-*.whl\n", ""},
+          {"ls dist/a-1.0-cp36.whl\n", ""},
+          {"ls \"dist/a-$V-cp36-cp36m-linux_x86_64.whl\"\n", ""},
+          {"curl -fO https://a.org/a-1.0-cp36-cp36m-linux_x86_64.whl\necho \"$S "
+           "a-1.0-cp36-cp36m-linux_x86_64.whl\" | sha256sum -c\n",
+           ""},
+          {"cp a-1.0-cp36-cp36m-linux_x86_64.whl /x\nsha256sum -c y\n",
+           "2:4-37 KL022 'a-1.0-cp36-cp36m-linux_x86_64.whl' is one name of many that this wheel may have"},
+          {"curl -fO https://a.org/a-1.0-cp36-cp36m-linux_x86_64.whl\ngpg --verify x\n",
+           "2:10-57 KL022 'a-1.0-cp36-cp36m-linux_x86_64.whl' is one name of many that this wheel may have"},
+      });
+}
+
+TEST(Conda, PackagesAreNamedExactly) {
+  expect_findings("a.sh", kShell,
+                  {
+                      {"conda install -y numpy && conda clean -a\n",
+                       "2:18-23 KL013 'numpy' is installed in whatever version is newest"},
+                      {"conda install -y numpy=1.2 && conda clean -a\n", ""},
+                      {"mamba create -n env -c forge --file a python && mamba clean -a\n",
+                       "2:39-45 KL013 'python' is installed in whatever version is newest"},
+                      {"micromamba create -p root --prefix root --name env --channel forge \"$P\" ./a && "
+                       "micromamba clean -a\n",
+                       ""},
+                      {"conda list numpy\n", ""},
+                      {"miniconda install numpy\n", ""},
+                  });
+}
+
+TEST(Conda, CachesAreCleaned) {
+  expect_findings(
+      "a.sh", kShell,
+      {
+          {"conda install -y numpy=1.2\n", "2:1-27 KL052 conda's packages stay in the layer a second time"},
+          {"conda clean -a\nconda install -y numpy=1.2\n",
+           "3:1-27 KL052 conda's packages stay in the layer a second time"},
+          {"conda install -y numpy=1.2\nconda install -y six=1.0\n",
+           "3:1-25 KL052 conda's packages stay in the layer a second time"},
+          {"conda info\n", ""},
+      });
+}
+
+}  // namespace
+}  // namespace kiln::lint

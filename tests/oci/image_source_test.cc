@@ -1,0 +1,197 @@
+#include "oci/image_source.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "support/layout.h"
+
+namespace kiln {
+namespace {
+
+using testing::short_tar;
+using testing::TestLayout;
+
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "accepted";
+}
+
+SourceImage open(const std::string& name, const std::string& architecture = "amd64") {
+  return SourceImage::open(parse_image_name(name), architecture);
+}
+
+std::string plain(const SourceImage& image, std::size_t layer) {
+  auto stream = image.open_layer(layer, {});
+  std::string bytes;
+  for (std::string_view chunk = stream->next(); !chunk.empty(); chunk = stream->next()) bytes += chunk;
+  return bytes;
+}
+
+TEST(ImageName, IsReadAsSkopeoReadsIt) {
+  ImageName name = parse_image_name("oci:some/dir:v1:x");
+  EXPECT_EQ(name.transport, "oci");
+  EXPECT_EQ(name.path, "some/dir");
+  EXPECT_EQ(name.tag, "v1:x");
+  EXPECT_EQ(parse_image_name("docker://host:5000/a:b").path, "//host:5000/a:b");
+  EXPECT_EQ(parse_image_name("oci-archive:x.tar").tag, "");
+  EXPECT_THROW(parse_image_name("library://x"), Error);
+  EXPECT_THROW(parse_image_name("plain"), Error);
+}
+
+TEST(SourceImage, ReadsLayoutsAndArchivesAlike) {
+  TestLayout layout;
+  std::vector<std::string> tars = {short_tar({"f a=1"}), short_tar({"f b=2"})};
+  layout.one_image(tars);
+  for (const std::string& name :
+       {"oci:" + layout.path(), "oci:" + layout.path() + ":latest", "oci-archive:" + layout.archive()}) {
+    SourceImage image = open(name);
+    ASSERT_EQ(image.layer_count(), 2u) << name;
+    EXPECT_EQ(plain(image, 0), tars[0]);
+    EXPECT_EQ(plain(image, 1), tars[1]);
+  }
+}
+
+TEST(SourceImage, ChoosesByTag) {
+  TestLayout layout;
+  Descriptor one = layout.image({short_tar({"f a=1"})});
+  Descriptor two = layout.image({short_tar({"f a=2"})});
+  layout.index(Json::array({TestLayout::tagged(one, "one"), TestLayout::tagged(two, "two")}));
+  EXPECT_EQ(open("oci:" + layout.path() + ":two").digest(), two.digest);
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path() + ":three"); }),
+            "no image is tagged 'three' for linux/amd64");
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path()); }), "2 images, which one?");
+}
+
+Json for_platform(const Descriptor& descriptor, const std::string& architecture) {
+  Json json = to_json(descriptor);
+  json["platform"] = {{"os", "linux"}, {"architecture", architecture}};
+  return json;
+}
+
+TEST(SourceImage, ChoosesByPlatformInNestedIndexes) {
+  TestLayout layout;
+  Descriptor amd64 = layout.image({short_tar({"f a=1"})});
+  Descriptor arm64 = layout.image({short_tar({"f a=2"})});
+  Json inner{{"schemaVersion", 2},
+             {"manifests", Json::array({for_platform(amd64, "amd64"), for_platform(arm64, "arm64")})}};
+  Descriptor nested = layout.blob(inner.dump(), media_type::kImageIndex);
+  layout.index(Json::array({TestLayout::tagged(nested, "")}));
+  EXPECT_EQ(open("oci:" + layout.path(), "arm64").digest(), arm64.digest);
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path(), "s390x"); }), "no image for linux/s390x");
+}
+
+TEST(SourceImage, RefusesDeepNesting) {
+  TestLayout layout;
+  Descriptor inner = layout.image({short_tar({"f a=1"})});
+  for (int depth = 0; depth < 4; ++depth)
+    inner = layout.blob(Json{{"schemaVersion", 2}, {"manifests", Json::array({to_json(inner)})}}.dump(),
+                        media_type::kImageIndex);
+  layout.index(Json::array({to_json(inner)}));
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path()); }), "image indexes are nested more than 3 deep");
+}
+
+TEST(SourceImage, RefusesAnIndexThatIsCalledAManifest) {
+  TestLayout layout;
+  Descriptor inner = layout.image({short_tar({"f a=1"})});
+  Descriptor lying = layout.blob(
+      Json{{"schemaVersion", 2}, {"manifests", Json::array({to_json(inner)})}}.dump(), media_type::kManifest);
+  layout.index(Json::array({to_json(lying)}));
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path()); }),
+            "expected an image manifest, found an image index");
+}
+
+// Every blob in turn: changed bytes, another length, gone.
+TEST(SourceImage, VerifiesEveryBlob) {
+  TestLayout layout;
+  layout.one_image({short_tar({"f a=1"}), short_tar({"f b=2"})});
+  std::string name = "oci:" + layout.path();
+  auto read_everything = [&] {
+    SourceImage image = open(name);
+    for (std::size_t layer = 0; layer < image.layer_count(); ++layer) plain(image, layer);
+  };
+  EXPECT_EQ(refusal(read_everything), "accepted");
+  for (const auto& blob : fs::directory_iterator(layout.path() + "/blobs/sha256")) {
+    std::string good = testing::read_file(blob.path());
+    std::string changed = good;
+    changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+    for (const std::string& bad : {changed, good + " ", good.substr(1), std::string()}) {
+      std::ofstream(blob.path(), std::ios::binary) << bad;
+      EXPECT_NE(refusal(read_everything), "accepted") << blob.path();
+    }
+    fs::remove(blob.path());
+    EXPECT_NE(refusal(read_everything), "accepted") << blob.path();
+    std::ofstream(blob.path(), std::ios::binary) << good;
+  }
+}
+
+TEST(SourceImage, RefusesDigestsThatAreNoFileNames) {
+  TestLayout layout;
+  for (const char* digest : {"sha256:../../../../etc/passwd", "sha512:00", "SHA256:00", "sha256:ABC"}) {
+    layout.index(Json::array({Json{{"mediaType", media_type::kManifest}, {"digest", digest}, {"size", 1}}}));
+    EXPECT_NE(refusal([&] { open("oci:" + layout.path()); }).find("not a sha256 digest"), std::string::npos)
+        << digest;
+  }
+}
+
+TEST(SourceImage, CountsLayers) {
+  TestLayout layout;
+  Manifest manifest;
+  manifest.config = layout.blob(to_json(ImageConfig{}).dump(), media_type::kConfig);
+  manifest.layers.push_back(layout.blob(short_tar({}), media_type::kLayerTar));
+  layout.index(Json::array({to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))}));
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path()); }),
+            "the manifest has 1 layers, the configuration names 0");
+  manifest.layers.assign(513, manifest.layers.front());
+  layout.index(Json::array({to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))}));
+  EXPECT_EQ(refusal([&] { open("oci:" + layout.path()); }), "the image has 513 layers, the limit is 512");
+}
+
+// As `docker save` and skopeo write it; older ones link equal layers.
+TEST(SourceImage, ReadsDockerArchives) {
+  testing::TestFolder folder;
+  std::string layer = short_tar({"f a=1"});
+  ImageConfig config;
+  config.diff_ids = {Digest::of(layer), Digest::of(layer)};
+  Json manifest = Json::array(
+      {Json{{"Config", "c.json"}, {"RepoTags", {"name:tag"}}, {"Layers", {"1/layer.tar", "2/layer.tar"}}}});
+  std::string archive = testing::tar({{"1/layer.tar", '0', layer},
+                                      {"2/layer.tar", '2', "", "../1/layer.tar"},
+                                      {"c.json", '0', to_json(config).dump()},
+                                      {"manifest.json", '0', manifest.dump()}});
+  std::string path = folder.write("x.tar", archive).string();
+  for (const std::string& name : {"docker-archive:" + path, "docker-archive:" + path + ":name:tag"}) {
+    SourceImage image = open(name);
+    EXPECT_EQ(plain(image, 0), layer);
+    EXPECT_EQ(plain(image, 1), layer);
+  }
+  EXPECT_EQ(refusal([&] { open("docker-archive:" + path + ":other"); }), "no image is tagged 'other'");
+}
+
+TEST(ArchiveIndex, RefusesDamage) {
+  testing::TestFolder folder;
+  std::string good = testing::tar({{"a", '0', "content"}, {std::string(150, 'n'), '0', "long"}});
+  auto verdict = [&](const std::string& bytes) {
+    return refusal([&] {
+      ReadOnlyFile file(folder.write("x.tar", bytes));
+      ArchiveIndex index(file);
+      EXPECT_EQ(index.find("./a").size, 7u);
+      EXPECT_EQ(index.find(std::string(150, 'n')).size, 4u);
+    });
+  };
+  EXPECT_EQ(verdict(good), "accepted");
+  std::string flipped = good;
+  flipped[130] ^= 1;
+  EXPECT_NE(verdict(flipped).find("not a tar archive at byte 0"), std::string::npos);
+  EXPECT_NE(verdict(good.substr(0, 600)), "accepted");
+  testing::TarEntry lying{"a"};
+  EXPECT_NE(verdict(testing::tar_header(lying, 1u << 30)).find("leaves the archive"), std::string::npos);
+  EXPECT_NE(verdict(testing::tar({{"a", '2', "", "a"}})).find("no file './a'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,71 @@
+#include "oci/pull.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_effects.h"
+
+namespace kiln {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Pull : ::testing::Test {
+  testing::FakeCommandRunner runner;
+  Skopeo skopeo{runner, {{"HOME", "/root"}}};
+  void refuse() {
+    runner.respond = [](const Command&) {
+      CommandResult result;
+      result.status = 1;
+      result.tail = "connection refused";
+      return result;
+    };
+  }
+};
+
+TEST_F(Pull, ABaseIsCopiedIntoALayout) {
+  pull_base("debian:13", "/tmp/l", "/tmp/log", skopeo);
+  ASSERT_EQ(runner.commands.size(), 1u);
+  EXPECT_EQ(runner.commands[0].argv,
+            (Words{"skopeo", "copy", "--quiet", "docker://debian:13", "oci:/tmp/l:base"}));
+  EXPECT_EQ(runner.commands[0].log, "/tmp/log");
+  EXPECT_EQ(runner.commands[0].environment.at("HOME"), "/root");
+}
+
+TEST_F(Pull, ABaseOnDiskKeepsItsTransport) {
+  pull_base("oci:/images/base:1", "/tmp/l", "", skopeo);
+  EXPECT_EQ(runner.commands.at(0).argv.at(3), "oci:/images/base:1");
+}
+
+TEST_F(Pull, AnImageIsFetchedForOneArchitecture) {
+  ImageName local = pull_image({"docker", "//host/name:tag", ""}, "arm64", "/tmp/f", skopeo);
+  EXPECT_EQ(local.transport, "oci");
+  EXPECT_EQ(local.path, "/tmp/f/image");
+  EXPECT_EQ(local.tag, "fetched");
+  EXPECT_EQ(runner.commands.at(0).argv,
+            (Words{"skopeo", "--override-os", "linux", "--override-arch", "arm64", "copy", "--quiet",
+                   "docker://host/name:tag", "oci:/tmp/f/image:fetched"}));
+}
+
+TEST_F(Pull, AFailureNamesWhatWasAskedFor) {
+  refuse();
+  try {
+    pull_image({"docker", "//host/name:tag", ""}, "amd64", "/tmp/f", skopeo);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::network);
+    EXPECT_NE(error.message().find("cannot fetch docker://host/name:tag"), std::string::npos);
+  }
+  EXPECT_THROW(pull_base("debian:13", "/tmp/l", "", skopeo), Error);
+}
+
+TEST_F(Pull, ReferrersAreAskedForByTheirTagAndMayBeMissing) {
+  refuse();
+  Digest image = Digest::of("image");
+  pull_referrers({"docker", "//host/name:tag", ""}, image, "/tmp/f", skopeo);
+  EXPECT_EQ(runner.commands.at(0).argv,
+            (Words{"skopeo", "copy", "--quiet", "--all", "docker://host/name:sha256-" + image.hex(),
+                   "oci:/tmp/f/image:sha256-" + image.hex()}));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,178 @@
+#include "package/artifact.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "oci/layout.h"
+#include "oci/referrer.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+class Compose : public ::testing::Test {
+ protected:
+  Compose() {
+    spec.repository = "pytorch";
+    spec.tag = "2.6.0-distro";
+    spec.immutable_tag = "2.6.0-distro-0123456789ab";
+    spec.key = std::string(64, 'a');
+    spec.request.id = "cell";
+    spec.target.cpu = "x86_64_v3";
+    spec.components = {{Kind::base, "debian", Version("trixie"), "distro"},
+                       {Kind::library, "openblas", Version("0.3"), "distro", true},
+                       {Kind::framework, "pytorch", Version("2.6.0"), "distro"}};
+    spec.optimised = true;
+    built.base.emplace().architecture = "arm64";
+    spec.environment = {{"OPENBLAS_VERBOSE", "0"}};
+    spec.command = {"/bin/bash"};
+    spec.labels = {{"org.opencontainers.image.version", "2.6.0"}};
+    for (const char* name : {"one", "two"})
+      built.layers.push_back({store.put(name, std::string(media_type::kLayerZstd)),
+                              Digest::of(std::string("tar ") + name), "k", std::string("step ") + name});
+  }
+
+  Artifact composed() { return compose(spec, built, {}, 315532800); }
+  // Written as a layout and read again.
+  PulledImage written(const Artifact& artifact) {
+    write_layout(layout, artifact.image, store, files);
+    return read_layout(layout, files);
+  }
+
+  testing::TemporaryFolder folder;
+  fs::path layout = folder / "images/pytorch/2.6.0";
+  BlobStore store{folder / "store"};
+  RealFileSystem files;
+  ImageSpec spec;
+  LayerChain built;
+};
+
+TEST_F(Compose, TheRecordSaysWhatTheImageIs) {
+  Artifact artifact = composed();
+  const ImageRecord& record = artifact.record;
+  EXPECT_EQ(record.repository, "pytorch");
+  EXPECT_EQ(record.tag, "2.6.0-distro");
+  EXPECT_EQ(record.immutable_tag, "2.6.0-distro-0123456789ab");
+  EXPECT_EQ(record.key, spec.key);
+  EXPECT_EQ(record.cell, "cell");
+  EXPECT_EQ(record.application, "pytorch");
+  EXPECT_EQ(record.version.text(), "2.6.0");
+  EXPECT_EQ(record.method, "distro");
+  EXPECT_TRUE(record.optimised);
+  ASSERT_EQ(record.components.size(), 3u);
+  EXPECT_EQ(record.components[1].name, "openblas");
+  EXPECT_TRUE(record.components[1].optimised);
+  EXPECT_EQ(record.cpu, "x86_64_v3");
+  EXPECT_EQ(record.size, 6u);
+  EXPECT_EQ(record.created, "1980-01-01T00:00:00Z");
+  EXPECT_EQ(record.manifest, artifact.manifest.digest);
+  EXPECT_TRUE(record.attachments.empty());
+}
+
+TEST_F(Compose, TheConfigurationIsComplete) {
+  PulledImage pulled = written(composed());
+  EXPECT_EQ(pulled.config.architecture, "arm64") << "the base's";
+  EXPECT_EQ(pulled.config.variant, "");
+  EXPECT_EQ(pulled.config.env,
+            (std::vector<std::string>{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                      "OPENBLAS_VERBOSE=0"}));
+  EXPECT_EQ(pulled.config.cmd, (std::vector<std::string>{"/bin/bash"}));
+  EXPECT_EQ(pulled.config.labels, spec.labels);
+  EXPECT_EQ(pulled.config.created, "1980-01-01T00:00:00Z");
+  EXPECT_EQ(pulled.config.diff_ids, (std::vector<Digest>{Digest::of("tar one"), Digest::of("tar two")}));
+  ASSERT_EQ(pulled.config.history.size(), 2u);
+  EXPECT_EQ(pulled.config.history[1].created_by, "step two");
+}
+
+TEST_F(Compose, ABaseIsInherited) {
+  built.base = ImageConfig{};
+  built.base->architecture = "ppc64le";
+  built.base->env = {"PATH=/opt/bin", "OPENBLAS_VERBOSE=9"};
+  built.base->entrypoint = {"/entry"};
+  built.base->labels = {{"base", "yes"}};
+  built.base->diff_ids = {Digest::of("tar one")};
+  built.base->history = {{"", "ADD base", false}, {"", "CMD sh", true}};
+  PulledImage pulled = written(composed());
+  EXPECT_EQ(pulled.config.architecture, "ppc64le");
+  EXPECT_EQ(pulled.config.env, (std::vector<std::string>{"PATH=/opt/bin", "OPENBLAS_VERBOSE=0"}));
+  EXPECT_EQ(pulled.config.entrypoint, (std::vector<std::string>{"/entry"}));
+  EXPECT_EQ(pulled.config.labels.at("base"), "yes");
+  ASSERT_EQ(pulled.config.history.size(), 3u);
+  EXPECT_EQ(pulled.config.history[0].created_by, "ADD base");
+  EXPECT_EQ(pulled.config.history[2].created_by, "step two");
+  built.base->history = {{"", "CMD sh", true}};  // says nothing of its layer: worthless
+  pulled = written(composed());
+  ASSERT_EQ(pulled.config.history.size(), 2u);
+  EXPECT_EQ(pulled.config.history[0].created_by, "step one");
+}
+
+TEST_F(Compose, TheManifestIsTheOneThatIsWritten) {
+  Artifact artifact = composed();
+  EXPECT_EQ(write_layout(layout, artifact.image, store, files).manifest, artifact.manifest);
+  EXPECT_EQ(composed().manifest, artifact.manifest) << "the same bits from the same image";
+}
+
+TEST_F(Compose, EvidenceIsInTheLabels) {
+  EvidenceRecord evidence;
+  evidence.verdict = "conforms";
+  evidence.unconditional = {"avx", "avx2"};
+  evidence.flags = {"gcc 14: -O2", "gcc 14: -O3"};
+  Artifact artifact = compose(spec, built, evidence, 315532800);
+  for (const auto* labels : {&artifact.record.labels, &artifact.image.config.labels}) {
+    EXPECT_EQ(labels->at("io.kiln.evidence.verdict"), "conforms");
+    EXPECT_EQ(labels->at("io.kiln.evidence.unconditional"), "avx avx2");
+    EXPECT_EQ(labels->at("io.kiln.evidence.flags"), "gcc 14: -O2; gcc 14: -O3");
+    EXPECT_FALSE(labels->contains("io.kiln.evidence.gpu")) << "there is none";
+  }
+  EXPECT_EQ(artifact.record.evidence.unconditional, evidence.unconditional);
+  EXPECT_NE(artifact.manifest.digest, composed().manifest.digest);
+}
+
+TEST_F(Compose, TheLayoutIsWhatOciSays) {
+  Artifact artifact = composed();
+  written(artifact);
+  EXPECT_EQ(files.read(layout / "oci-layout"), R"({"imageLayoutVersion":"1.0.0"})");
+  Json index = Json::parse(files.read(layout / "index.json").value());
+  EXPECT_EQ(index["schemaVersion"], 2);
+  EXPECT_EQ(index["manifests"].size(), 1u);
+  EXPECT_EQ(index["manifests"][0]["digest"], artifact.manifest.digest.text());
+  EXPECT_EQ(index["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"], "2.6.0-distro");
+  EXPECT_EQ(files.list(layout / "blobs/sha256").size(), 4u);
+  EXPECT_EQ(fs::hard_link_count(blob_in_layout(layout, built.layers[0].blob.digest)), 2u)
+      << "no second copy on disk";
+  EXPECT_EQ(files.list(layout.parent_path()), std::vector<std::string>{layout.filename()});
+}
+
+TEST_F(Compose, ReferrersStandBesideTheImage) {
+  Artifact artifact = composed();
+  Attachment spdx =
+      attach({"spdx", "application/spdx+json", "{\"bill\":1}"}, artifact.manifest, 315532800, store);
+  artifact.image.referrers = {referrer_descriptor(spdx, store)};
+  PulledImage pulled = written(artifact);
+  Json index = Json::parse(files.read(layout / "index.json").value());
+  ASSERT_EQ(index["manifests"].size(), 2u);
+  EXPECT_EQ(index["manifests"][0]["digest"], artifact.manifest.digest.text());
+  EXPECT_EQ(index["manifests"][1]["artifactType"], "application/spdx+json");
+  EXPECT_EQ(index["manifests"][1]["digest"], spdx.referrer.text());
+  EXPECT_FALSE(index["manifests"][1]["annotations"].contains("org.opencontainers.image.ref.name"));
+  Json manifest = Json::parse(files.read(blob_in_layout(layout, spdx.referrer)).value());
+  EXPECT_EQ(manifest["subject"]["digest"], artifact.manifest.digest.text());
+  EXPECT_EQ(manifest["config"]["mediaType"], "application/vnd.oci.empty.v1+json");
+  EXPECT_EQ(files.read(blob_in_layout(layout, Digest::of("{}"))), "{}");
+  EXPECT_EQ(files.read(blob_in_layout(layout, spdx.blob.digest)), "{\"bill\":1}");
+  EXPECT_EQ(pulled.config.labels, spec.labels) << "readers of the one image still see one image";
+}
+
+TEST_F(Compose, NewLabelsReplaceTheLayout) {
+  Artifact old = composed();
+  written(old);
+  spec.labels["new"] = "label";
+  Artifact now = composed();
+  EXPECT_NE(now.manifest, old.manifest);
+  EXPECT_EQ(written(now).config.labels.at("new"), "label");
+  EXPECT_EQ(files.list(layout.parent_path()).size(), 1u);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,182 @@
+#include "recipe/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_effects.h"
+#include "support/input_errors.h"
+#include "support/recipe_samples.h"
+
+namespace kiln::testing {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+Component openblas() { return read_recipe(kRecipe, kRecipeFile, recipe_files()); }
+
+TEST(Kind, NamesAreInLayeringOrder) {
+  EXPECT_EQ(kind_names(),
+            (Strings{"base", "toolchain", "library", "framework", "compiler", "distributed", "workload"}));
+  EXPECT_EQ(name_of(Kind::compiler), "compiler");
+  EXPECT_EQ(kind_from("workload"), Kind::workload);
+  EXPECT_EQ(kind_from("Workload"), std::nullopt);
+}
+
+TEST(Recipe, ReadsEveryKey) {
+  Component component = openblas();
+  EXPECT_EQ(component.kind, Kind::library);
+  EXPECT_EQ(component.name, "openblas");
+  EXPECT_EQ(component.description, "OpenBLAS in place of the reference BLAS");
+  EXPECT_EQ(component.licenses, "BSD-3-Clause");
+  EXPECT_EQ(component.homepage, "https://www.openblas.net");
+  EXPECT_EQ(component.folder, "recipes/library/openblas");
+  EXPECT_EQ(component.file, "recipes/library/openblas/recipe.json");
+  ASSERT_EQ(component.tests.size(), 2u);
+  EXPECT_EQ(component.tests[0].script, "smoke.sh");
+  EXPECT_EQ(component.tests[0].files, Strings{"smoke.py"});
+  EXPECT_TRUE(component.tests[0].when.always());
+  EXPECT_EQ(component.tests[1].when.target, "zen*");
+  EXPECT_EQ(component.tests[1].when.version.text(), "0.3.29");
+}
+
+TEST(Recipe, SortsVersionsNewestFirst) {
+  Component component = openblas();
+  ASSERT_EQ(component.versions.size(), 2u);
+  EXPECT_EQ(component.versions[0].version.text(), "0.3.29");
+  EXPECT_EQ(component.versions[0].facts.at("python"), "3.13");
+  EXPECT_EQ(component.versions[0].source_url, "https://example.org/o.tar.gz");
+  EXPECT_TRUE(component.versions[0].source_checksum.starts_with("sha256:0123"));
+  EXPECT_EQ(component.versions[0].where.line, 9);
+  EXPECT_EQ(component.versions[1].version.text(), "0.3.9");
+  EXPECT_EQ(component.find_version(Version("0.3.29.0")), &component.versions[0]);
+  EXPECT_EQ(component.find_version(Version("0.3.30")), nullptr);
+}
+
+TEST(Recipe, KeepsMethodsInTheFilesOrder) {
+  Component component = openblas();
+  ASSERT_EQ(component.methods.size(), 2u);
+  const Method& distro = component.methods[0];
+  EXPECT_EQ(distro.name, "distro");
+  EXPECT_TRUE(distro.optimised);
+  EXPECT_EQ(distro.versions.text(), ">=0.3.10");
+  EXPECT_EQ(distro.script, "distro.sh");
+  EXPECT_EQ(distro.files, Strings{"lists/packages.txt"});
+  EXPECT_EQ(distro.parameters, (Strings{"KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"}));
+  ASSERT_EQ(distro.needs.size(), 2u);
+  EXPECT_EQ(distro.needs[0].kind, Kind::toolchain);
+  EXPECT_EQ(distro.needs[0].name, "python");
+  EXPECT_EQ(distro.needs[0].range.text(), ">=3.11");
+  EXPECT_EQ(distro.needs[0].where.pointer, "/methods/distro/needs/0/name");
+  EXPECT_TRUE(distro.needs[0].any.empty());
+  EXPECT_TRUE(distro.needs[0].when.always());
+  ASSERT_EQ(distro.needs[1].any.size(), 2u);
+  EXPECT_EQ(distro.needs[1].any[0].name, "mkl");
+  EXPECT_EQ(distro.needs[1].any[0].when.target, "*,nvidia*");
+  EXPECT_EQ(distro.needs[1].any[1].name, "blis");
+  EXPECT_EQ(distro.needs[1].when.version.text(), ">=0.3.20");
+  EXPECT_EQ(distro.after, (Strings{"framework", "python"}));
+  EXPECT_EQ(distro.environment.at("OPENBLAS_VERBOSE"), "0");
+  EXPECT_FALSE(distro.build.has_value());
+}
+
+TEST(Recipe, ReadsTheBuildStage) {
+  Component component = openblas();
+  const Method* source = component.find_method("source");
+  ASSERT_NE(source, nullptr);
+  EXPECT_FALSE(source->optimised);
+  EXPECT_EQ(source->script, "");
+  EXPECT_TRUE(source->versions.is_any());
+  ASSERT_TRUE(source->build.has_value());
+  EXPECT_EQ(source->build->script, "build.sh");
+  EXPECT_EQ(source->build->copy, Strings{"/opt/kiln/openblas"});
+  EXPECT_EQ(source->build->needs.at(0).name, "gcc");
+  EXPECT_EQ(component.find_method("pip"), nullptr);
+}
+
+TEST(Recipe, MayHaveOneTestWithoutAnArray) {
+  const std::string json =
+      with_mistake(kRecipe,
+                   R"([{"script": "smoke.sh", "files": ["smoke.py"]}, )"
+                   R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}])",
+                   R"({"script": "smoke.sh"})");
+  Component component = read_recipe(json, kRecipeFile, recipe_files());
+  ASSERT_EQ(component.tests.size(), 1u);
+  EXPECT_EQ(component.tests[0].script, "smoke.sh");
+}
+
+TEST(Recipe, MayNeedTwoVersionsOfOneThingInDifferentCases) {
+  const std::string json = with_mistake(
+      kRecipe, R"({"kind": "toolchain", "name": "python", "version": ">=3.11"})",
+      R"({"kind": "toolchain", "name": "python", "version": "3.11", "when": {"version": "0.3.9"}},
+         {"kind": "toolchain", "name": "python", "version": "3.13", "when": {"version": ">=0.3.10"}})");
+  EXPECT_EQ(read_recipe(json, kRecipeFile, recipe_files()).methods[0].needs.size(), 3u);
+}
+
+TEST(Recipe, HoldsTheBytesOfEveryFileItNames) {
+  Component component = openblas();
+  ASSERT_EQ(component.files.size(), 5u);
+  const RecipeFile& list = component.files.at("lists/packages.txt");
+  EXPECT_EQ(list.path, "lists/packages.txt");
+  EXPECT_EQ(list.bytes, "libopenblas0\n");
+  EXPECT_EQ(list.digest, Digest::of("libopenblas0\n"));
+}
+
+TEST(Recipe, ReadsBothSortsOfBase) {
+  Component debian = read_recipe(kBase, kBaseFile, recipe_files());
+  EXPECT_EQ(debian.kind, Kind::base);
+  EXPECT_EQ(debian.find_method("distro")->rootfs, "rootfs.sh");
+  EXPECT_EQ(debian.find_method("distro")->image, "");
+  EXPECT_EQ(debian.find_method("hub")->image, "docker.io/library/debian:{version}");
+  EXPECT_EQ(debian.find_method("hub")->script, "trim.sh");
+  EXPECT_EQ(debian.find_method("hub")->environment.at("LANG"), "");
+}
+
+TEST(Recipe, NeedsVersionsAndMethods) {
+  auto error = [](const std::string& json) {
+    return input_error([&] { read_recipe(json, "library/a/recipe.json", FakeFileSystem()); });
+  };
+  EXPECT_EQ(error(R"({"methods": {"pip": {}}})"),
+            "library/a/recipe.json:1:1: error: the key 'versions' is missing");
+  EXPECT_EQ(error(R"({"versions": {"1": {}}})"),
+            "library/a/recipe.json:1:1: error: the key 'methods' is missing");
+  EXPECT_EQ(error(R"({"versions": {}, "methods": {"pip": {}}})"),
+            "library/a/recipe.json:1:14: error: expected at least one version, found an empty object (at "
+            "/versions)");
+  EXPECT_EQ(
+      error(R"({"versions": {"1": {}}, "methods": {}})"),
+      "library/a/recipe.json:1:36: error: expected at least one method, found an empty object (at /methods)");
+  EXPECT_EQ(error("[]"), "library/a/recipe.json:1:1: error: expected an object, found an array");
+}
+
+TEST(Recipe, RefusesABadFolder) {
+  auto error = [](const std::string& file) {
+    return input_error([&] { read_recipe(kBase, file, FakeFileSystem()); });
+  };
+  EXPECT_EQ(error("libary/a/recipe.json"),
+            "libary/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'libary' is not a kind; did "
+            "you mean "
+            "'library'?");
+  EXPECT_EQ(error("things/a/recipe.json"),
+            "things/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'things' is not a kind; "
+            "kinds: base, "
+            "toolchain, library, framework, compiler, distributed, workload");
+  const std::string hint = "; letters, digits and _ . - only, and a letter or digit first";
+  EXPECT_EQ(error("library/a b/recipe.json"),
+            "library/a b/recipe.json: error: the folder's name 'a b' is not a component's name" + hint);
+  EXPECT_EQ(error("library/a+b/recipe.json"),
+            "library/a+b/recipe.json: error: the folder's name 'a+b' is not a component's name" + hint);
+  for (const std::string name : {"none", "framework"})
+    EXPECT_EQ(error("library/" + name + "/recipe.json"),
+              "library/" + name + "/recipe.json: error: '" + name +
+                  "' means something else in a matrix and cannot be a component's name");
+}
+
+TEST(BaseReference, FillsInTheVersion) {
+  Method method;
+  method.image = "docker.io/library/debian:{version}-slim";
+  EXPECT_EQ(base_reference(method, Version("13")), "docker.io/library/debian:13-slim");
+  method.image = "";
+  EXPECT_EQ(base_reference(method, Version("13")), "");
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,176 @@
+#include "base/site.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_effects.h"
+#include "support/input_errors.h"
+#include "support/recipe_samples.h"
+
+namespace kiln::testing {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Environment = std::map<std::string, std::string>;
+
+FakeFileSystem machine() {
+  return FakeFileSystem({{"/etc/ssl/certs/ca-certificates.crt", "…"}, {"/etc/pip.conf", "[global]\n"}});
+}
+
+Site read_text(const std::string& json) {
+  FakeFileSystem files = machine();
+  files.files["site.json"] = json;
+  return read_site(files, "site.json");
+}
+
+TEST(Site, ReadsEveryKey) {
+  Site site = read_text(kSite);
+  EXPECT_EQ(site.engine, "buildah");
+  EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
+  EXPECT_EQ(site.jobs, 2);
+  EXPECT_EQ(site.layer_compression, LayerCompression::gzip);
+  EXPECT_EQ(site.zstd_level, 9);
+  EXPECT_FALSE(site.sif);
+  EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
+  EXPECT_EQ(site.step_limits.silence, std::chrono::minutes(45));
+  EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
+  EXPECT_EQ(site.pass_environment, (Strings{"*_proxy", "PIP_*"}));
+  EXPECT_EQ(site.ca_certificates, "/etc/ssl/certs/ca-certificates.crt");
+  EXPECT_EQ(site.pip_configuration, "/etc/pip.conf");
+  EXPECT_EQ(site.file, "site.json");
+}
+
+TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
+  Site site = read_text("{}");
+  EXPECT_EQ(site.engine, "buildah");
+  EXPECT_EQ(site.jobs, 0);
+  EXPECT_TRUE(site.sif);
+  EXPECT_TRUE(read_text(R"({"formats": ["sif", "oci"]})").sif);
+  EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
+  EXPECT_EQ(site.pass_environment, Site().pass_environment);
+  EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
+  EXPECT_EQ(read_text(R"({"pass_environment": []})").pass_environment, Strings());
+}
+
+TEST(Site, ReadsQuantitiesWithUnits) {
+  auto limits = [](const std::string& wall, const std::string& log) {
+    return read_text(R"({"limits": {"wall": ")" + wall + R"(", "log": ")" + log + R"("}})").step_limits;
+  };
+  EXPECT_EQ(limits("90s", "100B").wall.count(), 90);
+  EXPECT_EQ(limits("45m", "100B").wall.count(), 45 * 60);
+  EXPECT_EQ(limits("2d", "100B").wall.count(), 2 * 24 * 3600);
+  EXPECT_EQ(limits("0s", "0B").wall.count(), 0);
+  EXPECT_EQ(limits("0s", "100B").log_bytes, 100u);
+  EXPECT_EQ(limits("0s", "3KiB").log_bytes, 3u * 1024);
+  EXPECT_EQ(limits("0s", "5GiB").log_bytes, std::uint64_t{5} << 30);
+}
+
+// Each place names itself by its number of jobs.
+FakeFileSystem places(const Strings& files) {
+  FakeFileSystem disk;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    disk.files[files[i]] = "{\"jobs\": " + std::to_string(i + 1) + "}";
+  return disk;
+}
+
+TEST(Site, IsFoundInTheOrderOfThePlaces) {
+  const Environment environment = {
+      {"KILN_SITE", "/srv/kiln.json"}, {"XDG_CONFIG_HOME", "/cfg"}, {"HOME", "/home/a"}};
+  Environment rest = environment;
+  rest.erase("KILN_SITE");
+  FakeFileSystem files =
+      places({"/srv/kiln.json", "site.json", "/cfg/kiln/site.json", "/home/a/.config/kiln/site.json"});
+  EXPECT_EQ(find_site(files, environment).file, "/srv/kiln.json");
+  EXPECT_EQ(find_site(files, environment).jobs, 1);
+  EXPECT_EQ(find_site(files, rest).jobs, 2);
+  files.remove_all("site.json");
+  EXPECT_EQ(find_site(files, rest).jobs, 3);
+  files.remove_all("/cfg");
+  EXPECT_EQ(find_site(files, rest).file, "") << "XDG_CONFIG_HOME is set: ~/.config does not count";
+  EXPECT_EQ(find_site(files, {{"HOME", "/home/a"}}).jobs, 4);
+  EXPECT_EQ(find_site(files, {{"HOME", "/home/a"}, {"XDG_CONFIG_HOME", "cfg"}}).jobs, 4)
+      << "a relative one is unset";
+}
+
+TEST(Site, IsTheDefaultWhereThereIsNone) {
+  Site site = find_site(FakeFileSystem(), {{"KILN_SITE", ""}});
+  EXPECT_EQ(site.file, "");
+  EXPECT_EQ(site.engine, "buildah");
+}
+
+TEST(Site, NamedFileMustExist) {
+  EXPECT_EQ(input_error([] {
+              find_site(places({"/srv/kiln.json"}), {{"KILN_SITE", "/srv/kilm.json"}});
+            }),
+            "error: there is no file '/srv/kilm.json'; did you mean 'kiln.json'?\n"
+            "  while reading the site file that KILN_SITE names");
+}
+
+const std::vector<Mistake> kSiteMistakes = {
+    {"UnknownKey", R"("launcher")", R"("laucher")", Schema::refuses,
+     "3:3: error: unknown key 'laucher' (at /laucher); did you mean 'launcher'?"},
+    {"UnknownLimit", R"("wall")", R"("walltime")", Schema::refuses,
+     "6:14: error: unknown key 'walltime' (at /limits/walltime); known keys: wall, silence, log"},
+    {"UnknownEngine", R"("buildah")", R"("bulidah")", Schema::refuses,
+     "2:13: error: expected an engine, found 'bulidah' (at /engine); did you mean 'buildah'?"},
+    {"LauncherIsAString", R"(["srun", "-n1"])", R"("srun -n1")", Schema::refuses,
+     "3:15: error: expected an array, found a string (at /launcher)"},
+    {"EmptyWordOfLauncher", R"(["srun", "-n1"])", R"(["srun", ""])", Schema::refuses,
+     "3:24: error: expected a line of text, found an empty string (at /launcher/1)"},
+    {"NegativeJobs", R"("jobs": 2)", R"("jobs": -1)", Schema::refuses,
+     "4:11: error: expected a whole number from 0 to 1024, found -1 (at /jobs)"},
+    {"JobsIsAWord", R"("jobs": 2)", R"("jobs": "2")", Schema::refuses,
+     "4:11: error: expected a whole number, found a string (at /jobs)"},
+    {"JobsIsAFraction", R"("jobs": 2)", R"("jobs": 2.5)", Schema::refuses,
+     "4:11: error: expected a whole number, found a number (at /jobs)"},
+    {"CompressionNobodyKnows", R"("gzip")", R"("xz")", Schema::refuses,
+     "2:45: error: expected a compression of layers, found 'xz' (at /layer_compression); one of zstd, gzip"},
+    {"LevelTooHigh", R"("zstd_level": 9)", R"("zstd_level": 20)", Schema::refuses,
+     "5:17: error: expected a whole number from 1 to 19, found 20 (at /zstd_level)"},
+    {"FormatNobodyKnows", R"(["oci"])", R"(["oci", "img"])", Schema::refuses,
+     "5:39: error: expected an image format, found 'img' (at /formats/1); one of oci, sif"},
+    {"FormatsWithoutOci", R"(["oci"])", R"(["sif"])", Schema::refuses,
+     R"(5:31: error: 'oci' is missing (at /formats); a SIF is made from the OCI image: "oci", "sif")"},
+    {"FormatTwice", R"(["oci"])", R"(["oci", "oci"])", Schema::refuses,
+     "5:39: error: 'oci' is named twice (at /formats/1)"},
+    {"DurationWithoutUnit", R"("6h")", R"("6")", Schema::refuses,
+     R"(6:22: error: expected a duration, found '6' (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"DurationIsANumber", R"("6h")", "6", Schema::refuses,
+     R"(6:22: error: expected a duration with its unit, found a number (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"DurationWithUnknownUnit", R"("6h")", R"("6 hours")", Schema::refuses,
+     R"(6:22: error: expected a duration, found '6 hours' (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"DurationWithoutNumber", R"("45m")", R"("m")", Schema::refuses,
+     R"(6:39: error: expected a duration, found 'm' (at /limits/silence); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"FractionOfAnHour", R"("45m")", R"("0.75h")", Schema::refuses,
+     R"(6:39: error: expected a duration, found '0.75h' (at /limits/silence); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"DurationTooLong", R"("6h")", R"("99999999999999999h")", Schema::accepts,
+     R"(6:22: error: expected a duration, found '99999999999999999h' (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"DurationBeyondNumbers", R"("6h")", R"("99999999999999999999999s")", Schema::accepts,
+     R"(6:22: error: expected a duration, found '99999999999999999999999s' (at /limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"SizeWithDecimalUnit", R"("64MiB")", R"("64MB")", Schema::refuses,
+     R"(6:53: error: expected a size, found '64MB' (at /limits/log); a whole number and B, KiB, MiB or GiB, such as "256MiB"; "0B" is no limit)"},
+    {"SizeTooLarge", R"("64MiB")", R"("17179869184GiB")", Schema::accepts,
+     R"(6:53: error: expected a size, found '17179869184GiB' (at /limits/log); a whole number and B, KiB, MiB or GiB, such as "256MiB"; "0B" is no limit)"},
+    {"VariableWithEquals", R"("PIP_*")", R"("PIP_INDEX=x")", Schema::refuses,
+     "7:35: error: expected the name of an environment variable, found 'PIP_INDEX=x' (at "
+     "/pass_environment/1); letters, digits and _; * and ? stand for others, as in PIP_*"},
+    {"RelativeCertificates", R"("/etc/ssl/certs/ca-certificates.crt")", R"("ca.crt")", Schema::refuses,
+     "8:22: error: expected an absolute path, found 'ca.crt' (at /ca_certificates)"},
+    {"AbsentCertificates", R"("/etc/ssl/certs/ca-certificates.crt")", R"("/etc/ssl/ca.crt")", Schema::accepts,
+     "8:22: error: there is no file '/etc/ssl/ca.crt' on this machine (at /ca_certificates)"},
+    {"ConfigurationIsAFolder", R"("/etc/pip.conf")", R"("/etc/ssl")", Schema::accepts,
+     "9:24: error: expected a file, '/etc/ssl' is a folder (at /pip_configuration)"},
+};
+
+class SiteMistake : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(SiteMistake, IsRefusedAtItsPlace) {
+  const std::string json = with_mistake(kSite, GetParam().from, GetParam().to);
+  EXPECT_EQ(input_error([&] { read_text(json); }), "site.json:" + GetParam().error);
+  const bool refused = !violations_of_schema("site", json).empty();
+  EXPECT_EQ(refused, GetParam().schema == Schema::refuses);
+}
+
+INSTANTIATE_TEST_SUITE_P(Reader, SiteMistake, ::testing::ValuesIn(kSiteMistakes), name_of_mistake);
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,162 @@
+#include "report/explain.h"
+
+#include "support/plan_fixture.h"
+
+namespace kiln {
+namespace {
+
+using testing::axis;
+using testing::demo_recipes;
+using testing::Recipe;
+using testing::Resolver;
+
+using Lines = std::vector<std::string>;
+
+Matrix matrix_of(std::vector<std::string> libraries) {
+  return testing::matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0"}),
+                          axis("library", std::move(libraries)), axis("base", {"debian"}),
+                          axis("target", {"x86_64_v3"})});
+}
+
+BuildPlan plan_of(std::vector<Recipe> recipes, std::vector<std::string> libraries = {"openblas"}) {
+  return plan_matrix(matrix_of(std::move(libraries)), Resolver(std::move(recipes)).input());
+}
+
+std::vector<Recipe> changed(const std::string& name, const std::function<void(Recipe&)>& change) {
+  std::vector<Recipe> recipes = demo_recipes();
+  for (Recipe& recipe : recipes)
+    if (recipe.get().name == name) change(recipe);
+  return recipes;
+}
+
+void rewrite(Recipe& recipe, const std::string& path) {
+  recipe.get().files.at(path) = RecipeFile{path, Digest::of("other"), "other"};
+}
+
+std::string short_digest(const std::string& bytes) { return Digest::of(bytes).hex().substr(0, 6) + "…"; }
+
+Lines why(const std::vector<Recipe>& now, const std::vector<Recipe>& before = demo_recipes(),
+          std::vector<std::string> libraries = {"openblas"}) {
+  BuildPlan plan = plan_of(now, libraries);
+  BuildPlan previous = plan_of(before, libraries);
+  return explain_image(plan.image(0).spec(), previous.image(0).spec());
+}
+
+TEST(ExplainTest, NothingChangedIsSilent) { EXPECT_EQ(why(demo_recipes()), Lines{}); }
+
+TEST(ExplainTest, NewImages) {
+  EXPECT_EQ(explain_new_image(false), (Lines{"new image: there is no last plan"}));
+  EXPECT_EQ(explain_new_image(true), (Lines{"new image: was not in the last plan"}));
+}
+
+TEST(ExplainTest, AChangedScriptIsNamedWithItsDigests) {
+  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "distro.sh"); })),
+            (Lines{fmt::format("library/openblas: distro.sh changed ({} → {})",
+                               short_digest("install openblas"), short_digest("other"))}));
+}
+
+TEST(ExplainTest, WhatStandsOnAChangedStepNamesTheRootCause) {
+  EXPECT_EQ(why(changed("debian",
+                        [](Recipe& recipe) { recipe.get().methods[0].parameters = {"KILN_FACT_SUITE"}; })),
+            (Lines{"base/debian: parameter KILN_FACT_SUITE is new ('trixie')",
+                   "toolchain/python: rebuilt because base/debian changed",
+                   "framework/pytorch: rebuilt because base/debian changed",
+                   "library/openblas: rebuilt because base/debian changed"}));
+}
+
+TEST(ExplainTest, ChangedParametersShowBothValues) {
+  auto suite = [](const std::string& value) {
+    return changed("debian", [&](Recipe& recipe) {
+      recipe.get().methods[0].parameters = {"KILN_FACT_SUITE"};
+      recipe.fact("trixie", "suite", value);
+    });
+  };
+  Lines lines = why(suite("trixie"), suite("testing"));
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0], "base/debian: parameter KILN_FACT_SUITE changed ('testing' → 'trixie')");
+}
+
+TEST(ExplainTest, FilesThatCameWentAndChanged) {
+  auto with = [](const std::string& path, const std::string& bytes) {
+    return changed("openblas", [&](Recipe& recipe) {
+      recipe.get().methods[0].files = {path};
+      recipe.get().files[path] = RecipeFile{path, Digest::of(bytes), bytes};
+    });
+  };
+  EXPECT_EQ(why(with("a.txt", "2"), with("a.txt", "1")),
+            (Lines{fmt::format("library/openblas: a.txt changed ({} → {})", short_digest("1"),
+                               short_digest("2"))}));
+  EXPECT_EQ(why(with("b.txt", "1"), with("a.txt", "1")),
+            (Lines{fmt::format("library/openblas: a.txt is gone ({})", short_digest("1")),
+                   fmt::format("library/openblas: b.txt is new ({})", short_digest("1"))}));
+}
+
+TEST(ExplainTest, ARenamedScript) {
+  EXPECT_EQ(why(changed("openblas",
+                        [](Recipe& recipe) {
+                          recipe.get().files["install.sh"] = recipe.get().files.at("distro.sh");
+                          recipe.get().methods[0].script = "install.sh";
+                        })),
+            (Lines{"library/openblas: script changed ('distro.sh' → 'install.sh')"}));
+}
+
+TEST(ExplainTest, BuildStagesAreNamed) {
+  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "build.sh"); }), demo_recipes(),
+                {"openblas:source"}),
+            (Lines{fmt::format("library/openblas in build-openblas: build.sh changed ({} → {})",
+                               short_digest("make openblas"), short_digest("other")),
+                   "library/openblas: rebuilt because library/openblas in build-openblas changed",
+                   "toolchain/python: rebuilt because library/openblas in build-openblas changed",
+                   "framework/pytorch: rebuilt because library/openblas in build-openblas changed"}));
+}
+
+TEST(ExplainTest, ComponentsThatCameAndWent) {
+  auto more = changed("openblas", [](Recipe& recipe) {
+    recipe.get().methods[0].needs.push_back({Kind::toolchain, "gcc", VersionRange(), {}});
+  });
+  EXPECT_EQ(why(more), (Lines{"toolchain/gcc: new in this image",
+                              "library/openblas: rebuilt because toolchain/gcc is new"}));
+  EXPECT_EQ(why(demo_recipes(), more),
+            (Lines{"library/openblas: rebuilt because it is now built on framework/pytorch",
+                   "toolchain/gcc: no longer in the image as before"}));
+}
+
+TEST(ExplainTest, ATestOrTheEnvironmentAlone) {
+  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "smoke.sh"); })),
+            (Lines{fmt::format("test of library/openblas: smoke.sh changed ({} → {})",
+                               short_digest("is it openblas"), short_digest("other"))}));
+  Lines lines = why(
+      changed("pytorch", [](Recipe& recipe) { recipe.get().methods[0].environment["TORCH_HOME"] = "/tmp"; }));
+  EXPECT_EQ(lines.back(), "image: environment TORCH_HOME changed ('/var/torch' → '/tmp')");
+}
+
+TEST(ExplainTest, ABasesDigestIsNamedOldAndNew) {
+  auto pinned = [](const std::string& digit, const std::string& image = "x/debian:{version}") {
+    return changed("debian", [&](Recipe& recipe) {
+      recipe.get().methods[0] = Recipe(Kind::base, "debian", {}).image(image).get().methods[0];
+      if (!digit.empty())
+        recipe.get().versions[0].pins["hub"].digests["amd64"] = Digest::from_hex(std::string(64, digit[0]));
+    });
+  };
+  EXPECT_EQ(why(pinned("b"), pinned("a")).at(0), "base/debian: base digest aaaaaa… → bbbbbb…");
+  EXPECT_EQ(why(pinned("b"), pinned("a")).at(1), "toolchain/python: rebuilt because base/debian changed");
+  EXPECT_EQ(why(pinned("a"), pinned("")).at(0),
+            "base/debian: base digest pinned to aaaaaa… (was 'x/debian:trixie')");
+  EXPECT_EQ(why(pinned(""), pinned("a")).at(0),
+            "base/debian: base digest aaaaaa… no longer pinned (now 'x/debian:trixie')");
+  EXPECT_EQ(why(pinned("a", "y/debian:{version}"), pinned("a")).at(0),
+            "base/debian: reference changed ('x/debian' → 'y/debian')");
+}
+
+TEST(ExplainTest, AVersionThatCameAlongIsNamed) {
+  EXPECT_EQ(why(changed("python", [](Recipe& recipe) { recipe.get().versions[0].version = Version("3.14"); }))
+                .at(0),
+            "toolchain/python: version 3.13 → 3.14");
+}
+
+TEST(ExplainTest, ALabelIsNoReason) {
+  EXPECT_EQ(why(changed("pytorch", [](Recipe& recipe) { recipe.get().description = "new words"; })), Lines{});
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,106 @@
+#include "report/plan_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_effects.h"
+#include "support/plan_fixture.h"
+
+namespace kiln::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class PlanDiff : public ::testing::Test {
+ protected:
+  static Matrix catalogue(Lines libraries) {
+    return matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0", "2.7.0"}),
+                   axis("library", std::move(libraries)), axis("base", {"debian"}),
+                   axis("target", {"x86_64_v3"})});
+  }
+  static BuildPlan plan(const Matrix& matrix, std::vector<Recipe> recipes = demo_recipes()) {
+    return plan_matrix(matrix, Resolver(std::move(recipes)).input());
+  }
+  static std::vector<Recipe> edited(const std::string& name, const std::function<void(Component&)>& edit) {
+    std::vector<Recipe> recipes = demo_recipes();
+    for (Recipe& recipe : recipes)
+      if (recipe.get().name == name) edit(recipe.get());
+    return recipes;
+  }
+  static PlanDifference differences(const BuildPlan& before, const BuildPlan& now) {
+    return compare_plans(images_of(before), images_of(now));
+  }
+  static PlanDifference against_edit(const std::string& name, const std::function<void(Component&)>& edit) {
+    Matrix both = catalogue({"none", "openblas"});
+    return differences(plan(both), plan(both, edited(name, edit)));
+  }
+};
+
+TEST_F(PlanDiff, EqualPlansHaveNoDifference) {
+  PlanDifference same =
+      differences(plan(catalogue({"none", "openblas"})), plan(catalogue({"none", "openblas"})));
+  EXPECT_TRUE(same.cells.empty());
+  EXPECT_EQ(same.unchanged, 4u);
+}
+
+TEST_F(PlanDiff, CellsComeAndGo) {
+  Matrix after = catalogue({"openblas"});
+  after.constraints.push_back({{{"version", "2.7.0"}}, {}, {{"library", "openblas"}}, "too new", {}});
+  PlanDifference difference = differences(plan(catalogue({"none", "openblas"})), plan(after));
+  EXPECT_EQ(difference.count(CellChange::removed), 3u);
+  EXPECT_EQ(difference.unchanged, 1u);
+  Lines why;
+  for (const CellDifference& cell : difference.cells) why.insert(why.end(), cell.why.begin(), cell.why.end());
+  EXPECT_EQ(why, (Lines{"now excluded: too new"}));
+  difference = differences(plan(after), plan(catalogue({"none", "openblas"})));
+  EXPECT_EQ(difference.count(CellChange::added), 3u);
+}
+
+TEST_F(PlanDiff, ChangedBitsSayWhatChanged) {
+  PlanDifference difference = against_edit("openblas", [](Component& component) {
+    component.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
+  });
+  EXPECT_EQ(difference.count(CellChange::changed), 2u);
+  EXPECT_EQ(difference.unchanged, 2u);
+  ASSERT_FALSE(difference.cells.at(0).why.empty());
+  EXPECT_TRUE(difference.cells[0].why[0].starts_with("library/openblas: distro.sh changed"))
+      << difference.cells[0].why[0];
+}
+
+TEST_F(PlanDiff, ANewVersionOfWhatComesAlongIsNamed) {
+  PlanDifference difference =
+      against_edit("python", [](Component& component) { component.versions[0].version = Version("3.14"); });
+  EXPECT_EQ(difference.count(CellChange::changed), 4u);
+  EXPECT_EQ(difference.cells.at(0).why.at(0), "toolchain/python: version 3.13 → 3.14");
+}
+
+TEST_F(PlanDiff, ATestAloneIsNoRebuild) {
+  PlanDifference difference = against_edit("openblas", [](Component& component) {
+    component.files.at("smoke.sh") = RecipeFile{"smoke.sh", Digest::of("other"), "other"};
+  });
+  EXPECT_EQ(difference.count(CellChange::retest), 2u);
+  EXPECT_EQ(difference.count(CellChange::changed), 0u);
+}
+
+TEST_F(PlanDiff, LabelsAloneAreARetag) {
+  PlanDifference difference =
+      against_edit("pytorch", [](Component& component) { component.description = "new words"; });
+  EXPECT_EQ(difference.count(CellChange::retag), 4u);
+  EXPECT_EQ(difference.cells.at(0).why,
+            (Lines{"label org.opencontainers.image.description none → 'new words'"}));
+}
+
+// Everything at once, as `kiln diff --format json` prints it.
+TEST_F(PlanDiff, Golden) {
+  std::vector<Recipe> recipes = edited("openblas", [](Component& component) {
+    component.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
+  });
+  for (Recipe& recipe : recipes)
+    if (recipe.get().name == "pytorch") recipe.get().homepage = "https://pytorch.org";
+  Matrix after = catalogue({"none", "openblas", "openblas:source"});
+  after.constraints.push_back({{{"version", "2.7.0"}}, {}, {{"library", "none"}}, "too slow", {}});
+  PlanDifference difference = differences(plan(catalogue({"none", "openblas"})), plan(after, recipes));
+  expect_golden(to_json(difference).dump(2) + "\n", KILN_TEST_DATA "/golden/diff.json");
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,102 @@
+// Keys: what moves them and what does not.
+#include <functional>
+#include <set>
+
+#include "support/plan_fixture.h"
+
+namespace kiln {
+namespace {
+
+using testing::cell;
+using testing::demo_recipes;
+using testing::Recipe;
+using testing::Resolver;
+
+// Every step's key must move with what can change the bits, and with nothing else.
+class KeyTest : public ::testing::Test {
+ protected:
+  static std::string key(std::vector<Recipe> recipes, AxisValues more = {}) {
+    return Resolver(std::move(recipes)).spec(cell(std::move(more))).last_step().key;
+  }
+  static std::vector<Recipe> changed(const std::string& name, const std::function<void(Component&)>& change) {
+    std::vector<Recipe> recipes = demo_recipes();
+    for (Recipe& recipe : recipes)
+      if (recipe.get().name == name) change(recipe.get());
+    return recipes;
+  }
+  static void rewrite(Component& component, const std::string& path) {
+    component.files.at(path) = RecipeFile{path, Digest::of("other bytes"), "other bytes"};
+  }
+  std::string plain_ = key(demo_recipes());
+};
+
+TEST_F(KeyTest, ScriptsParametersAndParentsAreInTheKey) {
+  std::set<std::string> keys = {plain_};
+  keys.insert(key(changed("pytorch", [](Component& c) { rewrite(c, "distro.sh"); })));
+  keys.insert(key(changed("debian", [](Component& c) { rewrite(c, "rootfs.sh"); })));
+  keys.insert(
+      key(changed("pytorch", [](Component& c) { c.methods[0].parameters.push_back("KILN_CPU_TARGET"); })));
+  keys.insert(key(demo_recipes(), {{"version", "2.7.0"}}));
+  EXPECT_EQ(keys.size(), 5u);
+}
+
+TEST_F(KeyTest, FurtherFilesAreInTheKey) {
+  auto with_file = [](const std::string& bytes) {
+    return changed("pytorch", [&](Component& c) {
+      c.methods[0].files = {"requirements.txt"};
+      c.files["requirements.txt"] = RecipeFile{"requirements.txt", Digest::of(bytes), bytes};
+    });
+  };
+  EXPECT_NE(key(with_file("a")), key(with_file("b")));
+  EXPECT_NE(key(with_file("a")), plain_);
+}
+
+TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
+  EXPECT_EQ(plain_, key(changed("pytorch", [](Component& c) {
+              c.description = "better words";
+              c.licenses = "BSD-3-Clause";
+              c.homepage = "https://example.org";
+              c.folder = "/elsewhere";
+              c.file = "elsewhere.json";
+              c.methods[0].optimised = true;
+              c.methods[0].where = {};
+            })));
+  EXPECT_EQ(plain_, key(demo_recipes(), {{"target", "zen3"}}));
+  EXPECT_EQ(plain_,
+            key(changed("pytorch", [](Component& c) { c.methods[0].parameters.push_back("KILN_JOBS"); })));
+}
+
+TEST_F(KeyTest, ArchitectureIsInTheBasesKey) {
+  EXPECT_NE(plain_, key(demo_recipes(), {{"target", "neoverse_v1"}}));
+}
+
+TEST_F(KeyTest, AKeyIsTheHashOfTheInputs) {
+  ImageSpec spec = Resolver().spec(cell({{"library", "openblas:source"}}));
+  for (const Stage& stage : spec.stages)
+    for (const Step& step : stage.steps) EXPECT_EQ(Digest::of(step.inputs).hex(), step.key);
+  const Step& step = spec.stages[1].steps[2];
+  EXPECT_EQ(inputs_of(step),
+            (Json{{"schema", 1},
+                  {"kind", "run"},
+                  {"component", "toolchain/python"},
+                  {"parent", spec.stages[1].steps[1].key},
+                  {"script", {{"name", "distro.sh"}, {"digest", Digest::of("install python").text()}}},
+                  {"files", Json::object()},
+                  {"parameters", {{"KILN_VERSION", "3.13"}}}}));
+}
+
+TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
+  auto of = [](std::vector<Recipe> recipes) { return Resolver(std::move(recipes)).spec(cell()); };
+  ImageSpec plain = of(demo_recipes());
+  ImageSpec other =
+      of(changed("pytorch", [](Component& c) { c.methods[0].environment["TORCH_HOME"] = "/tmp"; }));
+  ImageSpec renamed = of(changed("pytorch", [](Component& c) { c.description = "new words"; }));
+  EXPECT_EQ(plain.last_step().key, other.last_step().key);
+  EXPECT_NE(plain.key, other.key);
+  EXPECT_NE(plain.tests[0].key, other.tests[0].key);
+  EXPECT_EQ(plain.key, renamed.key);
+  EXPECT_NE(plain.labels, renamed.labels);
+}
+
+}  // namespace
+}  // namespace kiln
