@@ -57,6 +57,33 @@ TEST(BuildReport, JsonCountsVerdicts) {
   EXPECT_EQ(json["images"][0]["verdict"], "built");
 }
 
+TEST(BuildReport, JsonSaysWhichImageItSpeaksOf) {
+  BuildReport report;
+  ImageVerdict image = failed(ExitCode::images_failed);
+  image.id = "pytorch@2.6.0";
+  image.name = "pytorch:2.6.0-distro";
+  image.key = "0123";
+  image.log = "/var/kiln/logs/0123.log";
+  report.images = {image, ended(Verdict::skipped), ended(Verdict::not_reached)};
+  report.steps_run = 3;
+  report.seconds = 1.5;
+  const Json expected = {{"images",
+                          {{{"id", "pytorch@2.6.0"},
+                            {"name", "pytorch:2.6.0-distro"},
+                            {"key", "0123"},
+                            {"verdict", "failed"},
+                            {"log", "/var/kiln/logs/0123.log"}},
+                           {{"id", ""}, {"name", ""}, {"key", ""}, {"verdict", "skipped"}},
+                           {{"id", ""}, {"name", ""}, {"key", ""}, {"verdict", "not reached"}}}},
+                         {"built", 0},
+                         {"up_to_date", 0},
+                         {"failed", 2},
+                         {"skipped", 1},
+                         {"steps_run", 3},
+                         {"seconds", 1.5}};
+  EXPECT_EQ(to_json(report), expected);
+}
+
 // A plan of one image in two steps.
 BuildPlan one_image(const std::string& target) {
   testing::Resolver resolver({testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),

@@ -128,6 +128,23 @@ TEST(Flags, HipGetsHostFlagsOfAClangOnly) {
   EXPECT_EQ((Case{target("zen3"), kGcc}.of("KILN_HIP_FLAGS").note), "");
 }
 
+TEST(Flags, AnEmptyValueSaysWhy) {
+  Case c{target("zen3"), kGcc};
+  EXPECT_EQ(c.of("KILN_HIP_FLAGS").from, "the target has no AMD GPU");
+  EXPECT_EQ(c.of("NVCC_APPEND_FLAGS").from, "the target has no NVIDIA GPU");
+  EXPECT_EQ(c.of("LDFLAGS").from, "neither LTO nor PGO was asked for");
+  EXPECT_EQ(c.of("KILN_BAZEL_LINKOPTS").from, "neither LTO nor PGO was asked for");
+}
+
+// A note on the level or LTO is told with what links, one on the processor with what compiles.
+TEST(Flags, NotesGoWithTheVariableTheySpeakOf) {
+  Case old{target("zen3"), {"gcc", "9.4.0"}, "o3+lto"};
+  for (const char* variable : {"LDFLAGS", "KILN_BAZEL_LINKOPTS"})
+    EXPECT_EQ(old.of(variable).note.find("zen2"), std::string::npos) << variable;
+  for (const char* variable : {"CFLAGS", "CXXFLAGS", "KILN_CMAKE_FLAGS", "KILN_BAZEL_COPTS"})
+    EXPECT_NE(old.of(variable).note.find("zen2"), std::string::npos) << variable;
+}
+
 TEST(Flags, FortranBesideClangIsTheGccOfTheStage) {
   Case c{target("zen3"), kClang, "o3+thinlto", kGcc};
   EXPECT_EQ(c["CFLAGS"].substr(0, 15), "-O3 -march=znve");

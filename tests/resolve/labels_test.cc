@@ -1,0 +1,144 @@
+// What people and tools read off an image.
+#include "resolve/labels.h"
+
+#include "base/digest.h"
+#include "support/plan_fixture.h"
+
+namespace kiln {
+namespace {
+
+using testing::cell;
+using testing::demo_recipes;
+using testing::Recipe;
+using testing::Resolver;
+
+ComponentUse used(Kind kind, const std::string& name, const std::string& version) {
+  return {kind, name, Version(version), "distro", false, false, name + "@" + version};
+}
+
+ComponentUse added(Kind kind, const std::string& name, const std::string& version) {
+  return {kind, name, Version(version), "distro", false, true, ""};
+}
+
+Labels labels_of(const std::vector<ComponentUse>& components, std::vector<Recipe> recipes = demo_recipes()) {
+  return component_labels(components, false, "", testing::book(std::move(recipes)));
+}
+
+// A label, "-" for none.
+std::string label(const Labels& labels, const std::string& name) {
+  auto found = labels.find(name);
+  return found == labels.end() ? "-" : found->second;
+}
+
+TEST(Labels, TheTitleNamesWhatWasChosenInItsOrder) {
+  std::vector<ComponentUse> components = {
+      used(Kind::base, "debian", "trixie"), added(Kind::toolchain, "python", "3.13"),
+      used(Kind::library, "openblas", "0.3.29"), used(Kind::framework, "pytorch", "2.6.0"),
+      used(Kind::compiler, "inductor", "2.6.0")};
+  EXPECT_EQ(label(labels_of(components), "org.opencontainers.image.title"),
+            "pytorch 2.6.0 (distro) with openblas, inductor");
+  EXPECT_EQ(label(labels_of({components[0], components[3]}), "org.opencontainers.image.title"),
+            "pytorch 2.6.0 (distro)");
+}
+
+TEST(Labels, ComponentsAreListedByKind) {
+  Labels labels = labels_of({used(Kind::base, "debian", "trixie"), used(Kind::framework, "pytorch", "2.6.0"),
+                             used(Kind::compiler, "inductor", "2.6.0"), used(Kind::library, "mkl", "2025.0"),
+                             used(Kind::library, "openblas", "0.3.29")});
+  EXPECT_EQ(label(labels, "io.kiln.framework"), "pytorch");
+  EXPECT_EQ(label(labels, "io.kiln.framework.version"), "2.6.0");
+  EXPECT_EQ(label(labels, "io.kiln.method"), "distro");
+  EXPECT_EQ(label(labels, "io.kiln.compilers"), "inductor@2.6.0");
+  EXPECT_EQ(label(labels, "io.kiln.libraries"), "mkl@2025.0 openblas@0.3.29");
+  EXPECT_EQ(label(labels, "io.kiln.components"),
+            "base/debian@trixie:distro framework/pytorch@2.6.0:distro compiler/inductor@2.6.0:distro "
+            "library/mkl@2025.0:distro library/openblas@0.3.29:distro");
+}
+
+TEST(Labels, WhatIsNotThereHasNoLabel) {
+  Labels labels =
+      labels_of({used(Kind::base, "debian", "trixie"), used(Kind::library, "openblas", "0.3.29")});
+  EXPECT_EQ(label(labels, "io.kiln.framework"), "-") << "a library alone is no framework";
+  EXPECT_EQ(label(labels, "io.kiln.framework.version"), "-");
+  EXPECT_EQ(label(labels, "io.kiln.compilers"), "-");
+  EXPECT_EQ(label(labels, "io.kiln.optimise"), "-");
+  EXPECT_EQ(label(labels, "org.opencontainers.image.url"), "-");
+  EXPECT_EQ(label(labels, "org.opencontainers.image.version"), "0.3.29");
+  EXPECT_EQ(label(labels, "io.kiln.optimised"), "false");
+}
+
+TEST(Labels, LicencesAreOneExpressionThatCoversAll) {
+  std::vector<Recipe> recipes = {Recipe(Kind::base, "debian", {"trixie"}), Recipe(Kind::library, "a", {"1"}),
+                                 Recipe(Kind::library, "b", {"1"}), Recipe(Kind::framework, "f", {"1"})};
+  recipes[0].get().licenses = "";
+  recipes[1].get().licenses = "Apache-2.0 OR MIT";
+  recipes[2].get().licenses = "BSD-3-Clause";
+  recipes[3].get().licenses = "BSD-3-Clause";
+  std::vector<ComponentUse> components = {used(Kind::base, "debian", "trixie"), used(Kind::library, "a", "1"),
+                                          used(Kind::library, "b", "1"), used(Kind::framework, "f", "1"),
+                                          used(Kind::library, "unknown", "1")};
+  EXPECT_EQ(label(labels_of(components, recipes), "org.opencontainers.image.licenses"),
+            "(Apache-2.0 OR MIT) AND BSD-3-Clause");
+}
+
+TEST(Labels, TheMainComponentsOriginIsThere) {
+  std::vector<Recipe> recipes = demo_recipes();
+  for (Recipe& recipe : recipes) {
+    recipe.get().description = "of " + recipe.get().name;
+    recipe.get().homepage = "https://" + recipe.get().name + ".example";
+    for (ComponentVersion& version : recipe.get().versions)
+      version.source_url = "https://" + recipe.get().name + ".example/" + version.version.text();
+  }
+  std::vector<ComponentUse> components = {used(Kind::base, "debian", "trixie"),
+                                          used(Kind::library, "openblas", "0.3.28"),
+                                          used(Kind::framework, "pytorch", "2.6.0")};
+  Labels labels = labels_of(components, recipes);
+  EXPECT_EQ(label(labels, "org.opencontainers.image.description"), "of pytorch");
+  EXPECT_EQ(label(labels, "org.opencontainers.image.url"), "https://pytorch.example");
+  EXPECT_EQ(label(labels, "org.opencontainers.image.source"), "https://pytorch.example/2.6.0");
+  components[2].version = Version("9.9");
+  EXPECT_EQ(label(labels_of(components, recipes), "org.opencontainers.image.source"), "-");
+}
+
+TEST(Labels, AnImageSaysForWhatItIsAndWithWhichFlags) {
+  Resolver resolver;
+  ImageSpec spec = resolver.spec(cell({{"library", "openblas:source"}, {"target", "zen3"}}));
+  EXPECT_EQ(label(spec.labels, "io.kiln.cpu.target"), "zen3");
+  EXPECT_EQ(label(spec.labels, "io.kiln.gpu.targets"), "-");
+  EXPECT_EQ(label(spec.labels, "io.kiln.key"), spec.key);
+  EXPECT_EQ(label(spec.labels, "io.kiln.cell"), spec.request.id);
+  EXPECT_EQ(label(spec.labels, "io.kiln.flags"), "CFLAGS=-O2 -march=znver3 -mtune=znver3");
+}
+
+TEST(Labels, AFlagThatSeveralScriptsReadIsSaidOnceAndOneWithoutACompilerNot) {
+  const FlagOrigin one{"CFLAGS", "-O2", "gcc 14.2", "zen3", "", ""};
+  const FlagOrigin other{"CFLAGS", "-O3", "gcc 14.2", "zen3", "", ""};
+  const FlagOrigin none{"KILN_HIP_FLAGS", "", "", "", "", "no GPU"};
+  Labels labels;
+  add_cell_labels(labels, Target{"gpu", "zen3", {"nvidia:sm_90"}, ""}, "k", "c", {&one, &one, &none, &other});
+  EXPECT_EQ(label(labels, "io.kiln.flags"), "CFLAGS=-O2; CFLAGS=-O3");
+  EXPECT_EQ(label(labels, "io.kiln.gpu.targets"), "sm_90");
+  EXPECT_EQ(label(labels, "io.kiln.key"), "k");
+  EXPECT_EQ(label(labels, "io.kiln.cell"), "c");
+}
+
+// An image of the same bits under another name or with other labels is another record.
+TEST(Labels, TheRecordsNameIsTheKeyAndTwelveDigitsOverLabelsAndName) {
+  ImageSpec spec = Resolver().spec(cell());
+  const std::string name = record_name(spec);
+  ASSERT_EQ(name.size(), spec.key.size() + 13);
+  EXPECT_TRUE(name.starts_with(spec.key + "-"));
+  auto other = [&](auto change) {
+    ImageSpec changed = spec;
+    change(changed);
+    return record_name(changed);
+  };
+  EXPECT_EQ(other([](ImageSpec&) {}), name);
+  EXPECT_NE(other([](ImageSpec& image) { image.tag += "x"; }), name);
+  EXPECT_NE(other([](ImageSpec& image) { image.repository += "x"; }), name);
+  EXPECT_NE(other([](ImageSpec& image) { image.labels["x"] = "y"; }), name);
+  EXPECT_EQ(naming_text(R"({"a":"b"})", "r", "t"), R"({"labels":{"a":"b"},"repository":"r","tag":"t"})");
+}
+
+}  // namespace
+}  // namespace kiln
