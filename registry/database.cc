@@ -94,7 +94,8 @@ Database::Database(const std::filesystem::path& file, Access access) {
   if (access == Access::write) flags |= SQLITE_OPEN_CREATE;
   int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
   try {
-    if (code != SQLITE_OK && std::filesystem::is_directory(file))
+    std::error_code unknown;
+    if (code != SQLITE_OK && std::filesystem::is_directory(file, unknown))
       throw DamagedDatabase(file.string() + " is a folder");
     check(handle_, code);
     sqlite3_busy_timeout(handle_, kBusyMilliseconds);

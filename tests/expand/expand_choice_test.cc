@@ -198,5 +198,15 @@ TEST_F(ExpandChoiceTest, AConstraintKnowsTheNewestVersionWhereTheCellNamesNone) 
   EXPECT_EQ(ids(m), (Ids{"jax-openblas_0.3.28"}));
 }
 
+// The pattern `none` of a version: what has no framework, not a version that sorts after that word.
+TEST_F(ExpandChoiceTest, ThePatternNoneIsNoVersionThatSortsAfterIt) {
+  recipes_ = testing::book({testing::Recipe(Kind::framework, "thing", {"xenial"}).method("distro", "x")});
+  Matrix m = testing::matrix({axis("framework", {"thing", "none"}), axis("version", {"xenial", "none"})});
+  m.groups[0].exclude = {partial({{"version", "none"}})};
+  for (const ImageRequest& request : testing::requests_of(run(m)))
+    EXPECT_EQ(request.axes.at("version"), "xenial") << request.id;
+  EXPECT_FALSE(ids(m).empty());
+}
+
 }  // namespace
 }  // namespace kiln

@@ -63,6 +63,15 @@ TEST(ImageRecord, ErrorsOfASidecarNameThePlace) {
       std::string::npos);
 }
 
+TEST(ImageRecord, ASizeIsNotNegative) {
+  auto size = [](const std::string& number) {
+    return image_record_from_json(JsonDocument::parse("{\"size\": " + number + "}", "r.json").root()).size;
+  };
+  EXPECT_EQ(size("0"), 0u);
+  EXPECT_EQ(size("9223372036854775807"), std::uint64_t{INT64_MAX});
+  EXPECT_EQ(error_of([&] { size("-1"); }).where().pointer, "/size");
+}
+
 TEST(Measurement, ASpeedIsGreaterThanZero) {
   std::string text = to_json(measurement_of(Digest::of("x"), 0)).dump();
   Error error = error_of([&] { measurement_from_json(JsonDocument::parse(text, "m.json").root()); });

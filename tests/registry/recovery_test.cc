@@ -1,3 +1,5 @@
+#include "registry/recovery.h"
+
 #include <random>
 
 #include "recovery_fixture.h"
@@ -252,6 +254,60 @@ TEST_F(RecoveryTest, ALostPointerFallsBackToTheNewestSnapshot) {
   write_bytes(folder.path() / "store/snapshots/current.json", "{");
   fs::remove(database());
   EXPECT_EQ(open().current(), 3);
+}
+
+// What a killed writer left unsaid is found by counting: each kind of sidecar counts.
+TEST_F(RecoveryTest, AMeasurementAloneMakesTheIndexBehind) {
+  BlobStore store(folder.path() / "store");
+  auto image = stored_image(store, "a", "one");
+  { open().publish({image}, {}, kNow, "first"); }
+  const std::string before = read_bytes(database());
+  { open().record(measurement_of(image.manifest, 5)); }
+  write_bytes(database(), before);
+  Index index = open();
+  EXPECT_EQ(index.entries().at(0).measurements.size(), 1u) << "opening it was enough";
+}
+
+TEST_F(RecoveryTest, AWholeIndexIsNotBehind) {
+  { Index index = open(); }
+  IndexState empty(folder.path(), Database::Access::write);
+  EXPECT_FALSE(behind_sidecars(empty));
+  fill();
+  IndexState full(folder.path(), Database::Access::write);
+  EXPECT_FALSE(behind_sidecars(full));
+}
+
+TEST_F(RecoveryTest, ANewerRecordOfAKnownImageIsTakenButNotCounted) {
+  BlobStore store(folder.path() / "store");
+  auto image = stored_image(store, "a", "one");
+  { open().publish({image}, {}, kNow, "first"); }
+  const std::string before = read_bytes(database());
+  image.labels["org.opencontainers.image.description"] = "new";
+  { open().publish({image}, {}, kNow, "second"); }
+  write_bytes(database(), before);
+  IndexState state(folder.path(), Database::Access::write);
+  RecoveryReport report;
+  reconcile(state, report);
+  EXPECT_EQ(report.adopted, 1u) << "the snapshot";
+  EXPECT_EQ(open(Index::Mode::read).entries().at(0).image.labels, image.labels);
+}
+
+TEST_F(RecoveryTest, ADamagedDatabaseGivesTheSnapshotsThatNoSidecarHas) {
+  const std::string original = fill();
+  fs::remove(folder.path() / "store/snapshots/1.json");
+  std::string bytes = read_bytes(database());
+  const std::size_t at = bytes.find("ethcscs");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'E';
+  write_bytes(database(), bytes);
+  EXPECT_EQ(visible(open()), original);
+}
+
+TEST_F(RecoveryTest, AFileThatCannotBeOpenedIsNoFolder) {
+  fs::create_symlink("index.db", database());
+  const Error error = error_of([&] { Database reading(database(), Database::Access::read); });
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(error.message().find("is a folder"), std::string::npos) << error.message();
 }
 
 }  // namespace

@@ -173,6 +173,34 @@ TEST(ResolveTest, WishesInACircleAreAnError) {
             "→ library/a (at /methods/distro); take one out of 'needs' or 'after'");
 }
 
+TEST(ResolveTest, WhatLeadsIntoACircleIsNoPartOfIt) {
+  std::vector<Recipe> recipes = with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
+  recipes.push_back(Recipe(Kind::library, "b", {"1"}).method("distro", "x").after("c"));
+  recipes.push_back(Recipe(Kind::library, "c", {"1"}).method("distro", "x").after("b"));
+  EXPECT_NE(error_of([&] {
+              Resolver(recipes).run(cell({{"library", "a+b+c"}}));
+            }).find("in a circle: library/b → library/c → library/b (at "),
+            std::string::npos);
+}
+
+// Both ways round: no name is longer than it need be, and no stage is missing.
+TEST(ResolveTest, TwoBuildStagesHaveTheirOwnNames) {
+  for (const auto& [first, second] : {std::pair("alib", "blib"), std::pair("blib", "alib")}) {
+    std::vector<Recipe> recipes = with(Recipe(Kind::library, first, {"1"})
+                                           .method("source", "")
+                                           .build("make " + std::string(first), {"/opt/kiln/first"})
+                                           .after(second));
+    recipes.push_back(Recipe(Kind::library, second, {"1"})
+                          .method("source", "")
+                          .build("make " + std::string(second), {"/opt/kiln/second"}));
+    const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "alib+blib"}}));
+    ASSERT_EQ(spec.stages.size(), 3u);
+    EXPECT_EQ(spec.stages[0].name, "build-" + std::string(second));
+    EXPECT_EQ(spec.stages[1].name, "build-" + std::string(first));
+    EXPECT_EQ(spec.stages[2].name, "image");
+  }
+}
+
 TEST(ResolveTest, ABuildStageIsThrownAwayAndItsPathsAreCopied) {
   ImageSpec spec = Resolver().spec(cell({{"library", "openblas:source"}}));
   ASSERT_EQ(spec.stages.size(), 2u);
