@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <sstream>
 
 #include "base/error.h"
 #include "support/temporary_folder.h"
@@ -106,6 +109,16 @@ TEST(DurableFolder, MakesParentsAndTakesWhatIsThere) {
             "cannot create " + (folder / "file/a").string() + ": Not a directory");
 }
 
+TEST(DurableFolder, HasTheRightsThatTheMaskLeaves) {
+  TemporaryFolder folder;
+  const mode_t before = ::umask(027);
+  make_durable_folder(folder / "a");
+  ::umask(before);
+  struct stat made {};
+  ASSERT_EQ(::stat((folder / "a").c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 07777, mode_t{0750});
+}
+
 TEST(DurableFolder, MayBeNamedFromTheWorkingFolder) {
   TemporaryFolder folder;
   fs::path before = fs::current_path();
@@ -125,6 +138,17 @@ std::string temporary_of(const TemporaryFolder& folder, const std::string& pid, 
   auto first = name.rfind('-', second - 1);
   return name.substr(0, first) + "-" + (pid.empty() ? name.substr(first + 1, second - first - 1) : pid) +
          "-" + (start.empty() ? name.substr(second + 1, third - second - 1) : start) + "-7.part";
+}
+
+// A process number comes back; with the time at which its process began it does not.
+TEST(DeadFiles, AreKnownByWhenTheirProcessBegan) {
+  TemporaryFolder folder;
+  std::ifstream in("/proc/self/stat");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::vector<std::string> values((std::istream_iterator<std::string>(fields)), {});
+  const std::string name = temporary_of(folder, "", "");
+  EXPECT_TRUE(name.ends_with("-" + values.at(22 - 3) + "-7.part")) << name << ": field 22 of proc(5)";
 }
 
 TEST(DeadFiles, AreThoseOfEndedProcessesOfThisMachine) {

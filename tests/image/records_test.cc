@@ -60,6 +60,18 @@ std::string error_of(const std::string& text, void (*read)(const JsonNode&)) {
   return "";
 }
 
+TEST(Records, AnExitCodeIsAByte) {
+  auto record = [](const std::string& code) {
+    return R"({"key":"k","failure":"build","what":"","hint":"","log":"","seconds":0,"exit_code":)" + code +
+           "}";
+  };
+  auto failure = [](const JsonNode& json) { failure_record_from_json(json); };
+  EXPECT_EQ(error_of(record("0"), failure), "");
+  EXPECT_EQ(error_of(record("255"), failure), "");
+  for (const char* code : {"-1", "256"})
+    EXPECT_NE(error_of(record(code), failure).find("(at /exit_code)"), std::string::npos) << code;
+}
+
 TEST(Records, DamageIsNamedWithItsPlace) {
   auto step = [](const JsonNode& json) { step_record_from_json(json); };
   auto failure = [](const JsonNode& json) { failure_record_from_json(json); };

@@ -53,6 +53,9 @@ TEST(CellPatterns, NamesAreIdsTagsAndReferences) {
   const ResolvedImage first = demo().image(0);
   for (const std::string& name : {first.id(), first.tag(), first.reference()})
     EXPECT_EQ(match_cells(demo(), {{name}, {}}).images, ImageNumbers{0}) << name;
+  EXPECT_EQ(match_cells(demo(), {{first.tag().substr(0, first.tag().size() - 1) + "?"}, {}}).images,
+            ImageNumbers{0})
+      << "a glob of a tag";
   EXPECT_EQ(images({{"jax-*"}, {}}), 2u);
   EXPECT_EQ(images({{"jax:*"}, {}}), 2u);
   EXPECT_EQ(images({{"jax-*", "pytorch-*"}, {}}), 6u) << "names are alternatives";

@@ -83,6 +83,38 @@ TEST_F(KeyTest, AKeyIsTheHashOfTheInputs) {
                   {"script", {{"name", "distro.sh"}, {"digest", Digest::of("install python").text()}}},
                   {"files", Json::object()},
                   {"parameters", {{"KILN_VERSION", "3.13"}}}}));
+  const Step& copy = spec.stages[1].steps[1];
+  EXPECT_EQ(inputs_of(copy), (Json{{"schema", 1},
+                                   {"kind", "copy"},
+                                   {"component", "library/openblas"},
+                                   {"parent", spec.stages[1].steps[0].key},
+                                   {"from", spec.stages[0].steps.back().key},
+                                   {"copy", {"/opt/kiln/openblas"}}}));
+}
+
+TEST_F(KeyTest, AScriptThatIsListedAmongItsFilesIsOneFile) {
+  auto listed = [](std::vector<std::string> files) {
+    return Resolver(changed("pytorch",
+                            [&](Component& c) {
+                              c.files["more"] = RecipeFile{"more", Digest::of("more"), "more"};
+                              c.methods[0].files = files;
+                            }))
+        .spec(cell())
+        .last_step();
+  };
+  EXPECT_EQ(listed({"distro.sh", "more"}).files, (std::vector<std::string>{"distro.sh", "more"}));
+  EXPECT_EQ(listed({"distro.sh", "more"}).key, listed({"more"}).key);
+}
+
+TEST_F(KeyTest, OfSeveralTestsEachIsNamedAfterItsScript) {
+  std::vector<Recipe> recipes = demo_recipes();
+  EXPECT_EQ(Resolver(recipes).spec(cell()).tests.at(0).title, "test pytorch 2.6.0 (distro)");
+  for (Recipe& recipe : recipes)
+    if (recipe.get().name == "pytorch") recipe.test_when("another", "");
+  const ImageSpec spec = Resolver(recipes).spec(cell());
+  ASSERT_EQ(spec.tests.size(), 2u);
+  EXPECT_EQ(spec.tests[0].title, "test pytorch 2.6.0 (distro): smoke.sh");
+  EXPECT_EQ(spec.tests[1].title, "test pytorch 2.6.0 (distro): smoke1.sh");
 }
 
 TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
