@@ -208,5 +208,20 @@ TEST_F(ExpandChoiceTest, ThePatternNoneIsNoVersionThatSortsAfterIt) {
   EXPECT_FALSE(ids(m).empty());
 }
 
+// A pattern of digits is a version, "1" as well as "12".
+TEST_F(ExpandChoiceTest, AFactOfOneDigitIsComparedAsAVersion) {
+  recipes_ = testing::book(
+      {testing::Recipe(Kind::framework, "thing", {"1"}).method("distro", "x").fact("1", "api", "1.0")});
+  Matrix m = testing::matrix({axis("framework", {"thing"})});
+  m.groups[0].exclude = {partial({{"framework.api", "1"}})};
+  EXPECT_EQ(run(m).size(), 0u);
+}
+
+TEST_F(ExpandChoiceTest, APatternThatCannotBeReadIsNamedByItsKey) {
+  Matrix m = testing::matrix({axis("framework", {"pytorch"}), axis("version", {"*"})});
+  m.groups[0].exclude = {partial({{"framework", "jax"}, {"version", ">=2,<"}})};
+  EXPECT_NE(error_of([&] { run(m); }).find("(at /exclude/0/version)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kiln

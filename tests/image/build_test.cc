@@ -126,6 +126,17 @@ struct OneImage {
   }
 };
 
+// Recipes that no image of the plan needs are not copied to where steps read theirs.
+TEST(Build, OnlyTheRecipesOfThePlanAreCopied) {
+  OneImage one;
+  for (testing::Recipe recipe : {testing::Recipe(Kind::framework, "hello", {"2.1"}).method("distro", "echo"),
+                                 testing::Recipe(Kind::library, "other", {"1"}).method("distro", "echo")})
+    one.recipes.add(recipe.get());
+  one.run();
+  EXPECT_TRUE(one.files.files.contains("/state/recipes/framework/hello/distro.sh"));
+  EXPECT_FALSE(one.files.files.contains("/state/recipes/library/other/distro.sh"));
+}
+
 TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
   OneImage one;
   one.make_built();

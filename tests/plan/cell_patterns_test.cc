@@ -116,6 +116,14 @@ TEST(CellPatterns, NothingLeftIsNoMatch) {
             "error: no cell of 'demo' is left: --exclude takes all that were chosen");
 }
 
+TEST(CellPatterns, TheOnlyCellMayNotBeTakenAwayEither) {
+  const BuildPlan one = plan_matrix(testing::matrix({axis("framework", {"pytorch"}), axis("base", {"debian"}),
+                                                     axis("target", {"x86_64_v3"}, 9)}),
+                                    Resolver().input());
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_THROW(match_cells(one, {{}, {"framework=pytorch"}}), Error);
+}
+
 TEST(CellPatterns, AnExcludeThatMatchesNothingIsAWarning) {
   EXPECT_EQ(match_cells(demo(), {{}, {"framework=mxnet"}}).warnings,
             std::vector<std::string>{"--exclude 'framework=mxnet' matches no cell of 'demo'"});

@@ -310,5 +310,16 @@ TEST_F(RecoveryTest, AFileThatCannotBeOpenedIsNoFolder) {
   EXPECT_EQ(error.message().find("is a folder"), std::string::npos) << error.message();
 }
 
+TEST_F(RecoveryTest, WithoutAPointerTheDamagedDatabasesOwnIsFollowed) {
+  const std::string original = fill();
+  fs::remove(folder.path() / "store/snapshots/current.json");
+  std::string bytes = read_bytes(database());
+  const std::size_t at = bytes.find("ethcscs");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'E';
+  write_bytes(database(), bytes);
+  EXPECT_EQ(open().current(), 2) << "not 3, the newest";
+}
+
 }  // namespace
 }  // namespace kiln

@@ -245,6 +245,16 @@ TEST(ResolveTest, AStageThatBuildsWithABuiltComponentBuildsThatFirst) {
             (Words{"rootfs base/debian", "copy library/openblas", "run library/user"}));
 }
 
+TEST(ResolveTest, BuildStagesOfOneNameAreToldApartByKindVersionAndMethod) {
+  std::vector<Recipe> recipes =
+      with(Recipe(Kind::library, "twin", {"1"}).method("source").build("make", {"/opt/kiln/a"}));
+  recipes.push_back(Recipe(Kind::toolchain, "twin", {"2"}).method("source").build("make 2", {"/opt/kiln/b"}));
+  const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "twin"}, {"toolchain", "twin"}}));
+  ASSERT_EQ(spec.stages.size(), 3u);
+  EXPECT_EQ(spec.stages[0].name, "build-twin");
+  EXPECT_EQ(spec.stages[1].name, "build-twin-library-1-source");
+}
+
 TEST(ResolveTest, AComponentThatIsNeededToBuildItselfIsAnError) {
   Recipe own(Kind::toolchain, "own", {"1"});
   own.method("source").build("make", {"/x"}).build_needs(Kind::toolchain, "own");
