@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "registry/image_blobs.h"
 #include "registry/index_state.h"
 
 namespace kiln {
@@ -28,25 +29,8 @@ struct Move {
 
 // An index row must never name an image whose bytes are not all in the store.
 void check_complete(const BlobStore& store, const ImageRecord& image) {
-  try {
-    std::string text = store.read(image.manifest);
-    Manifest manifest = manifest_from_json(JsonDocument::parse(text, image.manifest.text()).root());
-    manifest.layers.push_back(manifest.config);
-    for (const auto& blob : manifest.layers) {
-      if (!store.has(blob.digest))
-        throw Error(ExitCode::store, fmt::format("blob {} is not in the store", blob.digest.text()));
-    }
-    for (const auto& attachment : image.attachments) {
-      for (const Digest& digest : {attachment.blob.digest, attachment.referrer}) {
-        if (!digest.empty() && !store.has(digest))
-          throw Error(ExitCode::store,
-                      fmt::format("blob {} ({}) is not in the store", digest.text(), attachment.kind));
-      }
-    }
-  } catch (Error& error) {
-    error.while_doing("publishing " + image.name());
-    throw;
-  }
+  if (auto damaged = first_damage(blobs_of(image, store)))
+    throw damage_error(image, *damaged).while_doing("publishing " + image.name());
 }
 
 [[noreturn]] void fail_lost(std::int64_t number) {

@@ -10,6 +10,7 @@
 #include "base/reading.h"
 #include "cli/invocation.h"
 #include "cli/usage.h"
+#include "image/state/image_check.h"
 #include "image/state/sif_folder.h"
 #include "registry/host.h"
 
@@ -49,13 +50,23 @@ Host choose_host(const SelectOptions& options, const ImageQuery& query, Invocati
   return {detect_host(invocation.files, invocation.cpus()), true};
 }
 
+// Throws Error(store) when what it names is damaged.
 std::string reference(const ImageRecord& image, const std::string& format, const Invocation& invocation) {
-  if (!image.reference.empty() || format.empty() || format == "tag") return image.name();
-  if (format == "oci")
-    return fmt::format("oci:{}:{}", (invocation.state().root() / image.layout).string(), image.tag);
-  auto folder = invocation.environment.find("SINGULARITY_DIR");
-  return folder == invocation.environment.end() ? sif_path(invocation.state(), image).string()
-                                                : (fs::path(folder->second) / image.sif_name()).string();
+  const StatePaths state = invocation.state();
+  if (image.external()) return image.name();
+  if (format == "oci") {
+    check_layout(state, image);
+    return fmt::format("oci:{}:{}", (state.root() / image.layout).string(), image.tag);
+  }
+  if (format == "sif") {
+    auto folder = invocation.environment.find("SINGULARITY_DIR");
+    fs::path file = folder == invocation.environment.end() ? sif_path(state, image)
+                                                           : fs::path(folder->second) / image.sif_name();
+    check_sif(state, image, file);
+    return file.string();
+  }
+  check_blobs(state, image);
+  return image.name();
 }
 
 Json json_answer(const Selection& selection, const std::string& answer) {
@@ -80,7 +91,13 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   Host host = choose_host(options, reading.query, invocation);
   Selection selection = select_image(reading.query, entries, host, invocation.cpus());
   std::string answer;
-  if (selection.winner) answer = reference(selection.winner->entry->image, reading.query.format, invocation);
+  std::optional<Error> damaged;  // said after the reasons, which hold all the same
+  try {
+    if (selection.winner)
+      answer = reference(selection.winner->entry->image, reading.query.format, invocation);
+  } catch (const Error& error) {
+    damaged = error;
+  }
   if (options.json)
     fmt::print("{}\n", json_answer(selection, answer).dump(2));
   else if (options.explain)
@@ -89,6 +106,7 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     throw Error(
         ExitCode::no_match, "no image matches",
         selection.nearest_miss.empty() ? "the index is empty: run `kiln publish`" : selection.nearest_miss);
+  if (damaged) throw Error(*damaged);
   if (!options.json && !options.explain) fmt::print("{}\n", answer);
 }
 

@@ -128,9 +128,11 @@ fs::path BlobStore::path(const Digest& digest) const {
   return root_ / "sha256" / digest.hex().substr(0, 2) / digest.hex();
 }
 
-bool BlobStore::has(const Digest& digest) const {
-  std::error_code ignored;
-  return !digest.empty() && fs::is_regular_file(path(digest), ignored);
+std::optional<std::uint64_t> BlobStore::size_of(const Digest& digest) const {
+  struct stat status {};
+  if (digest.empty() || ::stat(path(digest).c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 std::string BlobStore::read(const Digest& digest, std::uint64_t limit) const {
@@ -147,7 +149,7 @@ std::string BlobStore::read(const Digest& digest, std::uint64_t limit) const {
     throw Error(
         ExitCode::store,
         fmt::format("{} is damaged: its content has the digest {}", path(digest).string(), found.text()),
-        "remove the file and build the image again");
+        kDamageRemedy);
   }
   return *std::move(bytes);
 }

@@ -26,6 +26,10 @@
 
 namespace kiln {
 
+// What to do about a blob that is not what was written.
+inline constexpr const char* kDamageRemedy =
+    "`kiln index fsck --repair` mends what it can, the next `kiln build` makes the rest again";
+
 class BlobStore {
  public:
   // Creates the folders. Throws Error(store).
@@ -35,7 +39,9 @@ class BlobStore {
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path path(const Digest& digest) const;
-  bool has(const Digest& digest) const;
+  bool has(const Digest& digest) const { return size_of(digest).has_value(); }
+  // Bytes of its file, which is only looked at; nullopt where there is no such regular file.
+  std::optional<std::uint64_t> size_of(const Digest& digest) const;
   // The bytes, verified against the digest; Error(store) when absent, damaged or larger than `limit`.
   std::string read(const Digest& digest, std::uint64_t limit = 16u << 20) const;
 

@@ -93,6 +93,23 @@ LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image,
   return made;
 }
 
+std::string layout_damage(const fs::path& folder, const Digest& manifest,
+                          const std::vector<Descriptor>& blobs) {
+  std::error_code problem;
+  if (!fs::is_directory(folder, problem)) return "is missing";
+  if (!fs::is_regular_file(folder / "oci-layout", problem)) return "has no oci-layout";
+  auto index = RealFileSystem().read(folder / "index.json");
+  if (!index || index->find('"' + manifest.text() + '"') == std::string::npos)
+    return "has no index.json that names " + manifest.text();
+  for (const Descriptor& blob : blobs) {
+    std::uint64_t size = fs::file_size(blob_in_layout(folder, blob.digest), problem);
+    std::string name = "blobs/sha256/" + blob.digest.hex();
+    if (problem) return name + " is missing";
+    if (size != blob.size) return fmt::format("{} has {} of {} bytes", name, size, blob.size);
+  }
+  return "";
+}
+
 PulledImage read_layout(const fs::path& folder, const FileSystem& files) {
   fs::path file = folder / "index.json";
   auto text = files.read(file);

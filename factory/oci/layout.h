@@ -37,6 +37,11 @@ Descriptor manifest_descriptor(const LayoutImage& image);
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files);
 
+// What is to be seen of a layout without reading its blobs: "" when it holds them all with their sizes, and
+// its index names the manifest; else what is wrong: "blobs/sha256/… is missing".
+std::string layout_damage(const fs::path& folder, const Digest& manifest,
+                          const std::vector<Descriptor>& blobs);
+
 // The one image of a layout that an engine pulled; what only goes with an image does not count. Throws
 // Error(store) for a layout that holds none, or several.
 struct PulledImage {

@@ -157,12 +157,14 @@ TEST_F(IndexTest, RefusesImagesThatAreNotAllThere) {
   fs::remove(store.path(layer));
   Error error = error_of([&] { index.publish({record}, {}, kNow, ""); });
   EXPECT_EQ(error.code(), ExitCode::store);
-  EXPECT_EQ(error.format(),
-            fmt::format("error: blob {} is not in the store\n  while publishing pytorch:a", layer.text()));
+  EXPECT_EQ(
+      error.format(),
+      fmt::format("error: pytorch:a is damaged: layer 1, {}, is missing; {}\n  while publishing pytorch:a",
+                  layer.text(), kDamageRemedy));
   auto attached = image("b", "two");
   attached.attachments = {{"sif", {"application/octet-stream", Digest::of("nowhere"), 7, {}}, {}}};
   EXPECT_EQ(error_of([&] { index.publish({attached}, {}, kNow, ""); }).message(),
-            fmt::format("blob {} (sif) is not in the store", Digest::of("nowhere").text()));
+            fmt::format("pytorch:b is damaged: sif, {}, is missing", Digest::of("nowhere").text()));
   record.manifest = Digest();
   EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
             "cannot publish '': it needs a manifest, a repository and a tag");
@@ -174,12 +176,22 @@ TEST_F(IndexTest, AnImageNeedsItsConfigAndTheManifestsOfItsAttachments) {
   auto record = image("a", "one");
   record.attachments = {{"spdx", store.put("bill", "text/plain"), Digest::of("no manifest")}};
   EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
-            fmt::format("blob {} (spdx) is not in the store", Digest::of("no manifest").text()));
+            fmt::format("pytorch:a is damaged: referrer of spdx, {}, is missing",
+                        Digest::of("no manifest").text()));
   record.attachments.clear();
   Digest config = Digest::of("{\"config\": \"one\"}");
   fs::remove(store.path(config));
   EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
-            fmt::format("blob {} is not in the store", config.text()));
+            fmt::format("pytorch:a is damaged: configuration, {}, is missing", config.text()));
+}
+
+TEST_F(IndexTest, RefusesImagesWithACutBlob) {
+  Index index = open();
+  auto record = image("a", "one");
+  Digest layer = Digest::of("layer of one");
+  fs::resize_file(store.path(layer), 5);
+  EXPECT_EQ(error_of([&] { index.publish({record}, {}, kNow, ""); }).message(),
+            fmt::format("pytorch:a is damaged: layer 1, {}, has 5 of 12 bytes", layer.text()));
 }
 
 TEST_F(IndexTest, AnImageHasANameOfTwoParts) {

@@ -1,0 +1,37 @@
+// The blobs that an image consists of, and what is wrong with them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oci/blob_store.h"
+#include "registry/image_record.h"
+
+namespace kiln {
+
+// A blob, and what it is to an image.
+struct ImageBlob {
+  std::string what;  // "manifest", "layer 3", "sif", "referrer of spdx"
+  Digest digest;
+  std::uint64_t size = 0;  // bytes that were written; of a document that cannot be read, 0
+  bool in_layout = true;   // false: it stands alone, as a SIF does
+  std::string damage{};    // "is missing", "has 12 of 345 bytes"; "" when it looks whole
+};
+
+// All of them, each once: manifest, configuration, layers, attachments and their referrers. Manifests are
+// read and held against their digests; of what a damaged one names, nothing is known. Of the others, presence
+// and size are looked at. REQUIRES: the image is not external.
+std::vector<ImageBlob> blobs_of(const ImageRecord& image, const BlobStore& store);
+
+// The first of them that is damaged.
+std::optional<ImageBlob> first_damage(const std::vector<ImageBlob>& blobs);
+
+// Error(store) that names image, blob and remedy.
+Error damage_error(const ImageRecord& image, const ImageBlob& blob);
+
+// What is to be seen of a blob without reading it: "" when it is there and has that size.
+std::string damage_of(const BlobStore& store, const Digest& digest, std::uint64_t size);
+
+}  // namespace kiln
