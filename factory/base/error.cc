@@ -43,9 +43,11 @@ Error& Error::while_doing(std::string note) {
   return *this;
 }
 
-std::string Error::format() const {
+std::string Error::format(std::string_view word) const {
   std::string text = where_.text();
-  text += (text.empty() ? "error: " : ": error: ") + message_;
+  if (!text.empty()) text += ": ";
+  if (!word.empty()) text.append(word).append(": ");
+  text += message_;
   if (!where_.pointer.empty()) text += " (at " + where_.pointer + ")";
   if (!hint_.empty()) text += "; " + hint_;
   for (const std::string& note : notes_) text += "\n  while " + note;

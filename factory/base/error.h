@@ -49,8 +49,9 @@ class Error : public std::runtime_error {
   // Adds "while …" for an outer layer; shown after the message, innermost first.
   Error& while_doing(std::string note);
 
-  // `file:line:col: error: message (at /pointer); hint`, then one "  while …" line for each note.
-  std::string format() const;
+  // `file:line:col: error: message (at /pointer); hint`, then one "  while …" line for each note. `word` in
+  // place of "error"; without one `file:line:col: message …`.
+  std::string format(std::string_view word = "error") const;
 
  private:
   ExitCode code_;

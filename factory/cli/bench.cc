@@ -67,7 +67,7 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
 void run_bench(const BenchOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
-  ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
   Component workload = find_workload(catalogue.recipes, options.workload);
   TemporaryFolder folder;  // of the workload's files, shared ones among them
   for (const auto& [path, file] : workload.files)

@@ -70,7 +70,8 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
 }
 
 // Each step once, under the first image that needs it.
-void print_dry_run(const BuildPlan& plan, const ImageNumbers& images, const StateView& view) {
+void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const StateView& view,
+                   Invocation& invocation) {
   std::set<std::string> listed;
   std::size_t missing = 0;
   auto list = [&](const char* word, const std::vector<StepTable::Number>& steps) {
@@ -81,7 +82,7 @@ void print_dry_run(const BuildPlan& plan, const ImageNumbers& images, const Stat
                    plan.steps().pattern(plan.steps().first(step)).title);
     }
   };
-  for (std::uint32_t number : images) {
+  for (std::uint32_t number : chosen.images) {
     const ResolvedImage image = plan.image(number);
     if (view.is_whole(image)) continue;
     ++missing;
@@ -89,10 +90,27 @@ void print_dry_run(const BuildPlan& plan, const ImageNumbers& images, const Stat
     list("test", image.tests());
     fmt::print("{:<6} {}  {}\n", "image", image.key().substr(0, 12), image.reference());
   }
-  if (missing == 0)
-    fmt::print("nothing to do\n");
-  else
+  for (std::uint32_t number : chosen.broken) {
+    const BrokenCell cell = plan.broken(number);
+    fmt::print("broken {}  {}\n", cell.request.id, cell.why.format(""));
+    invocation.exit_code = ExitCode::images_failed;
+  }
+  if (missing > 0)
     fmt::print("{} steps and tests, {} images\n", listed.size(), missing);
+  else if (chosen.broken.empty())
+    fmt::print("nothing to do\n");
+}
+
+// The cells that cannot be planned fail, and the others go on.
+void add_broken(const BuildPlan& plan, const ChosenCells& chosen, BuildReport& report) {
+  for (std::uint32_t number : chosen.broken) {
+    const BrokenCell cell = plan.broken(number);
+    ImageVerdict verdict;
+    verdict.id = verdict.name = cell.request.id;  // its tag is not known
+    verdict.verdict = Verdict::failed;
+    verdict.reason = cell.why.format("");
+    report.images.push_back(std::move(verdict));
+  }
 }
 
 // The report when every image is whole; else nothing.
@@ -104,7 +122,6 @@ std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbe
     if (!view.is_whole(image)) return std::nullopt;
     report.images.push_back({image.id(), image.reference(), image.key(), Verdict::up_to_date, "", {}});
   }
-  if (report.images.empty()) return std::nullopt;
   return report;
 }
 
@@ -122,12 +139,15 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   const StatePaths state = invocation.state();
   const Site site = invocation.site();
   const StateView view(plan, site, state, invocation.files);
-  if (options.dry_run) return print_dry_run(plan, chosen.images, view);
+  if (options.dry_run) return print_dry_run(plan, chosen, view, invocation);
   // No lock is taken for it. What no run has looked at since the site's formats changed is looked at below.
   if (has_formats(site, state, invocation.files)) {
     if (auto report = nothing_to_do(plan, chosen.images, view)) {
+      add_broken(plan, chosen, *report);
       report->seconds = invocation.clock.monotonic_seconds() - start;
-      return print_report(*report, options);
+      print_report(*report, options);
+      invocation.exit_code = report->exit_code();
+      return;
     }
   }
   invocation.need_root_or_namespace();
@@ -146,6 +166,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
                              {options.jobs > 0 ? options.jobs : default_jobs(site, invocation.environment),
                               !options.fail_fast, own_path()},
                              progress);
+  add_broken(plan, chosen, report);
   print_report(report, options);
   invocation.exit_code = report.exit_code();
 }

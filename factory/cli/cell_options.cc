@@ -1,5 +1,8 @@
 #include "cli/cell_options.h"
 
+#include <cstdio>
+#include <set>
+
 namespace kiln {
 
 void add_cell_options(CLI::App& command, CellOptions& options) {
@@ -20,6 +23,22 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
       ->type_name("CELL")
       ->expected(1)
       ->take_all();
+}
+
+ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen) {
+  std::set<std::string> told;
+  for (std::uint32_t number : chosen.broken)
+    if (std::string line = cells.broken(number).why.format(); told.insert(line).second)
+      std::fprintf(stderr, "%s\n", line.c_str());
+  if (chosen.broken.empty()) return ExitCode::ok;
+  return chosen.images.empty() ? ExitCode::input : ExitCode::images_failed;
+}
+
+ChosenCells choose_whole_cells(const Resolution& cells, const CellOptions& options, Invocation& invocation) {
+  ChosenCells chosen = choose_cells(cells, options, invocation);
+  if (chosen.images.empty() && !chosen.broken.empty()) throw cells.broken(chosen.broken.front()).why;
+  invocation.exit_code = tell_broken(cells, chosen);
+  return chosen;
 }
 
 CellPatterns CellOptions::patterns() const {

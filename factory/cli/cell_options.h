@@ -32,4 +32,12 @@ ChosenCells choose_cells(const Cells& cells, const CellOptions& options, const I
   return chosen;
 }
 
+// Says on stderr what is wrong with the chosen cells that are broken, each error once. The exit code for it:
+// input when nothing else is chosen, else images_failed; ok when none is broken.
+ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen);
+
+// choose_cells() for who needs images: tell_broken() of the others. Throws the first error when no image is
+// chosen.
+ChosenCells choose_whole_cells(const Resolution& cells, const CellOptions& options, Invocation& invocation);
+
 }  // namespace kiln

@@ -40,7 +40,7 @@ void write_image(const ImageSpec& spec, const RecipeBook& recipes, const fs::pat
 void run_generate(const CLI::App& command, const GenerateOptions& options, Invocation& invocation) {
   refuse_together(command, "--format", "--output", "--output writes both files of each cell");
   const Catalogue catalogue = invocation.load(options.matrix);
-  const ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  const ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
   if (options.output.empty() && (chosen.images.size() != 1 || options.format.empty()))
     throw Error(ExitCode::usage, "nowhere to write to",
                 "give -o DIR, or name one cell and --format dockerfile|singularity to print it");

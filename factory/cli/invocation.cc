@@ -72,17 +72,43 @@ void Invocation::note_cells(const Expansion& expansion, std::size_t images, std:
   site();  // a mistake in the site file shows before anything is run
 }
 
+std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
+                                 const TargetBook& targets) {
+  std::set<std::string> told;
+  for (std::size_t number = 0; number < resolution.broken(); ++number)
+    told.insert(resolution.broken(number).why.format());
+  std::vector<Error> faults;
+  auto add = [&](const Error& error) {
+    if (told.insert(error.format()).second) faults.push_back(error);
+  };
+  for (const Error& error : recipes.misplaced()) add(error);
+  for (const auto& [key, broken] : recipes.broken()) add(broken.why);
+  for (const auto& [name, why] : targets.broken()) add(why);
+  return faults;
+}
+
+void Invocation::note_faults(const std::vector<Error>& faults) const {
+  for (const Error& error : faults) note(error.format("warning"));
+}
+
 Catalogue Invocation::plan(const std::string& matrix_file, const Lockfile* lock) {
   CatalogueFiles read = this->read(matrix_file, lock);
   BuildPlan plan = plan_matrix(std::move(read.matrix), {read.recipes, read.targets, cpus()});
-  note_cells(plan.resolution().expansion(), plan.size(), plan.excluded());
-  return {std::move(read.recipes), std::move(plan)};
+  note_cells(plan.resolution().expansion(), plan.size() + plan.broken(), plan.excluded());
+  std::vector<Error> faults = faults_beside(plan.resolution(), read.recipes, read.targets);
+  return {std::move(read.recipes), std::move(plan), std::move(faults)};
 }
 
-Catalogue Invocation::load(const std::string& matrix_file) {
+Catalogue Invocation::load_untold(const std::string& matrix_file) {
   std::optional<Lockfile> lock = find_lockfile(matrix_file, *this);
   Catalogue catalogue = plan(matrix_file, lock ? &*lock : nullptr);
   if (lock) check_lock(lock_needs(catalogue.plan.resolution(), catalogue.recipes), *lock, matrix_file, *this);
+  return catalogue;
+}
+
+Catalogue Invocation::load(const std::string& matrix_file) {
+  Catalogue catalogue = load_untold(matrix_file);
+  note_faults(catalogue.faults);
   return catalogue;
 }
 

@@ -44,6 +44,7 @@ struct CatalogueFiles {
 struct Catalogue {
   RecipeBook recipes;
   BuildPlan plan;
+  std::vector<Error> faults;  // of recipes and targets, but for those that broken cells have as their reason
 };
 
 // The folder in which the program was started, held open: its path may lead through folders that this user
@@ -69,11 +70,14 @@ class Invocation {
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
   // to stderr. Throws Error(locked) for what --locked forbids.
   Catalogue load(const std::string& matrix_file);
+  // The same, but its faults are for the caller to tell.
+  Catalogue load_untold(const std::string& matrix_file);
   // The same under `lock`, or without any (null), and without a word about what it does not cover.
   Catalogue plan(const std::string& matrix_file, const Lockfile* lock);
   // What load() says of the cells of a matrix on stderr, when it is resolved or only expanded. Throws
   // Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
+  void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
   // The graph compilers that there are: of the recipes that are named, lie here or were installed with kiln,
   // and of an index's entries.
   std::vector<std::string> graph_compilers(const std::vector<IndexEntry>& entries) const;
@@ -108,6 +112,10 @@ class Invocation {
  private:
   std::optional<Microarchitectures> cpus_;
 };
+
+// Broken recipes and targets whose errors no broken cell has as its reason.
+std::vector<Error> faults_beside(const Resolution& resolution, const RecipeBook& recipes,
+                                 const TargetBook& targets);
 
 // Each subcommand in a file of its own.
 using Subcommand = CLI::App* (*)(CLI::App& app, Invocation& invocation);

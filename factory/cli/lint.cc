@@ -86,10 +86,24 @@ class Run {
   }
 
  private:
+  bool only_matrices() const { return options_.paths.empty() && !options_.matrices.empty(); }
+
+  // Errors of what its cells need; of all its recipes, where it is not alone.
+  std::vector<Error> faults_of(const Catalogue& catalogue) const {
+    std::vector<Error> faults;
+    for (std::size_t number = 0; number < catalogue.plan.broken(); ++number)
+      faults.push_back(catalogue.plan.broken(number).why);
+    if (only_matrices())
+      invocation_.note_faults(catalogue.faults);
+    else
+      faults.insert(faults.end(), catalogue.faults.begin(), catalogue.faults.end());
+    return faults;
+  }
+
   // What is named, or else what a catalogue's folder has.
   std::vector<fs::path> paths() const {
     if (!options_.paths.empty()) return {options_.paths.begin(), options_.paths.end()};
-    if (!options_.matrices.empty()) return {};
+    if (only_matrices()) return {};
     std::vector<fs::path> found(invocation_.options.recipes.begin(), invocation_.options.recipes.end());
     if (found.empty() && invocation_.files.is_directory("recipes")) found.emplace_back("recipes");
     if (invocation_.files.is_directory("matrix")) found.emplace_back("matrix");
@@ -101,9 +115,10 @@ class Run {
 
   void lint_matrix(lint::Linter& linter, const fs::path& matrix) {
     try {
-      const Catalogue catalogue = invocation_.load(matrix.string());
+      const Catalogue catalogue = invocation_.load_untold(matrix.string());
       linter.look_at(lint::CellInput{catalogue.plan, catalogue.recipes, invocation_.cpus()});
-      if (options_.paths.empty() && !options_.matrices.empty())
+      for (const Error& error : faults_of(catalogue)) linter.cannot_read(error);
+      if (only_matrices())
         for (const fs::path& recipe : recipes_of(catalogue)) linter.look_at(recipe);
     } catch (const Error& error) {
       if (error.code() != ExitCode::input) throw;

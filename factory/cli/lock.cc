@@ -74,6 +74,13 @@ void print(const LockOptions& options, const Lockfile& lock, const std::vector<L
              lock.entries.size(), changes.size(), changes.size() == 1 ? "" : "s", end);
 }
 
+// A lockfile has all that the cells need, or it would let go what an earlier one pins.
+void refuse_broken(const BuildPlan& plan) {
+  if (plan.broken() == 0) return;
+  BrokenCell cell = plan.broken(0);
+  throw cell.why.while_doing(fmt::format("planning {} for the lockfile", cell.request.id));
+}
+
 void run_lock(const LockOptions& options, Invocation& invocation) {
   fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
   std::optional<Lockfile> previous;
@@ -82,6 +89,8 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
     throw Error(ExitCode::locked, fmt::format("there is no lockfile {} to update", file.string()),
                 fmt::format("kiln lock -f {} makes it", options.matrix));
   Catalogue catalogue = invocation.plan(options.matrix, nullptr);
+  invocation.note_faults(catalogue.faults);
+  refuse_broken(catalogue.plan);
   Lockfile lock = new_lock(options, catalogue, previous ? &*previous : nullptr, invocation);
   lock.file = file.string();
   for (const auto& [id, entry] : lock.entries)

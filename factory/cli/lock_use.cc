@@ -37,11 +37,8 @@ void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string&
   std::string remedy = fmt::format("kiln lock -f {}", matrix);
   if (lock.file != lockfile_beside(matrix)) remedy += " -o " + lock.file;
   if (!invocation.options.locked) {
-    for (const LockGap& gap : gaps) {
-      std::string line = Error(ExitCode::locked, gap.where, gap.what).format();
-      line.replace(line.find("error: "), 7, "warning: ");
-      invocation.note(line);
-    }
+    for (const LockGap& gap : gaps)
+      invocation.note(Error(ExitCode::locked, gap.where, gap.what).format("warning"));
     return invocation.note(
         fmt::format("warning: {} does not cover this plan; {} mends it", lock.file, remedy));
   }

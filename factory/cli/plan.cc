@@ -38,14 +38,14 @@ void check(const CLI::App& command, const PlanOptions& options) {
     throw Error(ExitCode::usage, "--chunk goes with --format github");
 }
 
-ImageNumbers cells_of_jobs(const PlanView& view, bool all) {
-  ImageNumbers cells;
+JobCells cells_of_jobs(const PlanView& view, bool all) {
+  JobCells cells{{}, view.cells.broken};
   for (std::uint32_t image : view.cells.images)
-    if (all || !view.state.is_whole(view.plan.image(image))) cells.push_back(image);
+    if (all || !view.state.is_whole(view.plan.image(image))) cells.images.push_back(image);
   return cells;
 }
 
-void print_github(const BuildPlan& plan, const ImageNumbers& cells, const PlanOptions& options) {
+void print_github(const BuildPlan& plan, const JobCells& cells, const PlanOptions& options) {
   auto chunks = github_matrices(plan, cells);
   if (options.chunk > chunks.size())
     throw Error(ExitCode::no_match, fmt::format("there is no chunk {}", options.chunk),
@@ -74,6 +74,8 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
   const Site site = invocation.site();
   const StateView state(plan, site, paths, invocation.files);
   const PlanView view{plan, chosen, state};
+  const ExitCode broken = tell_broken(plan.resolution(), chosen);
+  if (!options.jobs()) invocation.exit_code = broken;  // each is a job that fails
   if (!options.graph.empty())
     return print_graph(make_graph(plan, chosen.images, state.graph_states(chosen.images)), options.graph,
                        invocation);

@@ -75,6 +75,11 @@ void print_plan_table(const PlanView& view, bool every_cell) {
     table.add(
         {image.id(), image.reference(), std::string(name_of(standing.state)), short_reason(standing.why)});
   }
+  for (std::uint32_t number : view.cells.broken) {
+    const BrokenCell cell = view.plan.broken(number);
+    table.add({cell.request.id, "", kBrokenState, cell.why.format("")});
+  }
+  counts.broken = view.cells.broken.size();
   counts.excluded = view.cells.excluded.size();
   const Sharing sharing = sharing_of(view, every_cell ? kMostMeasured : SIZE_MAX);
   table.print();
@@ -90,6 +95,9 @@ void print_plan_document(const PlanView& view) {
   const Sharing sharing = sharing_of(view);
 
   JsonStream out(put_on_stdout);
+  out.begin_array("broken");
+  for (std::uint32_t number : view.cells.broken) out.item(to_json(plan.broken(number)));
+  out.end();
   out.begin_array("cells");
   for (std::size_t index = 0; index < standings.size(); ++index)
     out.item(cell_json(plan.image(view.cells.images[index]), plan.steps(), standings[index]));

@@ -28,6 +28,16 @@ std::string block(const PlanView& view, const ResolvedImage& image, const Standi
   return out + fmt::format("  steps  {}, {} to run\n", steps.size(), open) + lines;
 }
 
+std::string broken_blocks(const PlanView& view) {
+  std::string out;
+  for (std::uint32_t number : view.cells.broken) {
+    const BrokenCell cell = view.plan.broken(number);
+    out +=
+        fmt::format("{}\n  state  {}\n  why    {}\n\n", cell.request.id, kBrokenState, cell.why.format(""));
+  }
+  return out;
+}
+
 std::string excluded_blocks(const PlanView& view) {
   std::string out;
   for (std::uint32_t number : view.cells.excluded) {
@@ -80,11 +90,12 @@ void PlanCounts::add(CellState state) {
 }
 
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
-  std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package;
+  std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package + counts.broken;
   std::string text = fmt::format("{} image{}: {} built, {} to build", images, images == 1 ? "" : "s",
                                  counts.built, counts.to_build);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
   if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
+  if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);
   return fmt::format("{}; {} excluded\n{}\n", text, counts.excluded, sharing_text(sharing));
 }
 
@@ -103,8 +114,9 @@ std::string plan_blocks(const PlanView& view) {
     counts.add(standing.state);
     out += block(view, image, standing) + "\n";
   }
+  counts.broken = view.cells.broken.size();
   counts.excluded = view.cells.excluded.size();
-  return out + excluded_blocks(view) + plan_summary(counts, sharing_of(view));
+  return out + broken_blocks(view) + excluded_blocks(view) + plan_summary(counts, sharing_of(view));
 }
 
 }  // namespace kiln

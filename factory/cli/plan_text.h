@@ -22,6 +22,7 @@ struct PlanCounts {
   std::size_t to_build = 0;
   std::size_t to_retag = 0;
   std::size_t to_package = 0;
+  std::size_t broken = 0;
   std::size_t excluded = 0;
   void add(CellState state);
 };
@@ -29,6 +30,7 @@ struct PlanCounts {
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing);
 std::string_view word_for(NodeState state);                     // of a step: "done", "to run", "failed"
 std::string short_reason(const std::vector<std::string>& why);  // the first, and how many more
+inline constexpr const char* kBrokenState = "broken";           // of a BrokenCell
 std::string axes_text(const AxisValues& axes);
 
 // What sharing steps saves the chosen cells; nothing is measured where they share more than `most`.

@@ -39,7 +39,7 @@ class StagePrinter {
     const BuildPlan plan = make_plan(std::move(images));
     if (options_.stage == "render") return print_images(plan.resolution(), rendered);
     note(plan.resolution());
-    const ChosenCells chosen = choose_cells(plan, options_, invocation_);
+    const ChosenCells chosen = choose_whole_cells(plan.resolution(), options_, invocation_);
     fmt::print("{}\n", Json::parse(plan_text(plan, chosen)).dump(2));
   }
 
@@ -51,7 +51,8 @@ class StagePrinter {
   }
 
   void note(const Resolution& images) const {
-    invocation_.note_cells(images.expansion(), images.size(), images.excluded());
+    invocation_.note_cells(images.expansion(), images.size() + images.broken(), images.excluded());
+    invocation_.note_faults(faults_beside(images, read_.recipes, read_.targets));
     if (lock_) check_lock(lock_needs(images, read_.recipes), *lock_, options_.matrix, invocation_);
   }
 
@@ -67,7 +68,7 @@ class StagePrinter {
   void print_images(const Resolution& images, ToJson json_of) const {
     note(images);
     Json all = Json::array();
-    for (std::uint32_t image : choose_cells(images, options_, invocation_).images)
+    for (std::uint32_t image : choose_whole_cells(images, options_, invocation_).images)
       all.push_back(json_of(images.image(image).spec()));
     fmt::print("{}\n", all.dump(2));
   }
@@ -103,7 +104,7 @@ void run_show(const CLI::App& command, const ShowOptions& options, Invocation& i
   if (!options.query.cpus.empty()) return show_flags(options.query, json, invocation);
   if (!options.flags) return StagePrinter(options, invocation).print();
   const Catalogue catalogue = invocation.load(options.matrix);
-  const ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  const ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
   show_flags(catalogue, chosen.images, json, invocation);
 }
 

@@ -16,6 +16,7 @@ void check_components(Kind kind, const std::string& value, const SourceLocation&
                       const RecipeBook& recipes) {
   for (const ComponentValue& part : parse_component_values(kind, value, where)) {
     const Component& component = known_component(recipes, kind, part.name, where);
+    if (recipes.find_broken(kind, part.name) != nullptr) continue;  // whoever needs it says what is wrong
     if (!part.version.empty()) known_version(component, part.version, where);
     if (!part.method.empty()) known_method(component, part.method, where);
   }
@@ -26,7 +27,7 @@ void check_method(const std::string& value, const SourceLocation& where, const R
   std::set<std::string> known;
   for (const auto& [name, component] : recipes.all())
     for (const Method& method : component.methods) known.insert(method.name);
-  if (known.contains(value)) return;
+  if (known.contains(value) || !recipes.broken().empty()) return;
   throw Error(ExitCode::input, where, fmt::format("no recipe has a method '{}'", value),
               did_you_mean(value, {known.begin(), known.end()}));
 }
@@ -45,6 +46,7 @@ void check_version(const std::string& value, const SourceLocation& where,
   for (const std::string& framework : frameworks) {
     for (const ComponentValue& part : parse_component_values(Kind::framework, framework, where)) {
       const Component& component = known_component(recipes, Kind::framework, part.name, where);
+      if (recipes.find_broken(Kind::framework, part.name) != nullptr) return;
       if (component.find_version(version) != nullptr) return;
       names.push_back(part.name);
       for (const ComponentVersion& other : component.versions) known.push_back(other.version.text());
@@ -132,11 +134,15 @@ void check_facts(const std::vector<Constraint>& constraints, const RecipeBook& r
   for (const auto& [key, component] : recipes.all())
     for (const ComponentVersion& version : component.versions)
       for (const auto& [fact, value] : version.facts) known[component.kind].insert(fact);
+  std::set<Kind> uncertain;
+  for (const auto& [key, broken] : recipes.broken()) uncertain.insert(key.first);
   auto check = [&](const Constraint& constraint, const std::string& part, const AxisValues& values) {
     for (const auto& [key, value] : values) {
       std::size_t dot = key.find('.');
       auto kind = kind_from(key.substr(0, dot));
-      if (dot == std::string::npos || !kind || known[*kind].contains(key.substr(dot + 1))) continue;
+      if (dot == std::string::npos || !kind || known[*kind].contains(key.substr(dot + 1)) ||
+          uncertain.contains(*kind))
+        continue;
       auto written = constraint.fact_keys.find(fmt::format("{}/{}", part, key));
       std::vector<std::string> facts;
       for (const std::string& fact : known[*kind])

@@ -26,25 +26,28 @@ bool component_matches(const std::string& pattern, Kind kind, const std::string&
 
 using Test = std::function<bool(const std::string& value, const std::string& version)>;
 
-Test version_test(const std::string& pattern, const SourceLocation& where, const RecipeBook& recipes) {
+Test version_test(const std::string& pattern, const SourceLocation& where, const RecipeBook& recipes,
+                  bool if_unknown) {
   if (pattern == "none")
     return [](const std::string&, const std::string& version) { return version == "none"; };
-  return
-      [range = range_at(pattern, where), &recipes](const std::string& framework, const std::string& version) {
-        if (version != "none") return range.contains(Version(version));
-        for (const NamedVersion& found : components_of(Kind::framework, framework, version, recipes))
-          if (range.contains(found.version->version)) return true;
-        return false;
-      };
+  return [=, range = range_at(pattern, where), &recipes](const std::string& framework,
+                                                         const std::string& version) {
+    if (version != "none") return range.contains(Version(version));
+    if (has_unknown_versions(recipes, Kind::framework, framework)) return if_unknown;
+    for (const NamedVersion& found : components_of(Kind::framework, framework, version, recipes))
+      if (range.contains(found.version->version)) return true;
+    return false;
+  };
 }
 
 Test fact_test(Kind kind, const std::string& fact, const std::string& pattern, const SourceLocation& where,
-               const RecipeBook& recipes) {
+               const RecipeBook& recipes, bool if_unknown) {
   bool by_version = is_version_range(pattern)
                         ? pattern.find_first_of("<>=!") != std::string::npos
                         : !pattern.empty() && std::isdigit(static_cast<unsigned char>(pattern[0]));
   VersionRange range = by_version ? range_at(pattern, where) : VersionRange();
   return [=, &recipes](const std::string& value, const std::string& version) {
+    if (has_unknown_versions(recipes, kind, value)) return if_unknown;
     for (const NamedVersion& found : components_of(kind, value, version, recipes)) {
       auto known = found.version->facts.find(fact);
       if (known == found.version->facts.end()) continue;
@@ -66,8 +69,8 @@ struct ClauseTest {
 };
 
 ClauseTest test_of(const std::string& key, const std::string& pattern, const SourceLocation& where,
-                   const RecipeBook& recipes) {
-  if (key == "version") return {"framework", true, version_test(pattern, where, recipes)};
+                   const RecipeBook& recipes, bool if_unknown) {
+  if (key == "version") return {"framework", true, version_test(pattern, where, recipes, if_unknown)};
   if (auto kind = kind_from(key)) {
     return {key, false, [pattern, kind](const std::string& value, const std::string&) {
               return component_matches(pattern, *kind, value);
@@ -76,7 +79,8 @@ ClauseTest test_of(const std::string& key, const std::string& pattern, const Sou
   auto dot = key.find('.');
   std::string axis = key.substr(0, dot);
   if (auto kind = kind_from(axis); kind && dot != std::string::npos)
-    return {axis, *kind == Kind::framework, fact_test(*kind, key.substr(dot + 1), pattern, where, recipes)};
+    return {axis, *kind == Kind::framework,
+            fact_test(*kind, key.substr(dot + 1), pattern, where, recipes, if_unknown)};
   return {key, false,
           [pattern](const std::string& value, const std::string&) { return glob_matches(pattern, value); }};
 }
@@ -125,6 +129,7 @@ std::vector<NamedVersion> components_of(Kind kind, const std::string& value, con
   std::vector<NamedVersion> found;
   for (const ComponentValue& part : parse_component_values(kind, value, {})) {
     const Component* component = recipes.find(kind, part.name);
+    if (const BrokenRecipe* broken = recipes.find_broken(kind, part.name)) component = &broken->read;
     if (component == nullptr || component->versions.empty()) continue;
     std::string wanted =
         part.version.empty() && kind == Kind::framework && version != "none" ? version : part.version;
@@ -136,18 +141,18 @@ std::vector<NamedVersion> components_of(Kind kind, const std::string& value, con
 }
 
 CellPattern::CellPattern(const AxisValues& values, const SourceLocation& where, const CellTable& table,
-                         const RecipeBook& recipes) {
+                         const RecipeBook& recipes, bool if_unknown) {
   for (const auto& [key, pattern] : values) {
     SourceLocation here = where;
     here.pointer += "/" + key;
-    clauses_.push_back(compile(key, pattern, here, table, recipes));
+    clauses_.push_back(compile(key, pattern, here, table, recipes, if_unknown));
   }
 }
 
 CellPattern::Clause CellPattern::compile(const std::string& key, const std::string& pattern,
                                          const SourceLocation& where, const CellTable& table,
-                                         const RecipeBook& recipes) {
-  ClauseTest test = test_of(key, pattern, where, recipes);
+                                         const RecipeBook& recipes, bool if_unknown) {
+  ClauseTest test = test_of(key, pattern, where, recipes, if_unknown);
   Clause clause;
   clause.column = table.find_column(test.axis);
   if (test.reads_version) clause.second = table.find_column("version");

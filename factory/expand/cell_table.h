@@ -55,8 +55,9 @@ class CellTable {
 // counts as `none`.
 class CellPattern {
  public:
+  // `if_unknown`: whether a version or fact matches that nobody knows, as the recipe is broken.
   CellPattern(const AxisValues& values, const SourceLocation& where, const CellTable& table,
-              const RecipeBook& recipes);
+              const RecipeBook& recipes, bool if_unknown = false);
   bool matches(const CellTable::Cell& cell) const;
 
  private:
@@ -67,7 +68,7 @@ class CellPattern {
     std::vector<char> answers;  // by id × second_count + second id
   };
   static Clause compile(const std::string& key, const std::string& pattern, const SourceLocation& where,
-                        const CellTable& table, const RecipeBook& recipes);
+                        const CellTable& table, const RecipeBook& recipes, bool if_unknown);
   std::vector<Clause> clauses_;
 };
 

@@ -18,7 +18,7 @@ SourceLocation below(const Constraint& constraint, const char* key) {
 Constraints::Compiled::Compiled(const Constraint& constraint, const CellTable& table,
                                 const RecipeBook& recipes)
     : when(constraint.when, below(constraint, "if"), table, recipes),
-      require(constraint.require, below(constraint, "require"), table, recipes),
+      require(constraint.require, below(constraint, "require"), table, recipes, true),
       forbid(constraint.forbid, below(constraint, "forbid"), table, recipes),
       forbids(!constraint.forbid.empty()) {}
 

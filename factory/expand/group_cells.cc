@@ -56,7 +56,7 @@ std::vector<const Component*> GroupCells::frameworks() const {
     if (axis.name != "framework") continue;
     for (const std::string& value : axis.values)
       for (const ComponentValue& part : parse_component_values(Kind::framework, value, axis.where))
-        found.push_back(recipes_->find(Kind::framework, part.name));
+        found.push_back(&known_component(*recipes_, Kind::framework, part.name, axis.where));
   }
   return found;
 }
@@ -91,14 +91,16 @@ void GroupCells::add_range(const Axis& axis, const std::string& range, std::vect
   VersionRange wanted = VersionRange::parse(range);
   std::size_t column = table_.find_column("version");
   bool any = false;
+  auto add = [&](const std::string& version) {
+    any = true;
+    CellTable::Id id = table_.intern(column, version);
+    auto same = [&](const Candidate& other) { return other.id == id; };
+    if (std::none_of(values.begin(), values.end(), same)) values.push_back({id, true});
+  };
   for (const Component* framework : owners) {
-    for (const ComponentVersion& version : framework->versions) {
-      if (!wanted.contains(version.version)) continue;
-      any = true;
-      CellTable::Id id = table_.intern(column, version.version.text());
-      auto same = [&](const Candidate& other) { return other.id == id; };
-      if (std::none_of(values.begin(), values.end(), same)) values.push_back({id, true});
-    }
+    if (framework->versions.empty()) add("none");  // of a broken recipe: one cell stands for its versions
+    for (const ComponentVersion& version : framework->versions)
+      if (wanted.contains(version.version)) add(version.version.text());
   }
   if (!any)
     warnings_.push_back(fmt::format("{}: no framework has a version in '{}'", axis.where.text(), range));
@@ -136,7 +138,8 @@ bool GroupCells::versions_agree(const std::string& framework, const std::string&
   if (version.empty() || version == "none" || framework.empty()) return true;
   for (const ComponentValue& part : parse_component_values(Kind::framework, framework, where)) {
     Version wanted(version);
-    bool known = recipes_->find(Kind::framework, part.name)->find_version(wanted) != nullptr;
+    bool known =
+        known_component(*recipes_, Kind::framework, part.name, where).find_version(wanted) != nullptr;
     if (known && (part.version.empty() || Version(part.version) == wanted)) return true;
   }
   return false;
@@ -147,6 +150,10 @@ GroupCells::Fit GroupCells::fit_of(const CellTable::Cell& cell, bool optional) {
   std::size_t framework_column = table_.find_column("framework");
   if (version_column == CellTable::kNoColumn || framework_column == CellTable::kNoColumn) return Fit::yes;
   std::pair ids(cell.at(framework_column), cell.at(version_column));
+  const bool none = table_.text(version_column, ids.second) == "none";
+  if (has_unknown_versions(*recipes_, Kind::framework, table_.text(framework_column, ids.first)))
+    return optional && !none ? Fit::skip : Fit::yes;
+  if (optional && none) return Fit::skip;
   auto known = agreeing_.find(ids);
   if (known == agreeing_.end()) {
     bool agree = versions_agree(table_.text(framework_column, ids.first),
@@ -267,10 +274,12 @@ void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
       throw Error(ExitCode::input, where,
                   fmt::format("the version range '{}' needs a framework", written->second));
     VersionRange range = range_at(written->second, where);
-    for (const ComponentValue& part : parse_component_values(Kind::framework, framework->second, where))
-      for (const ComponentVersion& version :
-           known_component(*recipes_, Kind::framework, part.name, where).versions)
+    for (const ComponentValue& part : parse_component_values(Kind::framework, framework->second, where)) {
+      const Component& component = known_component(*recipes_, Kind::framework, part.name, where);
+      if (component.versions.empty()) versions.emplace_back("none");
+      for (const ComponentVersion& version : component.versions)
         if (range.contains(version.version)) versions.push_back(version.version.text());
+    }
     if (versions.empty())
       warnings_.push_back(
           fmt::format("{}: no framework has a version in '{}'", include.where.text(), written->second));

@@ -149,6 +149,7 @@ void FolderImport::join_twins() {
 void FolderImport::prove() const {
   MemoryFiles disk(out_.files);
   RecipeBook recipes = RecipeBook::read(disk, {"recipes"});
+  recipes.refuse_broken();
   TargetBook targets(cpus_);
   BuildPlan plan = plan_matrix(read_matrix(disk, out_.matrix), {recipes, targets, cpus_});
   std::set<AxisValues> wanted;

@@ -22,6 +22,8 @@ class BuildPlan {
   const StepTable& steps() const { return resolution_.steps(); }
   std::size_t excluded() const { return resolution_.excluded(); }
   ExcludedCell excluded(std::size_t number) const { return resolution_.excluded(number); }
+  std::size_t broken() const { return resolution_.broken(); }
+  BrokenCell broken(std::size_t number) const { return resolution_.broken(number); }
   const std::vector<std::string>& warnings() const { return resolution_.expansion().warnings(); }
   const Resolution& resolution() const { return resolution_; }
 

@@ -22,7 +22,7 @@ struct Pattern {
   bool used = false;
 };
 
-// What patterns are held against. An excluded cell has no tag and no reference.
+// What patterns are held against. An excluded or broken cell has no tag and no reference.
 struct CellNames {
   std::string id;
   std::string tag;
@@ -54,6 +54,11 @@ class CellList {
     names.axes = std::move(request.axes);
     return names;
   }
+  std::size_t broken() const { return resolution_ != nullptr ? resolution_->broken() : 0; }
+  CellNames broken(std::size_t number) const {
+    ImageRequest request = resolution_->broken(number).request;
+    return {std::move(request.id), "", "", std::move(request.axes)};
+  }
   std::size_t excluded() const {
     return resolution_ != nullptr ? resolution_->excluded() : expansion_->excluded();
   }
@@ -84,6 +89,8 @@ std::set<std::string> axes_of(const CellList& cells, bool own) {
   std::set<std::string> axes(known.begin(), known.end());
   for (std::size_t number = 0; own && number < cells.images(); ++number)
     for (const auto& [axis, value] : cells.image(number).axes) axes.insert(axis);
+  for (std::size_t number = 0; own && number < cells.broken(); ++number)
+    for (const auto& [axis, value] : cells.broken(number).axes) axes.insert(axis);
   for (std::size_t number = 0; own && number < cells.excluded(); ++number)
     for (const auto& [axis, value] : cells.excluded(number).axes) axes.insert(axis);
   return axes;
@@ -144,14 +151,13 @@ std::string hint_for(const Pattern& pattern, const CellList& cells) {
   if (count > 0)
     return fmt::format("the matrix excludes {} such cell{}: {}", count, count == 1 ? "" : "s", reason);
   std::set<std::string> candidates;
-  for (std::size_t number = 0; number < cells.images(); ++number) {
-    const CellNames names = cells.image(number);
-    if (!pattern.axis.empty()) {
-      candidates.insert(value_of(names.axes, pattern.axis));
-    } else {
-      candidates.insert({names.id, names.reference});
-    }
-  }
+  auto add = [&](const CellNames& names) {
+    if (!pattern.axis.empty()) return void(candidates.insert(value_of(names.axes, pattern.axis)));
+    candidates.insert(names.id);
+    if (!names.reference.empty()) candidates.insert(names.reference);
+  };
+  for (std::size_t number = 0; number < cells.images(); ++number) add(cells.image(number));
+  for (std::size_t number = 0; number < cells.broken(); ++number) add(cells.broken(number));
   std::string hint = did_you_mean(pattern.glob, {candidates.begin(), candidates.end()});
   constexpr std::size_t kMostValues = 12;
   if (!hint.empty() || pattern.axis.empty() || candidates.empty() || candidates.size() > kMostValues)
@@ -166,17 +172,20 @@ void refuse_unused(const std::vector<Pattern>& only, const CellList& cells) {
                   hint_for(pattern, cells));
 }
 
-// Fills `images`; false when the patterns of `only` alone leave nothing.
+// Fills `images` and `broken`; false when the patterns of `only` alone leave nothing.
 bool choose_images(const CellList& cells, std::vector<Pattern>& only, std::vector<Pattern>& exclude,
-                   std::vector<std::uint32_t>& images) {
+                   ChosenCells& chosen) {
   bool any = false;
-  for (std::uint32_t number = 0; number < cells.images(); ++number) {
-    const CellNames names = cells.image(number);
+  auto choose = [&](std::uint32_t number, const CellNames& names, std::vector<std::uint32_t>& numbers) {
     bool left_out = is_excluded(exclude, names);
-    if (!wanted(only, names)) continue;
+    if (!wanted(only, names)) return;
     any = true;
-    if (!left_out) images.push_back(number);
-  }
+    if (!left_out) numbers.push_back(number);
+  };
+  for (std::uint32_t number = 0; number < cells.images(); ++number)
+    choose(number, cells.image(number), chosen.images);
+  for (std::uint32_t number = 0; number < cells.broken(); ++number)
+    choose(number, cells.broken(number), chosen.broken);
   return any;
 }
 
@@ -184,9 +193,9 @@ ChosenCells choose(const CellList& cells, const CellPatterns& patterns) {
   std::vector<Pattern> only = read(patterns.only, cells);
   std::vector<Pattern> exclude = read(patterns.exclude, cells);
   ChosenCells chosen;
-  bool any = choose_images(cells, only, exclude, chosen.images);
+  bool any = choose_images(cells, only, exclude, chosen);
   refuse_unused(only, cells);
-  if (chosen.images.empty() && cells.images() > 0)
+  if (chosen.images.empty() && chosen.broken.empty() && cells.images() + cells.broken() > 0)
     throw Error(
         ExitCode::no_match,
         any ? fmt::format("no cell of '{}' is left: --exclude takes all that were chosen", cells.name())
@@ -208,8 +217,10 @@ ChosenCells all_of(const CellList& cells) {
   ChosenCells all;
   all.images.resize(cells.images());
   all.excluded.resize(cells.excluded());
+  all.broken.resize(cells.broken());
   std::iota(all.images.begin(), all.images.end(), 0);
   std::iota(all.excluded.begin(), all.excluded.end(), 0);
+  std::iota(all.broken.begin(), all.broken.end(), 0);
   return all;
 }
 

@@ -22,6 +22,7 @@ struct CellPatterns {
 struct ChosenCells {
   ImageNumbers images;
   std::vector<std::uint32_t> excluded;  // those that the patterns ask for
+  std::vector<std::uint32_t> broken;    // chosen as images are, and none: a recipe or target is wrong
   std::vector<std::string> warnings;    // an exclude that matches nothing
 };
 

@@ -12,6 +12,8 @@
 //   …
 //   },"steps_before_sharing": 25,"warnings": […]}
 //
+// Broken cells, where there are some, stand before "excluded":
+//   "broken":[{"axes": {…}, "error": …, "id": …, "where": {…}}, …]
 // Whoever prints a plan may add "state" and "why" to its cells; they are passed over when it is read.
 #include "plan/plan_json.h"
 
@@ -93,6 +95,15 @@ void append_cell(std::string& out, const ExcludedCell& cell) {
   object.end();
 }
 
+void append_cell(std::string& out, const BrokenCell& cell) {
+  JsonObjectText object(out);
+  object.member("axes", cell.request.axes);
+  object.member("error", cell.why.format(""));
+  object.member("id", cell.request.id);
+  append_json(object.key("where"), cell.why.where());
+  object.end();
+}
+
 void append_json(std::string& out, const Step& step) {
   JsonObjectText object(out);
   object.member("component", step.component);
@@ -155,7 +166,13 @@ std::string plan_text(const BuildPlan& plan, const ChosenCells& cells) {
     append_spec(out, plan.image(number).spec(), true, [&](const Step& step) { append_json(out, step.key); });
     between = ",\n";
   }
-  out += "\n],\"excluded\":";
+  out += "\n],";
+  if (!cells.broken.empty()) {
+    out += "\"broken\":";
+    append_array(out, cells.broken, [&](std::uint32_t number) { append_cell(out, plan.broken(number)); });
+    out += ',';
+  }
+  out += "\"excluded\":";
   append_array(out, cells.excluded, [&](std::uint32_t number) { append_cell(out, plan.excluded(number)); });
   out += ",\"name\":";
   append_json(out, plan.name());
@@ -186,6 +203,12 @@ Json to_json(const ImageRequest& request) {
 }
 
 Json to_json(const ExcludedCell& cell) {
+  std::string out;
+  append_cell(out, cell);
+  return Json::parse(out);
+}
+
+Json to_json(const BrokenCell& cell) {
   std::string out;
   append_cell(out, cell);
   return Json::parse(out);

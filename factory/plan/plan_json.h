@@ -15,6 +15,7 @@ Json to_json(const ImageRequest& request);
 Json to_json(const ImageSpec& spec);
 Json to_json(const Step& step);
 Json to_json(const ExcludedCell& cell);
+Json to_json(const BrokenCell& cell);
 
 // The text of plan.json, with each cell and each step on a line of its own (plan_json.cc draws it).
 std::string plan_text(const BuildPlan& plan);
@@ -27,6 +28,7 @@ struct PlanDocument {
   std::vector<ImageSpec> images;
   std::map<std::string, Step> steps;  // by key, tests included
   std::vector<ExcludedCell> excluded;
+  std::map<std::string, std::string> broken;  // cell id → its error in one line
   std::vector<std::string> warnings;
 };
 

@@ -95,7 +95,8 @@ Step step_from(const JsonNode& node) {
 class PlanReader {
  public:
   PlanDocument read(const JsonNode& root) {
-    root.allow_only({"schema", "name", "warnings", "steps_before_sharing", "steps", "cells", "excluded"});
+    root.allow_only(
+        {"schema", "name", "warnings", "steps_before_sharing", "steps", "cells", "excluded", "broken"});
     root.at("schema").integer(1, 1);
     plan_.name = root.at("name").string();
     plan_.warnings = root.at("warnings").strings();
@@ -111,6 +112,11 @@ class PlanReader {
       plan_.excluded.push_back(
           {map_from(node.at("axes")), node.at("reason").string(), location_from(node.at("where"))});
     }
+    if (auto broken = root.find("broken"))
+      for (const JsonNode& node : broken->items()) {
+        node.allow_only({"axes", "error", "id", "where"});
+        plan_.broken.emplace(node.at("id").string(), node.at("error").string());
+      }
     return std::move(plan_);
   }
 

@@ -52,6 +52,7 @@ std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view v
 const Component& known_component(const RecipeBook& recipes, Kind kind, const std::string& name,
                                  const SourceLocation& where) {
   if (const Component* component = recipes.find(kind, name)) return *component;
+  if (const BrokenRecipe* broken = recipes.find_broken(kind, name)) return broken->read;
   throw Error(ExitCode::input, where, fmt::format("no recipe for {} '{}'", name_of(kind), name),
               did_you_mean(name, recipes.names(kind)));
 }
@@ -75,6 +76,15 @@ const Method& known_method(const Component& component, const std::string& method
   std::string hint = did_you_mean(method, known);
   if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
   throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(component), method), hint);
+}
+
+bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value) {
+  if (recipes.broken().empty()) return false;
+  const std::vector<ComponentValue> parts = parse_component_values(kind, value, {});
+  return std::any_of(parts.begin(), parts.end(), [&](const ComponentValue& part) {
+    const BrokenRecipe* broken = recipes.find_broken(kind, part.name);
+    return broken != nullptr && broken->read.versions.empty();
+  });
 }
 
 std::string path_of(Kind kind, std::string_view name) { return fmt::format("{}/{}", name_of(kind), name); }

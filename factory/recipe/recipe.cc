@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/enum_names.h"
 
@@ -26,8 +27,16 @@ std::vector<std::string> folders_in(const FileSystem& files, const fs::path& fol
   return names;
 }
 
-[[noreturn]] void fail_at(const fs::path& path, std::string message, std::string hint) {
-  throw Error(ExitCode::input, SourceLocation{path.string(), 0, 0, ""}, std::move(message), std::move(hint));
+Error error_at(const fs::path& path, std::string message, std::string hint = {}) {
+  return {ExitCode::input, SourceLocation{path.string(), 0, 0, ""}, std::move(message), std::move(hint)};
+}
+
+Error not_a_kind(const fs::path& folder) {
+  const std::string kind = folder.filename().string();
+  return error_at(folder, fmt::format("'{}' is not a kind of component", kind),
+                  nearest(kind, kind_names()).empty()
+                      ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
+                      : did_you_mean(kind, kind_names()));
 }
 
 }  // namespace
@@ -61,31 +70,65 @@ const Method* Component::find_method(std::string_view method) const {
 RecipeBook RecipeBook::read(const FileSystem& files, const std::vector<fs::path>& roots) {
   RecipeBook book;
   for (const fs::path& root : roots) {
-    if (!files.is_directory(root)) fail_at(root, "there is no such folder of recipes", "");
-    for (const std::string& kind : folders_in(files, root)) {
-      if (kind == kSharedFolder) continue;
-      if (!kind_from(kind))
-        fail_at(root / kind, fmt::format("'{}' is not a kind of component", kind),
-                nearest(kind, kind_names()).empty() ? fmt::format("kinds: {}", fmt::join(kind_names(), ", "))
-                                                    : did_you_mean(kind, kind_names()));
-      for (const std::string& name : folders_in(files, root / kind)) {
-        const fs::path file = root / kind / name / "recipe.json";
-        std::optional<std::string> json = files.read(file);
-        if (json)
-          book.add(read_recipe(*json, file, files, roots));
-        else if (!files.list(root / kind / name).empty())
-          fail_at(root / kind / name, "the folder has no recipe.json",
-                  did_you_mean("recipe.json", files.list(root / kind / name)));
+    if (!files.is_directory(root)) throw error_at(root, "there is no such folder of recipes");
+    for (const std::string& name : folders_in(files, root)) {
+      if (name == kSharedFolder) continue;
+      const fs::path folder = root / name;
+      const std::optional<Kind> kind = kind_from(name);
+      if (!kind) {
+        book.misplaced_.push_back(not_a_kind(folder));
+        continue;
       }
+      for (const std::string& component : folders_in(files, folder))
+        book.read_folder(files, roots, folder / component, {*kind, component});
     }
   }
-  check_references(book);
+  for (auto& [key, why] : reference_faults(book)) book.add_broken({book.components_.at(key), why});
   return book;
 }
 
+void RecipeBook::read_folder(const FileSystem& files, const std::vector<fs::path>& roots,
+                             const fs::path& folder, ComponentKey key) {
+  const fs::path file = folder / "recipe.json";
+  Component nothing;
+  std::tie(nothing.kind, nothing.name) = std::move(key);
+  nothing.folder = folder;
+  nothing.file = file.string();
+  try {
+    if (std::optional<std::string> json = files.read(file)) {
+      auto recipe = try_recipe(*json, file, files, roots);
+      if (auto* broken = std::get_if<BrokenRecipe>(&recipe)) return add_broken(std::move(*broken));
+      return add(std::get<Component>(std::move(recipe)));
+    }
+  } catch (const Error& unreadable) {
+    return add_broken({std::move(nothing), unreadable});
+  }
+  const std::vector<std::string> others = files.list(folder);
+  if (others.empty()) return;
+  add_broken({std::move(nothing),
+              error_at(folder, "the folder has no recipe.json", did_you_mean("recipe.json", others))});
+}
+
 void RecipeBook::add(Component component) {
-  std::pair<Kind, std::string> key{component.kind, component.name};
+  ComponentKey key{component.kind, component.name};
+  broken_.erase(key);
   components_.insert_or_assign(std::move(key), std::move(component));
+}
+
+void RecipeBook::add_broken(BrokenRecipe recipe) {
+  ComponentKey key{recipe.read.kind, recipe.read.name};
+  components_.erase(key);
+  broken_.insert_or_assign(std::move(key), std::move(recipe));
+}
+
+const BrokenRecipe* RecipeBook::find_broken(Kind kind, std::string_view name) const {
+  auto found = broken_.find({kind, std::string(name)});
+  return found == broken_.end() ? nullptr : &found->second;
+}
+
+void RecipeBook::refuse_broken() const {
+  if (!misplaced_.empty()) throw misplaced_.front();
+  if (!broken_.empty()) throw broken_.begin()->second.why;
 }
 
 const Component* RecipeBook::find(Kind kind, std::string_view name) const {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/digest.h"
@@ -132,21 +134,42 @@ struct Component {
   const Method* find_method(std::string_view name) const;
 };
 
+using ComponentKey = std::pair<Kind, std::string>;
+
+// A component whose recipe is wrong: nothing is made of it.
+struct BrokenRecipe {
+  Component read;  // what could be: kind, name, file, and the versions where they were well formed
+  Error why;       // Error(input)
+};
+
 // All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
-// name, for shared files as well).
+// name, for shared files as well). One that is wrong is kept apart, with its error: it is the business of the
+// cells that need it, and of nobody else.
 class RecipeBook {
  public:
-  // Throws Error(input) for the first bad recipe, and for what only all of them together show
-  // (check_references). Reads every file that a recipe names.
+  // Reads every file that a recipe names, and looks at what only all recipes together show
+  // (reference_faults). Throws Error(input) for a root that is not there.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
   void add(Component component);
+  void add_broken(BrokenRecipe recipe);  // in place of one of that name
 
   const Component* find(Kind kind, std::string_view name) const;
-  const std::map<std::pair<Kind, std::string>, Component>& all() const { return components_; }
+  const std::map<ComponentKey, Component>& all() const { return components_; }
   std::vector<std::string> names(Kind kind) const;
 
+  const BrokenRecipe* find_broken(Kind kind, std::string_view name) const;
+  const std::map<ComponentKey, BrokenRecipe>& broken() const { return broken_; }
+  // Folders that are no kind of component: what is in them is no recipe of anybody.
+  const std::vector<Error>& misplaced() const { return misplaced_; }
+  void refuse_broken() const;  // throws the first error of both
+
  private:
-  std::map<std::pair<Kind, std::string>, Component> components_;
+  void read_folder(const FileSystem& files, const std::vector<fs::path>& roots, const fs::path& folder,
+                   ComponentKey key);
+
+  std::map<ComponentKey, Component> components_;
+  std::map<ComponentKey, BrokenRecipe> broken_;
+  std::vector<Error> misplaced_;
 };
 
 // The names of the components of a kind in these roots, sorted, by their folders: no recipe is read, and a
@@ -158,9 +181,14 @@ std::vector<std::string> recipe_names(const FileSystem& files, const std::vector
 // own root. Throws Error(input).
 Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
                       const std::vector<fs::path>& roots = {});
+// The same, but an error is kept with what was read before it.
+std::variant<Component, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
+                                                 const FileSystem& files,
+                                                 const std::vector<fs::path>& roots = {});
 
-// Throws Error(input) for a need that names no component of the book or a range without a version, an `after`
-// that names neither a kind nor a component, and for components that need each other in a circle.
-void check_references(const RecipeBook& recipes);
+// Error(input) of each component with a need that names no component of the book or a range without a
+// version, or an `after` that names neither a kind nor a component; and of each one in a circle of needs.
+// What is needed of a broken recipe is not looked into.
+std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes);
 
 }  // namespace kiln

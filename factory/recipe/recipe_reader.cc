@@ -25,10 +25,12 @@ class RecipeReader {
     component_.folder = file.parent_path();
   }
   Component read(std::string_view json);
+  std::variant<Component, BrokenRecipe> try_read(std::string_view json);
 
  private:
   void take_kind_and_name();
   void read_versions(const JsonNode& node);
+  void read_versions_alone(std::string_view json);
   void read_methods(const JsonNode& node);
   void read_tests(const JsonNode& node);
   Method read_method(const std::string& name, const JsonNode& node);
@@ -46,6 +48,7 @@ class RecipeReader {
   const FileSystem& files_;
   const std::vector<fs::path>& roots_;
   Component component_;
+  bool versions_read_ = false;  // all of them, in order
 };
 
 void RecipeReader::fail(std::string message, std::string hint) const {
@@ -80,9 +83,33 @@ Component RecipeReader::read(std::string_view json) {
   if (auto node = root.find("licenses")) component_.licenses = read_text(*node);
   if (auto node = root.find("homepage")) component_.homepage = read_text(*node);
   read_versions(root.at("versions"));
+  versions_read_ = true;
   read_methods(root.at("methods"));
   if (auto node = root.find("test")) read_tests(*node);
   return std::move(component_);
+}
+
+std::variant<Component, BrokenRecipe> RecipeReader::try_read(std::string_view json) {
+  component_.kind = kind_from(component_.folder.parent_path().filename().string()).value_or(Kind::base);
+  component_.name = component_.folder.filename().string();
+  try {
+    return read(json);
+  } catch (const Error& error) {
+    if (!versions_read_) read_versions_alone(json);
+    component_.methods.clear();
+    return BrokenRecipe{std::move(component_), error};
+  }
+}
+
+// So that the cells of a broken recipe keep their names.
+void RecipeReader::read_versions_alone(std::string_view json) {
+  component_.versions.clear();
+  try {
+    const JsonDocument document = JsonDocument::parse(json, component_.file);
+    read_versions(document.root().at("versions"));
+  } catch (const Error&) {
+    component_.versions.clear();
+  }
 }
 
 void RecipeReader::read_tests(const JsonNode& node) {
@@ -291,6 +318,12 @@ std::string RecipeReader::take_file(const JsonNode& node, FileUse use) {
 Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
                       const std::vector<fs::path>& roots) {
   return RecipeReader(file, files, roots).read(json);
+}
+
+std::variant<Component, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
+                                                 const FileSystem& files,
+                                                 const std::vector<fs::path>& roots) {
+  return RecipeReader(file, files, roots).try_read(json);
 }
 
 }  // namespace kiln

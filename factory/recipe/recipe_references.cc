@@ -11,8 +11,6 @@
 namespace kiln {
 namespace {
 
-using ComponentKey = std::pair<Kind, std::string>;
-
 std::string text_of(const ComponentKey& key) { return fmt::format("{}/{}", name_of(key.first), key.second); }
 
 std::vector<const Need*> written_needs(const Component& component) {
@@ -26,6 +24,7 @@ std::vector<const Need*> written_needs(const Component& component) {
 }
 
 void check_need(const Need& need, const RecipeBook& recipes) {
+  if (recipes.find_broken(need.kind, need.name) != nullptr) return;
   const Component* component = recipes.find(need.kind, need.name);
   if (component == nullptr) {
     std::string hint = did_you_mean(need.name, recipes.names(need.kind));
@@ -68,7 +67,8 @@ class CycleSearch {
   static constexpr std::size_t kMostLinks = 20;  // that are told
 
  public:
-  explicit CycleSearch(const RecipeBook& recipes) : recipes_(recipes) {}
+  CycleSearch(const RecipeBook& recipes, std::map<ComponentKey, Error>& faults)
+      : recipes_(recipes), faults_(faults) {}
 
   void visit(const ComponentKey& key) {
     open(key);
@@ -79,11 +79,14 @@ class CycleSearch {
         continue;
       }
       const Need* need = top.needs[top.next++];
-      if (!need->any.empty() || !need->when.always()) continue;
       ComponentKey next{need->kind, need->name};
+      if (!need->any.empty() || !need->when.always() || recipes_.find(need->kind, need->name) == nullptr)
+        continue;
       path_.push_back(need);
-      if (auto start = place_.find(next); start != place_.end()) fail(start->second);
-      open(next);
+      if (auto start = place_.find(next); start != place_.end())
+        note_circle(start->second);
+      else
+        open(next);
     }
   }
 
@@ -111,8 +114,16 @@ class CycleSearch {
     if (!path_.empty()) path_.pop_back();
   }
 
-  // open_[i] needs open_[i + 1] at path_[i]; the last of path_ leads back to open_[start].
-  [[noreturn]] void fail(std::size_t start) const {
+  // open_[i] needs open_[i + 1] at path_[i]; the last of path_ leads back to open_[start], and is left out
+  // afterwards.
+  void note_circle(std::size_t start) {
+    const Error error(ExitCode::input, path_[start]->where,
+                      "components need each other in a circle: " + links_from(start));
+    for (std::size_t i = start; i < open_.size(); ++i) faults_.emplace(open_[i].key, error);
+    path_.pop_back();
+  }
+
+  std::string links_from(std::size_t start) const {
     std::string chain = text_of(open_[start].key);
     const std::size_t last = path_.size() - 1;
     for (std::size_t i = start; i < path_.size(); ++i) {
@@ -124,27 +135,41 @@ class CycleSearch {
       chain += fmt::format(" needs {}/{} ({}:{}:{})", name_of(path_[i]->kind), path_[i]->name, where.file,
                            where.line, where.column);
     }
-    throw Error(ExitCode::input, path_[start]->where, "components need each other in a circle: " + chain);
+    return chain;
   }
 
   const RecipeBook& recipes_;
+  std::map<ComponentKey, Error>& faults_;
   std::vector<Visit> open_;
   std::map<ComponentKey, std::size_t> place_;  // in open_
   std::vector<const Need*> path_;
   std::set<ComponentKey> done_;
 };
 
-}  // namespace
-
-void check_references(const RecipeBook& recipes) {
+// Kinds, and the names of components, whole or broken.
+std::set<std::string> known_names(const RecipeBook& recipes) {
   std::set<std::string> known(kind_names().begin(), kind_names().end());
   for (const auto& [key, component] : recipes.all()) known.insert(key.second);
+  for (const auto& [key, broken] : recipes.broken()) known.insert(key.second);
+  return known;
+}
+
+}  // namespace
+
+std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes) {
+  std::map<ComponentKey, Error> faults;
+  const std::set<std::string> known = known_names(recipes);
   for (const auto& [key, component] : recipes.all()) {
-    check_needs(component, recipes);
-    for (const Method& method : component.methods) check_after(method, known);
+    try {
+      check_needs(component, recipes);
+      for (const Method& method : component.methods) check_after(method, known);
+    } catch (const Error& error) {
+      faults.emplace(key, error);
+    }
   }
-  CycleSearch search(recipes);
+  CycleSearch search(recipes, faults);
   for (const auto& [key, component] : recipes.all()) search.visit(key);
+  return faults;
 }
 
 }  // namespace kiln

@@ -108,9 +108,15 @@ bool Target::matches(std::string_view glob) const {
 
 TargetBook TargetBook::read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus) {
   TargetBook book(cpus);
-  for (const std::string& name : files.list(folder))
-    if (name.ends_with(".json") && !files.is_directory(folder / name))
-      book.add(read_target(files, folder / name, cpus));
+  for (const std::string& name : files.list(folder)) {
+    const fs::path file = folder / name;
+    if (!name.ends_with(".json") || files.is_directory(file)) continue;
+    try {
+      book.add(read_target(files, file, cpus));
+    } catch (const Error& error) {
+      book.broken_.emplace(file.stem().string(), error);
+    }
+  }
   return book;
 }
 
@@ -122,10 +128,12 @@ void TargetBook::add(Target target) {
 Target TargetBook::get(std::string_view name, const SourceLocation& where) const {
   for (const Target& target : named_)
     if (target.name == name) return target;
+  if (auto found = broken_.find(name); found != broken_.end()) throw found->second;
   Target target = parse_target(name, where);
   if (cpus_->find(target.cpu) != nullptr) return target;
   std::vector<std::string> known = cpus_->names();
   for (const Target& named : named_) known.push_back(named.name);
+  for (const auto& [broken, why] : broken_) known.push_back(broken);
   throw Error(ExitCode::input, where, fmt::format("there is no target '{}'", target.cpu),
               did_you_mean(target.cpu, known));
 }

@@ -2,6 +2,8 @@
 // Schema: `kiln schema target`.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,16 +33,19 @@ struct Target {
 // `broadwell`, `x86_64_v3,nvidia:sm_80,nvidia:sm_90`.
 class TargetBook {
  public:
-  // Every *.json of `folder`, which may be absent. Throws Error(input). `cpus` must outlive the book.
+  // Every *.json of `folder`, which may be absent. One that is wrong is kept apart, with its error. `cpus`
+  // must outlive the book.
   static TargetBook read(const FileSystem& files, const fs::path& folder, const Microarchitectures& cpus);
   explicit TargetBook(const Microarchitectures& cpus) : cpus_(&cpus) {}
   void add(Target target);  // replaces one of the same name
-  // Throws Error(input) with the nearest known name.
+  // Throws Error(input) with the nearest known name; for a file that is wrong, its error.
   Target get(std::string_view name, const SourceLocation& where) const;
+  const std::map<std::string, Error, std::less<>>& broken() const { return broken_; }  // by name
 
  private:
   const Microarchitectures* cpus_;
   std::vector<Target> named_;
+  std::map<std::string, Error, std::less<>> broken_;
 };
 
 }  // namespace kiln

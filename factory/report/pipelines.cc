@@ -32,6 +32,13 @@ Json github_cell(const ResolvedImage& image) {
           {"platform", "linux/" + image.architecture()}};
 }
 
+// It has no tag: its id is its name.
+Json github_cell(const BrokenCell& cell) {
+  Json json{{"id", cell.request.id}, {"image", cell.request.id}, {"axes", cell.request.axes}};
+  json["platform"] = "linux/" + (cell.architecture.empty() ? "amd64" : cell.architecture);
+  return json;
+}
+
 // What `kiln publish` needs of a job, and its logs.
 Json artifact_paths() {
   Json paths = Json::array();
@@ -44,21 +51,24 @@ Json plan_job_artifacts() { return Json::array({{{"pipeline", "$PARENT_PIPELINE_
 
 }  // namespace
 
-std::vector<Json> github_matrices(const BuildPlan& plan, const ImageNumbers& cells, std::size_t most) {
+std::vector<Json> github_matrices(const BuildPlan& plan, const JobCells& cells, std::size_t most) {
+  std::vector<Json> all;
+  for (std::uint32_t image : cells.images) all.push_back(github_cell(plan.image(image)));
+  for (std::uint32_t cell : cells.broken) all.push_back(github_cell(plan.broken(cell)));
   std::vector<Json> chunks;
-  for (std::size_t start = 0; start == 0 || start < cells.size(); start += most) {
+  for (std::size_t start = 0; start == 0 || start < all.size(); start += most) {
     Json include = Json::array();
-    for (std::size_t i = start; i < std::min(cells.size(), start + most); ++i)
-      include.push_back(github_cell(plan.image(cells[i])));
+    for (std::size_t i = start; i < std::min(all.size(), start + most); ++i)
+      include.push_back(std::move(all[i]));
     chunks.push_back({{"include", std::move(include)}});
   }
   return chunks;
 }
 
-Json gitlab_pipeline(const BuildPlan& plan, const ImageNumbers& cells, const GitlabOptions& options) {
+Json gitlab_pipeline(const BuildPlan& plan, const JobCells& cells, const GitlabOptions& options) {
   const std::string kiln = quote_shell(options.kiln);
   const std::string which = " -f " + quote_shell(options.matrix) + " --state " + kState;
-  if (cells.empty())
+  if (cells.size() == 0)
     return {{"nothing to build",
              {{"script", Json::array({"echo 'every cell is built'"})}, {"needs", Json::array()}}}};
   Json pipeline{{"stages", {"build", "publish"}}};
@@ -66,12 +76,13 @@ Json gitlab_pipeline(const BuildPlan& plan, const ImageNumbers& cells, const Git
       {"stage", "build"},
       {"needs", plan_job_artifacts()},
       {"artifacts", {{"when", "always"}, {"expire_in", "1 week"}, {"paths", artifact_paths()}}}};
-  for (std::uint32_t cell : cells) {
-    const std::string id = plan.image(cell).id();
+  auto add = [&](const std::string& id) {
     pipeline["cell " + id] = {
         {"extends", ".cell"},
         {"script", Json::array({kiln + " build" + which + " --progress plain " + quote_shell(id)})}};
-  }
+  };
+  for (std::uint32_t image : cells.images) add(plan.image(image).id());
+  for (std::uint32_t cell : cells.broken) add(plan.broken(cell).request.id);
   pipeline["tools"] = {{"stage", "build"},
                        {"needs", plan_job_artifacts()},
                        {"script", Json::array({"true"})},

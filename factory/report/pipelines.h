@@ -14,10 +14,18 @@ namespace kiln {
 // jobs per workflow run").
 inline constexpr std::size_t kGithubJobs = 256;
 
+// The cells that are to be jobs. A broken one is a job of its own that fails, so that it is seen where it is
+// looked for, and sinks no other.
+struct JobCells {
+  ImageNumbers images;
+  std::vector<std::uint32_t> broken;
+  std::size_t size() const { return images.size() + broken.size(); }
+};
+
 // `strategy.matrix` objects for fromJSON, each {"include": [{"id", "image", "axes", "platform"}, …]} of at
 // most `most` cells. Without cells: one object with an empty list, which GitHub refuses to run: ask before.
 // REQUIRES: most > 0.
-std::vector<Json> github_matrices(const BuildPlan& plan, const ImageNumbers& cells,
+std::vector<Json> github_matrices(const BuildPlan& plan, const JobCells& cells,
                                   std::size_t most = kGithubJobs);
 
 struct GitlabOptions {
@@ -29,6 +37,6 @@ struct GitlabOptions {
 // publishes what they built. Jobs need the job `plan` of the pipeline that $PARENT_PIPELINE_ID names, so
 // none waits for another. JSON is YAML: GitLab reads it as it is. Without cells: one job that says so, as
 // GitLab refuses an empty pipeline.
-Json gitlab_pipeline(const BuildPlan& plan, const ImageNumbers& cells, const GitlabOptions& options);
+Json gitlab_pipeline(const BuildPlan& plan, const JobCells& cells, const GitlabOptions& options);
 
 }  // namespace kiln

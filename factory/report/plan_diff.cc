@@ -40,13 +40,15 @@ std::vector<std::string> keys_of(const std::vector<Step>& steps) {
 class Exclusions {
  public:
   Exclusions(const PlanImages& plan, const char* when) : when_(when) {
-    for (const ExcludedCell& cell : plan.excluded) reasons_.try_emplace(cell_id(cell.axes), cell.reason);
+    for (const auto& [id, error] : plan.broken) reasons_.try_emplace(id, "broken: " + error);
+    for (const ExcludedCell& cell : plan.excluded)
+      reasons_.try_emplace(cell_id(cell.axes), "excluded: " + cell.reason);
   }
   // Nothing when it was not even asked for.
   std::vector<std::string> of(const std::string& id) const {
     auto found = reasons_.find(id);
     if (found == reasons_.end()) return {};
-    return {fmt::format("{} excluded: {}", when_, found->second)};
+    return {fmt::format("{} {}", when_, found->second)};
   }
 
  private:
@@ -94,14 +96,19 @@ std::size_t PlanDifference::count(CellChange change) const {
 }
 
 PlanImages images_of(const BuildPlan& plan) {
-  PlanImages images{plan.size(), [&plan](std::size_t number) { return plan.image(number).spec(); }, {}};
+  PlanImages images{plan.size(), [&plan](std::size_t number) { return plan.image(number).spec(); }, {}, {}};
   for (std::size_t number = 0; number < plan.excluded(); ++number)
     images.excluded.push_back(plan.excluded(number));
+  for (std::size_t number = 0; number < plan.broken(); ++number) {
+    const BrokenCell cell = plan.broken(number);
+    images.broken.emplace(cell.request.id, cell.why.format(""));
+  }
   return images;
 }
 
 PlanImages images_of(const PlanDocument& plan) {
-  return {plan.images.size(), [&plan](std::size_t number) { return plan.images[number]; }, plan.excluded};
+  return {plan.images.size(), [&plan](std::size_t number) { return plan.images[number]; }, plan.excluded,
+          plan.broken};
 }
 
 PlanDifference compare_plans(const PlanImages& before, const PlanImages& now) {

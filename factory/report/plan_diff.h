@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct PlanImages {
   std::size_t size = 0;
   std::function<ImageSpec(std::size_t number)> image;
   std::vector<ExcludedCell> excluded;
+  std::map<std::string, std::string> broken;  // cell id → its error in one line
 };
 // Refer to their arguments.
 PlanImages images_of(const BuildPlan& plan);

@@ -72,6 +72,12 @@ const Method* default_method(const Component& component, const ComponentVersion&
   return nullptr;
 }
 
+const Component& whole_component(const RecipeBook& recipes, Kind kind, const std::string& name,
+                                 const SourceLocation& where) {
+  if (const BrokenRecipe* broken = recipes.find_broken(kind, name)) throw Broken{&broken->why};
+  return known_component(recipes, kind, name, where);
+}
+
 Choice choose_named(const ImageRequest& request, const RecipeBook& recipes) {
   Choice choice;
   std::string cell_method = axis_value(request.axes, "method");
@@ -80,7 +86,7 @@ Choice choose_named(const ImageRequest& request, const RecipeBook& recipes) {
     std::string text = axis_value(request.axes, kind_name);
     if (text.empty()) continue;
     for (const ComponentValue& value : parse_component_values(kind, text, request.where)) {
-      const Component& component = known_component(recipes, kind, value.name, request.where);
+      const Component& component = whole_component(recipes, kind, value.name, request.where);
       const ComponentVersion& version = version_of(component, value, request.axes, request.where);
       const Method& method = method_of(component, version, value, cell_method, request.where);
       choice.push_back({&component, &version, &method, false, value.text});

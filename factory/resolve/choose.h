@@ -28,7 +28,17 @@ struct Unsolvable {
   std::string reason;
 };
 
-// What the cell names, in the order of the kinds. Throws Error(input), Unsolvable.
+// This combination cannot be, through a mistake in a recipe or target: the cell is broken. Thrown and caught
+// as Unsolvable is, but nothing stands in for what is broken.
+struct Broken {
+  const Error* why;  // of the books
+};
+
+// known_component() that is whole. Throws Error(input), Broken.
+const Component& whole_component(const RecipeBook& recipes, Kind kind, const std::string& name,
+                                 const SourceLocation& where);
+
+// What the cell names, in the order of the kinds. Throws Error(input), Unsolvable, Broken.
 Choice choose_named(const ImageRequest& request, const RecipeBook& recipes);
 
 // A need with the one who has it, for messages.
@@ -48,7 +58,7 @@ const Chosen* met_by(const OpenNeed& need, const Choice& choice);
 // Adds what is needed, recursively, in the newest versions that fit everyone. `preferred` are taken where
 // they fit (a build stage takes what the image has); bases and frameworks come from there or from `fixed`,
 // never from the recipes. Of alternatives, one that is there anyway is taken, else the first that can be met.
-// Throws Error(input) for a need that no recipe can meet, Unsolvable.
+// Throws Error(input) for a need that no recipe can meet, Unsolvable, Broken.
 class NeedSolver {
  public:
   NeedSolver(const RecipeBook& recipes, const Target& target, std::string cell_method, Choice preferred = {})

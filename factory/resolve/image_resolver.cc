@@ -38,7 +38,9 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
 }  // namespace
 
 ImageResolver::ImageResolver(const ResolveInput& input, ImageTable& table)
-    : input_(input), table_(&table), target_globs_(target_globs(input.recipes)) {}
+    : input_(input), table_(&table), target_globs_(target_globs(input.recipes)) {
+  for (const auto& [key, component] : input.recipes.all()) documents_.insert(component.file);
+}
 
 const ImageResolver::AnsweredTarget& ImageResolver::target_of(const ImageRequest& request) {
   std::string name = axis_of(request, "target");
@@ -47,6 +49,8 @@ const ImageResolver::AnsweredTarget& ImageResolver::target_of(const ImageRequest
   if (name.empty())
     throw Error(ExitCode::input, request.where, fmt::format("the cell '{}' has no target", request.id),
                 "add an axis 'target', such as \"target\": [\"x86_64_v3\"]");
+  if (auto broken = input_.targets.broken().find(name); broken != input_.targets.broken().end())
+    throw Broken{&broken->second};
   ResolvedTarget resolved;
   resolved.target = input_.targets.get(name, request.where);
   resolved.architecture = resolved.target.platform_architecture(input_.cpus);
@@ -109,22 +113,39 @@ Solution& ImageResolver::solution_of(const ImageRequest& request, const Answered
     solve(request, target.resolved->target, solution);
   } catch (const Unsolvable& unsolvable) {
     solution.reason = kept(unsolvable.reason);
+  } catch (const Broken& broken) {
+    solution.fault = kept(*broken.why);
+  } catch (const Error& error) {
+    if (!is_of_recipe(error)) throw;
+    solution.fault = kept(error);
   }
   return solutions_.emplace(text_, std::move(solution)).first->second;
 }
 
 void ImageResolver::add(const ImageRequest& request, std::uint32_t cell) {
-  const AnsweredTarget& target = target_of(request);
-  Solution& solution = solution_of(request, target);
-  if (solution.reason != nullptr) {
-    table_->unsolvable.push_back({cell, solution.reason});
-    return;
-  }
+  const AnsweredTarget* target = nullptr;
   try {
-    add_image(request, cell, *target.resolved, solution);
+    target = &target_of(request);
+    add_solved(request, cell, *target);
   } catch (const Unsolvable& unsolvable) {
     table_->unsolvable.push_back({cell, kept(unsolvable.reason)});
+  } catch (const Broken& broken) {
+    table_->broken.push_back({cell, kept(*broken.why), target == nullptr ? nullptr : target->resolved});
+  } catch (const Error& error) {
+    if (!is_of_recipe(error)) throw;
+    table_->broken.push_back({cell, kept(error), target->resolved});
   }
+}
+
+void ImageResolver::add_solved(const ImageRequest& request, std::uint32_t cell,
+                               const AnsweredTarget& target) {
+  Solution& solution = solution_of(request, target);
+  if (solution.reason != nullptr)
+    table_->unsolvable.push_back({cell, solution.reason});
+  else if (solution.fault != nullptr)
+    table_->broken.push_back({cell, solution.fault, target.resolved});
+  else
+    add_image(request, cell, *target.resolved, solution);
 }
 
 void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, const ResolvedTarget& target,

@@ -18,7 +18,8 @@ class ImageResolver {
   // REQUIRES: both outlive this; what `input` refers to does not change.
   ImageResolver(const ResolveInput& input, ImageTable& table);
 
-  // Adds the image of a cell, or why this combination cannot be. Throws Error(input).
+  // Adds the image of a cell, or why this combination cannot be, or what is broken in the recipes or the
+  // target that it needs. Throws Error(input) for what is wrong in the matrix.
   void add(const ImageRequest& request, std::uint32_t cell);
 
  private:
@@ -32,6 +33,11 @@ class ImageResolver {
   const Composition& compose(const Choice& choice, const std::string& optimise);
   const Optimise& optimise_wish(const std::string& axis, const SourceLocation& where);
   const std::string* kept(const std::string& reason) { return &*table_->reasons.insert(reason).first; }
+  const Error* kept(const Error& fault) {
+    return &table_->faults.emplace(fault.format(), fault).first->second;
+  }
+  bool is_of_recipe(const Error& error) const { return documents_.contains(error.where().file); }
+  void add_solved(const ImageRequest& request, std::uint32_t cell, const AnsweredTarget& target);
   void add_image(const ImageRequest& request, std::uint32_t cell, const ResolvedTarget& target,
                  Solution& solution);
   Sha256 key_of(const ImageTable::Image& image);
@@ -41,6 +47,7 @@ class ImageResolver {
   ResolveInput input_;
   ImageTable* table_;
   std::set<std::string> target_globs_;                       // of every `when` in the recipes
+  std::set<std::string, std::less<>> documents_;             // recipe.json of every component
   std::unordered_map<std::string, AnsweredTarget> targets_;  // by the axis' value
   std::map<std::string, Optimise> optimise_;                 // by the axis' value
   std::unordered_map<std::string, Solution> solutions_;      // by the other axes' values and the answers

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +52,12 @@ struct ImageTable {
     const std::string* reason;
   };
 
+  struct Broken {
+    std::uint32_t cell;  // of the expansion
+    const Error* why;
+    const ResolvedTarget* target;  // null where that is what is broken
+  };
+
   void close();  // no image is added afterwards
 
   std::vector<StepTable::Number> tests_of(std::size_t image) const;
@@ -64,12 +71,14 @@ struct ImageTable {
   std::deque<Image> images;
   std::deque<StepTable::Number> tests;
   std::deque<Unsolvable> unsolvable;
+  std::deque<Broken> broken;
 
   PatternBook patterns;
   ScriptValueBook values;
   std::deque<ResolvedTarget> targets;
   std::deque<Composition> compositions;
-  std::set<std::string> reasons;  // why cells cannot be
+  std::set<std::string> reasons;        // why cells cannot be
+  std::map<std::string, Error> faults;  // why they are broken, by its words
 };
 
 const std::vector<std::string>& image_command();

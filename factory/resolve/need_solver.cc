@@ -176,7 +176,7 @@ Chosen NeedSolver::Attempt::pick(const Wanted& newest, const std::vector<Wanted>
   for (const Chosen& one : solver_->preferred_)
     if (one.component->kind == need.kind && one.component->name == need.name && fits_all(*one.version))
       return one;
-  const Component& component = known_component(*solver_->recipes_, need.kind, need.name, need.where);
+  const Component& component = whole_component(*solver_->recipes_, need.kind, need.name, need.where);
   bool fits_one = false;
   for (const ComponentVersion& version : component.versions) {
     fits_one = fits_one || need.range.contains(version.version);

@@ -22,7 +22,7 @@ constexpr auto kStepKinds = enum_names<StepKind>({{StepKind::rootfs, "rootfs"},
 void check_targets(const Matrix& matrix, const TargetBook& targets) {
   auto check = [&](const std::string& value, SourceLocation where, const std::string& key) {
     where.pointer += "/" + key;
-    if (value != "none") targets.get(value, where);
+    if (value != "none" && !targets.broken().contains(value)) targets.get(value, where);
   };
   for (const MatrixGroup& group : matrix.groups) {
     for (const Axis& axis : group.axes) {
@@ -112,6 +112,13 @@ ExcludedCell Resolution::excluded(std::size_t number) const {
   return {std::move(request.axes), *reason, std::move(request.where)};
 }
 
+std::size_t Resolution::broken() const { return table_->broken.size(); }
+
+BrokenCell Resolution::broken(std::size_t number) const {
+  const auto& [cell, why, target] = table_->broken[number];
+  return {expansion_->request(cell), *why, target == nullptr ? "" : target->architecture};
+}
+
 Resolution resolve(Expansion expansion, const ResolveInput& input) {
   check_targets(expansion.matrix(), input.targets);
   auto table = std::make_unique<ImageTable>(input.cpus);
@@ -126,6 +133,7 @@ std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const
   ImageResolver(input, table).add(request, 0);
   if (!table.unsolvable.empty())
     return ExcludedCell{request.axes, *table.unsolvable.front().reason, request.where};
+  if (!table.broken.empty()) throw *table.broken.front().why;
   return table.spec(0, request);
 }
 

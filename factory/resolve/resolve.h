@@ -197,6 +197,13 @@ class ResolvedImage {
   std::size_t number_;
 };
 
+// A cell that is wanted and cannot be planned: a recipe or target that it needs is wrong. The others go on.
+struct BrokenCell {
+  ImageRequest request;
+  Error why;
+  std::string architecture;  // OCI's; "" where the target is what is wrong
+};
+
 // The images of an expansion, in cell order.
 class Resolution {
  public:
@@ -212,6 +219,8 @@ class Resolution {
   // mistake.
   std::size_t excluded() const;
   ExcludedCell excluded(std::size_t number) const;
+  std::size_t broken() const;  // how many
+  BrokenCell broken(std::size_t number) const;
 
  private:
   friend Resolution resolve(Expansion expansion, const ResolveInput& input);
@@ -221,11 +230,11 @@ class Resolution {
 };
 
 // What cells share is found, and hashed, once: by target, by choice, by what a script reads. Throws
-// Error(input) for errors in what was written: an unknown component, version or target.
+// Error(input) for errors in the matrix: an unknown component, version or target.
 Resolution resolve(Expansion expansion, const ResolveInput& input);
 
 // The same of one cell alone: an image, or the reason why it cannot be (an unmet need, a method that the
-// version does not offer).
+// version does not offer). Throws Error(input) for a broken cell, too.
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
 // What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.

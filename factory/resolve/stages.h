@@ -21,6 +21,7 @@ struct LaidSteps {
 struct Solution {
   Choice choice;                             // in layering order
   const std::string* reason = nullptr;       // why this combination cannot be; null when it can
+  const Error* fault = nullptr;              // why it is broken; null when it is not
   std::string method;                        // of the cell
   const Optimise* optimise = nullptr;        // of the cell; never null in a solution that can be
   const Composition* composition = nullptr;  // nor this

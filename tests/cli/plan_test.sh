@@ -6,7 +6,7 @@ matrix=$tiny/tiny.json
 
 # The document is as its schema says.
 expect 0 "$KILN" plan -f "$matrix" --format json
-equals "$(json 'sorted(it)')" "['cells', 'excluded', 'name', 'sharing', 'steps', 'warnings']"
+equals "$(json 'sorted(it)')" "['broken', 'cells', 'excluded', 'name', 'sharing', 'steps', 'warnings']"
 equals "$(json '[len(it["cells"]), len(it["excluded"])]')" '[7, 2]'
 equals "$(json 'all(set(cell) >= {"id", "axes", "tag", "key", "steps", "state", "why"} for cell in it["cells"])')" True
 equals "$(json 'all(set(cell) >= {"axes", "reason"} for cell in it["excluded"])')" True

@@ -19,8 +19,11 @@ std::string needs(const std::string& kind, const std::string& name, const std::s
   return fmt::format(R"("needs": [{{"kind": "{}", "name": "{}", "version": "{}"}}])", kind, name, range);
 }
 
+// All of it whole, or the first error.
 RecipeBook read(const FakeFileSystem& files, const std::vector<fs::path>& roots = {"recipes"}) {
-  return RecipeBook::read(files, roots);
+  RecipeBook book = RecipeBook::read(files, roots);
+  book.refuse_broken();
+  return book;
 }
 
 TEST(RecipeBook, ReadsEveryFolder) {

@@ -18,10 +18,13 @@ const Microarchitectures& archspec() {
   return kTable;
 }
 
+// Throws what is wrong with it.
 TargetBook read_one(const std::string& name, const std::string& json) {
   FakeFileSystem files;
   files.files["matrix/targets/" + name + ".json"] = json;
-  return TargetBook::read(files, "matrix/targets", archspec());
+  TargetBook book = TargetBook::read(files, "matrix/targets", archspec());
+  if (book.broken().contains(name)) throw book.broken().find(name)->second;
+  return book;
 }
 
 const SourceLocation kAxis{"matrix/demo.json", 14, 16, "/axes/target/0"};
@@ -36,6 +39,16 @@ TEST(Target, FolderMayHoldOtherFilesOrBeAbsent) {
       {{"t/README.md", "stray"}, {"t/old.json/x", "stray"}, {"t/a.json", R"({"cpu": "zen3"})"}});
   EXPECT_EQ(TargetBook::read(files, "t", archspec()).get("a", {}).cpu, "zen3");
   EXPECT_EQ(TargetBook::read(files, "absent", archspec()).get("zen3", {}).cpu, "zen3");
+}
+
+TEST(Target, OneThatIsWrongIsNoBusinessOfOthers) {
+  FakeFileSystem files({{"t/a.json", R"({"cpu": "zen3"})"}, {"t/zen4.json", R"({"cpi": "zen4"})"}});
+  TargetBook book = TargetBook::read(files, "t", archspec());
+  EXPECT_EQ(book.get("a", {}).cpu, "zen3");
+  EXPECT_EQ(book.get("zen2", {}).cpu, "zen2");
+  // Not the microarchitecture of that name in its place.
+  EXPECT_EQ(input_error([&] { book.get("zen4", kAxis); }),
+            "t/zen4.json:1:2: error: unknown key 'cpi' (at /cpi); did you mean 'cpu'?");
 }
 
 TEST(Target, EveryArchspecNameIsOne) {

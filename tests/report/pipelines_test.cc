@@ -24,7 +24,7 @@ const BuildPlan& demo_plan() {
 ImageNumbers cells() { return all_images(demo_plan()); }
 
 TEST(GithubMatrices, HaveOneEntryACell) {
-  auto chunks = github_matrices(demo_plan(), cells());
+  auto chunks = github_matrices(demo_plan(), {cells(), {}});
   ASSERT_EQ(chunks.size(), 1u);
   const Json& include = chunks[0].at("include");
   ASSERT_EQ(include.size(), demo_plan().size());
@@ -39,18 +39,18 @@ TEST(GithubMatrices, HaveOneEntryACell) {
 TEST(GithubMatrices, AreNeverLargerThanGithubTakes) {
   ImageNumbers many;
   for (std::uint32_t i = 0; i < 600; ++i) many.push_back(i % static_cast<std::uint32_t>(demo_plan().size()));
-  auto chunks = github_matrices(demo_plan(), many);
+  auto chunks = github_matrices(demo_plan(), {many, {}});
   ASSERT_EQ(chunks.size(), 3u);
   EXPECT_EQ(chunks[0].at("include").size(), 256u);
   EXPECT_EQ(chunks[1].at("include").size(), 256u);
   EXPECT_EQ(chunks[2].at("include").size(), 88u);
   many.resize(512);
-  EXPECT_EQ(github_matrices(demo_plan(), many).size(), 2u) << "no empty chunk at the end";
+  EXPECT_EQ(github_matrices(demo_plan(), {many, {}}).size(), 2u) << "no empty chunk at the end";
 }
 
 TEST(GithubMatrices, LoseNoCellAndKeepTheOrder) {
   std::vector<std::string> ids;
-  for (const Json& chunk : github_matrices(demo_plan(), cells(), 3))
+  for (const Json& chunk : github_matrices(demo_plan(), {cells(), {}}, 3))
     for (const Json& entry : chunk.at("include")) ids.push_back(entry.at("id"));
   std::vector<std::string> wanted;
   for (std::uint32_t cell : cells()) wanted.push_back(demo_plan().image(cell).id());
@@ -62,7 +62,7 @@ TEST(GithubMatrices, AreThereWithoutCells) {
 }
 
 TEST(GitlabPipeline, HasAJobACellThatNeedsOnlyThePlan) {
-  Json pipeline = gitlab_pipeline(demo_plan(), cells(), {"matrix/it's.json"});
+  Json pipeline = gitlab_pipeline(demo_plan(), {cells(), {}}, {"matrix/it's.json"});
   EXPECT_EQ(pipeline.at(".cell").at("needs"),
             Json::parse(R"([{"pipeline": "$PARENT_PIPELINE_ID", "job": "plan"}])"));
   EXPECT_EQ(pipeline.at(".cell").at("artifacts").at("when"), "always")
@@ -79,7 +79,7 @@ TEST(GitlabPipeline, HasAJobACellThatNeedsOnlyThePlan) {
 }
 
 TEST(GitlabPipeline, PublishesWhatWasBuiltEvenWhenACellFailed) {
-  const Json publish = gitlab_pipeline(demo_plan(), cells(), {"m.json"}).at("publish");
+  const Json publish = gitlab_pipeline(demo_plan(), {cells(), {}}, {"m.json"}).at("publish");
   EXPECT_EQ(publish.at("stage"), "publish");
   EXPECT_EQ(publish.at("when"), "always");
   EXPECT_FALSE(publish.contains("needs")) << "GitLab takes at most 50; a stage waits for all jobs before it";
