@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "base/durable_file.h"
+#include "base/read_whole.h"
 
 namespace kiln {
 namespace {
@@ -85,19 +86,8 @@ void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
 
 }  // namespace
 
-std::optional<std::string> RealFileSystem::read(const fs::path& path) const {
-  OpenFile fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
-  if (fd.get() < 0) fail("read", path, errno);
-  std::string bytes;
-  char buffer[65536];
-  while (true) {
-    ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path, errno);
-    if (got == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(got));
-  }
+std::optional<std::string> RealFileSystem::read_bytes(const fs::path& path, std::uint64_t most) const {
+  return read_whole(path, most);
 }
 
 void RealFileSystem::write(const fs::path& path, std::string_view bytes) {

@@ -18,11 +18,19 @@ namespace kiln {
 
 namespace fs = std::filesystem;
 
+// Bytes of a file that is read whole, where its reader knows no lower limit. Documents have 4 MiB
+// (JsonLimits).
+inline constexpr std::uint64_t kMostFile = 256u << 20;
+
 // Files. Errors are Error(store) that name the path and the system's reason; "not found" on read is nullopt.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  virtual std::optional<std::string> read(const fs::path& path) const = 0;  // nullopt when absent
+  // nullopt when absent. Throws Error(input) for what is no file and for one over `most` bytes, before it is
+  // read (read_whole.h).
+  std::optional<std::string> read(const fs::path& path, std::uint64_t most = kMostFile) const {
+    return read_bytes(path, most);
+  }
   // Whole file or nothing: temporary file beside it, fsync, rename, fsync of the folder. Makes parent
   // folders.
   virtual void write(const fs::path& path, std::string_view bytes) = 0;
@@ -35,6 +43,9 @@ class FileSystem {
   virtual void make_directories(const fs::path& path) = 0;
   virtual void remove_all(const fs::path& path) = 0;  // absent is fine
   virtual void rename(const fs::path& from, const fs::path& to) = 0;
+
+ private:
+  virtual std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const = 0;
 };
 
 // What one command may use. Zero means no limit.
@@ -84,7 +95,6 @@ class Clock {
 
 class RealFileSystem final : public FileSystem {
  public:
-  std::optional<std::string> read(const fs::path& path) const override;
   void write(const fs::path& path, std::string_view bytes) override;
   void write_output(const fs::path& path, std::string_view bytes) override;
   bool exists(const fs::path& path) const override;
@@ -93,6 +103,9 @@ class RealFileSystem final : public FileSystem {
   void make_directories(const fs::path& path) override;
   void remove_all(const fs::path& path) override;
   void rename(const fs::path& from, const fs::path& to) override;
+
+ private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
 };
 
 class RealCommandRunner final : public CommandRunner {

@@ -4,7 +4,7 @@
 
 namespace kiln {
 
-std::optional<std::string> MemoryFiles::read(const fs::path& path) const {
+std::optional<std::string> MemoryFiles::read_bytes(const fs::path& path, std::uint64_t) const {
   auto found = files_.find(path.string());
   if (found == files_.end()) return std::nullopt;
   return found->second;

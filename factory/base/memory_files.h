@@ -13,7 +13,6 @@ class MemoryFiles final : public FileSystem {
   // By path as text. REQUIRES: outlives this.
   explicit MemoryFiles(const std::map<std::string, std::string>& files) : files_(files) {}
 
-  std::optional<std::string> read(const fs::path& path) const override;
   bool exists(const fs::path& path) const override {
     return files_.contains(path.string()) || is_directory(path);
   }
@@ -26,6 +25,7 @@ class MemoryFiles final : public FileSystem {
   void rename(const fs::path& from, const fs::path&) override { refuse(from); }
 
  private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
   [[noreturn]] static void refuse(const fs::path& path);
   const std::map<std::string, std::string>& files_;
 };

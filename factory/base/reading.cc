@@ -56,14 +56,14 @@ MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
           did_you_mean(path.filename().string(), files.list(folder))};
 }
 
-JsonDocument read_document(const FileSystem& files, const fs::path& file) {
+JsonDocument read_document(const FileSystem& files, const fs::path& file, const JsonLimits& limits) {
   std::optional<std::string> text;
-  if (!files.is_directory(file)) text = files.read(file);
+  if (!files.is_directory(file)) text = files.read(file, limits.bytes);
   if (!text) {
     MissingFile missing = describe_missing(files, file);
     throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
   }
-  return JsonDocument::parse(*text, file.string());
+  return JsonDocument::parse(*text, file.string(), limits);
 }
 
 std::string read_text(const JsonNode& node) {

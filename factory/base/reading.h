@@ -27,8 +27,9 @@ struct MissingFile {
 };
 MissingFile describe_missing(const FileSystem& files, const fs::path& path);
 
-// The document at `file`; Error(input) with the nearest name of that folder when there is no such file.
-JsonDocument read_document(const FileSystem& files, const fs::path& file);
+// The document at `file`; Error(input) with the nearest name of that folder when there is no such file, and
+// for one over `limits` before it is read.
+JsonDocument read_document(const FileSystem& files, const fs::path& file, const JsonLimits& limits = {});
 
 std::string read_text(const JsonNode& node);  // one line, not empty
 VersionRange read_range(const JsonNode& node);

@@ -31,13 +31,7 @@ struct Side {
 };
 
 Side read_side(const std::string& file, const FileSystem& files) {
-  std::optional<std::string> bytes;
-  if (!files.is_directory(file)) bytes = files.read(file);
-  if (!bytes) {
-    MissingFile missing = describe_missing(files, file);
-    throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
-  }
-  JsonDocument document = JsonDocument::parse(*bytes, file, {256u << 20, 64, 1u << 20, 20'000'000});
+  JsonDocument document = read_document(files, file, {256u << 20, 64, 1u << 20, 20'000'000});
   JsonNode root = document.root();
   Form form = Form::matrix;
   if (root.find("lock")) form = Form::lockfile;

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
@@ -28,7 +26,7 @@ struct SelectOptions {
 
 JsonDocument read_named(const std::string& file, const FileSystem& files) {
   if (file != "-") return read_document(files, file);
-  return JsonDocument::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}), "stdin");
+  return JsonDocument::parse(files.read("/dev/stdin", JsonLimits{}.bytes).value_or(""), "stdin");
 }
 
 // `--host any` knows nothing of the host; a file or the document's own host block describe one; else this

@@ -41,15 +41,16 @@ bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from,
       all = take_file(tree, image, from / name, to + "/" + name, line) && all;
     return all;
   }
-  auto bytes = tree.files.read(from);
-  if (!bytes || bytes->size() > kMaxLocalBytes) {
-    image.note(
-        line, "local-file",
-        fmt::format("'{}' {}", from.filename().string(), bytes ? "is larger than 16 MiB" : "is not there"));
+  try {
+    auto bytes = tree.files.read(from, kMaxLocalBytes);
+    if (bytes) image.files[to] = std::move(*bytes);
+    if (!bytes) image.note(line, "local-file", fmt::format("'{}' is not there", from.filename().string()));
+    return bytes.has_value();
+  } catch (const Error& error) {
+    image.note(line, "local-file",
+               fmt::format("'{}' is not taken: {}", from.filename().string(), error.message()));
     return false;
   }
-  image.files[to] = std::move(*bytes);
-  return true;
 }
 
 }  // namespace

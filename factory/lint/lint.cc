@@ -95,10 +95,22 @@ void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matri
   }
 }
 
+// nullopt for what cannot be read, which is then in the result.
+std::optional<std::string> Linter::read(const fs::path& path) {
+  try {
+    auto text = files_.read(path);
+    if (text) return text;
+    cannot_read(Error(ExitCode::input, {path.string(), 0, 0, ""}, "cannot be read"));
+  } catch (const Error& error) {
+    cannot_read(error);
+  }
+  return std::nullopt;
+}
+
 void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::recipe) return look_at_recipe(path);
-  auto text = files_.read(path);
-  if (!text) return cannot_read(Error(ExitCode::input, {path.string(), 0, 0, ""}, "cannot be read"));
+  auto text = read(path);
+  if (!text) return;
   ++result_.files;
   SourceFile file(path.string(), std::move(*text));
   std::vector<Error> errors;
@@ -125,7 +137,7 @@ void Linter::look_at_recipe(const fs::path& path) {
     }
     result_.files += recipe.files.size();
     for (const std::string& name : recipe.unnamed)
-      if (auto text = files_.read(recipe.component.folder / name))
+      if (auto text = read(recipe.component.folder / name))
         remember(SourceFile((recipe.component.folder / name).string(), std::move(*text)));
   } catch (const Error& error) {
     cannot_read(error);
@@ -140,7 +152,7 @@ void Linter::look_at(const CellInput& cells) {
   for (const Finding& finding : report_.findings()) {
     const std::string& path = finding.where.file;
     if (result_.sources.contains(path)) continue;
-    if (auto text = files_.read(path)) remember(SourceFile(path, std::move(*text)));
+    if (auto text = read(path)) remember(SourceFile(path, std::move(*text)));
   }
 }
 

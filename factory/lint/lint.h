@@ -64,6 +64,7 @@ class Linter {
  private:
   void look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth);
   void look_at_file(const fs::path& file, FileKind kind);
+  std::optional<std::string> read(const fs::path& file);
   void look_at_recipe(const fs::path& file);
   void remember(const SourceFile& file);
 

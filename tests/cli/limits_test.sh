@@ -17,7 +17,7 @@ within() {
 # More than 4 MiB of JSON, and exactly as much.
 python 'print("{\"name\": \"big\"," + " " * (4 << 20) + "\"axes\": {}}")' >big.json
 expect 3 "$KILN" plan -f big.json --recipes tiny/recipes
-holds "$err" 'big.json: error: 4194331 bytes of JSON, the limit is 4194304'
+holds "$err" 'big.json: error: 4194331 bytes, the limit is 4194304'
 python 'import re
 text = open("tiny/tiny.json").read().rstrip()
 print(text + " " * ((4 << 20) - len(text.encode()) - 1))' >tiny/padded.json
@@ -59,3 +59,46 @@ holds "$err" 'crowd/recipes/library/crowd0000/recipe.json:1:'
 holds "$err" 'components need each other in a circle: library/crowd0000 needs library/crowd0001 ('
 holds "$err" 'needs … (9979 more) needs library/crowd0000 (crowd/recipes/library/crowd9999/recipe.json:1:'
 [ "${#err}" -lt 5000 ] || fail 'the circle is told at length'
+# What is no file, or far too large a one: told before the first byte is read, wherever a file is named. A pipe that this
+# process was handed is read, and no further than the limit.
+echo '{"opt_dsl_code": "x", "app_name": "other", "container_name": "other:1"}' >mapping.json
+expect 0 "$KILN" index import mapping.json
+dsl=$KILN_SOURCE/matrix/dsl/optimised.json
+truncate -s 3G huge.json
+mkfifo pipe
+zero=/dev/zero
+refuses() { # refuses WORDS ARGUMENTS…
+  local words=$1
+  shift
+  expect 3 timeout 20 "$KILN" "$@"
+  holds "$err" "$words"
+}
+for file in huge.json pipe "$zero"; do
+  case $file in
+    huge.json) words='huge.json: error: 3221225472 bytes, the limit is' ;;
+    pipe) words="'pipe' is a named pipe, not a file; hand a pipe over as /dev/stdin" ;;
+    *) words="'/dev/zero' is a device, not a file" ;;
+  esac
+  refuses "$words" select --dsl "$file"
+  refuses "$words" --site "$file" plan -f tiny/tiny.json
+  refuses "$words" plan -f tiny/tiny.json --lockfile "$file"
+  refuses "$words" plan -f "$file" --recipes tiny/recipes
+  refuses "$words" select --dsl "$dsl" --host "$file"
+  refuses "$words" diff "$file" tiny/tiny.json
+  refuses "$words" diff tiny/tiny.json "$file"
+  refuses "$words" index import "$file"
+done
+
+# A pipe that was meant is read to its end, and a stream without an end to the limit.
+expect 4 "$KILN" select --dsl "$dsl" --json
+answer=$out
+expect 4 "$KILN" select --dsl /dev/stdin --json < <(cat "$dsl")
+equals "$out" "$answer"
+expect 4 "$KILN" select --dsl - --json < <(sleep 1; cat "$dsl")
+equals "$out" "$answer"
+expect 4 "$KILN" select --dsl <(cat "$dsl") --json
+equals "$out" "$answer"
+for file in - /dev/stdin; do
+  expect 3 timeout 20 "$KILN" select --dsl "$file" <"$zero"
+  equals "$err" '/dev/stdin: error: more than 4194304 bytes, which is the limit'
+done

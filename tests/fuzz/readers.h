@@ -19,7 +19,7 @@ class FixedFiles final : public FileSystem {
       : files_(std::move(files)), any_(any) {}
 
   // `any`: a file that is not named above has the bytes "#".
-  std::optional<std::string> read(const fs::path& path) const override {
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t) const override {
     auto found = files_.find(path.string());
     if (found != files_.end()) return found->second;
     return any_ ? std::optional<std::string>("#") : std::nullopt;

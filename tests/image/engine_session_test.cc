@@ -77,7 +77,7 @@ TEST(SessionMounts, AreUndoneBeforeTheStoreIsDeleted) {
   // The table of mounts is the fake's, the session files are real.
   class Files final : public FileSystem {
    public:
-    std::optional<std::string> read(const fs::path& path) const override {
+    std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t) const override {
       if (path == "/proc/self/mountinfo") return table;
       return real.read(path);
     }

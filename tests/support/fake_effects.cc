@@ -8,7 +8,7 @@
 
 namespace kiln::testing {
 
-std::optional<std::string> FakeFileSystem::read(const fs::path& path) const {
+std::optional<std::string> FakeFileSystem::read_bytes(const fs::path& path, std::uint64_t) const {
   auto found = files.find(path.lexically_normal().string());
   if (found == files.end()) return std::nullopt;
   return found->second;

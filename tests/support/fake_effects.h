@@ -18,7 +18,6 @@ class FakeFileSystem final : public FileSystem {
   FakeFileSystem() = default;
   explicit FakeFileSystem(std::map<std::string, std::string> content) : files(std::move(content)) {}
 
-  std::optional<std::string> read(const fs::path& path) const override;
   void write(const fs::path& path, std::string_view bytes) override;
   bool exists(const fs::path& path) const override;
   bool is_directory(const fs::path& path) const override;
@@ -29,6 +28,9 @@ class FakeFileSystem final : public FileSystem {
 
   std::map<std::string, std::string> files;  // by path as text
   std::set<std::string> folders;             // made explicitly
+
+ private:
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
 };
 
 // Records every command; answers with `respond`.

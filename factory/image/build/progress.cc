@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/enum_names.h"
+#include "base/read_whole.h"
 #include "base/text.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::size_t kLogLinesShown = 40;
+constexpr std::uint64_t kLogBytesShown = 64u << 10;
 
 constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
                                                        {StepEvent::State::done, "done"},
@@ -85,10 +87,10 @@ void Progress::event(const StepEvent& event) {
 }
 
 void Progress::show_failure(const StepEvent& event) {
-  auto log = RealFileSystem().read(event.log);
-  if (!log) return;
+  std::string end = read_end(event.log, kLogBytesShown);
+  if (end.empty()) return;
   print_line(fmt::format("--- last lines of {}", event.log));
-  print_line(last_lines(*log, kLogLinesShown));
+  print_line(last_lines(end, kLogLinesShown));
   print_line("---");
 }
 

@@ -8,6 +8,7 @@
 namespace kiln {
 namespace {
 
+constexpr std::uint64_t kMostPlan = std::uint64_t{4} << 30;  // 100,000 cells are some 400 MB
 constexpr std::string_view kBeforeId =
     "],\"id\":\"";  // after the flags; in no string, where quotes are escaped
 
@@ -59,7 +60,7 @@ PlanFile::PlanFile(std::string bytes, fs::path file)
 }
 
 std::optional<PlanFile> PlanFile::open(const FileSystem& files, const fs::path& file) {
-  auto bytes = files.read(file);
+  auto bytes = files.read(file, kMostPlan);
   if (!bytes) return std::nullopt;
   return PlanFile(std::move(*bytes), file);
 }

@@ -1,0 +1,21 @@
+// Files into memory: kind and size are known before the first byte is read, so that no name of a device, a
+// pipe or a disk image can take all memory or wait for ever.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace kiln {
+
+// The whole file; nullopt when absent. Throws Error(input) for what is no file and for more than `most`
+// bytes, Error(store) with the system's reason, Error(interrupted). What the caller handed over open
+// (/dev/stdin, /dev/fd/N: a shell's <(…)) may be a pipe or a terminal as well, and is read no further than
+// `most`.
+std::optional<std::string> read_whole(const std::filesystem::path& path, std::uint64_t most);
+
+// The last `most` bytes of a file at most; "" where there is no file. Throws as read_whole.
+std::string read_end(const std::filesystem::path& path, std::uint64_t most);
+
+}  // namespace kiln
