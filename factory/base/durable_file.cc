@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -17,6 +16,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/unique_name.h"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -31,12 +31,6 @@ auto retried(Call call) {
   auto result = call();
   while (result < 0 && errno == EINTR) result = call();
   return result;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
-  return name.data();
 }
 
 struct ProcessStat {
@@ -125,9 +119,13 @@ DurableFile::DurableFile(fs::path folder) : folder_(std::move(folder)) {
   for (int number = 0; number < kMostTemporaries; ++number) {
     fs::path name = folder_ / fmt::format("{}-{}.part", owner, number);
     descriptor_ = retried(
-        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600); });
+        [&] { return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644); });
     if (descriptor_ >= 0) {
       name_ = name;
+      struct stat status {};  // there is no other way to ask for the umask without changing it
+      if (::fstat(descriptor_, &status) != 0 || ::fchmod(descriptor_, 0600) != 0)
+        fail_with_errno(errno, "set the mode of", name_);
+      mode_ = status.st_mode & 0777;
       return;
     }
     if (errno != EEXIST) fail_with_errno(errno, "create", name);
@@ -152,7 +150,7 @@ void DurableFile::write(const void* bytes, std::size_t size) {
 
 void DurableFile::publish(const fs::path& path) {
   make_durable_folder(path.parent_path());
-  if (::fchmod(descriptor_, 0644) != 0) fail_with_errno(errno, "set the mode of", name_);
+  if (::fchmod(descriptor_, mode_) != 0) fail_with_errno(errno, "set the mode of", name_);
   // A failed fsync may have dropped the pages: the file is given up, never synced again.
   if (retried([&] { return ::fsync(descriptor_); }) != 0) fail_with_errno(errno, "flush", name_);
   int closed = ::close(descriptor_);

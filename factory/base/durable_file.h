@@ -9,9 +9,9 @@
 
 namespace kiln {
 
-// A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600. The destructor removes it unless it was
-// published. The start time of the process (ticks since boot) tells a writer from a later process with the
-// same id.
+// A temporary `<host>-<pid>-<start time>-<n>.part`, mode 0600, and 0644 less the umask once it is published.
+// The destructor removes it unless it was. The start time of the process (ticks since boot) tells a writer
+// from a later process with the same id.
 class DurableFile {
  public:
   explicit DurableFile(std::filesystem::path folder);
@@ -27,6 +27,7 @@ class DurableFile {
   std::filesystem::path folder_;
   std::filesystem::path name_;
   int descriptor_ = -1;
+  unsigned mode_ = 0;  // when it is published
 };
 
 // Waits until the names in the folder are on the disk. Some network file systems cannot: no failure.

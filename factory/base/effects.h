@@ -62,6 +62,16 @@ struct Command {
   fs::path log;                                    // stdout and stderr are appended here; "" = captured only
   bool capture_stdout = false;                     // stdout goes to CommandResult::output instead of the log
   CommandLimits limits;
+  // It sees the processes that it starts and no others, and none of them outlives it or us. Where the kernel
+  // grants no PID namespace the log says so, and it shares the machine's.
+  bool own_processes = false;
+  // The umask of the child; nullopt: ours, which says who may read kiln's own files and nothing of an image's.
+  std::optional<unsigned> file_mask;
+  // Cleaning up: it runs although we were told to stop, and is given its time.
+  bool despite_interrupt = false;
+  // Between the request to end (SIGTERM) and SIGKILL, when a limit is hit or we are told to stop. Zero: it is
+  // waited for until we are told again.
+  std::chrono::seconds grace{10};                 // Slurm's KillWait is 30
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
 };
 
@@ -123,8 +133,11 @@ class RealClock final : public Clock {
 // `2026-11-20T10:00:00Z` (RFC 3339, UTC).
 std::string rfc3339(std::int64_t unix_seconds);
 
-// Set by SIGINT/SIGTERM after install_interrupt_handler(); runners kill their child and report `interrupted`.
+// Set by SIGINT/SIGTERM/SIGHUP after install_interrupt_handler(); runners kill their child and report
+// `interrupted`.
 void install_interrupt_handler();
 bool interrupted();
+// A second SIGINT, a second or more after the first signal: somebody does not want to wait any longer.
+bool interrupted_again();
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,16 +13,29 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+
+#include "base/process_namespace.h"
 
 namespace kiln {
 namespace {
 
 std::atomic<bool> g_interrupted{false};
+std::atomic<bool> g_interrupted_again{false};
+std::atomic<std::time_t> g_first_interrupt{0};
 
-extern "C" void note_interrupt(int) { g_interrupted = true; }
+// Some programs hand the terminal's SIGINT on, so that it comes twice at once.
+extern "C" void note_interrupt(int signal) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!g_interrupted)
+    g_first_interrupt = now.tv_sec;
+  else if (signal == SIGINT && now.tv_sec > g_first_interrupt + 1)
+    g_interrupted_again = true;
+  g_interrupted = true;
+}
 
 constexpr std::size_t kTailBytes = 16384;
-constexpr double kGraceSeconds = 10;  // between SIGTERM and SIGKILL; Slurm's KillWait is 30
 
 // A pipe whose two ends close themselves.
 struct Pipe {
@@ -57,9 +71,10 @@ struct ChildPlan {
   std::vector<char*> envp;
   std::string program;
   std::string folder;
+  std::optional<unsigned> file_mask;
 
   ChildPlan(const Command& command, const fs::path& found)
-      : program(found.string()), folder(command.folder.string()) {
+      : program(found.string()), folder(command.folder.string()), file_mask(command.file_mask) {
     for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     for (const auto& [name, value] : command.environment) environment.push_back(name + "=" + value);
@@ -67,9 +82,14 @@ struct ChildPlan {
     envp.push_back(nullptr);
   }
 
-  [[noreturn]] void become(int out, int err) const {
+  // Leads a session and a process group of its own, and dies with `parent`.
+  static void lead(pid_t parent) {
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(126);  // it died before that call
+  }
+
+  [[noreturn]] void become(int out, int err) const {
     int null = ::open("/dev/null", O_RDONLY);
     ::dup2(null, 0);
     ::dup2(out, 1);
@@ -78,6 +98,7 @@ struct ChildPlan {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
     for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
+    if (file_mask) ::umask(*file_mask);
     if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(126);
     ::execve(program.c_str(), argv.data(), envp.data());
     ::_exit(errno == ENOENT ? 127 : 126);
@@ -110,6 +131,9 @@ class Output {
     if (!captured || command_.capture_stdout) write_log(is_stdout && command_.capture_stdout ? "" : bytes);
     if (is_stdout && command_.on_line) feed_lines(bytes);
   }
+
+  // A line of ours.
+  void remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }
 
   void finish() {
     if (command_.on_line && !line_.empty()) command_.on_line(line_);
@@ -146,16 +170,44 @@ class Output {
   std::string line_;
 };
 
+// A child that was started, and where.
+struct Child {
+  pid_t pid = -1;  // leads the process group; alone: the first process of the namespace
+  std::optional<ProcessNamespace> alone;
+  std::string why_not_alone;  // though the command wants it
+
+  // How it ended, when `pid` has ended with `status`.
+  int status(int status) const { return alone ? alone->child_status(status) : status; }
+
+  void start(const Command& command, const ChildPlan& plan, const Pipe& out, const Pipe& err) {
+    if (command.own_processes) {
+      pid = alone.emplace().fork();
+      if (pid == 0) plan.become(out.write_end, err.write_end);
+      if (pid > 0) return;
+      why_not_alone = std::strerror(errno);
+      alone.reset();
+    }
+    const pid_t parent = ::getpid();
+    pid = ::fork();
+    if (pid < 0)
+      throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
+    if (pid > 0) return;
+    ChildPlan::lead(parent);
+    plan.become(out.write_end, err.write_end);
+  }
+};
+
 // Watches one child until it and its pipes are done.
 class Watch {
  public:
-  Watch(const Command& command, pid_t child, int out, int err, const Clock& clock, CommandResult& result)
+  Watch(const Command& command, const Child& child, const Pipe& out, const Pipe& err, const Clock& clock,
+        Output& output, CommandResult& result)
       : command_(command),
         child_(child),
         clock_(clock),
-        fds_{{out, POLLIN, 0}, {err, POLLIN, 0}},
-        result_(result),
-        output_(command, result) {}
+        fds_{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}},
+        output_(output),
+        result_(result) {}
 
   void run() {
     start_ = last_output_ = clock_.monotonic_seconds();
@@ -166,7 +218,7 @@ class Watch {
       check_limits();
       // A grandchild may keep the pipes open after the child is gone; do not wait for it longer than the
       // grace time.
-      if (!reaped_ && ::waitpid(child_, &status_, WNOHANG) == child_) {
+      if (!reaped_ && ::waitpid(child_.pid, &status_, WNOHANG) == child_.pid) {
         reaped_ = true;
         reaped_at_ = clock_.monotonic_seconds();
       }
@@ -174,11 +226,12 @@ class Watch {
     }
     while (!reaped_) {
       check_limits();
-      pid_t got = ::waitpid(child_, &status_, WNOHANG);
-      if (got == child_ || (got < 0 && errno == ECHILD)) reaped_ = true;
+      pid_t got = ::waitpid(child_.pid, &status_, WNOHANG);
+      if (got == child_.pid || (got < 0 && errno == ECHILD)) reaped_ = true;
       if (!reaped_) ::usleep(2000);
     }
-    ::kill(-child_, SIGKILL);  // what is left of the group
+    ::kill(-child_.pid, SIGKILL);  // what is left of the group
+    status_ = child_.status(status_);
     result_.seconds = clock_.monotonic_seconds() - start_;
     output_.finish();
     if (ending_ != CommandEnd::exited) {
@@ -206,11 +259,12 @@ class Watch {
   void check_limits() {
     double now = clock_.monotonic_seconds();
     if (ending_ != CommandEnd::exited) {
-      if (now > kill_at_) ::kill(-child_, SIGKILL);
+      const bool waited_enough = command_.grace.count() > 0 && now > kill_at_;
+      if (waited_enough || interrupted_again()) ::kill(-child_.pid, SIGKILL);
       return;
     }
     const CommandLimits& limits = command_.limits;
-    if (interrupted())
+    if (command_.despite_interrupt ? interrupted_again() : interrupted())
       ending_ = CommandEnd::interrupted;
     else if (limits.wall.count() > 0 && now - start_ > static_cast<double>(limits.wall.count()))
       ending_ = CommandEnd::wall_limit;
@@ -220,16 +274,16 @@ class Watch {
       ending_ = CommandEnd::log_limit;
     else
       return;
-    ::kill(-child_, SIGTERM);
-    kill_at_ = now + kGraceSeconds;
+    ::kill(-child_.pid, SIGTERM);
+    kill_at_ = now + static_cast<double>(command_.grace.count());
   }
 
   const Command& command_;
-  pid_t child_;
+  const Child& child_;
   const Clock& clock_;
   pollfd fds_[2];
+  Output& output_;
   CommandResult& result_;
-  Output output_;
   CommandEnd ending_ = CommandEnd::exited;
   bool reaped_ = false;
   int status_ = 0;
@@ -246,6 +300,8 @@ void install_interrupt_handler() {
 }
 
 bool interrupted() { return g_interrupted; }
+
+bool interrupted_again() { return g_interrupted_again; }
 
 std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) const {
   if (name.find('/') != std::string_view::npos)
@@ -270,17 +326,18 @@ CommandResult run_process(const Command& command, const Clock& clock) {
                 fmt::format("the program '{}' is not installed or not in PATH", command.argv[0]),
                 "`kiln doctor` and `ci/setup` know what is needed");
   CommandResult result;
+  Output output(command, result);
   Pipe out;
   Pipe err;
   ChildPlan plan(command, *program);
-  pid_t child = ::fork();
-  if (child < 0)
-    throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (child == 0) plan.become(out.write_end, err.write_end);
+  Child child;
+  child.start(command, plan, out, err);
   out.close_write();
   err.close_write();
-  Watch watch(command, child, out.read_end, err.read_end, clock, result);
-  watch.run();
+  if (!child.why_not_alone.empty())
+    output.remark(
+        fmt::format("no PID namespace ({}): what this leaves running goes on", child.why_not_alone));
+  Watch(command, child, out, err, clock, output, result).run();
   return result;
 }
 

@@ -7,9 +7,9 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/state_lock.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
-#include "image/state/lock.h"
 #include "registry/host.h"
 
 namespace kiln {
@@ -75,7 +75,7 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   workload.folder = folder.path();
   StatePaths state = invocation.state();
   Site site = invocation.site();
-  StateLock lock(state.lock(), invocation.clock, "kiln bench of " + catalogue.plan.name());
+  const StateLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   HostDescription host = detect_host(invocation.files, invocation.cpus());
   StepSetup setup = invocation.step_setup(site, state);
@@ -114,6 +114,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
       ->required()
       ->type_name("WORKLOAD");
   command->add_flag("--again", options->again, "measure anew what was measured on this host before");
+  add_wait_option(*command, invocation.options);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -11,11 +11,11 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/state_lock.h"
 #include "cli/table.h"
 #include "cli/usage.h"
 #include "image/engine/architecture.h"
 #include "image/state/formats.h"
-#include "image/state/lock.h"
 #include "image/state/record_files.h"
 #include "image/state/standing.h"
 
@@ -132,6 +132,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   refuse_together(command, "--dry-run", "--format",
                   "`kiln plan --format json` has the states of all cells and steps");
   refuse_together(command, "--dry-run", "--fail-fast", "nothing is run");
+  refuse_together(command, "--dry-run", "--wait", "no lock is taken");
   const double start = invocation.clock.monotonic_seconds();
   const Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
@@ -151,7 +152,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
     }
   }
   invocation.need_root_or_namespace();
-  StateLock lock(state.lock(), invocation.clock, "kiln build of " + plan.name());
+  const StateLock lock = lock_state(invocation, "kiln build of " + plan.name());
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
@@ -186,6 +187,7 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
                     "go on with other images when one fails (the default)");
   command->add_flag("--fail-fast", options->fail_fast, "start nothing new after the first failure");
   command->add_flag("-n,--dry-run", options->dry_run, "list the steps, tests and images that would be made");
+  add_wait_option(*command, invocation.options);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -82,6 +82,16 @@ bool has_subordinate_ids(const FileSystem& files) {
   return false;
 }
 
+// As steps get them: without root inside a user namespace.
+bool can_have_own_processes(Invocation& invocation) {
+  Command command;
+  if (::geteuid() != 0) command.argv = {"buildah", "unshare", "--"};
+  command.argv.insert(command.argv.end(), {"unshare", "--pid", "--fork", "--mount-proc", "true"});
+  command.environment = invocation.child_environment();
+  command.limits.wall = std::chrono::seconds(10);
+  return invocation.runner.find_program(command.argv.front()) && invocation.runner.run(command).ok();
+}
+
 void run_doctor(Invocation& invocation) {
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   bool missing = false;
@@ -98,6 +108,9 @@ void run_doctor(Invocation& invocation) {
   missing |= !may_build;
   table.add({"user", ::geteuid() == 0 ? "root" : "not root", "root, or subordinate ids",
              may_build ? "ok" : "MISSING", "files of images belong to many users (/etc/subuid)"});
+  bool alone = can_have_own_processes(invocation);
+  table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
+             "nothing that a step starts outlives it (docs/isolation.md)"});
   table.add(
       {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
   fmt::print("{}", table.text());

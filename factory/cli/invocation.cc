@@ -14,6 +14,8 @@
 #include "base/reading.h"
 #include "cli/installation.h"
 #include "cli/lock_use.h"
+#include "cli/user_namespace.h"
+#include "image/state/access.h"
 
 namespace kiln {
 namespace {
@@ -120,7 +122,10 @@ StatePaths Invocation::state() const { return StatePaths(fs::absolute(options.st
 
 bool Invocation::has_index() const { return files.exists(state().root() / "index.db"); }
 
-Index Invocation::index(Index::Mode mode) const { return Index::open(state().root(), mode); }
+Index Invocation::index(Index::Mode mode) const {
+  if (mode == Index::Mode::write) follow_permissions(state());
+  return Index::open(state().root(), mode);
+}
 
 bool Invocation::colour() const {
   if (options.colour == "always") return true;
@@ -142,7 +147,7 @@ Progress Invocation::progress() const {
 
 std::map<std::string, std::string> Invocation::child_environment() const {
   auto child = environment;
-  for (const char* name : {"OLDPWD", "SHLVL", "_", "PWD", "LS_COLORS", "PS1"}) child.erase(name);
+  for (const char* name : {"OLDPWD", "SHLVL", "_", "PWD", "LS_COLORS", "PS1", kOutside}) child.erase(name);
   return child;
 }
 
@@ -173,22 +178,23 @@ void Invocation::need_file(const fs::path& file) const {
 }
 
 void Invocation::need_root_or_namespace() const {
-  if (::geteuid() == 0) return;
+  if (::geteuid() == 0) {
+    if (auto outside = environment.find(kOutside); outside != environment.end())
+      report_to_outside(outside->second);
+    return;
+  }
   auto buildah = runner.find_program("buildah");
   if (!buildah)
     throw Error(ExitCode::tool_missing, "the program 'buildah' is not installed or not in PATH",
                 "`kiln doctor` and `ci/setup` know what is needed");
   std::string line = files.read("/proc/self/cmdline").value_or("");
-  std::vector<std::string> words = {"buildah", "unshare", "--", fs::read_symlink("/proc/self/exe").string()};
+  std::vector<std::string> words = {buildah->string(), "unshare", "--",
+                                    fs::read_symlink("/proc/self/exe").string()};
   for (std::size_t start = line.find('\0') + 1, end; (end = line.find('\0', start)) != std::string::npos;
        start = end + 1)
     words.push_back(line.substr(start, end - start));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   started_in.enter();
-  ::execv(buildah->c_str(), argv.data());
-  throw Error(ExitCode::tool_missing, std::string("cannot run buildah unshare: ") + std::strerror(errno));
+  run_in_user_namespace(std::move(words));
 }
 
 std::vector<std::string> Invocation::graph_compilers(const std::vector<IndexEntry>& entries) const {

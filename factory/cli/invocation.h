@@ -31,6 +31,7 @@ struct GlobalOptions {
   bool quiet = false;
   std::string lockfile;
   bool locked = false;
+  bool wait = false;  // for the lock of the state folder
 };
 
 // What -f names, read.
@@ -86,6 +87,7 @@ class Invocation {
   Site site() const;
   StatePaths state() const;
   bool has_index() const;
+  // Opened for writing, files of the state folder are from then on as open as the folder is.
   Index index(Index::Mode mode) const;
   Progress progress() const;
   bool colour() const;
@@ -127,6 +129,7 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation);
 CLI::App* add_import(CLI::App& app, Invocation& invocation);
 CLI::App* add_build(CLI::App& app, Invocation& invocation);
 CLI::App* add_step(CLI::App& app, Invocation& invocation);
+CLI::App* add_log(CLI::App& app, Invocation& invocation);
 CLI::App* add_publish(CLI::App& app, Invocation& invocation);
 CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);

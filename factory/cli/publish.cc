@@ -5,7 +5,7 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
-#include "image/state/lock.h"
+#include "cli/state_lock.h"
 
 namespace kiln {
 namespace {
@@ -14,7 +14,7 @@ void run_publish(const CellOptions& options, Invocation& invocation) {
   Catalogue catalogue = invocation.load(options.matrix);
   ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
   StatePaths state = invocation.state();
-  StateLock lock(state.lock(), invocation.clock, "kiln publish of " + catalogue.plan.name());
+  const StateLock lock = lock_state(invocation, "kiln publish of " + catalogue.plan.name());
   Published done = publish_built(catalogue.plan, chosen.images, state, invocation.files, invocation.clock);
   if (done.is_new)
     fmt::print("snapshot {}: {} published, {} not built\n", done.snapshot, done.images, done.not_built);
@@ -28,6 +28,7 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CellOptions>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
   add_cell_options(*command, *options);
+  add_wait_option(*command, invocation.options);
   command->footer(
       "kiln publish -f matrix/demo.json\n"
       "kiln publish -f matrix/demo.json framework=pytorch");

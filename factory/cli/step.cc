@@ -12,6 +12,8 @@
 
 #include "cli/invocation.h"
 #include "image/build/package_cell.h"
+#include "image/state/access.h"
+#include "image/state/claim.h"
 #include "image/state/plan_file.h"
 #include "image/state/record_files.h"
 
@@ -46,14 +48,31 @@ void report(const StepEvent& event) {
   fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+// When ninja is killed, no step goes on behind the next run's back.
+void die_with_ninja(const Invocation& invocation) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (invocation.environment.contains(kStepOfNinja) && ::getppid() != ::getsid(0))
+    throw Error(ExitCode::interrupted, "ninja, which started this step, is gone");
+}
+
+// Waits while another process does the same, such as one that a killed run left on another machine.
+Claim claim(const StatePaths& state, const std::string& key, const std::string& title,
+            Invocation& invocation) {
+  return Claim(state, key, invocation.clock, [&](const std::string& holder) {
+    announce(state,
+             {StepEvent::State::started, key, fmt::format("{} (waits for {})", title, holder), 0, "", ""});
+  });
+}
+
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
 void package_image(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
   StatePaths state = invocation.state();
   auto spec = file.image(options.image);
   if (!spec) throw Error(ExitCode::usage, "the plan has no cell '" + options.image + "'");
+  const std::string title = "image " + spec->repository + ":" + spec->tag;
+  const Claim alone = claim(state, spec->key, title, invocation);
   double start = invocation.clock.monotonic_seconds();
-  StepEvent event{
-      StepEvent::State::started, spec->key, "image " + spec->repository + ":" + spec->tag, 0, "", ""};
+  StepEvent event{StepEvent::State::started, spec->key, title, 0, "", ""};
   announce(state, event);
   Site site = invocation.site();
   auto failure =
@@ -70,10 +89,10 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
 }
 
 void run_edge(const StepOptions& options, Invocation& invocation) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // when ninja is killed, no step goes on behind the next run's back
+  die_with_ninja(invocation);
   invocation.need_root_or_namespace();
-  ::umask(022);  // the caller's must not show in the image's modes
   StatePaths state = invocation.state();
+  follow_permissions(state);
   PlanFile file = open_plan(state, options.plan, invocation.files);
   if (!options.image.empty()) return package_image(file, options, invocation);
   auto step = file.step(options.key);
@@ -81,6 +100,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
   setup.recipe_folders[step->component] = state.recipes() / step->component;
+  const Claim alone = claim(state, options.key, step->title, invocation);
   announce(state, {StepEvent::State::started, options.key, step->title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
   StepOutcome outcome = run_step(*step, setup);

@@ -1,31 +1,36 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cerrno>
+#include <cstring>
 
 #include "base/effects.h"
+#include "base/left_behind.h"
 
 namespace kiln {
 
-// A folder of our own that goes when the command ends.
+// A folder of our own in $TMPDIR that goes when the command ends; after a kill, when the next one is made.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "kiln.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error(ExitCode::store, "cannot create a folder in " + name);
-    path_ = name;
+  TemporaryFolder() : made_(make_temporary_folder(fs::temp_directory_path(), "kiln.tmp-")) {
+    if (made_.descriptor < 0)
+      throw Error(ExitCode::store,
+                  fmt::format("cannot create {}: {}", made_.path.string(), std::strerror(errno)),
+                  "TMPDIR says where");
   }
   ~TemporaryFolder() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    fs::remove_all(made_.path, ignored);
+    ::close(made_.descriptor);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
+  const fs::path& path() const { return made_.path; }
 
  private:
-  fs::path path_;
+  Temporary made_;
 };
 
 }  // namespace kiln

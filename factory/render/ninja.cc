@@ -41,7 +41,7 @@ std::string escape(std::string_view value) {
 }  // namespace
 
 NinjaText::NinjaText(const NinjaOptions& options) {
-  std::string command;
+  std::string command = "exec ";  // else a shell would stand between ninja and the step when ninja dies
   for (const std::string& word : options.launcher) command += shell_word(word) + " ";
   command += fmt::format("{} step --state {} --plan {}", shell_word(options.kiln), shell_word(options.state),
                          shell_word(options.plan));

@@ -10,13 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/left_behind.h"
+
 namespace kiln::sif {
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  std::string name = (folder / fmt::format(".{}.XXXXXX", path.filename().string().substr(0, 200))).string();
-  fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-  temporary_ = name;
+  Temporary made = make_temporary_file(folder, ".kiln-sif-");
+  fd_ = made.descriptor;
+  temporary_ = made.path;
   if (fd_ < 0) fail("create");
 }
 

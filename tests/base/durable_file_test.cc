@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file_mask.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -59,6 +60,14 @@ TEST(DurableFile, IsPrivateUntilPublishedAndThenForAllToRead) {
   EXPECT_EQ(mode_of(folder / "a/b/name"), 0644u);
   EXPECT_EQ(folder.read("a/b/name"), "hello");
   EXPECT_EQ(files_in(folder.path()), 1u) << "only the folder `a`";
+}
+
+TEST(DurableFile, IsAsOpenAsTheUmaskSays) {
+  TemporaryFolder folder;
+  const FileMask ours(077);
+  publish(folder.path(), folder / "a/name", "secret");
+  EXPECT_EQ(mode_of(folder / "a/name"), 0600u);
+  EXPECT_EQ(mode_of(folder / "a"), 0700u);
 }
 
 TEST(DurableFile, ReplacesWhatIsThere) {

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "base/file_mask.h"
 #include "base/process.h"
 #include "support/fake_effects.h"
 
@@ -116,6 +117,15 @@ TEST_F(Effects, NothingIsInherited) {
   EXPECT_TRUE(result.ok());
   EXPECT_NE(log().find("secret=none"), std::string::npos);
   EXPECT_NE(log().find("\n4\n"), std::string::npos) << "0, 1, 2 and ls's own: " << log();
+}
+
+TEST_F(Effects, TheChildHasTheMaskThatTheCommandSays) {
+  const FileMask ours(077);
+  Command command;
+  command.argv = {"/bin/sh", "-c", "umask"};
+  EXPECT_EQ(RealCommandRunner().run(command).output, "0077\n");
+  command.file_mask = kImageMask;
+  EXPECT_EQ(RealCommandRunner().run(command).output, "0022\n");
 }
 
 // A child that says "up" and stays: only the limit ends it. The clock stands still until it is up, and then

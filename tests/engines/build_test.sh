@@ -64,6 +64,18 @@ expect 1 "$KILN" build -f "$matrix" --format json
 equals "$(json 'sorted({(image["verdict"], "fast" in image["name"]) for image in it["images"]})')" "[('failed', True), ('up to date', False)]"
 holds "$(json 'it["images"]')" 'exit status 3'
 holds "$err" 'about to break'
+expect 0 "$KILN" log -f "$matrix" version=2.1 library=fast
+holds "$out" 'about to break'
+expect 0 "$KILN" log -f "$matrix" version=2.1 library=none
+[ -n "$out" ] || fail 'a cell that is built has no log'
+expect 0 "$KILN" log -f "$matrix" version=2.1 library=none --step 'test *'
+holds "$out" 'hello 2.1'
+expect 0 "$KILN" log -f "$matrix" version=2.1 --list
+holds "$(grep fast <<<"$out")" ' failed '
+grep 'about to break' .kiln/logs/hello-2.1-distro-fast-*/[0-9][0-9]-library-fast.log || fail 'the log has no name that a person finds'
+expect 4 "$KILN" log -f "$matrix" version=2.1 library=none --step 'hullo*'
+expect 4 "$KILN" log -f "$matrix" version=2.1 library=none --state nothing
+holds "$err" 'kiln build'
 expect 0 "$KILN" publish -f "$matrix"
 holds "$out" 'snapshot 2'
 expect 0 "$KILN" index list --format json
@@ -81,8 +93,6 @@ for moment in 0.2 0.5 0.9 1.4 2.0; do
   sleep "$moment"
   kill -KILL -- -$! 2>/dev/null || true
   wait $! 2>/dev/null || true
-  # Steps that ninja had begun outlive it.
-  while pgrep -f "kiln step --state $PWD/" >/dev/null; do sleep 0.1; done
 done
 expect 0 "$KILN" build -f "$matrix" --format json
 equals "$(json 'it["failed"]')" 0
@@ -123,8 +133,17 @@ equals "$(json '(it["built"], it["failed"])')" '(7, 0)'
 if grep '^start' <<<"$err" | grep -v '^start  image '; then fail 'something else than the packaging ran'; fi
 [ "$(find .kiln/images/hello -mindepth 1 -maxdepth 1 | wc -l)" -ge 7 ] || fail 'layouts are missing'
 
-# 10. The same bits again: another state folder, time zone, locale and umask.
+# 10. The same bits again: another state folder, time zone, locale and umask. What is made for oneself is for nobody else,
+# and what was made for all stays so.
 (umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$KILN" build -f "$matrix" --state other -j 1 >/dev/null 2>&1) || fail 'the second state folder'
+(umask 077 && "$KILN" publish -f "$matrix" --state other >/dev/null) || fail 'the second index'
+open=$(find other -path other/engine -prune -o ! -type l -perm /077 -print | head -n 5)
+[ -z "$open" ] || fail "a private state folder is open to others: $open"
+touch -d '1 hour ago' begun
+sed -i 's/"description": "/"description": "Private: /' tiny/recipes/framework/hello/recipe.json
+(umask 077 && "$KILN" build -f "$matrix" >/dev/null 2>&1 && "$KILN" publish -f "$matrix" >/dev/null) || fail 'a public state folder'
+shut=$(find .kiln -path .kiln/engine -prune -o ! -type l -newer begun ! -perm -044 ! -name events.fifo -print | head -n 5)
+[ -z "$shut" ] || fail "a public state folder has files that only their owner reads: $shut"
 digests() { # of the manifests
   "$KILN_PYTHON" -c 'import glob, json, sys; print("\n".join(sorted(json.load(open(file))["manifest"] for file in glob.glob(sys.argv[1] + "/built/*.json"))))' "$1"
 }

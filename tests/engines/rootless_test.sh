@@ -28,4 +28,26 @@ expect 0 "$KILN" build -f "$tiny/tiny.json" --format json
 expect 0 "$KILN" publish -f "$tiny/tiny.json"
 expect 0 "$KILN" index list --format json
 equals "$(json '" ".join(sorted(image["manifest"] for image in it))')" "$theirs"
-echo "rootless: the same bits"
+
+# Told to stop or killed, a user's kiln leaves nothing at work either, though a namespace lies between.
+long=$((300000 + $$))
+echo "sleep $long" >>"$home/tiny/recipes/framework/hello/distro.sh"
+sleepers() { pgrep -f "sleep $long" || true; }
+for signal in TERM KILL; do
+  as_user build -f tiny/tiny.json --state stopped version=2.1 library=none >/dev/null 2>stopped.err &
+  job=$!
+  until [ -n "$(sleepers)" ]; do
+    kill -0 "$job" 2>/dev/null || fail "the build ended: $(cat stopped.err)"
+    sleep 0.1
+  done
+  build=$(pgrep -P "$job" -f "^$home/kiln" || echo "$job")
+  kill "-$signal" "$build"
+  status=0
+  wait "$job" || status=$?
+  case $signal in
+    TERM) equals "$status" 130 ;;
+    KILL) for _ in $(seq 100); do [ -z "$(sleepers)" ] || sleep 0.1; done ;;
+  esac
+  [ -z "$(sleepers)" ] || fail "SIG$signal left at work: $(ps -o args -p "$(sleepers)")"
+done
+echo "rootless: the same bits, and nothing is left"

@@ -1,12 +1,18 @@
 #include "image/build/build.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "image/engine/architecture.h"
+#include "image/state/claim.h"
+#include "image/state/record_files.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
+#include "support/temporary_folder.h"
 
 namespace kiln {
 namespace {
@@ -100,6 +106,9 @@ const char* target_of(const std::string& architecture) {
 
 struct OneImage {
   testing::FakeFileSystem files;
+  RealFileSystem real;
+  testing::TemporaryFolder folder;
+  FileSystem* used = &files;
   testing::FakeCommandRunner runner;
   testing::FakeClock clock;
   StatePaths state{"/state"};
@@ -111,10 +120,25 @@ struct OneImage {
   explicit OneImage(const std::string& architecture = own_architecture())
       : plan(one_image(target_of(architecture))) {}
 
+  // Claims are locks, which only a real disk has.
+  void use_real_state() {
+    state = StatePaths(folder / "state");
+    fs::create_directories(state.root());
+    used = &real;
+  }
+  void die_with_claim(const std::string& key) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Claim claim(state, key, clock, [](const std::string&) {});
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+  }
+
   BuildReport run() {
     Progress progress(
         ProgressStyle::none, clock, [](const std::string&) {}, false);
-    BuildSetup setup{plan, {0}, recipes, site, state, files, runner, clock, {}};
+    BuildSetup setup{plan, {0}, recipes, site, state, *used, runner, clock, {}};
     return build(setup, {2, true, "/usr/bin/kiln"}, progress);
   }
 
@@ -220,6 +244,79 @@ TEST(Build, AFailedStepIsTheReason) {
   EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
   EXPECT_EQ(report.images.at(0).reason, "hello 2.1 (distro): exit status 3: boom (build)");
   EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
+}
+
+// `kiln step` cannot say that it was killed: its claim says so.
+TEST(Build, AKilledStepIsTheReason) {
+  OneImage one;
+  const std::string key = one.plan.steps().hex(one.image.steps()[1]);
+  one.use_real_state();
+  one.runner.respond = [&](const Command&) {
+    one.die_with_claim(key);
+    return CommandResult{CommandEnd::exited, 1, "", "", 1};
+  };
+  BuildReport report = one.run();
+  EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
+  EXPECT_TRUE(report.images.at(0).reason.starts_with("hello 2.1 (distro): killed: process "))
+      << report.images.at(0).reason;
+  EXPECT_EQ(report.images.at(0).log, one.state.log(key));
+  EXPECT_EQ(report.exit_code(), ExitCode::images_failed);
+  EXPECT_TRUE(one.real.exists(one.state.failure(key))) << "for `kiln plan`, too";
+  one.runner.respond = [&](const Command&) {
+    EXPECT_FALSE(one.real.exists(one.state.failure(key))) << "the next build forgets it";
+    return CommandResult{CommandEnd::exited, 1, "", "", 1};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+}
+
+TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
+  OneImage one;
+  const std::string key = one.plan.steps().hex(one.image.steps()[0]);
+  one.use_real_state();
+  one.runner.respond = [&](const Command&) {
+    StepRecord record;
+    record.key = key;
+    RecordWriter(one.state, one.real).write(record);
+    one.die_with_claim(key);
+    return CommandResult{CommandEnd::exited, 1, "", "", 1};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+  EXPECT_FALSE(one.real.exists(one.state.failure(key)));
+}
+
+TEST(Build, AKilledNinjaIsSaid) {
+  OneImage one;
+  one.runner.respond = [](const Command& command) {
+    EXPECT_EQ(command.grace.count(), 0) << "it is waited for: its steps clean up";
+    EXPECT_EQ(command.environment.at(kStepOfNinja), "1");
+    return CommandResult{CommandEnd::signalled, 9, "", "", 0};
+  };
+  try {
+    one.run();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_EQ(error.message(), "ninja was killed by signal 9 (out of memory?)");
+  }
+}
+
+// A launcher's child is no child of ninja.
+TEST(Build, StepsOfALauncherDoNotAskForNinja) {
+  OneImage one;
+  one.site.launcher = {"srun"};
+  one.run();
+  EXPECT_FALSE(one.runner.commands.at(0).environment.contains(kStepOfNinja));
+}
+
+TEST(Build, LogsHaveNamesThatAPersonFinds) {
+  OneImage one;
+  one.use_real_state();
+  one.run();
+  const fs::path folder = one.state.root() / "logs" / one.image.id();
+  EXPECT_EQ(one.real.list(folder),
+            (std::vector<std::string>{"01-base-debian.log", "02-framework-hello.log", "image.log"}));
+  EXPECT_EQ(fs::read_symlink(folder / "02-framework-hello.log"),
+            "../" + one.plan.steps().hex(one.image.steps()[1]) + ".log");
 }
 
 TEST(Build, ALayoutThatIsGoneIsPackagedAgain) {

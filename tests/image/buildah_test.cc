@@ -138,6 +138,8 @@ TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
   EXPECT_TRUE(has_words(run, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
   EXPECT_EQ(Words(run.argv.end() - 3, run.argv.end()), request.argv);
   EXPECT_EQ(run.limits.silence, request.limits.silence);
+  EXPECT_TRUE(run.own_processes) << "it reaches no process of the machine, and none of its own stays";
+  EXPECT_EQ(run.file_mask, 022u) << "whatever the umask of who builds";
   for (const std::string& word : run.argv)
     EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
   EXPECT_EQ(environment, "export TEXT='it'\\''s'\nexport https_proxy='http://user:secret@proxy'\n");
@@ -189,6 +191,13 @@ TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {
   BuildahEngine engine(setup);
   auto container = engine.start(nullptr);
   EXPECT_FALSE(files.exists(folder / "engine/root/rotten"));
+}
+
+TEST_F(Buildah, AContainerIsRemovedEvenWhenWeAreToldToStop) {
+  BuildahEngine engine(setup);
+  { auto container = engine.start(nullptr); }
+  EXPECT_TRUE(ran({"rm"}).despite_interrupt);
+  EXPECT_FALSE(ran({"from"}).despite_interrupt);
 }
 
 TEST_F(Buildah, ReadsItsVersion) {

@@ -34,6 +34,20 @@ TEST(StateLock, TheSecondIsToldWhoAndSinceWhen) {
   fs::remove_all(folder);
 }
 
+TEST(StateLock, WhoMayWaitIsToldForWhomAndGetsIt) {
+  fs::path folder = private_folder();
+  testing::FakeClock clock;
+  std::optional<StateLock> first(std::in_place, folder / "lock", clock, "kiln build of demo");
+  std::string holder;
+  StateLock second(folder / "lock", clock, "kiln publish", [&](const std::string& who) {
+    holder = who;
+    first.reset();
+  });
+  EXPECT_TRUE(holder.starts_with("kiln build of demo by process ")) << holder;
+  EXPECT_TRUE(RealFileSystem().read(folder / "lock").value().starts_with("kiln publish by process "));
+  fs::remove_all(folder);
+}
+
 TEST(StateLock, ADeadProcessHoldsNothing) {
   fs::path folder = private_folder();
   testing::FakeClock clock;

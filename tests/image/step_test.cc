@@ -272,6 +272,8 @@ TEST_F(Steps, ARootfsScriptRunsOnTheHost) {
   EXPECT_EQ(command.environment.at("SSL_CERT_FILE"), (folder / "ca.crt").string())
       << "where it is on the host";
   EXPECT_EQ(command.log, state.log(step.key));
+  EXPECT_TRUE(command.own_processes);
+  EXPECT_EQ(command.file_mask, 022u);
   EXPECT_EQ(record(step.key).chain.layers.size(), 1u);
   EXPECT_EQ(engine.events.front(), "started on nothing");
 }

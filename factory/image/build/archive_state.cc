@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file_mask.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
 
@@ -27,6 +28,8 @@ std::string archive_state(const Step& base, const std::string& script, const std
   command.environment["KILN_ARCHITECTURE"] = architecture;
   command.capture_stdout = true;
   command.limits = setup.site.step_limits;
+  command.own_processes = true;
+  command.file_mask = kImageMask;
   CommandResult result = setup.runner.run(command);
   try {
     check_script(result, command.limits);

@@ -16,9 +16,13 @@
 
 #include "base/enum_names.h"
 #include "base/text.h"
+#include "image/build/failure.h"
+#include "image/build/log_links.h"
 #include "image/engine/architecture.h"
+#include "image/state/claim.h"
 #include "image/state/record_files.h"
 #include "image/state/state_names.h"
+#include "image/state/sweep.h"
 #include "oci/blob_store.h"
 #include "plan/plan_json.h"
 #include "render/render.h"
@@ -60,11 +64,19 @@ class EventReader {
       for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
         if (auto event = step_event_from_line(std::string_view(pending).substr(0, end)))
           progress_.event(*event);
+      tell_of_interrupt();
       progress_.tick();
     }
   }
 
+  void tell_of_interrupt() {
+    if (told_ || !interrupted()) return;
+    told_ = true;
+    progress_.note("interrupted: waiting until the running steps have cleaned up (again: no longer)");
+  }
+
   Progress& progress_;
+  bool told_ = false;
   int fd_ = -1;
   std::atomic<bool> stop_{false};
   std::thread thread_;
@@ -111,7 +123,9 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   command.argv.insert(command.argv.end(), cells.begin(), cells.end());
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
+  if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
   command.capture_stdout = true;
+  command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
   return command;
 }
 
@@ -188,6 +202,28 @@ void forget_failures(const ImageNumbers& images, const BuildSetup& setup) {
   }
 }
 
+// A process that is killed leaves no record of its failure.
+void record_deaths(const BuildSetup& setup) {
+  RecordReader reader(setup.state, setup.files);
+  for (const DeadClaim& dead : take_dead_claims(setup.state, setup.files)) {
+    if (reader.step(dead.key) || reader.test(dead.key) || reader.failure(dead.key)) continue;
+    const Error error(ExitCode::images_failed,
+                      "killed: " + (dead.holder.empty() ? "its process" : dead.holder) + " is gone",
+                      "the kernel's log (dmesg) says whether memory ran out");
+    RecordWriter(setup.state, setup.files)
+        .write(failure_record(dead.key, error, 0, setup.state.log(dead.key)));
+  }
+}
+
+// Steps of a ninja that was killed are told to stop, and take a moment for it.
+void wait_for_steps(const BuildSetup& setup) {
+  constexpr double kLongest = 60;
+  const double start = setup.clock.monotonic_seconds();
+  while (has_living_claims(setup.state, setup.files) && !interrupted_again() &&
+         setup.clock.monotonic_seconds() - start < kLongest)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
 std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
                       Progress& progress, bool& was_interrupted) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
@@ -216,6 +252,11 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   }
   progress.finish();
   was_interrupted = result.end == CommandEnd::interrupted || interrupted();
+  if (result.end != CommandEnd::exited) wait_for_steps(setup);
+  record_deaths(setup);
+  if (result.end == CommandEnd::signalled)
+    throw Error(ExitCode::store, "ninja was " + describe_end(result, command.limits),
+                "what is done stays done: run `kiln build` again");
   std::size_t fatal = result.tail.find("ninja: error:");
   if (!errors.empty() || fatal != std::string::npos)
     throw Error(ExitCode::store, "ninja could not run the plan: " +
@@ -257,9 +298,12 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
   }
   BuildReport report;
   if (!to_build.empty()) {
+    take_dead_claims(setup.state, setup.files);
+    sweep_state(setup.state, setup.files);
     snapshot_recipes(setup);
     forget_failures(to_build, setup);
     setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
+    link_logs(setup.plan, to_build, setup.state);
     progress.begin(missing_steps(setup.plan, to_build, before) + to_build.size());
     report.steps_run = run_ninja(setup, to_build, options, progress, report.interrupted);
   }

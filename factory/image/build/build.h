@@ -41,6 +41,9 @@ struct BuildReport {
   ExitCode exit_code() const;
 };
 
+// Set for the steps that ninja itself starts: it is their parent, and leads their session.
+inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
+
 struct BuildOptions {
   int jobs = 1;
   bool keep_going = true;

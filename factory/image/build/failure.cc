@@ -4,35 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <csignal>
 
 #include "base/text.h"
+#include "image/build/cause.h"
 
 namespace kiln {
 namespace {
 
-// What apt, pip, curl, git and wget print when the source is at fault and a second try may succeed. Lower
-// case.
-constexpr std::array kTransient = {"temporary failure in name resolution",
-                                   "temporary failure resolving",
-                                   "could not resolve host",
-                                   "connection reset by peer",
-                                   "connection timed out",
-                                   "connection refused",
-                                   "network is unreachable",
-                                   "tls handshake timeout",
-                                   "read timed out",
-                                   "remote end closed connection",
-                                   "hash sum mismatch",
-                                   "file has unexpected size",
-                                   "unable to connect to",
-                                   "500 internal server error",
-                                   "502 bad gateway",
-                                   "503 service unavailable",
-                                   "504 gateway time",
-                                   "429 too many requests"};
-constexpr std::array kDiskFull = {"no space left on device", "disk quota exceeded", "wrote only",
-                                  "you don't have enough free space"};
+constexpr const char* kMoreMemory = "run fewer steps at a time (-j), or give the machine more memory";
 constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "rejected by policy"};
 
 template <typename Words>
@@ -41,16 +21,31 @@ bool contains_any(std::string_view text, const Words& words) {
                      [&](const char* word) { return text.find(word) != std::string_view::npos; });
 }
 
-// The last line that is the script's: buildah adds its own about the exit status.
-std::string last_words(const std::string& tail) {
-  std::istringstream lines(last_lines(tail, 20));
-  std::string last;
-  for (std::string line; std::getline(lines, line);) {
-    bool of_engine = line.starts_with("subprocess exited with status") ||
-                     line.starts_with("Error: exit status") || line.starts_with("error: exit status");
-    if (!of_engine && line.find_first_not_of(" \t") != std::string::npos) last = line;
+// 128 + N is how a shell says that a program ended by signal N.
+std::string describe_status(int status) {
+  std::string text = fmt::format("exit status {}", status);
+  if (status <= 128 || status > 128 + 64) return text;
+  return fmt::format("{}: a program was killed by signal {}{}", text, status - 128,
+                     status == 128 + SIGKILL ? " (out of memory?)" : "");
+}
+
+[[noreturn]] void throw_as(const Cause& cause, const std::string& what) {
+  const std::string message = what + ": " + cause.what;
+  switch (cause.kind) {
+    case CauseKind::disk_full:
+      throw Error(ExitCode::store, message);
+    case CauseKind::unreachable:
+      throw Error(ExitCode::network, message, "try again later");
+    case CauseKind::wrong_hash:
+      throw Error(
+          ExitCode::images_failed, message,
+          "either the recipe's hash is old, or somebody changed the file: look before you change the hash");
+    case CauseKind::moved:
+      throw Error(ExitCode::images_failed, message, "the recipe's address needs another look");
+    case CauseKind::memory:
+      break;
   }
-  return last.substr(0, 160);
+  throw Error(ExitCode::images_failed, message, kMoreMemory);
 }
 
 }  // namespace
@@ -58,7 +53,7 @@ std::string last_words(const std::string& tail) {
 std::string describe_end(const CommandResult& result, const CommandLimits& limits) {
   switch (result.end) {
     case CommandEnd::exited:
-      return fmt::format("exit status {}", result.status);
+      return describe_status(result.status);
     case CommandEnd::signalled:
       return fmt::format("killed by signal {}{}", result.status,
                          result.status == 9 ? " (out of memory?)" : "");
@@ -81,12 +76,11 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
   if (result.end == CommandEnd::wall_limit || result.end == CommandEnd::silence_limit)
     throw Error(ExitCode::timeout, what, "the limits are in the site file");
   if (result.end != CommandEnd::exited) throw Error(ExitCode::images_failed, what);
-  std::string tail = lower_case(result.tail);
-  if (contains_any(tail, kDiskFull)) throw Error(ExitCode::store, what + ": the disk is full");
-  if (contains_any(tail, kTransient))
-    throw Error(ExitCode::network, what + ": a package source could not be reached", "try again later");
+  const bool killed = result.status == 128 + SIGKILL;  // whatever it printed before
+  if (auto cause = cause_in(result.tail); cause && !killed) throw_as(*cause, what);
   std::string last = last_words(result.tail);
-  throw Error(ExitCode::images_failed, last.empty() ? what : fmt::format("{}: {}", what, last));
+  throw Error(ExitCode::images_failed, last.empty() ? what : fmt::format("{}: {}", what, last),
+              killed ? kMoreMemory : "");
 }
 
 FailureClass failure_class_of(const Error& error) {

@@ -13,7 +13,8 @@ namespace kiln {
 std::string describe_end(const CommandResult& result, const CommandLimits& limits);
 
 // Throws unless `result` is a success: Error(interrupted); Error(network) or Error(store) when the end of the
-// output has the marks of an unreachable source or a full disk; Error(images_failed) otherwise.
+// output has the marks of an unreachable source or a full disk; Error(images_failed) otherwise, which says
+// what the output shows: a wrong hash, an archive that moved, too little memory, else its last line.
 void check_script(const CommandResult& result, const CommandLimits& limits);
 
 FailureClass failure_class_of(const Error& error);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/file_mask.h"
 #include "base/processors.h"
 
 namespace kiln {
@@ -65,6 +66,7 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
   auto found = setup.recipe_folders.find(step.component);
   if (found == setup.recipe_folders.end())
     throw Error(ExitCode::input, fmt::format("the recipe folder of {} is not known", step.component));
+  const FileMask of_images(kImageMask);  // whatever user of the container reads them
   fs::path target = fs::absolute(folder) / folder_name(step);
   setup.files.make_directories(target);
   for (const std::string& path : step.files) {
@@ -110,6 +112,7 @@ std::map<std::string, std::string> host_script_environment(const Step& step, con
 
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
                               const StepSetup& setup, const fs::path& folder) {
+  const FileMask of_images(kImageMask);
   ContainerRun request;
   request.argv = {"/bin/sh", "-eu", step.script};
   request.folder = "/run/kiln/" + files.filename().string();

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file_mask.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
 #include "image/engine/architecture.h"
@@ -72,6 +73,8 @@ class StepRun {
     command.environment["KILN_OUTPUT"] = tar.string();
     command.log = log();
     command.limits = setup_.site.step_limits;
+    command.own_processes = true;
+    command.file_mask = kImageMask;
     check_script(setup_.runner.run(command), command.limits);
     if (!setup_.files.exists(tar))
       throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file_mask.h"
 #include "base/quote.h"
 #include "base/reading.h"
 #include "base/text.h"
@@ -53,7 +54,7 @@ class BuildahContainer final : public Container {
 
   ~BuildahContainer() override {
     try {
-      if (!engine_.attempt({"rm", name_}).ok()) engine_.session().distrust_store();
+      if (!engine_.attempt({"rm", name_}, true).ok()) engine_.session().distrust_store();
     } catch (const Error&) {
       engine_.session().distrust_store();
     }
@@ -81,6 +82,8 @@ class BuildahContainer final : public Container {
     command.capture_stdout = request.capture_stdout;
     command.limits = request.limits;
     command.on_line = request.on_line;
+    command.own_processes = true;
+    command.file_mask = kImageMask;
     return engine_.setup_.runner.run(command);
   }
 
@@ -143,12 +146,16 @@ class BuildahContainer final : public Container {
     if (!fs::exists(fs::symlink_status(source)))
       throw Error(ExitCode::images_failed, fmt::format("the build stage left nothing at {}", path));
     fs::path target = resolve_inside(root, path);
-    fs::create_directories(target.parent_path());
+    {
+      const FileMask of_images(kImageMask);
+      fs::create_directories(target.parent_path());
+    }
     Command command;
     // --remove-destination: never write through a link that happens to lie at the target.
     command.argv = {"cp", "--archive",     "--reflink=auto", "--remove-destination", "--no-target-directory",
                     "--", source.string(), target.string()};
     command.environment = engine_.setup_.environment;
+    command.file_mask = kImageMask;
     command.log = log;
     CommandResult result = engine_.setup_.runner.run(command);
     if (result.ok()) return;
@@ -169,9 +176,11 @@ std::vector<std::string> BuildahEngine::words(const std::vector<std::string>& ar
   return argv;
 }
 
-CommandResult BuildahEngine::attempt(const std::vector<std::string>& arguments) {
+CommandResult BuildahEngine::attempt(const std::vector<std::string>& arguments, bool despite_interrupt) {
   Command command;
   command.argv = words(arguments);
+  command.despite_interrupt = despite_interrupt;
+  command.file_mask = kImageMask;
   command.environment = setup_.environment;
   command.capture_stdout = true;
   CommandResult result = setup_.runner.run(command);
@@ -246,6 +255,7 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
         "skopeo", "copy", "--quiet", fmt::format("oci:{}:{}", folder.string(), step.key),
         fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(), run_root().string(), image)};
     command.environment = setup_.environment;
+    command.file_mask = kImageMask;
     CommandResult result = setup_.runner.run(command);
     if (result.end != CommandEnd::exited) session().distrust_store();
     if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");

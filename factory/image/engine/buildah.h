@@ -26,7 +26,7 @@ class BuildahEngine final : public Engine {
   fs::path run_root() const { return setup_.store / "run"; }
   // `buildah <storage flags> <arguments>`
   std::vector<std::string> words(const std::vector<std::string>& arguments) const;
-  CommandResult attempt(const std::vector<std::string>& arguments);
+  CommandResult attempt(const std::vector<std::string>& arguments, bool despite_interrupt = false);
   // As `attempt`; Error(store) when it fails. Returns stdout without the last newline.
   std::string must(const std::vector<std::string>& arguments);
   bool has_image(const std::string& image);

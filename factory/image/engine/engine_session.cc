@@ -15,7 +15,7 @@ EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path 
   std::vector<fs::path> dead;
   bool is_alone = true;
   for (const std::string& name : files_.list(sessions)) {
-    if (FileLock::try_acquire(sessions / name))
+    if (FileLock::of_the_dead(sessions / name))
       dead.push_back(sessions / name);
     else
       is_alone = false;

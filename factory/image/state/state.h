@@ -8,11 +8,13 @@
 //   steps/<key>.json       StepRecord: the step is done, its layers are in the store
 //   tests/<key>.json       TestRecord: the test passed
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
+//   running/<key>          locked by the process that runs the step or packages the image (claim.h)
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
 //   built/<record_name>.json  ImageRecord of a packaged image, not yet published
 //   conversions/<key>.json the SIF that was made from an image: the same image and options need no other
 //   sif -> sif.snapshots/<n>               <repository>_<tag>.sif of the current snapshot (sif_folder.h)
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
+//   logs/<cell>/           links to those of the cell (image/build/log_links.h)
 //   formats                what the images of built/ were packaged as
 //   evidence/<digest>.json what was found in a large ELF file: a cache
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
@@ -39,6 +41,8 @@ class StatePaths {
   std::filesystem::path step(std::string_view key) const { return file("steps", key, ".json"); }
   std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
   std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
+  std::filesystem::path running() const { return root_ / "running"; }
+  std::filesystem::path running(std::string_view key) const { return file("running", key, ""); }
   std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }
   std::filesystem::path built_folder() const { return root_ / "built"; }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }

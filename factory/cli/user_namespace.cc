@@ -1,0 +1,89 @@
+#include "cli/user_namespace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/effects.h"
+
+namespace kiln {
+namespace {
+
+// In the child. Signals of the terminal are for kiln, outside and inside; buildah would die of them.
+[[noreturn]] void become(char* const* argv, pid_t outside) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != outside) ::_exit(126);
+  for (int number : {SIGINT, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
+  for (int number : {SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
+  ::execv(argv[0], argv);
+  ::_exit(127);
+}
+
+// Until nobody holds the other end. What comes first is the process id of kiln inside; it, and before it is
+// known buildah, is told once when we are.
+void wait_for_end(int report, pid_t buildah) {
+  std::string inside;
+  bool told = false;
+  while (true) {
+    pollfd watched{report, POLLIN, 0};
+    const int ready = ::poll(&watched, 1, 100);
+    char buffer[32];
+    const ssize_t got = ready > 0 ? ::read(report, buffer, sizeof buffer) : 1;
+    if (ready > 0 && got > 0) inside.append(buffer, static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) return;
+    if (told || !interrupted()) continue;
+    told = true;
+    pid_t whom = buildah;
+    if (inside.ends_with('\n')) std::from_chars(inside.data(), inside.data() + inside.size(), whom);
+    ::kill(whom, SIGTERM);
+  }
+}
+
+}  // namespace
+
+void run_in_user_namespace(std::vector<std::string> argv) {
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0)
+    throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  ::setenv(kOutside, std::to_string(report[1]).c_str(), 1);
+  std::vector<char*> words;
+  for (std::string& word : argv) words.push_back(word.data());
+  words.push_back(nullptr);
+  const pid_t outside = ::getpid();
+  const pid_t buildah = ::fork();
+  if (buildah < 0)
+    throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (buildah == 0) {
+    ::fcntl(report[1], F_SETFD, 0);
+    become(words.data(), outside);
+  }
+  ::close(report[1]);
+  wait_for_end(report[0], buildah);
+  int status = 0;
+  while (::waitpid(buildah, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    throw Error(ExitCode::tool_missing, "cannot run buildah unshare");
+  if (interrupted() || !WIFEXITED(status)) std::exit(static_cast<int>(ExitCode::interrupted));
+  std::exit(WEXITSTATUS(status));
+}
+
+void report_to_outside(const std::string& descriptor) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  int report = -1;
+  std::from_chars(descriptor.data(), descriptor.data() + descriptor.size(), report);
+  const std::string line = std::to_string(::getpid()) + "\n";
+  if (report <= 2 || ::fcntl(report, F_SETFD, FD_CLOEXEC) != 0 ||
+      ::write(report, line.data(), line.size()) < 0)
+    errno = 0;  // nobody is outside
+}
+
+}  // namespace kiln

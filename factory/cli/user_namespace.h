@@ -1,0 +1,21 @@
+// kiln inside `buildah unshare`, for a user without root, and the process outside that stands for it: signals
+// to that one reach it, and it is waited for to its end. (buildah itself dies of them and leaves it behind.)
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+// What tells kiln inside of the process outside: a descriptor's number.
+inline constexpr const char* kOutside = "KILN_OUTSIDE";
+
+// Runs `argv`, which is `/usr/bin/buildah unshare -- kiln …`, and ends this process as it ends.
+// Throws Error(store), Error(tool_missing).
+[[noreturn]] void run_in_user_namespace(std::vector<std::string> argv);
+
+// Inside, once: tells the process outside who we are, and dies (SIGTERM) with what stands between us.
+// `descriptor`: the value of KILN_OUTSIDE.
+void report_to_outside(const std::string& descriptor);
+
+}  // namespace kiln

@@ -1,0 +1,14 @@
+// Who may read what kiln writes into a state folder: whoever may read the folder itself.
+#pragma once
+
+#include "image/state/state.h"
+
+namespace kiln {
+
+// Makes the folder where it is missing, as the umask says; from then on every file and folder that this
+// process makes has the permissions that the folder has, for group and others: of a private one (0700) none
+// at all, of a public one (0755) those that readers need, whatever umask a later run has. Throws
+// Error(store).
+void follow_permissions(const StatePaths& state);
+
+}  // namespace kiln
