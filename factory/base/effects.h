@@ -73,6 +73,8 @@ struct Command {
   // waited for until we are told again.
   std::chrono::seconds grace{10};                 // Slurm's KillWait is 30
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
+  std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
+  bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
 };
 
 enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit, interrupted };
@@ -87,7 +89,7 @@ struct CommandResult {
 };
 
 // Processes. The child gets its own process group, no inherited descriptors beyond 0-2, and is killed as a
-// tree.
+// tree. One that is interactive is killed when this process is told to end, and not by what is typed.
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;

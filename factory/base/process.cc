@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/hidden_words.h"
 #include "base/process_namespace.h"
 
 namespace kiln {
@@ -94,6 +96,26 @@ struct ChildPlan {
     ::dup2(null, 0);
     ::dup2(out, 1);
     ::dup2(err, 2);
+    start();
+  }
+
+  // In front of the terminal, as a job of a shell.
+  [[noreturn]] void become_foreground() const {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    take_terminal(::getpid());
+    start();
+  }
+
+  // Makes `group` the one that the terminal's keys and input are for; nothing without a terminal.
+  static void take_terminal(pid_t group) {
+    ::signal(SIGTTOU, SIG_IGN);  // whoever asks from the background would be stopped
+    if (::isatty(0) == 1) ::tcsetpgrp(0, group);
+    ::signal(SIGTTOU, SIG_DFL);
+  }
+
+ private:
+  [[noreturn]] void start() const {
     ::close_range(3, ~0U, 0);
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;
@@ -108,7 +130,8 @@ struct ChildPlan {
 // Takes the child's output, feeds log, capture, tail and lines, and says which limit was hit.
 class Output {
  public:
-  Output(const Command& command, CommandResult& result) : command_(command), result_(result) {
+  Output(const Command& command, CommandResult& result)
+      : command_(command), result_(result), shown_{HiddenWords(command.hidden), HiddenWords(command.hidden)} {
     if (command.log.empty()) return;
     RealFileSystem().make_directories(command.log.parent_path());
     log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -124,6 +147,22 @@ class Output {
 
   void take(std::string_view bytes, bool is_stdout) {
     total_ += bytes.size();
+    keep(shown_[is_stdout ? 0 : 1].take(bytes), is_stdout);
+  }
+
+  // A line of ours.
+  void remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }
+
+  void finish() {
+    for (bool is_stdout : {true, false}) keep(shown_[is_stdout ? 0 : 1].finish(), is_stdout);
+    if (command_.on_line && !line_.empty()) command_.on_line(line_);
+    if (result_.tail.size() > kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
+  }
+
+  bool over_limit() const { return command_.limits.log_bytes != 0 && total_ > command_.limits.log_bytes; }
+
+ private:
+  void keep(std::string_view bytes, bool is_stdout) {
     result_.tail.append(bytes);
     if (result_.tail.size() > 2 * kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
     bool captured = is_stdout && (command_.capture_stdout || command_.log.empty());
@@ -132,17 +171,6 @@ class Output {
     if (is_stdout && command_.on_line) feed_lines(bytes);
   }
 
-  // A line of ours.
-  void remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }
-
-  void finish() {
-    if (command_.on_line && !line_.empty()) command_.on_line(line_);
-    if (result_.tail.size() > kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
-  }
-
-  bool over_limit() const { return command_.limits.log_bytes != 0 && total_ > command_.limits.log_bytes; }
-
- private:
   void write_log(std::string_view bytes) const {
     while (log_ >= 0 && !bytes.empty()) {
       ssize_t written = ::write(log_, bytes.data(), bytes.size());
@@ -165,6 +193,7 @@ class Output {
 
   const Command& command_;
   CommandResult& result_;
+  HiddenWords shown_[2];  // of stdout and stderr
   int log_ = -1;
   std::uint64_t total_ = 0;
   std::string line_;
@@ -196,6 +225,14 @@ struct Child {
     plan.become(out.write_end, err.write_end);
   }
 };
+
+pid_t start_in_foreground(const ChildPlan& plan) {
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child == 0) plan.become_foreground();
+  return child;
+}
 
 // Watches one child until it and its pipes are done.
 class Watch {
@@ -319,6 +356,33 @@ std::optional<fs::path> RealCommandRunner::find_program(std::string_view name) c
 
 CommandResult RealCommandRunner::run(const Command& command) { return run_process(command, RealClock()); }
 
+namespace {
+
+// The child has our terminal until it ends: what is typed, Ctrl-C too, is for it.
+void wait_in_background(pid_t child, double grace, const Clock& clock, CommandResult& result) {
+  termios modes{};
+  const bool has_modes = ::tcgetattr(0, &modes) == 0;
+  const double start = clock.monotonic_seconds();
+  int status = 0;
+  double told_at = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    ::usleep(20000);
+    if (!interrupted()) continue;
+    if (told_at == 0) told_at = clock.monotonic_seconds();
+    // Shells do not heed SIGTERM.
+    ::kill(-child, clock.monotonic_seconds() - told_at > grace ? SIGKILL : SIGHUP);
+  }
+  ::kill(-child, SIGKILL);  // what is left of the group
+  ChildPlan::take_terminal(::getpgrp());
+  if (has_modes) ::tcsetattr(0, TCSANOW, &modes);
+  result.seconds = clock.monotonic_seconds() - start;
+  result.end = interrupted() ? CommandEnd::interrupted : CommandEnd::exited;
+  if (WIFSIGNALED(status) && !interrupted()) result.end = CommandEnd::signalled;
+  result.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
 CommandResult run_process(const Command& command, const Clock& clock) {
   auto program = RealCommandRunner().find_program(command.argv.at(0));
   if (!program)
@@ -330,6 +394,10 @@ CommandResult run_process(const Command& command, const Clock& clock) {
   Pipe out;
   Pipe err;
   ChildPlan plan(command, *program);
+  if (command.interactive) {
+    wait_in_background(start_in_foreground(plan), static_cast<double>(command.grace.count()), clock, result);
+    return result;
+  }
   Child child;
   child.start(command, plan, out, err);
   out.close_write();

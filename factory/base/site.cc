@@ -99,6 +99,34 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   return path;
 }
 
+// A secret is looked for when a step needs it: whoever only plans may have no right to see it.
+SecretPlace read_secret_place(const JsonNode& node) {
+  if (node.is_object()) {
+    node.allow_only(keys_of("site/secret"));
+    const JsonNode variable = node.at("environment");
+    if (!is_variable_name(variable.string()))
+      variable.fail(fmt::format("'{}' is not a variable's name", variable.string()),
+                    "letters, digits and _, and no digit first");
+    return {"", variable.string()};
+  }
+  const std::string file = node.line_of_text();
+  if (!file.starts_with('/'))
+    node.fail(fmt::format("expected an absolute path, found '{}'", file),
+              "or {\"environment\": \"NAME\"} for a secret in a variable");
+  return {file, ""};
+}
+
+std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
+  std::map<std::string, SecretPlace> secrets;
+  for (const auto& [name, place] : node.members()) {
+    if (!is_name(name))
+      throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a secret's name", name),
+                  "letters, digits and _ . + - only, and a letter or digit first");
+    secrets.emplace(name, read_secret_place(place));
+  }
+  return secrets;
+}
+
 }  // namespace
 
 const std::vector<std::string>& engine_names() {
@@ -132,6 +160,8 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   }
   if (auto path = root.find("ca_certificates")) site.ca_certificates = read_file_name(*path, files);
   if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
+  if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
+  if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }
 

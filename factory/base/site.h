@@ -15,6 +15,12 @@ namespace kiln {
 // engine reads. A site chooses one of the two; layers that are not compressed are read only.
 enum class LayerCompression { none, gzip, zstd };
 
+// Where a secret of recipes is: in a file, or in an environment variable of kiln.
+struct SecretPlace {
+  std::string file;  // absolute; "" when it is in a variable
+  std::string variable;
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -28,6 +34,8 @@ struct Site {
                                                "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
   std::string pip_configuration = "";                // "" = what pip itself would read, when it exists
+  std::string git_configuration = "";                // "" = the machine's (/etc/gitconfig), when it exists
+  std::map<std::string, SecretPlace> secrets;        // by the name that recipes know it by
   bool sif = true;                                   // packaged beside the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged

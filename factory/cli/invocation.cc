@@ -152,7 +152,7 @@ std::map<std::string, std::string> Invocation::child_environment() const {
 }
 
 StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
-  return {site, state, files, runner, clock, environment, {}};
+  return {site, state, files, runner, clock, environment, {}, {}};
 }
 
 void Invocation::note(const std::string& text) const {

@@ -130,6 +130,7 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation);
 CLI::App* add_build(CLI::App& app, Invocation& invocation);
 CLI::App* add_step(CLI::App& app, Invocation& invocation);
 CLI::App* add_log(CLI::App& app, Invocation& invocation);
+CLI::App* add_shell(CLI::App& app, Invocation& invocation);
 CLI::App* add_publish(CLI::App& app, Invocation& invocation);
 CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);

@@ -43,6 +43,13 @@ PlanFile open_plan(const StatePaths& state, const std::string& name, const FileS
   return std::move(*file);
 }
 
+// The step at the very bottom, whose recipe says how this machine reaches packages.
+std::optional<Step> base_of(const Step& step, const PlanFile& file) {
+  std::optional<Step> below = step.parent.empty() ? std::nullopt : file.step(step.parent);
+  while (below && !below->parent.empty()) below = file.step(below->parent);
+  return below;
+}
+
 // The end of a step as `kiln build` and a person read it.
 void report(const StepEvent& event) {
   fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -99,7 +106,9 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   if (!step) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
+  setup.base = base_of(*step, file);
   setup.recipe_folders[step->component] = state.recipes() / step->component;
+  if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
   const Claim alone = claim(state, options.key, step->title, invocation);
   announce(state, {StepEvent::State::started, options.key, step->title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();

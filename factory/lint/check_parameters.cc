@@ -92,6 +92,7 @@ std::vector<std::string> files_of(const Method& method) {
   if (!method.script.empty()) paths.push_back(method.script);
   if (!method.rootfs.empty()) paths.push_back(method.rootfs);
   if (!method.archive.empty()) paths.push_back(method.archive);
+  if (!method.site.empty()) paths.push_back(method.site);
   if (method.build) paths.push_back(method.build->script);
   return paths;
 }

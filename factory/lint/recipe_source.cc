@@ -60,6 +60,7 @@ std::map<std::string, ScriptPlace> places_of(const Component& component) {
   for (const Method& method : component.methods) {
     if (!method.rootfs.empty()) places.emplace(method.rootfs, ScriptPlace::host);
     if (!method.archive.empty()) places.emplace(method.archive, ScriptPlace::host);
+    if (!method.site.empty()) places.emplace(method.site, ScriptPlace::host);
     set_all(method.files, method.rootfs.empty() ? ScriptPlace::recipe : ScriptPlace::host);
   }
   for (const SmokeTest& test : component.tests) {

@@ -118,6 +118,8 @@ void append_json(std::string& out, const Step& step) {
   object.member("parent", step.parent);
   object.member("reference", step.reference);
   object.member("script", step.script);
+  object.member("secrets", step.secrets);
+  object.member("site", step.site);
   object.member("tagged", step.tagged);
   object.member("title", step.title);
   object.member("version", step.version);

@@ -68,7 +68,7 @@ StepKind step_kind_at(const JsonNode& node) {
 
 Step step_from(const JsonNode& node) {
   node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "version", "method",
-                   "tagged", "reference", "script", "parameters", "files", "copy"});
+                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy"});
   Step step;
   step.key = node.at("key").string();
   step.kind = step_kind_at(node.at("kind"));
@@ -83,6 +83,8 @@ Step step_from(const JsonNode& node) {
   if (auto tagged = node.find("tagged")) step.tagged = tagged->string();
   step.reference = node.at("reference").string();
   step.script = node.at("script").string();
+  if (auto secrets = node.find("secrets")) step.secrets = secrets->strings();
+  if (auto site = node.find("site")) step.site = site->string();
   step.parameters = map_from(node.at("parameters"));
   step.files = node.at("files").strings();
   step.copy = node.at("copy").strings();

@@ -79,7 +79,9 @@ constexpr Parameter kParameters[] = {
     {"NO_PROXY", From::build, To::every_script, kProxies},
     {"ALL_PROXY", From::build, To::every_script, kProxies},
     {"PIP_*", From::build, To::every_script, "what the site hands on: pip's options"},
-    {"KILN_OUTPUT", From::build, To::rootfs_script, "the file that a `rootfs` script writes"},
+    {"KILN_SECRETS", From::build, To::every_script, "the folder of the secrets that the method names"},
+    {"KILN_OUTPUT", From::build, To::rootfs_script,
+     "the file that a `rootfs` script writes; the folder of a `site` script"},
     {"KILN_ARCHITECTURE", From::build, To::archive_script,
      "OCI's word for what `kiln lock` asks an `archive` script about"},
 };

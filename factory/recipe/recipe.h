@@ -64,7 +64,8 @@ struct Need {
 struct BuildStage {
   std::vector<Need> needs;
   std::string script;
-  std::vector<std::string> copy;  // absolute paths
+  std::vector<std::string> copy;          // absolute paths
+  std::vector<std::string> secrets = {};  // as Method::secrets, of this script
 };
 
 struct Method {
@@ -75,9 +76,11 @@ struct Method {
   std::string
       rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
   std::string archive;  // with rootfs: script that prints the state of the package archives that it reads
+  std::string site;     // with rootfs: script that writes how the build machine reaches packages
   std::string script;   // run inside the image; "" when there is nothing to install (built in)
   std::vector<std::string> files;       // further files that the scripts read
   std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
+  std::vector<std::string> secrets;     // names of files that the site hands in while the script runs
   std::vector<Need> needs;              // in the image, at run time
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
   std::vector<SourceLocation> after_where;  // one for each of `after`

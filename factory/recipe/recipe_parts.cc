@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/keys.h"
@@ -81,6 +82,19 @@ Optimise read_optimise(const JsonNode& node) {
   if (optimise.says_nothing() && optimise.profile.empty())
     node.fail("expected level, lto, pgo or profile, found an empty object");
   return optimise;
+}
+
+std::vector<std::string> read_secrets(const JsonNode& node) {
+  // What the generated Dockerfile calls the site's own files.
+  static const std::vector<std::string> kOfSite = {"pip.conf", "gitconfig", "ca-certificates.crt"};
+  std::vector<std::string> names;
+  for (const JsonNode& item : read_distinct(node, "secret")) {
+    names.push_back(item.name());
+    if (std::find(kOfSite.begin(), kOfSite.end(), names.back()) != kOfSite.end())
+      item.fail(fmt::format("'{}' is the site's own, and every script has it", names.back()), "leave it out");
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::map<std::string, std::string> read_environment(const JsonNode& node) {

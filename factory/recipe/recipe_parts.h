@@ -12,6 +12,8 @@ namespace kiln {
 
 ComponentVersion read_version_facts(const std::string& version, const JsonNode& node);
 Optimise read_optimise(const JsonNode& node);
+// Names of secrets, sorted.
+std::vector<std::string> read_secrets(const JsonNode& node);
 std::map<std::string, std::string> read_environment(const JsonNode& node);
 
 }  // namespace kiln

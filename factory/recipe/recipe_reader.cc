@@ -36,6 +36,7 @@ class RecipeReader {
   Method read_method(const std::string& name, const JsonNode& node);
   void read_base(const JsonNode& node, Method& method);
   void read_archive(const JsonNode& node, Method& method);
+  void read_site_script(const JsonNode& node, Method& method);
   void read_script_parts(const JsonNode& node, Method& method);
   std::vector<std::string> read_parameters(const JsonNode& node) const;
   void check_fact(const JsonNode& parameter, const std::string& fact) const;
@@ -167,6 +168,9 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   if (auto environment = node.find("environment")) method.environment = read_environment(*environment);
   read_script_parts(node, method);
   if (base) read_base(node, method);
+  if (!method.secrets.empty() && method.script.empty() && method.rootfs.empty())
+    node.at("secrets").fail("no script of this method would be handed them",
+                            "those of a build stage's script stand in 'build'");
   if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
   if (auto build = node.find("build")) method.build = read_build(*build);
   if (auto after = node.find("after")) {
@@ -182,6 +186,7 @@ void RecipeReader::read_script_parts(const JsonNode& node, Method& method) {
   if (auto script = node.find("script")) method.script = take_file(*script, FileUse::script);
   if (auto list = node.find("files")) method.files = take_files(*list);
   if (auto list = node.find("parameters")) method.parameters = read_parameters(*list);
+  if (auto list = node.find("secrets")) method.secrets = read_secrets(*list);
 }
 
 void RecipeReader::read_base(const JsonNode& node, Method& method) {
@@ -193,6 +198,7 @@ void RecipeReader::read_base(const JsonNode& node, Method& method) {
         "'image' is pulled, 'rootfs' is a script that writes a tar to $KILN_OUTPUT");
   if (rootfs) method.rootfs = take_file(*rootfs, FileUse::script);
   if (auto archive = node.find("archive")) read_archive(*archive, method);
+  if (auto site = node.find("site")) read_site_script(*site, method);
   if (!image) return;
   method.image = read_text(*image);
   std::string plain = method.image;
@@ -212,6 +218,11 @@ void RecipeReader::read_archive(const JsonNode& node, Method& method) {
       method.parameters.end())
     node.fail("no script of this method reads what is pinned", "add KILN_ARCHIVE to its parameters");
   method.archive = take_file(node, FileUse::script);
+}
+
+void RecipeReader::read_site_script(const JsonNode& node, Method& method) {
+  if (method.rootfs.empty()) node.fail("only a rootfs says how the build machine reaches packages");
+  method.site = take_file(node, FileUse::script);
 }
 
 std::vector<std::string> RecipeReader::read_parameters(const JsonNode& node) const {
@@ -247,6 +258,7 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
   build.script = take_file(node.at("script"), FileUse::script);
   for (const JsonNode& item : read_at_least_one(node.at("copy"), "path"))
     build.copy.push_back(read_absolute_path(item));
+  if (auto list = node.find("secrets")) build.secrets = read_secrets(*list);
   return build;
 }
 

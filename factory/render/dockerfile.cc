@@ -1,8 +1,8 @@
 // Dockerfile: one stage for each base, one for each stage of the plan, the image last.
 //
-// Scripts are mounted from the build context, so no layer holds them, and so are the site's files (pip
-// configuration, certificates), which come as optional build secrets: they work without being given in docker
-// (BuildKit), podman and buildah alike, and never reach a layer or the history.
+// Scripts are mounted from the build context, so no layer holds them, and so are the site's files (pip's and
+// git's configuration, certificates), which come as optional build secrets: they work without being given in
+// docker (BuildKit), podman and buildah alike, and never reach a layer or the history.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -17,6 +17,15 @@ namespace {
 
 constexpr std::string_view kMounts = "/run/kiln";
 
+// What the build ends without.
+std::string secrets_header(const ImageSpec& spec) {
+  const auto secrets = secrets_of(spec, {StepKind::run});
+  std::string text = secrets.empty() ? "" : "# Steps need secrets, which no layer keeps; hand in each:\n";
+  for (const auto& [name, steps] : secrets)
+    text += fmt::format("#   --secret id={},src=FILE      # for {}\n", name, fmt::join(steps, ", "));
+  return text;
+}
+
 std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout) {
   std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
@@ -28,8 +37,10 @@ std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout)
   text +=
       "# To hand in the machine's configuration, add any of:\n"
       "#   --secret id=pip.conf,src=/etc/pip.conf\n"
+      "#   --secret id=gitconfig,src=/etc/gitconfig\n"
       "#   --secret id=ca-certificates.crt,src=/etc/ssl/certs/ca-certificates.crt\n"
       "#   --build-arg http_proxy=URL      # podman and buildah take proxies from the environment\n";
+  text += secrets_header(spec);
   if (!spec.tests.empty()) text += "# To test it:\n";
   for (const Step& test : spec.tests) {
     std::string folder = script_folder(test);
@@ -50,10 +61,14 @@ std::string run_instruction(const Step& step) {
       fmt::format("--mount=type=bind,source=scripts/{0},target={1}/{0}", folder, kMounts),
       fmt::format("--mount=type=bind,source=site,target={}/site", kMounts),
       fmt::format("--mount=type=secret,id=pip.conf,target={}/secrets/pip.conf", kMounts),
+      fmt::format("--mount=type=secret,id=gitconfig,target={}/secrets/gitconfig", kMounts),
       fmt::format("--mount=type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt",
                   kMounts),
-      fmt::format(". {}/site/environment.sh &&", kMounts),
   };
+  for (const std::string& name : step.secrets)
+    lines.push_back(
+        fmt::format("--mount=type=secret,id={0},target={1}/secrets/{0},required=true", name, kMounts));
+  lines.push_back(fmt::format(". {}/site/environment.sh &&", kMounts));
   for (std::string& line : script_lines(step, fmt::format("{}/{}", kMounts, folder), always_there(true))) {
     lines.push_back(std::move(line));
   }

@@ -142,6 +142,15 @@ std::string plain_reference(const std::string& reference) {
   return plain;
 }
 
+std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec,
+                                                           const std::set<StepKind>& kinds) {
+  std::map<std::string, std::vector<std::string>> secrets;
+  for (const Step* step : spec.steps())
+    for (const std::string& name : step->secrets)
+      if (kinds.contains(step->kind)) secrets[name].push_back(one_line(step->title));
+  return secrets;
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());

@@ -64,6 +64,10 @@ const std::string& label_name(const std::string& name);
 // An image reference without its transport, or Error(input).
 std::string plain_reference(const std::string& reference);
 
+// The secrets that steps of these kinds are handed, by name, each with the titles of those steps.
+std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec,
+                                                           const std::set<StepKind>& kinds);
+
 // One line of free text for comments and help; "{{" is pulled apart.
 std::string one_line(std::string_view text);
 // "pytorch 2.6.0 (distro), inductor 2.6.0 (builtin); for x86_64_v3"

@@ -20,7 +20,8 @@ std::string render_dockerfile(const ImageSpec& spec);
 std::string render_singularity(const ImageSpec& spec);
 
 // The files both of them need beside them, path → bytes: "scripts/<kind>-<name>/<path>" of the recipes; of
-// ours "rootfs.sh" (makes rootfs.tar on the build host), "setup.sh" (%setup) and "site/" (read by every RUN).
+// ours "rootfs.sh" (makes rootfs.tar on the build host, and site/base where the base's recipe has a `site`
+// script), "setup.sh" (%setup) and "site/" (read by every RUN).
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes);
 
 // The variables that every script finds, as shell words, which the twin proof looks for. `home` adds

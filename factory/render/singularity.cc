@@ -23,8 +23,16 @@ std::string definition_header(const ImageSpec& spec, const RenderLayout& layout)
     text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
   text += fmt::format("#   apptainer build --fakeroot {} Singularity.def\n", file);
   text +=
-      "# The machine's proxies, pip configuration and certificates are used while building, and left out of "
-      "the image.\n";
+      "# The machine's proxies, certificates, and pip's, git's and apt's configuration are used while "
+      "building, and left out of the image.\n";
+  const auto secrets = secrets_of(spec, {StepKind::run});
+  if (secrets.empty()) return text;
+  text +=
+      "# Steps need secrets, which the image does not keep; put each into a file of its name, and their "
+      "folder before the "
+      "command:\n#   KILN_SECRETS=FOLDER apptainer build …\n";
+  for (const auto& [name, steps] : secrets)
+    text += fmt::format("#   FOLDER/{}      # for {}\n", name, fmt::join(steps, ", "));
   return text;
 }
 

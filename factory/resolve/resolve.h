@@ -48,9 +48,11 @@ struct Step {
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull; name@sha256:… where the lockfile pins it
   std::string script;                             // path inside the recipe folder
+  std::string site;                               // rootfs: another, run for each step upon it
   std::map<std::string, std::string> parameters;  // environment of the script
   std::vector<std::string> files;                 // paths inside the recipe folder, script included
   std::vector<std::string> copy;                  // copy: absolute paths
+  std::vector<std::string> secrets;               // names, sorted; what they are is in no key
 };
 
 // `inputs` to look into.

@@ -2,6 +2,7 @@
 //
 //   {"component": "library/openblas", "files": {NAME: DIGEST}, "kind": "run", "parameters": {NAME: VALUE},
 //    "parent": KEY, "schema": 1, "script": {"digest": "sha256:…", "name": "distro.sh"}}
+//   a script that the site hands secrets: their names, "secrets": ["token", …], as well
 //   rootfs: "architecture" as well;  pull: "architecture" and "reference";  copy: "copy" and "from"
 //   a pull that the lockfile pins: "digest" as well, and "reference" is the repository's name without a tag
 //
@@ -27,7 +28,9 @@ const RecipeFile& file_of(const Component& component, const std::string& path) {
 }
 
 void set_script(Step& step, Json& inputs, const Component& component, const std::string& script,
-                const std::vector<std::string>& files) {
+                const std::vector<std::string>& files, const std::vector<std::string>& secrets = {}) {
+  step.secrets = secrets;
+  if (!secrets.empty()) inputs["secrets"] = secrets;
   step.script = script;
   step.files = {script};
   inputs["script"] = {{"name", script}, {"digest", file_of(component, script).digest.text()}};
@@ -57,8 +60,9 @@ void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& 
 
 std::vector<std::string> files_of_rootfs(const Method& method) {
   std::vector<std::string> files = method.files;
-  bool listed = std::find(files.begin(), files.end(), method.archive) != files.end();
-  if (!method.archive.empty() && !listed) files.push_back(method.archive);
+  for (const std::string& script : {method.archive, method.site})
+    if (!script.empty() && std::find(files.begin(), files.end(), script) == files.end())
+      files.push_back(script);
   return files;
 }
 
@@ -66,7 +70,8 @@ void set_base(Step& step, Json& inputs, const Chosen& chosen, const std::string&
   const Method& method = *chosen.method;
   inputs["architecture"] = architecture;
   if (method.rootfs.empty()) return set_image(step, inputs, chosen, architecture);
-  set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(method));
+  set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(method), method.secrets);
+  step.site = method.site;
 }
 
 StepKind kind_of(StepRole role, const Method& method) {
@@ -132,10 +137,10 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       inputs["from"] = "";
       break;
     case StepRole::install:
-      set_script(step, inputs, component, method.script, method.files);
+      set_script(step, inputs, component, method.script, method.files, method.secrets);
       break;
     case StepRole::build:
-      set_script(step, inputs, component, method.build->script, method.files);
+      set_script(step, inputs, component, method.build->script, method.files, method.build->secrets);
       break;
     case StepRole::test:
       set_script(step, inputs, component, test->script, test->files);

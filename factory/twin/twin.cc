@@ -17,7 +17,7 @@ std::string folder_of(const Step& step) {
 }
 
 TwinScript script_of(const Step& step) {
-  return {folder_of(step), step.script, {step.parameters.begin(), step.parameters.end()}, 0};
+  return {folder_of(step), step.script, {step.parameters.begin(), step.parameters.end()}, 0, step.secrets};
 }
 
 std::string reference_of(const Step& base) {
@@ -145,6 +145,9 @@ void Comparison::script(const TwinScript& planned, const TwinScript& read, const
   word(planned.folder, read.folder, where + ": the script's folder", read.line);
   word(planned.script, read.script, where + ": the script", read.line);
   named(planned.parameters, read.parameters, where + ": the parameters", read.line);
+  if (planned.secrets != read.secrets)
+    add(read.line, fmt::format("{}: the secrets are '{}', the plan has '{}'", where,
+                               fmt::join(read.secrets, " "), fmt::join(planned.secrets, " ")));
 }
 
 void Comparison::named(const NamedWords& planned, const NamedWords& read, const std::string& what, int line) {
@@ -185,6 +188,7 @@ TwinImage twin_for_definition(const ImageSpec& spec) {
   }
   if (image.command.empty()) image.command = {"/bin/sh"};
   for (TwinStage& stage : image.stages) {
+    for (TwinStep& step : stage.steps) step.run.secrets.clear();
     std::size_t tag = stage.base.find(':', 4);
     if (stage.base.starts_with("oci:") && tag != std::string::npos) stage.base.resize(tag);
   }

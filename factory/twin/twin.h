@@ -20,7 +20,8 @@ struct TwinScript {
   std::string folder;  // "framework-pytorch"
   std::string script;
   NamedWords parameters;
-  int line = 0;  // 0: from the plan
+  int line = 0;                           // 0: from the plan
+  std::vector<std::string> secrets = {};  // a definition file hands them to all of a stage, and names none
 };
 
 // A script that runs, or paths copied from an earlier stage.

@@ -123,7 +123,17 @@ std::vector<std::string> mounts_of(const std::string& folder) {
   return {fmt::format("type=bind,source=scripts/{0},target={1}/{0}", folder, kMounts),
           fmt::format("type=bind,source=site,target={}/site", kMounts),
           fmt::format("type=secret,id=pip.conf,target={}/secrets/pip.conf", kMounts),
+          fmt::format("type=secret,id=gitconfig,target={}/secrets/gitconfig", kMounts),
           fmt::format("type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt", kMounts)};
+}
+
+// The recipe's secret that a mount hands in, as kiln writes it; "" of any other mount.
+std::string secret_of(const std::string& mount) {
+  constexpr std::string_view kBefore = "type=secret,id=";
+  if (!mount.starts_with(kBefore)) return "";
+  std::string name = mount.substr(kBefore.size(), mount.find(',', kBefore.size()) - kBefore.size());
+  return mount == fmt::format("{0}{1},target={2}/secrets/{1},required=true", kBefore, name, kMounts) ? name
+                                                                                                     : "";
 }
 
 void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
@@ -135,8 +145,13 @@ void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
     script = take_script(cursor, kMounts, always_);
   if (!script || !cursor.done()) return problem(one.place, "a command that kiln does not write");
   std::vector<std::string> mounts;
-  for (const DockerFlag& flag : one.flags)
-    mounts.push_back(flag.name == "mount" ? flag.value : "--" + flag.name);
+  for (const DockerFlag& flag : one.flags) {
+    std::string mount = flag.name == "mount" ? flag.value : "--" + flag.name;
+    if (std::string name = secret_of(mount); !name.empty())
+      script->secrets.push_back(std::move(name));
+    else
+      mounts.push_back(std::move(mount));
+  }
   if (mounts != mounts_of(script->folder)) problem(one.place, "other mounts than those of a step");
   script->line = one.place.line;
   out.steps.push_back({std::move(*script), 0, {}, one.place.line});

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "base/file_mask.h"
 #include "base/process.h"
@@ -107,6 +108,44 @@ TEST_F(Effects, RunCapturesStdoutApartFromTheLog) {
   EXPECT_EQ(result.output, "answer\n");
   EXPECT_EQ(log(), "noise\n");
   EXPECT_EQ(lines, std::vector<std::string>{"answer"});
+}
+
+TEST_F(Effects, HiddenWordsAreInNothingThatIsKept) {
+  Command command;
+  command.argv = {"/bin/sh", "-c",
+                  "printf 'token=s3cr3t\\nlast s3c'; sleep 0.2; printf r3t; echo 's3cr3t!' >&2; exit 1"};
+  command.log = folder_ / "log";
+  command.hidden = {"s3cr3t"};
+  std::vector<std::string> lines;
+  command.on_line = [&](std::string_view line) { lines.emplace_back(line); };
+  CommandResult result = RealCommandRunner().run(command);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(lines, (std::vector<std::string>{"token=***", "last ***"}));
+  for (const std::string& kept : {log(), result.tail, result.output})
+    EXPECT_EQ(kept.find("s3cr"), std::string::npos) << kept;
+  EXPECT_NE(log().find("***!\n"), std::string::npos) << log();
+}
+
+// With our input and output, whose other ends are files here.
+TEST_F(Effects, AnInteractiveCommandHasOurInputAndOutput) {
+  std::ofstream(folder_ / "in") << "echo \"heard $0\"; exit 7\n";
+  const int before_in = ::dup(0);
+  const int before_out = ::dup(1);
+  const int in = ::open((folder_ / "in").c_str(), O_RDONLY | O_CLOEXEC);
+  const int out = ::open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  ::dup2(in, 0);
+  ::dup2(out, 1);
+  Command command;
+  command.argv = {"/bin/sh"};
+  command.interactive = true;
+  CommandResult result = RealCommandRunner().run(command);
+  ::dup2(before_in, 0);
+  ::dup2(before_out, 1);
+  for (int fd : {before_in, before_out, in, out}) ::close(fd);
+  EXPECT_EQ(result.end, CommandEnd::exited);
+  EXPECT_EQ(result.status, 7);
+  EXPECT_EQ(RealFileSystem().read(folder_ / "out"), "heard /bin/sh\n");
+  EXPECT_EQ(result.output, "");
 }
 
 TEST_F(Effects, NothingIsInherited) {

@@ -94,6 +94,19 @@ TEST(SiteHandover, PipReadsTheFirstConfigurationThereIs) {
   EXPECT_EQ(source(), "/site.conf");
 }
 
+TEST(SiteHandover, GitReadsTheMachinesConfigurationOrTheSites) {
+  Site site;
+  testing::FakeFileSystem files(Variables{{"/etc/gitconfig", ""}, {"/home/me/.gitconfig", ""}});
+  SiteHandover handover = site_handover(site, files, {{"HOME", "/home/me"}});
+  EXPECT_EQ(handover.environment, (Variables{{"GIT_CONFIG_SYSTEM", "/run/kiln/gitconfig"}}));
+  EXPECT_EQ(mounts_of(handover), (Variables{{"/run/kiln/gitconfig", "/etc/gitconfig"}}));
+  site.git_configuration = "/home/me/.gitconfig";
+  EXPECT_EQ(mounts_of(site_handover(site, files, {})).at("/run/kiln/gitconfig"), "/home/me/.gitconfig");
+  files.files.erase("/etc/gitconfig");
+  site.git_configuration = "";
+  EXPECT_EQ(site_handover(site, files, {}).environment, Variables{});
+}
+
 TEST(SiteHandover, AConfigurationThatTheSiteNamesMustExist) {
   Site site;
   site.file = "site.json";

@@ -68,6 +68,7 @@ class Steps : public ::testing::Test {
   Steps() {  // nothing of the machine that the test runs on
     site.ca_certificates = "";
     site.pip_configuration = folder.write("pip.conf", "");
+    site.git_configuration = folder.write("gitconfig", "");
   }
 
   Step& add(StepKind kind, const std::string& parent, const std::string& script = "echo\n") {
@@ -103,7 +104,14 @@ class Steps : public ::testing::Test {
   }
 
   StepOutcome run(const std::string& key) {
-    StepSetup setup{site, state, files, runner, clock, environment, {{"framework/thing", folder / "recipe"}}};
+    StepSetup setup{site,
+                    state,
+                    files,
+                    runner,
+                    clock,
+                    environment,
+                    {{"framework/thing", folder / "recipe"}, {"base/linux", folder / "recipe"}},
+                    lowest};
     return run_step(steps.at(key), setup, engine);
   }
   StepRecord record(const std::string& key) {
@@ -116,6 +124,7 @@ class Steps : public ::testing::Test {
 
   TemporaryFolder folder;
   std::map<std::string, Step> steps;
+  std::optional<Step> lowest;
   Site site;
   StatePaths state{folder / "state"};
   RealFileSystem files;
@@ -153,10 +162,129 @@ TEST_F(Steps, AScriptRunsWithItsFilesAndParameters) {
                                                 {"LC_ALL", "C.UTF-8"},
                                                 {"HOME", "/root"},
                                                 {"PIP_CONFIG_FILE", "/run/kiln/pip.conf"},
+                                                {"GIT_CONFIG_SYSTEM", "/run/kiln/gitconfig"},
                                                 {"https_proxy", "p"}}))
       << "PATH is the base's";
   EXPECT_EQ(seen, (std::map<std::string, std::string>{{"run.sh", "echo\n"}, {"data/list.txt", "list"}}));
   EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+}
+
+// What a script in a container finds at these places.
+std::string mounted(const ContainerRun& request, const std::string& target) {
+  for (const Mount& mount : request.mounts)
+    if (mount.target == target) return mount.source;
+  return "";
+}
+
+TEST_F(Steps, TheBasesRecipeSaysHowThisMachineReachesPackages) {
+  files.write(folder / "ca.crt", "PEM");
+  site.ca_certificates = folder / "ca.crt";
+  lowest = add(StepKind::rootfs, "");
+  lowest->component = "base/linux";
+  lowest->site = lowest->script;
+  lowest->parameters = {{"KILN_FACT_SUITE", "trixie"}};
+  Step step = add(StepKind::run, add_base());
+  runner.respond = [&](const Command& command) {
+    const fs::path output = command.environment.at("KILN_OUTPUT");
+    EXPECT_EQ(command.argv, (std::vector<std::string>{"/bin/sh", "-eu", "rootfs.sh"}));
+    EXPECT_EQ(command.environment.at("KILN_FACT_SUITE"), "trixie");
+    EXPECT_EQ(command.log, state.log(step.key));
+    EXPECT_EQ(files.read(command.folder / "data/list.txt"), "list");
+    files.write(output / "apt.conf", "Acquire::Retries 7;\n");
+    files.write(output / "sources", "deb x");
+    return CommandResult{};
+  };
+  engine.script = [&](const fs::path&, const ContainerRun& request) {
+    EXPECT_EQ(files.read(fs::path(mounted(request, "/run/kiln/site/base")) / "sources"), "deb x");
+    EXPECT_EQ(files.read(mounted(request, request.environment.at("APT_CONFIG"))),
+              "Acquire::Retries 7;\nAcquire::https::CaInfo \"/run/kiln/ca-certificates.crt\";\n");
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done) << files.read(state.log(step.key)).value_or("");
+  EXPECT_EQ(engine.runs.size(), 1u);
+
+  fs::remove(state.step(step.key));
+  runner.respond = [](const Command&) { return CommandResult{CommandEnd::exited, 6, "", "no mirror", 0}; };
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(engine.runs.size(), 1u) << "not without what the site says";
+  EXPECT_NE(failure(step.key).what.find("no mirror"), std::string::npos);
+
+  runner.commands.clear();
+  engine.script = nullptr;
+  EXPECT_EQ(run(add(StepKind::test, add_base()).key), StepOutcome::done);
+  EXPECT_TRUE(runner.commands.empty()) << "a test has no network";
+}
+
+TEST_F(Steps, SecretsAreMountedForTheStepThatNamesThem) {
+  site.file = "site.json";
+  const std::string licence = folder.write("licence", "key=0123456789\n");
+  site.secrets = {{"licence", {licence, ""}}, {"token", {"", "TOKEN"}}, {"other", {"/nowhere", ""}}};
+  environment["TOKEN"] = "s3cr3t";
+  Step& step = add(StepKind::run, add_base());
+  step.secrets = {"licence", "token"};
+  engine.script = [&](const fs::path&, const ContainerRun& request) {
+    EXPECT_EQ(request.environment.at("KILN_SECRETS"), "/run/kiln/secrets");
+    EXPECT_EQ(mounted(request, "/run/kiln/secrets/licence"), licence) << "no copy that could be left behind";
+    EXPECT_EQ(files.read(mounted(request, "/run/kiln/secrets/token")), "s3cr3t");
+    EXPECT_EQ(mounted(request, "/run/kiln/secrets/other"), "");
+    for (const char* word : {"s3cr3t", "key=0123456789", "0123456789"})
+      EXPECT_NE(std::find(request.hidden.begin(), request.hidden.end(), word), request.hidden.end()) << word;
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done) << files.read(state.log(step.key)).value_or("");
+  EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
+
+  Step& another = add(StepKind::run, step.key);
+  engine.script = [&](const fs::path&, const ContainerRun& request) {
+    EXPECT_FALSE(request.environment.contains("KILN_SECRETS"));
+    EXPECT_EQ(mounted(request, "/run/kiln/secrets/token"), "");
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(another.key), StepOutcome::done);
+}
+
+TEST_F(Steps, ASecretThatTheSiteLacksIsNamedBeforeAnythingRuns) {
+  site.file = "site.json";
+  site.secrets = {{"variable", {"", "TOKEN"}},
+                  {"gone", {folder / "gone", ""}},
+                  {"pipe", {"/dev/zero", ""}},
+                  {"folder", {folder.path(), ""}}};
+  auto problem = [&](const std::string& name) {
+    Step& step = add(StepKind::run, add_base());
+    step.secrets = {name};
+    EXPECT_EQ(run(step.key), StepOutcome::failed);
+    EXPECT_EQ(failure(step.key).failure, FailureClass::input);
+    return failure(step.key).what;
+  };
+  EXPECT_EQ(problem("token"),
+            "the recipe needs the secret 'token', and the site file does not say where it is");
+  EXPECT_EQ(problem("variable"),
+            "the secret 'variable' is to be in the environment variable TOKEN, which is not set");
+  EXPECT_EQ(problem("gone"),
+            "the secret 'gone' is to be in " + (folder / "gone").string() + ", which is not there");
+  EXPECT_EQ(problem("pipe"), "the secret 'pipe' is to be in /dev/zero, which is no file of at most 1 MiB");
+  EXPECT_EQ(problem("folder"), "the secret 'folder' is to be in " + folder.path().string() +
+                                   ", which is no file of at most 1 MiB");
+  EXPECT_TRUE(engine.runs.empty());
+}
+
+TEST_F(Steps, ARootfsScriptFindsItsSecretsInAFolder) {
+  site.secrets = {{"token", {folder.write("token", "s3cr3t\n"), ""}}};
+  Step& step = add(StepKind::rootfs, "");
+  step.secrets = {"token"};
+  runner.respond = [&](const Command& command) {
+    EXPECT_EQ(files.read(fs::path(command.environment.at("KILN_SECRETS")) / "token"), "s3cr3t\n");
+    EXPECT_EQ(command.hidden, std::vector<std::string>{"s3cr3t"});
+    files.write(command.environment.at("KILN_OUTPUT"), "tar");
+    return CommandResult{};
+  };
+  EXPECT_EQ(run(step.key), StepOutcome::done);
+}
+
+TEST_F(Steps, PasswordsOfProxiesAreHidden) {
+  environment["https_proxy"] = "http://me:s3cr3t@proxy:3128";
+  EXPECT_EQ(run(add(StepKind::run, add_base()).key), StepOutcome::done);
+  EXPECT_EQ(engine.runs.at(0).hidden, std::vector<std::string>{"s3cr3t"});
 }
 
 TEST_F(Steps, TheRecordHoldsTheWholeChain) {

@@ -105,15 +105,23 @@ class Generator:
             if dice.chance(40):
                 method["archive"] = "archive.sh"
                 method["parameters"] = method.get("parameters", []) + ["KILN_ARCHIVE"]
+            if dice.chance(40):
+                method["site"] = dice.choice(["site.sh", "archive.sh"])
         if dice.chance(40):
             method["script"] = "script.sh"
+        self._hand_secrets(method, {"rootfs", "script"} & set(method))
         return method
+
+    def _hand_secrets(self, part, to):
+        if to and self.dice.chance(25):
+            part["secrets"] = self.dice.sample(["token", "licence.key", "Zwei_3"], self.dice.randint(1, 3))
 
     def _method(self, kind, name, own, below):
         dice = self.dice
         method = self._shared({}, (kind, name))
         if dice.chance(85):
             method["script"] = "script.sh"
+            self._hand_secrets(method, True)
         needs = self._needs((kind, name), own, below, 2)
         if needs:
             method["needs"] = needs
@@ -123,6 +131,7 @@ class Generator:
         compiler = {"kind": "toolchain", "name": dice.choice(compilers)[1]} if compilers and dice.chance(60) else None
         if dice.chance(30):
             method["build"] = {"script": "build.sh", "copy": [f"/opt/kiln/{name}"] + (["/srv/more"] if dice.chance(20) else [])}
+            self._hand_secrets(method["build"], True)
             needs = self._needs((kind, name), own, below, 2)
             if compiler:
                 needs = [compiler] + [one for one in needs if one.get("name") != compiler["name"]]
@@ -205,7 +214,7 @@ class Generator:
         folder.mkdir(parents=True)
         text = json.dumps(recipe, indent=1, ensure_ascii=self.dice.chance(50))
         texts = {"common": "echo common\n", "own": f"echo {kind} {name}\n"}
-        for file in ("script.sh", "build.sh", "rootfs.sh", "archive.sh", "test0.sh", "test1.sh", "test2.sh", "one.txt", "two.txt", "sub/three.txt"):
+        for file in ("script.sh", "build.sh", "rootfs.sh", "archive.sh", "site.sh", "test0.sh", "test1.sh", "test2.sh", "one.txt", "two.txt", "sub/three.txt"):
             content = f"# {file}\n" + texts[self.dice.choice(["common", "own"])]
             if f'"{file}"' in text:
                 (folder / file).parent.mkdir(exist_ok=True)

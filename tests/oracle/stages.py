@@ -30,7 +30,10 @@ class Step:
         self.title = ("test " if kind == "test" else "") + f"{chosen.recipe.name} {chosen.version} ({chosen.method_name})"
         self.parent = parent.key if parent else ""
         self.source = more.pop("source", None)  # the last step of the stage that is copied from
+        secrets = sorted(more.pop("secrets", []))
         self.inputs = {"schema": 1, "kind": kind, "component": self.component, "parent": self.parent, **more}
+        if secrets:
+            self.inputs["secrets"] = secrets
         self.script, self.files = "", []
         if "script" in more:
             self.script = more["script"]
@@ -43,7 +46,7 @@ class Step:
         """As `kiln show --stage plan` has it."""
         return {"kind": self.kind, "component": self.component, "version": self.version, "method": self.method, "title": self.title,
                 "parent": self.parent, "from": self.inputs.get("from", ""), "copy": self.inputs.get("copy", []), "script": self.script,
-                "files": self.files, "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
+                "files": self.files, "secrets": self.inputs.get("secrets", []), "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
                 "inputs": self.inputs, "key": self.key}
 
 
@@ -75,16 +78,17 @@ class ImageBuilder:
             steps.append(Step("copy", chosen, steps[-1], copy=chosen.build["copy"], **{"from": source.key}, source=source))
         if "script" in method:
             parameters = self._parameters(chosen, laid, "optional" if chosen.build else "required")
-            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=method.get("files", []), parameters=parameters))
+            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=method.get("files", []), parameters=parameters,
+                              secrets=method.get("secrets", [])))
         laid.append(chosen)
 
     def _base(self, chosen):
         method, architecture = chosen.method, architecture_of(self.target)
         if "image" in method:
             return Step("pull", chosen, None, architecture=architecture, reference=method["image"].replace("{version}", chosen.version))
-        files = method.get("files", []) + ([method["archive"]] if "archive" in method else [])
+        files = method.get("files", []) + [method[key] for key in ("archive", "site") if key in method]
         return Step("rootfs", chosen, None, architecture=architecture, script=method["rootfs"], files=files,
-                    parameters=self._parameters(chosen, [], "required"))
+                    parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []))
 
     def _build(self, chosen):
         """The stage that builds a component: the image's base and what the build needs, in the image's versions where those fit."""
@@ -100,7 +104,7 @@ class ImageBuilder:
         for tool in layered([_as_automatic(tool) for tool in tools], self.target):
             self._lay(steps, tool, laid)
         steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=chosen.method.get("files", []),
-                          parameters=self._parameters(chosen, laid, "required")))
+                          parameters=self._parameters(chosen, laid, "required"), secrets=chosen.build.get("secrets", [])))
         self.building.pop()
         name = f"build-{chosen.recipe.name}"
         if any(name == other for other, _ in self.stages):

@@ -205,6 +205,21 @@ TEST(PinnedRecipes, FloatWhereTheLockfileHasAnotherImageOrArchitecture) {
             "docker.io/library/ubuntu:18.04");
 }
 
+// Steps upon the base run it: it comes with the base's files, and so in the base's key.
+TEST(Bases, BringTheScriptThatSaysHowTheMachineReachesPackages) {
+  std::vector<Recipe> recipes = demo_recipes();
+  const std::string without = Resolver(recipes).spec(cell()).stages.at(0).steps.at(0).key;
+  recipes[0].get().methods[0].site = "site.sh";
+  recipes[0].get().files["site.sh"] = RecipeFile{"site.sh", Digest::of("a"), "a"};
+  const ImageSpec spec = Resolver(recipes).spec(cell());
+  const Step& base = spec.stages.at(0).steps.at(0);
+  EXPECT_EQ(base.site, "site.sh");
+  EXPECT_EQ(base.files, (std::vector<std::string>{"rootfs.sh", "site.sh"}));
+  EXPECT_EQ(inputs_of(base).at("files").at("site.sh"), Digest::of("a").text());
+  EXPECT_NE(base.key, without);
+  EXPECT_EQ(spec.stages.at(0).steps.at(1).site, "");
+}
+
 TEST(PinnedRecipes, TellTheRootfsScriptTheStateOfTheArchives) {
   auto archive = [](const Lockfile& lock) {
     std::vector<Recipe> recipes = demo_recipes();

@@ -20,14 +20,15 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"UnknownSourceKey", R"("url")", R"("uri")", Schema::refuses,
      "11:18: error: unknown key 'uri' (at /versions/0.3.29/source/uri); did you mean 'url'?"},
     {"UnknownBuildKey", R"("copy")", R"("copies")", Schema::refuses,
-     "30:9: error: unknown key 'copies' (at /methods/source/build/copies); known keys: needs, script, copy"},
+     "30:9: error: unknown key 'copies' (at /methods/source/build/copies); known keys: needs, script, copy, "
+     "secrets"},
     {"UnknownNeedKey", R"("name": "python", "version")", R"("name": "python", "versions")", Schema::refuses,
      "22:57: error: unknown key 'versions' (at /methods/distro/needs/0/versions); did you mean 'version'?"},
     {"UnknownTestKey", R"("files": ["smoke.py"])", R"("file": ["smoke.py"])", Schema::refuses,
      "34:35: error: unknown key 'file' (at /test/0/file); did you mean 'files'?"},
     {"KeyOfABase", R"("script": "distro.sh")", R"("rootfs": "distro.sh")", Schema::refuses,
      "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, optimise, "
-     "versions, script, files, parameters, needs, after, build, environment"},
+     "versions, script, files, parameters, secrets, needs, after, build, environment"},
     {"EmptyDescription", R"("OpenBLAS in place of the reference BLAS")", R"("")", Schema::refuses,
      "3:18: error: expected a line of text, found an empty string (at /description)"},
     {"TwoLinesOfLicence", R"("BSD-3-Clause")", R"("BSD\n3")", Schema::refuses,
@@ -270,10 +271,12 @@ const std::vector<Mistake> kBaseMistakes = {
      "'rootfs.sh'?"},
     {"BaseWithNeeds", R"("optimised": false)", R"("needs": [])", Schema::refuses,
      "4:39: error: unknown key 'needs' (at /methods/distro/needs); known keys: optimised, versions, image, "
-     "rootfs, archive, script, files, parameters, environment"},
+     "rootfs, archive, site, script, files, parameters, secrets, environment"},
     {"BaseWithBuild", R"("optimised": false)", R"("build": {})", Schema::refuses,
      "4:39: error: unknown key 'build' (at /methods/distro/build); known keys: optimised, versions, image, "
-     "rootfs, archive, script, files, parameters, environment"},
+     "rootfs, archive, site, script, files, parameters, secrets, environment"},
+    {"SiteOfAnImage", R"("image": "docker)", R"("site": "rootfs.sh", "image": "docker)", Schema::refuses,
+     "6:15: error: only a rootfs says how the build machine reaches packages (at /methods/hub/site)"},
     {"UnknownPlaceholder", "{version}", "{suite}", Schema::refuses,
      "6:16: error: expected an image reference, found 'docker.io/library/debian:{suite}' (at "
      "/methods/hub/image); such as docker.io/library/debian:{version}; {version} is the only placeholder"},

@@ -92,6 +92,46 @@ TEST(Recipe, ReadsTheBuildStage) {
   EXPECT_EQ(component.find_method("pip"), nullptr);
 }
 
+// kRecipe with `secrets` for the script of its method distro, and for the one of its build stage.
+std::string with_secrets(const std::string& of_script, const std::string& of_build) {
+  std::string json = kRecipe;
+  auto insert_before = [&](std::string_view mark, const std::string& text) {
+    json.insert(json.find(mark), text);
+  };
+  insert_before(R"("files": ["lists)", "\"secrets\": " + of_script + ", ");
+  insert_before(R"("copy": ["/opt)", "\"secrets\": " + of_build + ", ");
+  return json;
+}
+
+TEST(Recipe, NamesTheSecretsOfEachScript) {
+  const std::string json = with_secrets(R"(["token", "licence.key"])", R"(["source+token"])");
+  EXPECT_TRUE(violations_of_schema("recipe", json).empty());
+  Component component = read_recipe(json, kRecipeFile, recipe_files());
+  EXPECT_EQ(component.find_method("distro")->secrets, (Strings{"licence.key", "token"}));
+  EXPECT_EQ(component.find_method("source")->secrets, Strings());
+  EXPECT_EQ(component.find_method("source")->build->secrets, Strings{"source+token"});
+}
+
+TEST(Recipe, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
+  auto error = [](const std::string& json) {
+    return input_error([&] { read_recipe(json, kRecipeFile, recipe_files()); });
+  };
+  std::string json = with_secrets("[]", "[]");
+  json.insert(json.find(R"("build": {)"), R"("secrets": ["token"], )");
+  EXPECT_NE(error(json).find(
+                "error: no script of this method would be handed them (at /methods/source/secrets); those of "
+                "a build stage's script stand in 'build'"),
+            std::string::npos);
+  for (const char* bad : {"pip.conf", "gitconfig", "ca-certificates.crt"}) {
+    const std::string list = "[\"" + std::string(bad) + "\"]";
+    EXPECT_NE(error(with_secrets(list, "[]")).find("is the site's own, and every script has it"),
+              std::string::npos);
+    EXPECT_FALSE(violations_of_schema("recipe", with_secrets(list, "[]")).empty());
+  }
+  for (const char* bad : {"../x", "", "a b", "a/b", "a,b", "-x"})
+    EXPECT_NE(error(with_secrets("[\"" + std::string(bad) + "\"]", "[]")), "") << bad;
+}
+
 TEST(Recipe, MayHaveOneTestWithoutAnArray) {
   const std::string json =
       with_mistake(kRecipe,

@@ -13,7 +13,8 @@ using Strings = std::vector<std::string>;
 using Environment = std::map<std::string, std::string>;
 
 FakeFileSystem machine() {
-  return FakeFileSystem({{"/etc/ssl/certs/ca-certificates.crt", "…"}, {"/etc/pip.conf", "[global]\n"}});
+  return FakeFileSystem(
+      {{"/etc/ssl/certs/ca-certificates.crt", "…"}, {"/etc/pip.conf", "[global]\n"}, {"/etc/gitconfig", ""}});
 }
 
 Site read_text(const std::string& json) {
@@ -36,6 +37,11 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.pass_environment, (Strings{"*_proxy", "PIP_*"}));
   EXPECT_EQ(site.ca_certificates, "/etc/ssl/certs/ca-certificates.crt");
   EXPECT_EQ(site.pip_configuration, "/etc/pip.conf");
+  EXPECT_EQ(site.git_configuration, "/etc/gitconfig");
+  EXPECT_EQ(site.secrets.at("licence").file, "/etc/kiln/licence")
+      << "and it need not be there for whoever plans";
+  EXPECT_EQ(site.secrets.at("token").variable, "SITE_TOKEN");
+  EXPECT_EQ(site.secrets.at("token").file, "");
   EXPECT_EQ(site.file, "site.json");
 }
 
@@ -116,6 +122,18 @@ const std::vector<Mistake> kSiteMistakes = {
      "3:15: error: expected an array, found a string (at /launcher)"},
     {"EmptyWordOfLauncher", R"(["srun", "-n1"])", R"(["srun", ""])", Schema::refuses,
      "3:24: error: expected a line of text, found an empty string (at /launcher/1)"},
+    {"SecretWithARelativePath", R"("/etc/kiln/licence")", R"("licence")", Schema::refuses,
+     "11:26: error: expected an absolute path, found 'licence' (at /secrets/licence); or {\"environment\": "
+     "\"NAME\"} for a "
+     "secret in a variable"},
+    {"SecretInABadVariable", R"("SITE_TOKEN")", R"("SITE-TOKEN")", Schema::refuses,
+     "11:72: error: 'SITE-TOKEN' is not a variable's name (at /secrets/token/environment); letters, digits "
+     "and _, and no "
+     "digit first"},
+    {"SecretWithABadName", R"("licence":)", R"("../licence":)", Schema::refuses,
+     "11:15: error: '../licence' is not a secret's name (at /secrets/..~1licence); letters, digits and _ . + "
+     "- only, and a "
+     "letter or digit first"},
     {"NegativeJobs", R"("jobs": 2)", R"("jobs": -1)", Schema::refuses,
      "4:11: error: expected a whole number from 0 to 1024, found -1 (at /jobs)"},
     {"JobsIsAWord", R"("jobs": 2)", R"("jobs": "2")", Schema::refuses,

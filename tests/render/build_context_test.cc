@@ -15,8 +15,8 @@ TEST(RenderContext, HoldsEveryFileThatStepsNameAndNoOther) {
   EXPECT_EQ(names, (std::vector<std::string>{
                        "rootfs.sh", "scripts/base-debian/rootfs.sh", "scripts/framework-pytorch/distro.sh",
                        "scripts/framework-pytorch/smoke.sh", "scripts/library-openblas/build.sh",
-                       "scripts/library-openblas/patches/cc.patch", "setup.sh", "site/apt.conf",
-                       "site/environment.sh"}));
+                       "scripts/library-openblas/patches/cc.patch", "setup.sh", "site/apt-of-base.conf",
+                       "site/apt.conf", "site/environment.sh"}));
   EXPECT_EQ(context["scripts/library-openblas/patches/cc.patch"], "# openblas/patches/cc.patch\n");
   expect_golden(context["rootfs.sh"], std::string(KILN_TEST_DATA) + "/golden/rootfs.sh");
   expect_golden(context["setup.sh"], std::string(KILN_TEST_DATA) + "/golden/setup.sh");
@@ -95,6 +95,43 @@ TEST_F(ContextScripts, RootfsScriptLeavesNothingBehindItFailed) {
   write_context("echo half >\"$KILN_OUTPUT\"; false\n");
   EXPECT_FALSE(run({"/bin/sh", "rootfs.sh"}).ok());
   EXPECT_FALSE(files_.exists(folder_ / "rootfs.tar"));
+}
+
+// How the machine reaches packages lies beside the Dockerfile, and %setup moves it to Apptainer's place.
+TEST_F(ContextScripts, RootfsScriptNotesHowTheMachineReachesPackages) {
+  for (Stage& stage : spec_.stages) stage.steps[0].site = "site.sh";
+  write_context(": >\"$KILN_OUTPUT\"\n");
+  files_.write(folder_ / "scripts/base-debian/site.sh",
+               "[ \"$KILN_VERSION\" = trixie ]\n"
+               "echo 'Dir::Etc::SourceList \"/run/kiln/site/base/x.sources\";' >\"$KILN_OUTPUT/apt.conf\"\n"
+               "echo 'Signed-By: /run/kiln/site/base/key.gpg' >\"$KILN_OUTPUT/x.sources\"\n"
+               "echo /run/kiln/site/base >\"$KILN_OUTPUT/key.gpg\"\n");
+  files_.write(folder_ / "site/base/of-the-last-time", "");
+  CommandResult result = run({"/bin/sh", "rootfs.sh"});
+  ASSERT_TRUE(result.ok()) << result.tail;
+  EXPECT_EQ(files_.list(folder_ / "site/base"),
+            (std::vector<std::string>{"apt.conf", "key.gpg", "x.sources"}));
+  EXPECT_TRUE(files_.exists(folder_ / "rootfs.tar"));
+
+  ASSERT_TRUE(run({"tar", "-cf", "rootfs.tar", "site/apt.conf"}).ok());
+  files_.make_directories(folder_ / "root");
+  files_.write(folder_ / "gitconfig", "[http]\n");
+  files_.write(folder_ / "ca.crt", "certificates\n");
+  environment_["GIT_CONFIG_SYSTEM"] = (folder_ / "gitconfig").string();
+  environment_["SSL_CERT_FILE"] = (folder_ / "ca.crt").string();
+  result = run({"/bin/sh", "-eu", "setup.sh", (folder_ / "root").string(), "rootfs.tar"});
+  ASSERT_TRUE(result.ok()) << result.tail;
+  const fs::path site = folder_ / "root/.kiln/site";
+  EXPECT_EQ(files_.read(site / "apt.conf"),
+            "Dir::Etc::SourceList \"/.kiln/site/base/x.sources\";\n"
+            "Acquire::https::CaInfo \"/.kiln/site/ca-certificates.crt\";\n");
+  EXPECT_EQ(files_.read(site / "base/x.sources"), "Signed-By: /.kiln/site/base/key.gpg\n");
+  EXPECT_EQ(files_.read(site / "base/key.gpg"), "/run/kiln/site/base\n") << "a key is left as it is";
+  EXPECT_EQ(files_.read(site / "gitconfig"), "[http]\n");
+  const std::string seen = files_.read(site / "environment.sh").value_or("");
+  for (const char* line :
+       {"export GIT_CONFIG_SYSTEM=/.kiln/site/gitconfig\n", "export APT_CONFIG=/.kiln/site/apt.conf\n"})
+    EXPECT_NE(seen.find(line), std::string::npos) << line << seen;
 }
 
 TEST_F(ContextScripts, SetupHandsInTheMachinesConfiguration) {

@@ -51,6 +51,24 @@ TEST_F(KeyTest, FurtherFilesAreInTheKey) {
   EXPECT_NE(key(with_file("a")), plain_);
 }
 
+// What they hold never is; which ones a script is handed may decide what it does.
+TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
+  const Resolver resolver(changed("openblas", [](Component& c) {
+    c.methods[0].secrets = {"licence", "token"};
+    c.methods[1].build->secrets = {"token"};
+  }));
+  EXPECT_EQ(resolver.spec(cell()).last_step().key, plain_);
+  const Step installed = resolver.spec(cell({{"library", "openblas:distro"}})).last_step();
+  EXPECT_EQ(inputs_of(installed).at("secrets"), Json({"licence", "token"}));
+  EXPECT_EQ(installed.secrets, (std::vector<std::string>{"licence", "token"}));
+  EXPECT_NE(installed.key, key(demo_recipes(), {{"library", "openblas:distro"}}));
+  const ImageSpec built = resolver.spec(cell({{"library", "openblas:source"}}));
+  EXPECT_EQ(built.stages.at(0).steps.back().secrets, std::vector<std::string>{"token"});
+  for (const Step& step : built.image_stage().steps)
+    EXPECT_FALSE(inputs_of(step).contains("secrets")) << step.title;
+  for (const Step& test : built.tests) EXPECT_TRUE(test.secrets.empty());
+}
+
 TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
   EXPECT_EQ(plain_, key(changed("pytorch", [](Component& c) {
               c.description = "better words";

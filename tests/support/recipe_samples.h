@@ -111,7 +111,9 @@ inline const std::string kSite = R"({
   "limits": {"wall": "6h", "silence": "45m", "log": "64MiB"},
   "pass_environment": ["*_proxy", "PIP_*"],
   "ca_certificates": "/etc/ssl/certs/ca-certificates.crt",
-  "pip_configuration": "/etc/pip.conf"
+  "pip_configuration": "/etc/pip.conf",
+  "git_configuration": "/etc/gitconfig",
+  "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}}
 }
 )";
 

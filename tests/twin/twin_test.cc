@@ -54,11 +54,24 @@ TEST(Twin, TwoBases) {
   EXPECT_EQ(differences(spec), Lines());
 }
 
+TEST(Twin, SecretsOfEachStep) {
+  ImageSpec spec = sample_spec();
+  spec.stages[0].steps[1].secrets = {"licence.key", "token"};
+  spec.stages[1].steps[2].secrets = {"token"};
+  EXPECT_EQ(differences(spec), Lines());
+  EXPECT_EQ(dockerfile_differences(sample_spec(), render_dockerfile(spec)),
+            Lines({"Dockerfile:26: stage 1, step 1: the secrets are 'licence.key token', the plan has ''",
+                   "Dockerfile:51: stage 2, step 3: the secrets are 'token', the plan has ''"}));
+  std::string optional = render_dockerfile(spec);
+  optional.erase(optional.find(",required=true"), std::string_view(",required=true").size());
+  EXPECT_FALSE(dockerfile_differences(spec, optional).empty());
+}
+
 TEST(Twin, TellsWhatDiffers) {
   Lines lines = found([](ImageSpec& spec) { spec.stages[1].steps[2].parameters["KILN_VERSION"] = "2.7.0"; });
   EXPECT_EQ(
       lines,
-      Lines({"Dockerfile:44: stage 2, step 3: the parameters: KILN_VERSION is '2.6.0', the plan has '2.7.0'",
+      Lines({"Dockerfile:46: stage 2, step 3: the parameters: KILN_VERSION is '2.6.0', the plan has '2.7.0'",
              "Singularity.def:58: stage 2, step 2: the parameters: KILN_VERSION is '2.6.0', the plan has "
              "'2.7.0'"}));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/file_mask.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
 
@@ -20,16 +19,10 @@ bool is_one_line(const std::string& text) {
 
 std::string archive_state(const Step& base, const std::string& script, const std::string& architecture,
                           const StepSetup& setup, const fs::path& folder) {
-  Command command;
-  command.folder = copy_recipe_files(base, setup, folder);
-  command.argv = {"/bin/sh", "-eu", script};
-  command.environment = host_script_environment(base, setup, folder);
+  Command command = host_script(base, script, setup, folder);
   command.environment.erase("KILN_ARCHIVE");
   command.environment["KILN_ARCHITECTURE"] = architecture;
   command.capture_stdout = true;
-  command.limits = setup.site.step_limits;
-  command.own_processes = true;
-  command.file_mask = kImageMask;
   CommandResult result = setup.runner.run(command);
   try {
     check_script(result, command.limits);

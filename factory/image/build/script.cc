@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_mask.h"
+#include "base/hidden_words.h"
 #include "base/processors.h"
+#include "image/build/failure.h"
+#include "image/build/secrets.h"
 
 namespace kiln {
 namespace {
@@ -40,13 +43,67 @@ std::string planned_digest(const Step& step, const std::string& path) {
   return inputs.at("files").at(path).get<std::string>();
 }
 
-// apt reads certificates from its own configuration only.
-void hand_on_to_apt(SiteHandover& handover, FileSystem& files, const fs::path& folder) {
-  auto found = handover.environment.find("SSL_CERT_FILE");
-  if (found == handover.environment.end()) return;
-  files.write(folder / "apt.conf", fmt::format("Acquire::https::CaInfo \"{}\";\n", found->second));
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+// apt reads one file more than the image's: what the base's recipe says of this machine, and the
+// certificates, which it takes from its own configuration only.
+void hand_on_to_apt(SiteHandover& handover, const std::optional<fs::path>& of_base, FileSystem& files,
+                    const fs::path& folder) {
+  std::string text;
+  if (of_base) {
+    handover.mounts.push_back({*of_base, "/run/kiln/site/base"});
+    text = files.read(*of_base / "apt.conf").value_or("");
+  }
+  if (auto found = handover.environment.find("SSL_CERT_FILE"); found != handover.environment.end())
+    text += fmt::format("Acquire::https::CaInfo \"{}\";\n", found->second);
+  if (text.empty()) return;
+  files.write(folder / "apt.conf", text);
   handover.mounts.push_back({folder / "apt.conf", "/run/kiln/apt.conf"});
   handover.environment["APT_CONFIG"] = "/run/kiln/apt.conf";
+}
+
+// The folder in which the `site` script of the base says how this machine reaches packages; nothing when the
+// base has no such script.
+std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log) {
+  if (!setup.base || setup.base->site.empty()) return std::nullopt;
+  const fs::path output = folder / "base" / "site";
+  setup.files.make_directories(output);
+  Command command = host_script(*setup.base, setup.base->site, setup, folder / "base");
+  command.environment["KILN_OUTPUT"] = output.string();
+  command.log = log;
+  try {
+    check_script(setup.runner.run(command), command.limits);
+  } catch (Error& error) {
+    throw error.while_doing(fmt::format("asking {} of {} how this machine reaches packages", setup.base->site,
+                                        setup.base->component));
+  }
+  return output;
+}
+
+// The passwords of proxies and indexes.
+std::vector<std::string> passwords_of(const std::map<std::string, std::string>& environment) {
+  std::vector<std::string> passwords;
+  for (const auto& [name, value] : environment) append(passwords, passwords_in_urls(value));
+  return passwords;
+}
+
+std::map<std::string, std::string> host_environment(const Step& step, const StepSetup& setup,
+                                                    const fs::path& folder) {
+  auto environment = standing_environment(setup, std::nullopt);
+  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
+  for (auto& [name, value] : handover.environment) {
+    for (const Mount& mount : handover.mounts)  // on the host the files are where they are
+      if (value == mount.target) value = mount.source.string();
+    environment[name] = value;
+  }
+  for (const char* name : {"PATH", "HOME"})
+    if (auto ours = setup.environment.find(name); ours != setup.environment.end())
+      environment[name] = ours->second;
+  environment["TMPDIR"] = fs::absolute(folder).string();
+  for (const auto& [name, value] : step.parameters) environment[name] = value;
+  return environment;
 }
 
 }  // namespace
@@ -93,37 +150,56 @@ std::map<std::string, std::string> standing_environment(const StepSetup& setup,
   return environment;
 }
 
-std::map<std::string, std::string> host_script_environment(const Step& step, const StepSetup& setup,
-                                                           const fs::path& folder) {
-  auto environment = standing_environment(setup, std::nullopt);
-  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
-  for (auto& [name, value] : handover.environment) {
-    for (const Mount& mount : handover.mounts)  // on the host the files are where they are
-      if (value == mount.target) value = mount.source.string();
-    environment[name] = value;
+Command host_script(const Step& base, const std::string& script, const StepSetup& setup,
+                    const fs::path& folder) {
+  Command command;
+  command.folder = copy_recipe_files(base, setup, folder);
+  command.argv = {"/bin/sh", "-eu", script};
+  command.environment = host_environment(base, setup, folder);
+  command.hidden = passwords_of(command.environment);
+  if (!base.secrets.empty() && script == base.script) {
+    const fs::path secrets = fs::absolute(folder) / "secrets";
+    append(command.hidden, hand_in_secrets(base.secrets, setup.site, setup.environment, secrets).hidden);
+    command.environment["KILN_SECRETS"] = secrets.string();
   }
-  for (const char* name : {"PATH", "HOME"})
-    if (auto ours = setup.environment.find(name); ours != setup.environment.end())
-      environment[name] = ours->second;
-  environment["TMPDIR"] = fs::absolute(folder).string();
-  for (const auto& [name, value] : step.parameters) environment[name] = value;
-  return environment;
+  command.limits = setup.site.step_limits;
+  command.own_processes = true;
+  command.file_mask = kImageMask;
+  return command;
+}
+
+ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,
+                           const fs::path& folder, const fs::path& log) {
+  const FileMask of_images(kImageMask);
+  ContainerRun request;
+  request.network = network;
+  request.log = log;
+  request.limits = setup.site.step_limits;
+  request.environment = standing_environment(setup, parent.chain.base);
+  if (!network) return request;  // nothing to configure
+  const fs::path own = fs::absolute(folder);
+  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
+  hand_on_to_apt(handover, site_of_base(setup, own, log), setup.files, own);
+  request.mounts = std::move(handover.mounts);
+  request.environment.insert(handover.environment.begin(), handover.environment.end());
+  request.hidden = passwords_of(request.environment);
+  append(request.hidden, passwords_in_urls(setup.files.read(own / "apt.conf").value_or("")));
+  return request;
 }
 
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
-                              const StepSetup& setup, const fs::path& folder) {
+                              const StepSetup& setup, const fs::path& folder, const fs::path& log) {
   const FileMask of_images(kImageMask);
-  ContainerRun request;
+  ContainerRun request = container_run(parent, step.kind != StepKind::test, setup, folder, log);
   request.argv = {"/bin/sh", "-eu", step.script};
   request.folder = "/run/kiln/" + files.filename().string();
-  request.mounts = {{files, request.folder}};
-  request.limits = setup.site.step_limits;
-  request.environment = standing_environment(setup, parent.chain.base);
-  if (step.kind != StepKind::test) {  // tests have no network: nothing to configure
-    SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
-    hand_on_to_apt(handover, setup.files, fs::absolute(folder));
-    request.mounts.insert(request.mounts.end(), handover.mounts.begin(), handover.mounts.end());
-    request.environment.insert(handover.environment.begin(), handover.environment.end());
+  request.mounts.insert(request.mounts.begin(), {files, request.folder});
+  if (!step.secrets.empty()) {
+    HandedSecrets secrets =
+        hand_in_secrets(step.secrets, setup.site, setup.environment, fs::absolute(folder) / "secrets");
+    request.mounts.insert(request.mounts.end(), secrets.mounts.begin(), secrets.mounts.end());
+    append(request.hidden, secrets.hidden);
+    request.environment["KILN_SECRETS"] = kSecretsInside;
   }
   for (const auto& [name, value] : step.parameters) request.environment[name] = value;
   return request;
@@ -144,6 +220,12 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
   environment["TMPDIR"] = fs::absolute(temporary).string();
   environment["LC_ALL"] = "C.UTF-8";
   return environment;
+}
+
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
+  EngineSetup engine{setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
+                     engine_environment(setup.environment, folder)};
+  return make_engine(setup.site.engine, engine);
 }
 
 std::string log_header(const Step& step) {

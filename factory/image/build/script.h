@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,17 +18,27 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
 std::map<std::string, std::string> standing_environment(const StepSetup& setup,
                                                         const std::optional<ImageConfig>& base);
 
-// For a script on the build host (rootfs): the host's PATH, HOME and site configuration, TMPDIR in `folder`.
-std::map<std::string, std::string> host_script_environment(const Step& step, const StepSetup& setup,
-                                                           const fs::path& folder);
+// Runs `script` of a base on the build host: with its parameters, the host's PATH and HOME, the site's
+// configuration, and `folder` for its files and as TMPDIR.
+Command host_script(const Step& base, const std::string& script, const StepSetup& setup,
+                    const fs::path& folder);
 
-// For a script in a container upon `parent`; `files` is what copy_recipe_files returned. Writes to `folder`.
+// What everything that runs in a container upon `parent` finds: variables, and with `network` the site's
+// configuration. Writes to `folder`, which is private, and to `log`.
+ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,
+                           const fs::path& folder, const fs::path& log);
+
+// For a script in a container upon `parent`; `files` is what copy_recipe_files returned. Writes to `folder`
+// and to `log`.
 ContainerRun container_script(const Step& step, const StepRecord& parent, const fs::path& files,
-                              const StepSetup& setup, const fs::path& folder);
+                              const StepSetup& setup, const fs::path& folder, const fs::path& log);
 
 // What engines see of our environment: an allow-list.
 std::map<std::string, std::string> engine_environment(const std::map<std::string, std::string>& ours,
                                                       const fs::path& temporary);
+
+// The site's engine; its temporary files are in `folder`, one folder to sweep after a kill.
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup);
 
 // The head of a step's log.
 std::string log_header(const Step& step);

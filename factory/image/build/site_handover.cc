@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kCertificates = "/run/kiln/ca-certificates.crt";
 constexpr const char* kPipConfiguration = "/run/kiln/pip.conf";
+constexpr const char* kGitConfiguration = "/run/kiln/gitconfig";
 
 // Each tool has its own name for the file of trusted certificates.
 constexpr std::array kCertificateVariables = {"PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE",
@@ -58,13 +59,17 @@ bool has_host_path(const std::string& value) {
   return false;
 }
 
+// What the site file names under `key`: it was there when that was read.
+const std::string& named_file(const Site& site, const std::string& file, const char* key,
+                              const FileSystem& files) {
+  if (files.exists(file)) return file;
+  throw Error(ExitCode::input, {site.file, 0, 0, key}, fmt::format("{} does not exist", file));
+}
+
 std::string pip_configuration(const Site& site, const FileSystem& files,
                               const std::map<std::string, std::string>& ours) {
-  if (!site.pip_configuration.empty()) {
-    if (files.exists(site.pip_configuration)) return site.pip_configuration;
-    throw Error(ExitCode::input, {site.file, 0, 0, "/pip_configuration"},
-                fmt::format("{} does not exist", site.pip_configuration));
-  }
+  if (!site.pip_configuration.empty())
+    return named_file(site, site.pip_configuration, "/pip_configuration", files);
   auto value = [&](const char* name) { return ours.contains(name) ? ours.at(name) : std::string(); };
   std::vector<std::string> places = {value("PIP_CONFIG_FILE"), "/etc/pip.conf"};
   if (std::string home = value("HOME"); !home.empty())
@@ -72,6 +77,14 @@ std::string pip_configuration(const Site& site, const FileSystem& files,
   for (const std::string& place : places)
     if (place.starts_with('/') && place != "/dev/null" && files.exists(place)) return place;
   return "";
+}
+
+// A person's own (~/.gitconfig) has names and habits in it, and is not handed on by itself.
+std::string git_configuration(const Site& site, const FileSystem& files) {
+  if (!site.git_configuration.empty())
+    return named_file(site, site.git_configuration, "/git_configuration", files);
+  const std::string machine = "/etc/gitconfig";
+  return files.exists(machine) ? machine : "";
 }
 
 }  // namespace
@@ -99,6 +112,10 @@ SiteHandover site_handover(const Site& site, const FileSystem& files,
   if (std::string file = pip_configuration(site, files, ours); !file.empty()) {
     handover.mounts.push_back({file, kPipConfiguration});
     handover.environment["PIP_CONFIG_FILE"] = kPipConfiguration;
+  }
+  if (std::string file = git_configuration(site, files); !file.empty()) {
+    handover.mounts.push_back({file, kGitConfiguration});
+    handover.environment["GIT_CONFIG_SYSTEM"] = kGitConfiguration;  // git 2.32 and later
   }
   return handover;
 }

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/file_mask.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
 #include "image/engine/architecture.h"
@@ -66,15 +65,9 @@ class StepRun {
 
   StepRecord rootfs() {
     fs::path tar = folder_ / "rootfs.tar";
-    Command command;
-    command.folder = copy_recipe_files(step_, setup_, folder_);
-    command.argv = {"/bin/sh", "-eu", step_.script};
-    command.environment = host_script_environment(step_, setup_, folder_);
+    Command command = host_script(step_, step_.script, setup_, folder_);
     command.environment["KILN_OUTPUT"] = tar.string();
     command.log = log();
-    command.limits = setup_.site.step_limits;
-    command.own_processes = true;
-    command.file_mask = kImageMask;
     check_script(setup_.runner.run(command), command.limits);
     if (!setup_.files.exists(tar))
       throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));
@@ -108,8 +101,7 @@ class StepRun {
     StepRecord parent = record_of(step_.parent);
     auto container = engine_.start(&parent);
     fs::path files = copy_recipe_files(step_, setup_, folder_);
-    ContainerRun request = container_script(step_, parent, files, setup_, folder_);
-    request.log = log();
+    ContainerRun request = container_script(step_, parent, files, setup_, folder_, log());
     check_script(container->run(request), request.limits);
     return finish(*container, std::move(parent));
   }
@@ -127,9 +119,7 @@ class StepRun {
     StepRecord image = record_of(step_.parent);
     auto container = engine_.start(&image);
     fs::path files = copy_recipe_files(step_, setup_, folder_);
-    ContainerRun request = container_script(step_, image, files, setup_, folder_);
-    request.log = log();
-    request.network = false;
+    ContainerRun request = container_script(step_, image, files, setup_, folder_, log());
     std::string last;
     request.on_line = [&](std::string_view line) {
       if (!line.empty()) last = line;
@@ -173,13 +163,6 @@ void record_failure(const Step& step, const Error& error, double seconds, const 
   FailureRecord failure = failure_record(step.key, error, seconds, setup.state.log(step.key));
   std::ofstream(failure.log, std::ios::app) << "\nkiln: " << error.format() << '\n';
   RecordWriter(setup.state, setup.files).write(failure);
-}
-
-// The engine's temporary files are the step's: one folder to sweep after a kill.
-std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
-  EngineSetup engine{setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
-                     engine_environment(setup.environment, folder)};
-  return make_engine(setup.site.engine, engine);
 }
 
 StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& setup, Engine& engine) {

@@ -1,6 +1,7 @@
 // Runs one step of the plan: what `kiln step KEY` does, here or on a compute node.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/site.h"
@@ -20,6 +21,7 @@ struct StepSetup {
   const Clock& clock;
   std::map<std::string, std::string> environment;  // ours; the allow-list decides what a script sees
   std::map<std::string, fs::path> recipe_folders;  // "framework/pytorch" → folder
+  std::optional<Step> base = {};                   // what the step stands on, at the very bottom
 };
 
 enum class StepOutcome { done, up_to_date, failed };

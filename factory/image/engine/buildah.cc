@@ -1,6 +1,7 @@
 #include "image/engine/buildah.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -66,6 +67,8 @@ class BuildahContainer final : public Container {
                                 engine_.setup_.files);
     std::vector<std::string> arguments = {"run",    "--isolation", "chroot",       "--network",   "host",
                                           "--user", "0:0",         "--workingdir", request.folder};
+    if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
+      arguments.emplace_back("--terminal");
     auto add_mount = [&](const fs::path& source, const std::string& target) {
       arguments.insert(arguments.end(), {"--volume", source.string() + ":" + target + ":ro"});
     };
@@ -84,6 +87,8 @@ class BuildahContainer final : public Container {
     command.on_line = request.on_line;
     command.own_processes = true;
     command.file_mask = kImageMask;
+    command.hidden = request.hidden;
+    command.interactive = request.interactive;
     return engine_.setup_.runner.run(command);
   }
 

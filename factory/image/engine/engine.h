@@ -29,6 +29,8 @@ struct ContainerRun {
   bool capture_stdout = false;
   CommandLimits limits;
   std::function<void(std::string_view)> on_line = {};  // as Command::on_line
+  std::vector<std::string> hidden = {};                // as Command::hidden
+  bool interactive = false;                            // as Command::interactive
 };
 
 // A writable container, private to one step. Removed by the destructor.

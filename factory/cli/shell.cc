@@ -1,0 +1,177 @@
+// kiln shell: a shell where a step of an image runs, or in the image itself.
+#include "image/build/shell.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/cell_options.h"
+#include "cli/invocation.h"
+#include "image/state/plan_file.h"
+#include "image/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+struct ShellOptions : CellOptions {
+  std::string step;
+  bool failed = false;
+};
+
+constexpr std::size_t kShortestKey = 6;  // digits of a key that name a step
+
+// The one image that the patterns mean, as it was last built: what is looked into is what is there.
+ImageSpec image_of(const ShellOptions& options, const StatePaths& state, Invocation& invocation) {
+  Catalogue catalogue = invocation.load(options.matrix);
+  ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  if (chosen.images.size() != 1) {
+    std::vector<std::string> names;
+    for (std::uint32_t number : chosen.images) names.push_back(catalogue.plan.image(number).reference());
+    throw Error(
+        ExitCode::usage, fmt::format("a shell is opened in one image, and these are {}", names.size()),
+        fmt::format(
+            "name one: {}",
+            fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(8, std::ssize(names)), ", ")));
+  }
+  const std::string id = catalogue.plan.image(chosen.images.front()).id();
+  auto file = PlanFile::open(invocation.files, state.plan(catalogue.plan.name()));
+  auto image = file ? file->image(id) : std::nullopt;
+  if (!image)
+    throw Error(ExitCode::usage, fmt::format("{} was never built here", id), "run `kiln build` first");
+  return *std::move(image);
+}
+
+std::vector<Step> all_steps(const ImageSpec& image) {
+  std::vector<Step> steps;
+  for (const Step* step : image.steps()) steps.push_back(*step);
+  steps.insert(steps.end(), image.tests.begin(), image.tests.end());
+  return steps;
+}
+
+// A base's root file system is made on the build host, and a copy by nobody's script: these are looked into
+// when they are done.
+ShellPlace place_of(Step step) {
+  const bool has_script = step.kind == StepKind::run || step.kind == StepKind::test;
+  return {std::move(step), !has_script, {}};
+}
+
+// The first step, in order of execution, that is not done and whose last attempt failed.
+std::optional<Step> failed_step(const ImageSpec& image, const StatePaths& state, const FileSystem& files) {
+  RecordReader reader(state, files);
+  for (const Step& step : all_steps(image)) {
+    const bool is_done =
+        step.kind == StepKind::test ? files.exists(state.test(step.key)) : files.exists(state.step(step.key));
+    if (!is_done && reader.failure(step.key)) return step;
+  }
+  return std::nullopt;
+}
+
+ShellPlace failed_place(const ImageSpec& image, const StatePaths& state, const Invocation& invocation) {
+  auto step = failed_step(image, state, invocation.files);
+  if (!step)
+    throw Error(ExitCode::no_match, fmt::format("no step of {}:{} failed", image.repository, image.tag));
+  ShellPlace place = place_of(*step);
+  if (place.after)
+    throw Error(ExitCode::no_match, fmt::format("what failed is {}, which runs in no container", step->title),
+                fmt::format("its log is {}", state.log(step->key).string()));
+  return place;
+}
+
+[[noreturn]] void fail_ambiguous(const std::string& name, const std::vector<Step>& steps) {
+  std::string list;
+  for (const Step& step : steps)
+    list += fmt::format("{}{} ({} {})", list.empty() ? "" : ", ", step.key.substr(0, 12), name_of(step.kind),
+                        step.title);
+  throw Error(ExitCode::usage, fmt::format("'{}' means {} steps", name, steps.size()),
+              "name one by its key: " + list);
+}
+
+// By the beginning of its key, by its title, or by the component whose script it runs.
+Step step_named(const std::string& name, const ImageSpec& image) {
+  const std::vector<Step> steps = all_steps(image);
+  std::vector<Step> found;
+  auto look = [&](auto matches) {
+    if (found.empty()) std::copy_if(steps.begin(), steps.end(), std::back_inserter(found), matches);
+  };
+  auto is_of = [&](const Step& step) {
+    return step.component == name || step.component.ends_with("/" + name);
+  };
+  look([&](const Step& step) { return name.size() >= kShortestKey && step.key.starts_with(name); });
+  look([&](const Step& step) { return step.title == name; });
+  look([&](const Step& step) { return is_of(step) && step.kind == StepKind::run; });
+  look(is_of);
+  if (found.size() == 1) return found.front();
+  if (found.size() > 1) fail_ambiguous(name, found);
+  std::vector<std::string> names;
+  for (const Step& step : steps) names.push_back(step.component.substr(step.component.find('/') + 1));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::string hint = did_you_mean(name, names);
+  throw Error(ExitCode::no_match, fmt::format("{}:{} has no step '{}'", image.repository, image.tag, name),
+              hint.empty() ? fmt::format("its components: {}", fmt::join(names, ", ")) : hint);
+}
+
+ShellPlace choose_place(const ShellOptions& options, const ImageSpec& image, const StatePaths& state,
+                        const Invocation& invocation) {
+  if (!options.step.empty()) return place_of(step_named(options.step, image));
+  if (options.failed) return failed_place(image, state, invocation);
+  return {image.last_step(), true, image.environment};
+}
+
+Step base_of(const Step& step, const ImageSpec& image) {
+  for (const Stage& stage : image.stages)
+    for (const Step& one : stage.steps)
+      if (one.key == step.key) return stage.steps.front();
+  return image.image_stage().steps.front();
+}
+
+std::string described(const ShellPlace& place, const ImageSpec& image) {
+  const Step& step = place.step;
+  if (place.after)
+    return fmt::format("{}:{} with {} done. Nothing done here is kept.", image.repository, image.tag,
+                       step.title);
+  return fmt::format("{}:{} where {} runs: `/bin/sh -eu {}`. Nothing done here is kept.", image.repository,
+                     image.tag, step.title, step.script);
+}
+
+void run_shell(const ShellOptions& options, Invocation& invocation) {
+  invocation.need_root_or_namespace();
+  ::umask(022);  // as in a step
+  const StatePaths state = invocation.state();
+  const ImageSpec image = image_of(options, state, invocation);
+  const ShellPlace place = choose_place(options, image, state, invocation);
+  const Site site = invocation.site();
+  StepSetup setup = invocation.step_setup(site, state);
+  setup.base = base_of(place.step, image);
+  for (const std::string& component : {place.step.component, setup.base->component})
+    setup.recipe_folders[component] = state.recipes() / component;
+  invocation.note(described(place, image));
+  CommandResult result = open_shell(place, setup);
+  const int status = result.end == CommandEnd::exited ? result.status : 128 + result.status;
+  invocation.exit_code =
+      result.end == CommandEnd::interrupted ? ExitCode::interrupted : static_cast<ExitCode>(status);
+}
+
+}  // namespace
+
+CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ShellOptions>();
+  CLI::App* command = app.add_subcommand(
+      "shell", "Open a shell in an image, or where one of its steps runs; nothing done there is kept");
+  add_cell_options(*command, *options);
+  auto* step =
+      command->add_option("--step", options->step,
+                          "where this step runs: a component (openblas), a title, or the beginning of a key");
+  step->type_name("STEP");
+  command->add_flag("--failed", options->failed, "where the step runs that failed in the last build")
+      ->excludes(step);
+  command->footer(
+      "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"
+      "echo 'ldconfig -p' | kiln shell -f matrix/demo.json framework=jax");
+  command->callback([options, &invocation] { run_shell(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln
