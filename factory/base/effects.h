@@ -65,7 +65,8 @@ struct Command {
   // It sees the processes that it starts and no others, and none of them outlives it or us. Where the kernel
   // grants no PID namespace the log says so, and it shares the machine's.
   bool own_processes = false;
-  // The umask of the child; nullopt: ours, which says who may read kiln's own files and nothing of an image's.
+  // The umask of the child; nullopt: ours, which says who may read kiln's own files and nothing of an
+  // image's.
   std::optional<unsigned> file_mask;
   // Cleaning up: it runs although we were told to stop, and is given its time.
   bool despite_interrupt = false;

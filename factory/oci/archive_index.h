@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "oci/blob.h"
+#include "oci/tar_reader.h"
 
 namespace kiln {
 
@@ -19,7 +20,7 @@ class ArchiveIndex {
   bool contains(std::string_view name) const;
 
  private:
-  void add(std::string name, char type, const std::string& link, const BlobSection& section);
+  void add(const TarMember& member, const BlobSection& section);
   const ReadOnlyFile& file_;
   std::map<std::string, BlobSection, std::less<>> files_;
   std::map<std::string, std::string, std::less<>> links_;

@@ -48,24 +48,25 @@ struct Files {
             image.layer_count(), [&](std::size_t layer) { return image.open_layer(layer, layer_limits); },
             sink, entry_limits, layer_limits) {
     merge.run();
+    first_names.assign(merge.tree().inode_count(), kNoNode);
     std::vector<NodeId> folders{kRootNode};
     while (!folders.empty()) {
       NodeId folder = folders.back();
       folders.pop_back();
       for (NodeId node : merge.tree().children(folder)) {
         InodeId id = merge.tree().inode_at(node);
-        std::string path = "/" + merge.tree().path(node);
-        if (merge.tree().inode(id).kind == EntryKind::folder) folders.push_back(node);
-        std::string& first = first_names.emplace(id, path).first->second;
-        first = std::min(first, path);
-        by_path.emplace(std::move(path), id);
+        if (inode(id).kind == EntryKind::folder) folders.push_back(node);
+        NodeId& first = first_names[id];
+        if (first == kNoNode || path(node) < path(first)) first = node;
       }
     }
   }
 
+  std::string path(NodeId node) const { return "/" + merge.tree().path(node); }
   const Inode& inode(InodeId id) const { return merge.tree().inode(id); }
-  std::string made_by(InodeId id) const {
-    std::size_t layer = inode(id).layer;
+  const Inode& at(NodeId node) const { return inode(merge.tree().inode_at(node)); }
+  std::string made_by(const Inode& of) const {
+    std::size_t layer = of.layer;
     for (const HistoryEntry& entry : image.config().history) {
       if (entry.empty_layer) continue;
       if (layer-- == 0) return entry.created_by;
@@ -76,8 +77,7 @@ struct Files {
   const SourceImage& image;
   DigestSink sink;
   LayerMerge merge;
-  std::map<std::string, InodeId> by_path;
-  std::map<InodeId, std::string> first_names;  // of hard links
+  std::vector<NodeId> first_names;  // of inodes, which have several where there are hard links
 };
 
 std::string_view word(EntryKind kind) {
@@ -130,7 +130,10 @@ void compare_contents(const Files& before, const Inode& a, const Files& now, con
     what.emplace_back("content");
 }
 
-std::vector<std::string> compare_files(const Files& before, InodeId first, const Files& now, InodeId second) {
+// REQUIRES: the nodes have the same path.
+std::vector<std::string> compare_files(const Files& before, NodeId left, const Files& now, NodeId right) {
+  const InodeId first = before.merge.tree().inode_at(left);
+  const InodeId second = now.merge.tree().inode_at(right);
   const Inode& a = before.inode(first);
   const Inode& b = now.inode(second);
   if (a.kind != b.kind) return {fmt::format("{} → {}", word(a.kind), word(b.kind))};
@@ -142,9 +145,59 @@ std::vector<std::string> compare_files(const Files& before, InodeId first, const
     what.push_back(fmt::format("owner {}:{} → {}:{}", a.uid, a.gid, b.uid, b.gid));
   if (a.mtime != b.mtime) what.push_back(fmt::format("time {} → {}", a.mtime, b.mtime));
   names_that_differ(xattrs_of(before, a), xattrs_of(now, b), "xattr", what);
-  if (before.first_names.at(first) != now.first_names.at(second)) what.emplace_back("hard link");
+  NodeId was = before.first_names[first];
+  NodeId is = now.first_names[second];
+  bool alone = was == left && is == right;
+  if (!alone && before.path(was) != now.path(is)) what.emplace_back("hard link");
   return what;
 }
+
+// Goes through both trees side by side: names are kept of what differs only.
+class TreeComparison {
+ public:
+  TreeComparison(const Files& before, const Files& now, ImageDifference& difference)
+      : before_(before), now_(now), difference_(difference) {}
+
+  // Of a folder that one of the two may lack (kNoNode).
+  void compare_folders(NodeId left, NodeId right) {
+    const std::vector<NodeId> a = children(before_, left);
+    const std::vector<NodeId> b = children(now_, right);
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < a.size() || j < b.size()) {
+      int order = i == a.size() ? 1 : j == b.size() ? -1 : name(before_, a[i]).compare(name(now_, b[j]));
+      compare(order <= 0 ? a[i++] : kNoNode, order >= 0 ? b[j++] : kNoNode);
+    }
+  }
+
+ private:
+  static std::vector<NodeId> children(const Files& files, NodeId folder) {
+    bool is_folder = folder != kNoNode && files.at(folder).kind == EntryKind::folder;
+    return is_folder ? files.merge.tree().children(folder) : std::vector<NodeId>();
+  }
+  static std::string_view name(const Files& files, NodeId node) { return files.merge.tree().name(node); }
+
+  void compare(NodeId left, NodeId right) {
+    ++difference_.compared;
+    if (left == kNoNode || right == kNoNode) {
+      const Files& files = left == kNoNode ? now_ : before_;
+      NodeId node = left == kNoNode ? right : left;
+      add(files, node, left == kNoNode ? FileChange::added : FileChange::removed, {});
+    } else {
+      auto what = compare_files(before_, left, now_, right);
+      if (!what.empty()) add(now_, right, FileChange::changed, std::move(what));
+    }
+    compare_folders(left, right);
+  }
+
+  void add(const Files& files, NodeId node, FileChange change, std::vector<std::string> what) {
+    difference_.files.push_back({files.path(node), change, std::move(what), files.made_by(files.at(node))});
+  }
+
+  const Files& before_;
+  const Files& now_;
+  ImageDifference& difference_;
+};
 
 std::map<std::string, std::string> variables(const ImageConfig& config) {
   std::map<std::string, std::string> result;
@@ -181,25 +234,9 @@ ImageDifference compare_images(const SourceImage& before, const SourceImage& now
   difference.configuration = compare_configurations(before.config(), now.config());
   Files first(before, entry_limits, layer_limits);
   Files second(now, entry_limits, layer_limits);
-  auto a = first.by_path.begin();
-  auto b = second.by_path.begin();
-  while (a != first.by_path.end() || b != second.by_path.end()) {
-    ++difference.compared;
-    if (b == second.by_path.end() || (a != first.by_path.end() && a->first < b->first)) {
-      difference.files.push_back({a->first, FileChange::removed, {}, first.made_by(a->second)});
-      ++a;
-    } else if (a == first.by_path.end() || b->first < a->first) {
-      difference.files.push_back({b->first, FileChange::added, {}, second.made_by(b->second)});
-      ++b;
-    } else {
-      auto what = compare_files(first, a->second, second, b->second);
-      if (!what.empty())
-        difference.files.push_back(
-            {a->first, FileChange::changed, std::move(what), second.made_by(b->second)});
-      ++a;
-      ++b;
-    }
-  }
+  TreeComparison(first, second, difference).compare_folders(kRootNode, kRootNode);
+  std::sort(difference.files.begin(), difference.files.end(),
+            [](const FileDifference& a, const FileDifference& b) { return a.path < b.path; });
   return difference;
 }
 

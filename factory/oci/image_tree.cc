@@ -7,8 +7,10 @@
 namespace kiln {
 namespace {
 
-constexpr unsigned kMostLinks = 255;                   // followed on one way
-constexpr std::uint64_t kMostLinkSteps = 100'000'000;  // components of link targets walked for one image
+constexpr unsigned kMostLinks = 255;  // followed on one way
+// Components of link targets walked for one image: so many, and so many more for each of its entries.
+constexpr std::uint64_t kLinkSteps = 1'000'000;
+constexpr std::uint64_t kLinkStepsOfAnEntry = 64;
 
 [[noreturn]] void bad_tree(const std::string& what) { throw Error(ExitCode::input, what); }
 
@@ -29,7 +31,12 @@ InodeId ImageTree::add_inode(const Inode& inode) {
 
 std::uint32_t ImageTree::add_string(std::string_view text) {
   strings_.emplace_back(text);
+  string_bytes_ += sizeof(std::string) + text.size();
   return static_cast<std::uint32_t>(strings_.size() - 1);
+}
+
+std::uint64_t ImageTree::memory() const {
+  return paths_.memory() + inodes_.size() * sizeof(Inode) + slots_.size() * sizeof(Slot) + string_bytes_;
 }
 
 ImageTree::Slot& ImageTree::slot(NodeId node) {
@@ -74,7 +81,7 @@ ImageTree::Place ImageTree::walk(Place from, std::string_view path, unsigned& li
   while (!path.empty()) {
     std::string_view component = path.substr(0, path.find('/'));
     path.remove_prefix(std::min(path.size(), component.size() + 1));
-    if (++link_steps_ > kMostLinkSteps)
+    if (++link_steps_ > kLinkSteps + kLinkStepsOfAnEntry * inodes_.size())
       bad_tree("leads through too many symbolic links, with those before it");
     if (component.empty() || component == ".") continue;
     if (component == "..") {

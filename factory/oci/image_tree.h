@@ -44,6 +44,8 @@ class ImageTree {
   const Inode& inode(InodeId id) const { return inodes_[id]; }
   std::size_t inode_count() const { return inodes_.size(); }
   std::size_t node_count() const { return paths_.size(); }
+  // Bytes that the tree takes, and lists made of it may take (PathTable::memory).
+  std::uint64_t memory() const;
   std::uint32_t add_string(std::string_view text);
   const std::string& string(std::uint32_t id) const { return strings_[id]; }
 
@@ -103,6 +105,7 @@ class ImageTree {
   std::deque<Inode> inodes_;
   std::deque<Slot> slots_;
   std::deque<std::string> strings_;
+  std::uint64_t string_bytes_ = 0;
   std::uint64_t link_steps_ = 0;
 };
 

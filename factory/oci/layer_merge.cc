@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::uint32_t kSkipped = kNone - 1;         // a file's payload: not written yet
 constexpr std::uint64_t kMostXattrBytes = 64u << 20;  // of all different sets together
+// Bytes of memory that a set and an attribute of it take, with libsquashfs's copy, which is hexadecimal.
+constexpr std::uint64_t kXattrSet = 300;
+constexpr std::uint64_t kXattr = 250;
 
 std::uint32_t squashfs_time(std::int64_t seconds) {
   return static_cast<std::uint32_t>(
@@ -20,6 +23,17 @@ std::uint32_t squashfs_time(std::int64_t seconds) {
 
 bool kept_xattr(const std::string& name) {
   return (name.starts_with("user.") && name.size() > 5) || name == "security.capability";
+}
+
+Digest digest_of(const Xattrs& set) {
+  Hasher hasher;
+  for (const auto& [name, value] : set)
+    for (const std::string* text : {&name, &value}) {
+      const std::uint64_t size = text->size();
+      hasher.update(&size, sizeof size);
+      hasher.update(text->data(), text->size());
+    }
+  return hasher.finish();
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ void LayerMerge::with_layer(std::size_t layer, Use use) {
       if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
       use(reader, entry);
     }
+    compressed_ += stream->compressed_bytes_read();
   } catch (Error& error) {
     error.while_doing(fmt::format("reading layer {} of {}", layer + 1, layer_count_));
     throw;
@@ -67,8 +82,25 @@ void LayerMerge::read_layer(std::size_t layer) {
     if (++report_.entries > limits_.entries)
       reader.refuse(fmt::format("the image has more than {} entries", limits_.entries));
     record(reader, entry, layer);
+    try {
+      check_memory(compressed_ + reader.compressed_bytes_read());
+    } catch (const Error& error) {
+      reader.refuse(error.message());
+    }
   });
   end_inode_[layer] = static_cast<InodeId>(tree_.inode_count());
+}
+
+// What a layer makes kiln remember is bounded by what it cost to send.
+void LayerMerge::check_memory(std::uint64_t compressed) const {
+  std::uint64_t most = layer_limits_.tree_bytes + layer_limits_.tree_ratio * compressed;
+  std::uint64_t taken = tree_.memory() + hidden_.size() * sizeof(Hidden) + xattr_memory_;
+  if (taken > most)
+    throw Error(
+        ExitCode::input,
+        fmt::format("the names and attributes of the image's files take over {} MB of memory, more than "
+                    "its {} bytes of layers are good for",
+                    most / 1'000'000, compressed));
 }
 
 void LayerMerge::record(LayerReader& reader, const LayerEntry& entry, std::size_t layer) {
@@ -140,9 +172,14 @@ std::uint32_t LayerMerge::xattr_set(const LayerEntry& entry) {
     else
       ++report_.xattrs_dropped;
   if (kept.empty()) return kNone;
-  auto [found, is_new] = xattr_ids_.emplace(kept, static_cast<std::uint32_t>(xattr_sets_.size()));
+  auto [found, is_new] =
+      xattr_ids_.emplace(digest_of(kept).hex(), static_cast<std::uint32_t>(xattr_sets_.size()));
   if (!is_new) return found->second;
-  for (const auto& [name, value] : kept) xattr_bytes_ += name.size() + value.size();
+  xattr_memory_ += kXattrSet;
+  for (const auto& [name, value] : kept) {
+    xattr_bytes_ += name.size() + value.size();
+    xattr_memory_ += kXattr + 3 * (name.size() + value.size());
+  }
   if (xattr_bytes_ > kMostXattrBytes)
     throw Error(ExitCode::input,
                 fmt::format("the image's extended attributes fill more than {} bytes", kMostXattrBytes));
@@ -154,6 +191,7 @@ void LayerMerge::merge_layers() {
   for (std::size_t layer = 0; layer < layer_count_; ++layer)
     for (InodeId id = first_inode_[layer]; id < end_inode_[layer]; ++id) try {
         tree_.apply(id);
+        check_memory(compressed_);
       } catch (const Error& error) {
         const Inode& inode = tree_.inode(id);
         Error named(error.code(),

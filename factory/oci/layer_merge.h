@@ -31,8 +31,6 @@ class ContentSink {
   virtual void end_file() = 0;
 };
 
-using Xattrs = std::vector<std::pair<std::string, std::string>>;
-
 // What a conversion did that the user may want to know.
 struct MergeReport {
   std::uint64_t entries = 0;
@@ -70,6 +68,7 @@ class LayerMerge {
   void with_layer(std::size_t layer, Use use);
   void read_layer(std::size_t layer);
   void record(LayerReader& reader, const LayerEntry& entry, std::size_t layer);
+  void check_memory(std::uint64_t compressed) const;
   bool is_hidden(NodeId node, std::size_t layer) const;
   void hide_below(const Inode& inode);
   Hidden& hidden(NodeId node);
@@ -88,8 +87,10 @@ class LayerMerge {
   std::vector<InodeId> first_inode_;  // of each layer, and the end of its entries
   std::vector<InodeId> end_inode_;
   std::vector<Xattrs> xattr_sets_;
-  std::map<Xattrs, std::uint32_t> xattr_ids_;
+  std::map<std::string, std::uint32_t> xattr_ids_;  // by digest
   std::uint64_t xattr_bytes_ = 0;
+  std::uint64_t xattr_memory_ = 0;
+  std::uint64_t compressed_ = 0;  // bytes of the layers that were read to their ends
   MergeReport report_;
 };
 

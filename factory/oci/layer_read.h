@@ -1,5 +1,4 @@
-// The entries of a layer's tar stream, read by libarchive and checked by rules of our own. libarchive is
-// visible in layer_reader.cc only.
+// The entries of a layer's tar stream, checked by the rules of images.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +15,8 @@ namespace kiln {
 
 enum class EntryKind : std::uint8_t { file, folder, symlink, hard_link, fifo, device, whiteout, opaque };
 
+using Xattrs = std::vector<std::pair<std::string, std::string>>;  // by name
+
 // One entry. Paths are relative to the image's root: components of 1 to 255 bytes joined by "/", no "." or
 // "..";
 // "" is the root itself. A whiteout's path is what it removes; an opaque marker's is the folder that it
@@ -30,7 +31,7 @@ struct LayerEntry {
   std::uint32_t gid = 0;
   std::int64_t mtime = 0;  // seconds
   std::uint64_t size = 0;  // of a file, holes included
-  std::vector<std::pair<std::string, std::string>> xattrs;
+  Xattrs xattrs;
 };
 
 struct EntryLimits {
@@ -57,6 +58,7 @@ class LayerReader {
   // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry,
   // or not at all.
   void read_content(const std::function<void(std::string_view)>& sink);
+  std::uint64_t compressed_bytes_read() const;
   // An error about the entry that next() gave: "entry #7 'a/b': …".
   [[noreturn]] void refuse(const std::string& why) const;
 

@@ -19,6 +19,10 @@ struct LayerLimits {
   std::uint64_t plain_bytes = 200ull << 30;  // of one layer
   std::uint64_t ratio = 200;                 // plain : compressed …
   std::uint64_t ratio_from = 64ull << 20;    // … once this many plain bytes came out
+  // Bytes of memory for the names and entries of an image: so many, and so many more for each compressed
+  // byte. Entries are cheap to make: 5 KB of tar, 30 bytes of gzip, name two thousand nested folders.
+  std::uint64_t tree_bytes = 128ull << 20;
+  std::uint64_t tree_ratio = 64;
 };
 
 class LayerStream {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kChunkBits = 20;
 constexpr std::size_t kChunkSize = 1u << kChunkBits;
-constexpr std::uint16_t kMostDepth = 2048;
+constexpr std::uint16_t kMostDepth = 1024;
+constexpr std::size_t kMostPath = 4096;
 
 }  // namespace
 
@@ -65,13 +66,23 @@ NodeId PathTable::insert(NodeId parent, std::string_view name) {
   if (buckets_[bucket] != kNoNode) return buckets_[bucket];
   if (nodes_[parent].depth >= kMostDepth)
     throw Error(ExitCode::input, "folders are nested deeper than " + std::to_string(kMostDepth));
+  const std::size_t length = nodes_[parent].length + (parent == kRootNode ? 0 : 1) + name.size();
+  if (length > kMostPath)
+    throw Error(ExitCode::input, "a path is longer than " + std::to_string(kMostPath) + " bytes");
   auto node = static_cast<NodeId>(nodes_.size());
   nodes_.push_back({parent, kNoNode, nodes_[parent].first_child, store_name(name),
-                    static_cast<std::uint16_t>(nodes_[parent].depth + 1)});
+                    static_cast<std::uint16_t>(nodes_[parent].depth + 1),
+                    static_cast<std::uint16_t>(length)});
+  path_bytes_ += length;
   nodes_[parent].first_child = node;
   buckets_[bucket] = node;
   if (nodes_.size() * 4 > buckets_.size() * 3) grow();
   return node;
+}
+
+std::uint64_t PathTable::memory() const {
+  return nodes_.size() * sizeof(Node) + buckets_.size() * sizeof(NodeId) + chunks_.size() * kChunkSize +
+         path_bytes_;
 }
 
 NodeId PathTable::insert_path(std::string_view path) {

@@ -20,7 +20,7 @@ class PathTable {
  public:
   PathTable();
   NodeId find(NodeId parent, std::string_view name) const;  // kNoNode when absent
-  // Throws Error(input) below a depth of 2048 folders, which 4096 bytes of path can hold.
+  // Throws Error(input) for a path over 4096 bytes (PATH_MAX) or more than 1024 folders deep.
   NodeId insert(NodeId parent, std::string_view name);
   NodeId insert_path(std::string_view path);  // components joined by "/"; "" is the root
 
@@ -30,6 +30,8 @@ class PathTable {
   std::string_view name(NodeId node) const;
   std::string path(NodeId node) const;
   std::size_t size() const { return nodes_.size(); }
+  // Bytes that the table takes, and those that a list of all paths would: some who read an image make one.
+  std::uint64_t memory() const;
 
  private:
   struct Node {
@@ -38,6 +40,7 @@ class PathTable {
     NodeId next_sibling = kNoNode;
     std::uint32_t name = 0;  // chunk number and offset of length byte and bytes
     std::uint16_t depth = 0;
+    std::uint16_t length = 0;  // of the path, bytes
   };
   std::uint64_t hash(NodeId parent, std::string_view name) const;
   std::size_t bucket_of(NodeId parent,
@@ -49,7 +52,8 @@ class PathTable {
   std::vector<NodeId> buckets_;  // open addressing, a power of two
   std::vector<std::unique_ptr<char[]>> chunks_;
   std::size_t chunk_used_ = 0;
-  std::uint64_t seed_;  // of the hash: layers cannot aim at collisions
+  std::uint64_t path_bytes_ = 0;  // of all nodes
+  std::uint64_t seed_;            // of the hash: layers cannot aim at collisions
 };
 
 }  // namespace kiln

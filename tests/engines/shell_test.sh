@@ -58,6 +58,7 @@ equals "$out" "distro.sh
 list.txt"
 expect 0 enter library=none version=2.10 method=distro compiler=turbo --step busybox <<<'ls /opt; pwd'
 equals "$out" /
+# shellcheck disable=SC2016  # the shell inside is to expand it
 expect 0 enter library=none version=2.10 method=distro compiler=none <<<'hello=$HELLO_HOME/bin/hello; $hello; pwd; ls /run/kiln | grep -c turbo || true'
 equals "$out" "hello 2.10: it's \"\$HOME\" & \`more\`
 /
@@ -136,6 +137,7 @@ no_container
 # 8. The build goes on from where it was.
 cp "$tiny/recipes/compiler/turbo/distro.sh" tiny/recipes/compiler/turbo/
 expect 0 "$KILN" build -f "$matrix" version=2.10 method=distro library=none
+# shellcheck disable=SC2016
 expect 0 enter library=none version=2.10 method=distro compiler=turbo <<<'cat /opt/kiln/hello/version; ls /opt/kiln; echo "$HELLO_TURBO"'
 equals "$out" "2.10
 hello

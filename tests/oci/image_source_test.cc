@@ -186,7 +186,7 @@ TEST(ArchiveIndex, RefusesDamage) {
   EXPECT_EQ(verdict(good), "accepted");
   std::string flipped = good;
   flipped[130] ^= 1;
-  EXPECT_NE(verdict(flipped).find("not a tar archive at byte 0"), std::string::npos);
+  EXPECT_NE(verdict(flipped).find("not a tar archive"), std::string::npos);
   EXPECT_NE(verdict(good.substr(0, 600)), "accepted");
   testing::TarEntry lying{"a"};
   EXPECT_NE(verdict(testing::tar_header(lying, 1u << 30)).find("leaves the archive"), std::string::npos);

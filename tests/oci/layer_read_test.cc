@@ -81,6 +81,15 @@ std::string many_xattrs() {
   return with_pax(records, {"a"});
 }
 
+// GNU's header for a long name ('L') or link ('K').
+std::string gnu_long(char type, const std::string& text) {
+  return tar_header({"././@LongLink", type}, text.size()) + testing::padded(text);
+}
+std::string zeros() { return std::string(512, '\0'); }
+std::string nul_inside(const std::string& key) {
+  return pax_header({{key, std::string("a\0b", 3)}}) + tar_entry({"x", '2', "", "y"}) + tar_end();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Entries, ReaderRefuses,
     ::testing::Values(
@@ -99,15 +108,75 @@ INSTANTIATE_TEST_SUITE_P(
                 "entry #1 'a': has the group id 2147483648, outside 0 … 2147483647"},
         Refused{"empty_symlink", second({"a", '2', "", ""}),
                 "entry #2 'a': is a symbolic link without a target"},
-        Refused{"many_xattrs", many_xattrs(), "entry #1 'a': has 129 extended attributes, the limit is 128"},
+        Refused{"many_xattrs", many_xattrs(), "entry #1 'a': has more than 128 extended attributes"},
         Refused{"large_xattr", with_pax({{"SCHILY.xattr.user.a", std::string(65537, 'x')}}, {"a"}),
                 "entry #1 'a': has an extended attribute of 65537 bytes, the limit is 65536"},
+        // Links have no content, whatever their size is: what stands there is the next header.
+        Refused{"hard_link_with_content",
+                pax_header({{"path", "b"}, {"size", "5"}}) + tar_header({"b", '1', "", "ok"}, 5) +
+                    testing::padded("12345") + tar_end(),
+                "entry #2 '': has a damaged header: its checksum is wrong"},
+        // Programs end at the first block of zeros, at two, or never.
+        Refused{"single_zero_block", tar_entry({"a"}) + zeros() + tar_entry({"b"}) + tar_end(),
+                "entry #2 '': follows a single block of zeros, where some programs end and others go on"},
+        Refused{"nul_in_a_path", nul_inside("path"), "entry #1 '': has a PAX path with a NUL inside"},
+        Refused{"nul_in_a_link", nul_inside("linkpath"), "entry #1 '': has a PAX linkpath with a NUL inside"},
+        Refused{"nul_in_a_key", nul_inside(std::string("comm\0ent", 8)),
+                "entry #1 '': has a PAX key with a NUL inside"},
         Refused{
-            "hard_link_with_content",
-            pax_header({{"path", "b"}, {"size", "5"}}) + tar_header({"b", '1', "", "ok"}, 5) +
-                testing::padded("12345") + tar_end(),
-            "entry #1 'b': is a hard link with content of its own, which programs read in different ways"}),
+            "global_path", tar_header({"g", 'g'}, 16) + testing::padded("16 path=a/b/c/d\n") + tar_end(),
+            "entry #1 '': follows a global PAX header with 'path', which programs read in different ways"},
+        Refused{
+            "global_whiteout", tar_header({"a/.wh.b", 'g'}, 0) + tar_entry({"a"}) + tar_end(),
+            "entry #1 '': follows a global PAX header that is named like a whiteout, which programs read in "
+            "different ways"},
+        Refused{"unknown_type", second({"a", 'Z'}), "entry #2 'a': has the unknown type 'Z'"},
+        Refused{"contiguous_file", second({"a", '7'}), "entry #2 'a': has the unknown type '7'"},
+        Refused{"pax_of_two_mebibytes",
+                tar_header({"x", 'x'}, 2u << 20) + std::string(2u << 20, '\0') + tar_entry({"a"}) + tar_end(),
+                "entry #1 '': has a header of 2097152 bytes before it, the limit is 1048576"}),
     [](const auto& one) { return std::string(one.param.name); });
+
+TEST(LayerReader, ALongNameCountsOverThePathOfPax) {
+  const std::string pax = pax_header({{"path", "of-pax"}, {"linkpath", "link-of-pax"}});
+  const std::string gnu = gnu_long('L', std::string("of-gnu\0rest", 11)) + gnu_long('K', "link-of-gnu");
+  const std::string entry = tar_entry({"x", '2', "", "y"}) + tar_end();
+  for (const std::string& bytes : {pax + gnu + entry, gnu + pax + entry}) {
+    EXPECT_EQ(read_all(bytes).at(0).path, "of-gnu");
+    EXPECT_EQ(read_all(bytes).at(0).target, "link-of-gnu");
+  }
+}
+
+TEST(LayerReader, OfTwoHeadersOfAKindTheLastCounts) {
+  const std::string twice = pax_header({{"path", "one"}, {"mtime", "5"}}) + pax_header({{"path", "two"}});
+  const LayerEntry entry = read_all(twice + tar_entry({"x"}) + tar_end()).at(0);
+  EXPECT_EQ(entry.path, "two");
+  EXPECT_EQ(entry.mtime, 1000);
+  EXPECT_EQ(read_all(gnu_long('L', "one") + gnu_long('L', "two") + tar_entry({"x"}) + tar_end()).at(0).path,
+            "two");
+}
+
+// What `git archive` writes, and engines pass over.
+TEST(LayerReader, AGlobalHeaderThatSaysNothingIsPassedOver) {
+  const std::string comment = testing::pax_record("comment", std::string(40, 'c'));
+  const std::string global =
+      tar_header({"pax_global_header", 'g'}, comment.size()) + testing::padded(comment);
+  EXPECT_EQ(read_all(global + tar_entry({"a"}) + tar_end()).at(0).path, "a");
+}
+
+// By POSIX a name that ends with "/" is a file all the same; before POSIX there were no other folders.
+TEST(LayerReader, ASlashMakesAFolderOfOldEntriesOnly) {
+  EXPECT_EQ(read_all(tar({{"a/", '0'}})).at(0).kind, EntryKind::file);
+  EXPECT_EQ(read_all(tar({{"a/", '\0'}})).at(0).kind, EntryKind::folder);
+  EXPECT_EQ(read_all(tar({{"a", '\0'}})).at(0).kind, EntryKind::file);
+}
+
+TEST(LayerReader, EndsAtTwoBlocksOfZerosOrAtTheEnd) {
+  const std::string one = tar_entry({"a"});
+  for (const std::string& end :
+       {std::string(), zeros(), zeros() + zeros(), zeros() + zeros() + tar_entry({"b"})})
+    EXPECT_EQ(read_all(one + end).size(), 1u);
+}
 
 TEST(LayerReader, ReadsKindsAndWhiteouts) {
   auto entries = read_all(testing::short_tar(

@@ -16,8 +16,9 @@ struct ShellPlace {
 };
 
 // With what the step's script has: what it builds on, files, parameters, secrets, the site's configuration,
-// the current folder, and the network unless it is a test. The shell has our input, output and terminal; without
-// a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not done.
+// the current folder, and the network unless it is a test. The shell has our input, output and terminal;
+// without a terminal its status is in the result. Throws Error(usage) when what it would stand upon is not
+// done.
 CommandResult open_shell(const ShellPlace& place, const StepSetup& setup);
 
 }  // namespace kiln
