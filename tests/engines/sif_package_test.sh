@@ -117,7 +117,7 @@ cat >liar.c <<'END'
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
-/* Flips a bit of the first large block that goes to image.sif. */
+/* Flips a bit of the first large block that goes to the SIF. */
 static ssize_t lie(const char *name, int fd, const void *bytes, size_t size, off_t offset) {
   ssize_t (*real)(int, const void *, size_t, off_t) = (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, name);
   char path[64] = "/proc/self/fd/", target[4096] = "";
@@ -127,7 +127,7 @@ static ssize_t lie(const char *name, int fd, const void *bytes, size_t size, off
   char *end = path + strlen(path);
   while (count > 0) *end++ = digits[--count];
   *end = 0;
-  if (readlink(path, target, sizeof target - 1) < 0 || strstr(target, "image.sif") == NULL || size < 20000 || offset < 40000)
+  if (readlink(path, target, sizeof target - 1) < 0 || strstr(target, ".kiln-sif-") == NULL || size < 20000 || offset < 40000)
     return real(fd, bytes, size, offset);
   char *changed = malloc(size);
   memcpy(changed, bytes, size);

@@ -30,6 +30,7 @@ class Step:
         self.title = ("test " if kind == "test" else "") + f"{chosen.recipe.name} {chosen.version} ({chosen.method_name})"
         self.parent = parent.key if parent else ""
         self.source = more.pop("source", None)  # the last step of the stage that is copied from
+        self.site = more.pop("site", "")  # a script beside it, which is no part of what it does
         secrets = sorted(more.pop("secrets", []))
         self.inputs = {"schema": 1, "kind": kind, "component": self.component, "parent": self.parent, **more}
         if secrets:
@@ -46,7 +47,7 @@ class Step:
         """As `kiln show --stage plan` has it."""
         return {"kind": self.kind, "component": self.component, "version": self.version, "method": self.method, "title": self.title,
                 "parent": self.parent, "from": self.inputs.get("from", ""), "copy": self.inputs.get("copy", []), "script": self.script,
-                "files": self.files, "secrets": self.inputs.get("secrets", []), "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
+                "files": self.files, "site": self.site, "secrets": self.inputs.get("secrets", []), "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
                 "inputs": self.inputs, "key": self.key}
 
 
@@ -88,7 +89,7 @@ class ImageBuilder:
             return Step("pull", chosen, None, architecture=architecture, reference=method["image"].replace("{version}", chosen.version))
         files = method.get("files", []) + [method[key] for key in ("archive", "site") if key in method]
         return Step("rootfs", chosen, None, architecture=architecture, script=method["rootfs"], files=files,
-                    parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []))
+                    parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []), site=method.get("site", ""))
 
     def _build(self, chosen):
         """The stage that builds a component: the image's base and what the build needs, in the image's versions where those fit."""
