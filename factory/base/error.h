@@ -16,9 +16,10 @@ enum class ExitCode : int {
   input = 3,     // bad recipe, matrix, target, site file or DSL document
   no_match = 4,  // no image matches
   tool_missing = 5,
-  network = 6,  // registry or package source
-  locked = 7,   // lock or lease
-  store = 8,    // disk full, unreadable, damaged
+  network = 6,    // registry or package source
+  locked = 7,     // lock or lease
+  store = 8,      // disk full, unreadable, damaged
+  internal = 70,  // a mistake of kiln itself (sysexits' EX_SOFTWARE)
   timeout = 124,
   interrupted = 130,
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace kiln {
 namespace {
 
@@ -21,7 +23,7 @@ void JsonStream::put_name(std::string_view name, int depth) {
 
 // Line ends within texts are escaped: those that dump() writes are its own.
 void JsonStream::put_value(const Json& value, int depth) {
-  const std::string text = value.dump(kIndent);
+  const std::string text = printable_json(value, kIndent);
   line_.clear();
   for (std::string_view rest = text; !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;

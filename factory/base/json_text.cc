@@ -1,7 +1,10 @@
 #include "base/json_text.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 namespace kiln {
 namespace {
@@ -96,6 +99,26 @@ void append_json(std::string& out, const std::vector<std::string>& items) {
     between = ",";
   }
   out += ']';
+}
+
+std::string printable_json(const Json& value, int indent) {
+  return printable_dump(value.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string printable_dump(std::string_view dumped) {
+  std::string text;
+  text.reserve(dumped.size());
+  for (std::size_t at = 0; at < dumped.size(); ++at) {
+    const char c = dumped[at];
+    if (c == '\x7f') {
+      text += "\\u007f";
+    } else if (c == '\xc2' && at + 1 < dumped.size() && static_cast<unsigned char>(dumped[at + 1]) < 0xa0) {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned char>(dumped[++at]));
+    } else {
+      text += c;
+    }
+  }
+  return text;
 }
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/packed_map.h"
 
 namespace kiln {
@@ -14,6 +15,12 @@ namespace kiln {
 // A string in quotes (RFC 8259, section 7; only what must be escaped is). REQUIRES: valid UTF-8, which all
 // text that came through JsonDocument is.
 void append_json(std::string& out, std::string_view text);
+
+// Of a value that anybody may have written: dump(), but a byte that belongs to no character is U+FFFD, and
+// what a terminal may obey is escaped. `indent` -1: on one line.
+std::string printable_json(const Json& value, int indent = 2);
+// The text of dump(), made so.
+std::string printable_dump(std::string_view dumped);
 
 void append_json(std::string& out, const std::map<std::string, std::string>& members);
 void append_json(std::string& out, const PackedMap& members);

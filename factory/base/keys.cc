@@ -26,6 +26,7 @@ const KeyTable& key_table() {
        {"optimised", "versions", "image", "rootfs", "archive", "site", "script", "files", "parameters",
         "secrets", "environment"}},
       {"recipe/build", {"needs", "script", "copy", "secrets"}},
+      {"recipe/file_when", {"file", "when"}},
       {"recipe/need", {"kind", "name", "version", "when"}},
       {"recipe/any_need", {"any", "when"}},
       {"recipe/when", {"version", "target"}},

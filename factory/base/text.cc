@@ -24,18 +24,23 @@ std::size_t character_at(std::string_view text, std::size_t at) {
   return size;
 }
 
-// The position behind an escape sequence that starts at `i` (ECMA-48: CSI ends with 0x40-0x7e, OSC with BEL
-// or ST).
-std::size_t after_escape(const std::string& text, std::size_t i) {
-  if (i + 1 >= text.size()) return text.size();
-  char kind = text[i + 1];
-  i += 2;
-  if (kind == '[')
-    while (i < text.size() && (text[i] < 0x40 || text[i] > 0x7e)) ++i;
-  else if (kind == ']')
-    while (i < text.size() && text[i] != '\a' && text[i] != '\033') ++i;
-  else
-    return i;
+// The position behind an escape sequence that starts at `i` (ECMA-48): CSI ends with 0x40 to 0x7e, a string
+// with BEL or ST, any other after its intermediates.
+std::size_t after_escape(std::string_view text, std::size_t i) {
+  auto skip = [&](auto&& belongs) {
+    while (i < text.size() && belongs(text[i])) ++i;
+  };
+  if (++i >= text.size()) return text.size();
+  const char kind = text[i];
+  if (kind == '[') {
+    ++i;
+    skip([](char c) { return c < 0x40 || c > 0x7e; });
+  } else if (std::string_view("]PX^_").find(kind) != std::string_view::npos) {
+    skip([](char c) { return c != '\a' && c != '\033'; });
+    if (text.substr(i).starts_with("\033\\")) ++i;
+  } else {
+    skip([](char c) { return c >= 0x20 && c <= 0x2f; });
+  }
   return std::min(i + 1, text.size());
 }
 
@@ -95,25 +100,40 @@ std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-std::string last_lines(const std::string& text, std::size_t count) {
-  std::string clean;
-  for (std::size_t i = 0; i < text.size();) {
-    auto c = static_cast<unsigned char>(text[i]);
-    if (c == 0x1b) {
-      i = after_escape(text, i);
-      continue;
+std::string without_controls(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = character_at(text, at);
+    if (text[at] == '\033') {
+      at = after_escape(text, at);
+    } else if (size == 0) {
+      plain += "\uFFFD";
+      ++at;
+    } else {
+      const std::string_view character = text.substr(at, size);
+      const bool of_latin1 = size == 2 && character < "\u00A0";
+      if (size > 1 ? !of_latin1 : !is_control(text[at]) || text[at] == '\n' || text[at] == '\t')
+        plain += character;
+      at += size;
     }
-    if (c == '\r')
-      clean += '\n';
-    else if (c >= 0x20 || c == '\n' || c == '\t')
-      clean += text[i];
-    ++i;
   }
+  return plain;
+}
+
+std::string last_lines(std::string text, std::size_t count) {
+  std::replace(text.begin(), text.end(), '\r', '\n');
+  std::string clean = without_controls(text);
   while (clean.ends_with('\n')) clean.pop_back();
   std::size_t start = clean.size();
   for (std::size_t lines = 0; start > 0; --start)
     if (clean[start - 1] == '\n' && ++lines == count) break;
   return clean.substr(start);
+}
+
+std::string counted(std::size_t number, std::string_view word, std::string_view many) {
+  if (number == 1 || many.empty()) return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
+  return fmt::format("{} {}", number, many);
 }
 
 }  // namespace kiln

@@ -41,8 +41,14 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
 std::size_t first_not_utf8(std::string_view text);
 
-// The last `count` lines of a log, without escape sequences and control characters that a terminal would
-// obey.
-std::string last_lines(const std::string& text, std::size_t count);
+// For a terminal: UTF-8 without escape sequences (ECMA-48) and the control characters of ASCII and Latin-1,
+// but newlines and tabs. A byte that belongs to no character becomes U+FFFD.
+std::string without_controls(std::string_view text);
+
+// The last `count` lines of a log, without_controls(); a carriage return ends a line, too.
+std::string last_lines(std::string text, std::size_t count);
+
+// "1 step", "5 steps"; `many` where that is not the word and an s.
+std::string counted(std::size_t number, std::string_view word, std::string_view many = {});
 
 }  // namespace kiln

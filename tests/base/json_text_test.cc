@@ -65,5 +65,15 @@ TEST(JsonText, MembersAreSeparated) {
   EXPECT_EQ(out, R"({"name":"x","schema":1})");
 }
 
+TEST(JsonText, PrintableIsTheSameValueAndNothingThatATerminalObeys) {
+  const Json value = {{"a\033[2J", "\x7f \u009b \u00a0 é 日"}, {"b", Json::array({1, "\t"})}};
+  const std::string text = printable_json(value);
+  EXPECT_EQ(Json::parse(text), value);
+  for (const char* raw : {"\033", "\x7f", "\u009b"}) EXPECT_EQ(text.find(raw), std::string::npos);
+  EXPECT_NE(text.find("\\u007f \\u009b \u00a0 é 日"), std::string::npos) << text;
+  EXPECT_EQ(printable_json(Json{{"a", 1}}, -1), R"({"a":1})");
+  EXPECT_EQ(printable_json(Json("a\xff")), "\"a\uFFFD\"");
+}
+
 }  // namespace
 }  // namespace kiln

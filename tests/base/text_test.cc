@@ -72,6 +72,30 @@ TEST(Text, LastLinesAsATerminalMayShowThem) {
   EXPECT_EQ(last_lines("a", 5), "a");
   EXPECT_EQ(last_lines("", 5), "");
   EXPECT_EQ(last_lines("\033[31mred\033[0m \007bell\033]0;title\007", 5), "red bell");
+  EXPECT_EQ(last_lines("10 %\r20 %\r100 %\r\n", 2), "20 %\n100 %");
+}
+
+TEST(Text, WithoutControlsIsWhatATerminalOnlyShows) {
+  auto plain = [](std::string_view text) { return without_controls(text); };
+  EXPECT_EQ(plain("a\tb\nc → é 日 😀"), "a\tb\nc → é 日 😀");
+  for (const char* sequence :
+       {"\033[2J", "\033[38;5;1m", "\033]0;title\007", "\033]8;;http://x\033\\", "\033P+q\033\\", "\033(B",
+        "\033c", "\033", "\033[", "\033]0;", "\r", "\b", "\x7f", "\u0085", "\u009f"})
+    EXPECT_EQ(plain(std::string("a") + sequence), "a") << sequence + 1;
+  EXPECT_EQ(plain(std::string_view("a\0b", 3)), "ab");
+  EXPECT_EQ(plain("\033[31mred\033[0m text"), "red text");
+  EXPECT_EQ(plain("a\x9b"
+                  "2Jb\xff"),
+            "a\uFFFD2Jb\uFFFD");
+  EXPECT_EQ(plain("\u00a0"), "\u00a0");
+}
+
+TEST(Text, CountedInWords) {
+  EXPECT_EQ(counted(0, "step"), "0 steps");
+  EXPECT_EQ(counted(1, "step"), "1 step");
+  EXPECT_EQ(counted(2, "step"), "2 steps");
+  EXPECT_EQ(counted(1, "entry", "entries"), "1 entry");
+  EXPECT_EQ(counted(3, "entry", "entries"), "3 entries");
 }
 
 }  // namespace
