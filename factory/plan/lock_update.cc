@@ -15,7 +15,7 @@ namespace {
 // "recipes/x/recipe.json:4:5", or as much of it as is known.
 class GapFinder {
  public:
-  explicit GapFinder(const Lockfile& lock) : lock_(&lock) {}
+  GapFinder(const Lockfile& lock, const RecipeDigest& recipe) : lock_(&lock), recipe_(&recipe) {}
 
   void check(const std::string& id, const LockNeed& need) {
     auto entry = lock_->entries.find(id);
@@ -23,6 +23,7 @@ class GapFinder {
       return add(need.version->where, fmt::format("{} is not in {}", id, lock_->file));
     check_image(id, need, entry->second);
     check_source(id, need, entry->second);
+    if (*recipe_) check_recipe(*need.component, entry->second);
   }
 
   void check_archspec(const std::string& archspec) {
@@ -60,9 +61,20 @@ class GapFinder {
                                    source(entry.source_url, entry.source_checksum), entry.where.text()));
   }
 
+  // Every entry of a component has the same digest: the first speaks for all.
+  void check_recipe(const Component& component, const LockEntry& entry) {
+    const Digest now = (*recipe_)(component);
+    if (now == entry.recipe || !changed_.insert(component.file).second) return;
+    add({component.file, 0, 0, ""},
+        fmt::format("this recipe, or a file that it names, is not as it was locked: digest {} → {}",
+                    entry.recipe.hex().substr(0, 12), now.hex().substr(0, 12)));
+  }
+
   void add(SourceLocation where, std::string what) { gaps_.push_back({std::move(where), std::move(what)}); }
 
   const Lockfile* lock_;
+  const RecipeDigest* recipe_;
+  std::set<std::string> changed_;  // recipes
   std::vector<LockGap> gaps_;
 };
 
@@ -191,8 +203,9 @@ LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes) {
   return collector.take();
 }
 
-std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec) {
-  GapFinder finder(lock);
+std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec,
+                               const RecipeDigest& recipe) {
+  GapFinder finder(lock, recipe);
   for (const auto& [id, need] : needs) finder.check(id, need);
   finder.check_archspec(archspec);
   return finder.take();

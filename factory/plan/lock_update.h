@@ -32,8 +32,12 @@ struct LockGap {
   std::string what;
 };
 
-// In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap.
-std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec);
+using RecipeDigest = std::function<Digest(const Component&)>;  // of recipe.json and its files
+
+// In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap. With
+// `recipe`, one that is not as it was locked is one, once a component.
+std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec,
+                               const RecipeDigest& recipe = {});
 
 // Where new entries come from. Errors are theirs: Error(network) for what cannot be reached.
 struct LockSources {
@@ -41,8 +45,7 @@ struct LockSources {
   std::function<Digest(const std::string& reference, const std::string& architecture)> digest;
   // What the recipe's `archive` script prints.
   std::function<std::string(const LockNeed&, const std::string& architecture)> archive;
-  // Digest of recipe.json and its files.
-  std::function<Digest(const Component&)> recipe;
+  RecipeDigest recipe;
   std::string archspec;
 };
 

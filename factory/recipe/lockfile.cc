@@ -64,6 +64,12 @@ Json to_json(const LockEntry& entry) {
 
 }  // namespace
 
+Digest recipe_digest(const Component& component, const FileSystem& files) {
+  Json parts = {{"recipe.json", Digest::of(files.read(component.file).value_or("")).text()}};
+  for (const auto& [path, file] : component.files) parts["files"][path] = file.digest.text();
+  return Digest::of(parts.dump());
+}
+
 std::string lock_id(Kind kind, const std::string& name, const std::string& version,
                     const std::string& method) {
   return fmt::format("{}/{}@{}:{}", name_of(kind), name, version, method);

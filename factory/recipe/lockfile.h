@@ -38,9 +38,12 @@ struct LockEntry {
   std::string floating;                         // why nothing pins it; "" when something does or need not
   std::string source_url;
   std::string source_checksum;  // sha256:… or git:<commit>
-  Digest recipe;                // of recipe.json and its files, for information
+  Digest recipe;                // recipe_digest(): --locked refuses another
   SourceLocation where;
 };
+
+// Of recipe.json as it lies there, and of the files that it names.
+Digest recipe_digest(const Component& component, const FileSystem& files);
 
 // "base/ubuntu@18.04:hub".
 std::string lock_id(Kind kind, const std::string& name, const std::string& version,

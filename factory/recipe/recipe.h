@@ -38,9 +38,9 @@ struct RecipeFile {
 // Of a root, beside the kinds: files that several recipes name as "shared:<path>".
 inline constexpr std::string_view kSharedFolder = "shared";
 
-// Where a need or a test holds: all that is said must match.
+// Where a need, a test or a file of a method holds: all that is said must match.
 struct When {
-  VersionRange version;  // of the component that has the need or test
+  VersionRange version;  // of the component itself
   std::string target;    // a glob over the target (Target::matches); "" = every target
   bool always() const { return version.is_any() && target.empty(); }
   bool operator==(const When& other) const {
@@ -79,6 +79,7 @@ struct Method {
   std::string site;     // with rootfs: script that writes how the build machine reaches packages
   std::string script;   // run inside the image; "" when there is nothing to install (built in)
   std::vector<std::string> files;       // further files that the scripts read
+  std::vector<When> file_when{};        // one for each of `files`; empty where all always are
   std::vector<std::string> parameters;  // environment variables that the scripts read (recipe/parameters.h)
   std::vector<std::string> secrets;     // names of files that the site hands in while the script runs
   std::vector<Need> needs;              // in the image, at run time

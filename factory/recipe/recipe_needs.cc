@@ -83,6 +83,16 @@ bool holds(const When& when, const Version& own, const Target& target) {
   return when.version.contains(own) && (when.target.empty() || target.matches(when.target));
 }
 
+std::vector<std::string> files_that_hold(const Method& method, const Version& own, const Target& target) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < method.files.size(); ++i) {
+    const bool is_there = method.file_when.empty() || holds(method.file_when[i], own, target);
+    if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
+      files.push_back(method.files[i]);
+  }
+  return files;
+}
+
 std::vector<OpenNeed> needs_that_hold(const std::vector<Need>& needs, const Version& own,
                                       const Target& target) {
   std::vector<OpenNeed> open;

@@ -21,6 +21,9 @@ std::vector<Need> read_needs(const JsonNode& node, const std::vector<ComponentVe
 // True when this version of the component, built for this target, is meant.
 bool holds(const When& when, const Version& own, const Target& target);
 
+// The files of a method that its scripts get in this version, built for this target; each once.
+std::vector<std::string> files_that_hold(const Method& method, const Version& own, const Target& target);
+
 // One need as resolve sees it: one of `options` must be met, in order of preference. A plain need has one
 // option. Points into the recipe.
 struct OpenNeed {

@@ -44,6 +44,7 @@ class RecipeReader {
   std::string take_file(const JsonNode& node, FileUse use);
   fs::path find_shared(const fs::path& path) const;
   std::vector<std::string> take_files(const JsonNode& node);
+  void take_method_files(const JsonNode& node, Method& method);
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;
 
   const FileSystem& files_;
@@ -184,7 +185,7 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
 
 void RecipeReader::read_script_parts(const JsonNode& node, Method& method) {
   if (auto script = node.find("script")) method.script = take_file(*script, FileUse::script);
-  if (auto list = node.find("files")) method.files = take_files(*list);
+  if (auto list = node.find("files")) take_method_files(*list, method);
   if (auto list = node.find("parameters")) method.parameters = read_parameters(*list);
   if (auto list = node.find("secrets")) method.secrets = read_secrets(*list);
 }
@@ -266,6 +267,21 @@ std::vector<std::string> RecipeReader::take_files(const JsonNode& node) {
   std::vector<std::string> paths;
   for (const JsonNode& item : read_distinct(node, "file")) paths.push_back(take_file(item, FileUse::data));
   return paths;
+}
+
+// A name, or {"file": …, "when": …}.
+void RecipeReader::take_method_files(const JsonNode& node, Method& method) {
+  for (const JsonNode& item : read_distinct(node, "file")) {
+    When when;
+    if (item.is_object()) {
+      item.allow_only(keys_of("recipe/file_when"));
+      method.files.push_back(take_file(item.at("file"), FileUse::data));
+      when = read_when(item.at("when"), component_.versions);
+    } else {
+      method.files.push_back(take_file(item, FileUse::data));
+    }
+    method.file_when.push_back(std::move(when));
+  }
 }
 
 void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {

@@ -59,7 +59,7 @@ class StageBuilder {
   }
 
   void lay_test(const Chosen& chosen, const SmokeTest& test) {
-    const StepPattern& pattern = table_->patterns.of(StepRole::test, chosen, &test, {});
+    const StepPattern& pattern = table_->patterns.of(StepRole::test, chosen, &test, target_->target, {});
     const ScriptValues* values = values_of({&chosen, &solution_->choice, {}, FlagPolicy::none});
     out_.tests.push_back(
         table_->steps.add(pattern, values, &solution_->composition->environment, out_.last, kNone));
@@ -77,7 +77,8 @@ class StageBuilder {
 
   void add_step(OpenStage& stage, StepRole role, const Chosen& chosen, const ScriptValues* values,
                 StepTable::Number from) {
-    const StepPattern& pattern = table_->patterns.of(role, chosen, nullptr, target_->architecture);
+    const StepPattern& pattern =
+        table_->patterns.of(role, chosen, nullptr, target_->target, target_->architecture);
     stage.last = table_->steps.add(pattern, values, nullptr, stage.last, from);
   }
 

@@ -17,6 +17,7 @@
 
 #include "oci/reference.h"
 #include "recipe/component_value.h"
+#include "recipe/recipe_needs.h"
 
 namespace kiln {
 namespace {
@@ -58,19 +59,20 @@ void set_image(Step& step, Json& inputs, const Chosen& base, const std::string& 
   inputs["digest"] = digest->second.text();
 }
 
-std::vector<std::string> files_of_rootfs(const Method& method) {
-  std::vector<std::string> files = method.files;
+std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const Method& method) {
   for (const std::string& script : {method.archive, method.site})
     if (!script.empty() && std::find(files.begin(), files.end(), script) == files.end())
       files.push_back(script);
   return files;
 }
 
-void set_base(Step& step, Json& inputs, const Chosen& chosen, const std::string& architecture) {
+void set_base(Step& step, Json& inputs, const Chosen& chosen, std::vector<std::string> files,
+              const std::string& architecture) {
   const Method& method = *chosen.method;
   inputs["architecture"] = architecture;
   if (method.rootfs.empty()) return set_image(step, inputs, chosen, architecture);
-  set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(method), method.secrets);
+  set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(std::move(files), method),
+             method.secrets);
   step.site = method.site;
 }
 
@@ -113,10 +115,11 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 }  // namespace
 
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
                          const std::string& architecture) {
   const Component& component = *chosen.component;
   const Method& method = *chosen.method;
+  std::vector<std::string> files = files_that_hold(method, chosen.version->version, target);
   StepPattern pattern;
   Step& step = pattern.step;
   step.kind = kind_of(role, method);
@@ -129,7 +132,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
   Json inputs = {{"schema", 1}, {"kind", name_of(step.kind)}, {"component", step.component}, {"parent", ""}};
   switch (role) {
     case StepRole::base:
-      set_base(step, inputs, chosen, architecture);
+      set_base(step, inputs, chosen, std::move(files), architecture);
       break;
     case StepRole::copy:
       step.copy = method.build->copy;
@@ -137,10 +140,10 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       inputs["from"] = "";
       break;
     case StepRole::install:
-      set_script(step, inputs, component, method.script, method.files, method.secrets);
+      set_script(step, inputs, component, method.script, files, method.secrets);
       break;
     case StepRole::build:
-      set_script(step, inputs, component, method.build->script, method.files, method.build->secrets);
+      set_script(step, inputs, component, method.build->script, files, method.build->secrets);
       break;
     case StepRole::test:
       set_script(step, inputs, component, test->script, test->files);
@@ -151,7 +154,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
 }
 
 std::size_t PatternBook::SeenHash::operator()(const Seen& seen) const {
-  std::uint64_t hash = static_cast<std::uint64_t>(seen.role);
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(seen.role), std::hash<std::string>()(seen.files));
   for (const void* part : {static_cast<const void*>(seen.version), static_cast<const void*>(seen.method),
                            static_cast<const void*>(seen.test)})
     hash = mixed(hash, reinterpret_cast<std::uintptr_t>(part));
@@ -159,11 +162,13 @@ std::size_t PatternBook::SeenHash::operator()(const Seen& seen) const {
 }
 
 const StepPattern& PatternBook::of(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                                   const std::string& architecture) {
-  Seen seen{role, chosen.version, chosen.method, test, role == StepRole::base ? architecture : ""};
+                                   const Target& target, const std::string& architecture) {
+  Seen seen{role, chosen.version, chosen.method, test, role == StepRole::base ? architecture : "", ""};
+  for (const When& when : chosen.method->file_when)
+    if (!when.target.empty()) seen.files += target.matches(when.target) ? '1' : '0';
   auto found = patterns_.find(seen);
   if (found == patterns_.end())
-    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, architecture)).first;
+    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, target, architecture)).first;
   return found->second;
 }
 

@@ -30,7 +30,7 @@ class PatternBook {
  public:
   // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
   // does.
-  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test,
+  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
                         const std::string& architecture);
 
  private:
@@ -40,6 +40,7 @@ class PatternBook {
     const Method* method;
     const SmokeTest* test;
     std::string architecture;
+    std::string files;  // of those that have a `when` for targets: '0' or '1' each
     bool operator==(const Seen&) const = default;
   };
   struct SeenHash {
@@ -50,7 +51,7 @@ class PatternBook {
 
 // REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `architecture`: of
 // the platform, for StepRole::base. Throws Error(input) for a file that was not read.
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test,
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
                          const std::string& architecture);
 
 // Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.

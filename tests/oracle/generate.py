@@ -88,6 +88,8 @@ class Generator:
             method["optimised"] = dice.chance(60)
         if dice.chance(30):
             method["files"] = dice.sample(["one.txt", "two.txt", "sub/three.txt", "shared:sub/four.txt", "script.sh"], dice.randint(1, 3))
+            if dice.chance(40):
+                method["files"][-1] = {"file": method["files"][-1], "when": self._when(own)}
         if dice.chance(60):
             facts = {f"KILN_FACT_{fact.upper()}" for version in self.recipes[recipe_name]["versions"].values() for fact in version.get("facts", {})}
             method["parameters"] = dice.some(OWN, 6) + dice.some(sorted(facts), 2)

@@ -79,15 +79,20 @@ class ImageBuilder:
             steps.append(Step("copy", chosen, steps[-1], copy=chosen.build["copy"], **{"from": source.key}, source=source))
         if "script" in method:
             parameters = self._parameters(chosen, laid, "optional" if chosen.build else "required")
-            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=method.get("files", []), parameters=parameters,
+            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=self._files(chosen), parameters=parameters,
                               secrets=method.get("secrets", [])))
         laid.append(chosen)
+
+    def _files(self, chosen):
+        """Those of the method that hold here."""
+        written = [file if isinstance(file, dict) else {"file": file, "when": {}} for file in chosen.method.get("files", [])]
+        return [file["file"] for file in written if holds(file["when"], chosen.version, self.target)]
 
     def _base(self, chosen):
         method, architecture = chosen.method, architecture_of(self.target)
         if "image" in method:
             return Step("pull", chosen, None, architecture=architecture, reference=method["image"].replace("{version}", chosen.version))
-        files = method.get("files", []) + [method[key] for key in ("archive", "site") if key in method]
+        files = self._files(chosen) + [method[key] for key in ("archive", "site") if key in method]
         return Step("rootfs", chosen, None, architecture=architecture, script=method["rootfs"], files=files,
                     parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []), site=method.get("site", ""))
 
@@ -104,7 +109,7 @@ class ImageBuilder:
         steps, laid = [], []
         for tool in layered([_as_automatic(tool) for tool in tools], self.target):
             self._lay(steps, tool, laid)
-        steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=chosen.method.get("files", []),
+        steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=self._files(chosen),
                           parameters=self._parameters(chosen, laid, "required"), secrets=chosen.build.get("secrets", [])))
         self.building.pop()
         name = f"build-{chosen.recipe.name}"

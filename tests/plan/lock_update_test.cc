@@ -230,5 +230,28 @@ TEST_F(LockUpdate, GapsAreNamedAtTheRecipe) {
             "'example.org/ubuntu:18.04', and 'docker.io/library/ubuntu:18.04' in demo.lock.json:7:5");
 }
 
+// Only where it is asked for: --locked.
+TEST_F(LockUpdate, AnEditedRecipeIsAGapOnceAComponent) {
+  bases = {"ubuntu"};
+  const Lockfile lock = make();
+  EXPECT_EQ(gaps(lock), Lines());
+  auto strict = [&] {
+    Lines lines;
+    const auto found =
+        with_needs([&](const auto& needs) { return lock_gaps(needs, lock, "0.2.5", sources().recipe); });
+    for (const LockGap& gap : found) lines.push_back(fmt::format("{}: {}", gap.where.text(), gap.what));
+    return lines;
+  };
+  EXPECT_EQ(strict(), Lines());
+  edited = "!";
+  EXPECT_EQ(gaps(lock), Lines());
+  ASSERT_EQ(strict().size(), 3u);
+  EXPECT_EQ(
+      strict().front(),
+      fmt::format("recipes/base/ubuntu/recipe.json: this recipe, or a file that it names, is not as it was "
+                  "locked: digest {} → {}",
+                  Digest::of("ubuntu").hex().substr(0, 12), Digest::of("ubuntu!").hex().substr(0, 12)));
+}
+
 }  // namespace
 }  // namespace kiln::testing

@@ -118,9 +118,21 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"AbsentFile", R"("lists/packages.txt")", R"("lists/package.txt")", Schema::accepts,
      "20:17: error: there is no file 'recipes/library/openblas/lists/package.txt' (at "
      "/methods/distro/files/0); did you mean 'packages.txt'?"},
-    {"FileTwice", R"(["lists/packages.txt"])", R"(["smoke.py", "smoke.py"])", Schema::refuses,
+    {"FileTwice", R"(["lists/packages.txt", {"file": "smoke.py", "when": {"version": "0.3.29"}}])",
+     R"(["smoke.py", "smoke.py"])", Schema::refuses,
      R"(20:29: error: file "smoke.py" is there twice (at /methods/distro/files/1); first at /methods/distro/files/0)"},
-    {"FilesIsAString", R"(["lists/packages.txt"])", R"("lists/packages.txt")", Schema::refuses,
+    {"FileWithoutAName", R"({"file": "smoke.py", )", "{", Schema::refuses,
+     "20:39: error: the key 'file' is missing (at /methods/distro/files/1)"},
+    {"FileWithoutAWhen", R"("smoke.py", "when": {"version": "0.3.29"})", R"("smoke.py")", Schema::refuses,
+     "20:39: error: the key 'when' is missing (at /methods/distro/files/1)"},
+    {"FileWithAnotherKey", R"("file": "smoke.py")", R"("flie": "smoke.py")", Schema::refuses,
+     "20:40: error: unknown key 'flie' (at /methods/distro/files/1/flie); did you mean 'file'?"},
+    {"FileForNoVersion", R"({"version": "0.3.29"}}])", R"({"version": ">=1"}}])", Schema::accepts,
+     "20:80: error: no version of this recipe is in '>=1' (at /methods/distro/files/1/when/version); the "
+     "newest is "
+     "0.3.29"},
+    {"FilesIsAString", R"(["lists/packages.txt", {"file": "smoke.py", "when": {"version": "0.3.29"}}])",
+     R"("lists/packages.txt")", Schema::refuses,
      "20:16: error: expected an array, found a string (at /methods/distro/files)"},
     {"UnknownParameter", R"("KILN_VERSION")", R"("KILN_VERSON")", Schema::refuses,
      "21:22: error: unknown parameter 'KILN_VERSON' (at /methods/distro/parameters/0); did you mean "

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "recipe/recipe_needs.h"
 #include "support/fake_effects.h"
 #include "support/input_errors.h"
 #include "support/recipe_samples.h"
@@ -59,7 +60,10 @@ TEST(Recipe, KeepsMethodsInTheFilesOrder) {
   EXPECT_TRUE(distro.optimised);
   EXPECT_EQ(distro.versions.text(), ">=0.3.10");
   EXPECT_EQ(distro.script, "distro.sh");
-  EXPECT_EQ(distro.files, Strings{"lists/packages.txt"});
+  EXPECT_EQ(distro.files, (Strings{"lists/packages.txt", "smoke.py"}));
+  EXPECT_EQ(distro.file_when, (std::vector<When>{{}, {VersionRange::parse("0.3.29"), ""}}));
+  EXPECT_EQ(files_that_hold(distro, Version("0.3.29"), {}), distro.files);
+  EXPECT_EQ(files_that_hold(distro, Version("0.3.9"), {}), Strings{"lists/packages.txt"});
   EXPECT_EQ(distro.parameters, (Strings{"KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"}));
   ASSERT_EQ(distro.needs.size(), 2u);
   EXPECT_EQ(distro.needs[0].kind, Kind::toolchain);

@@ -69,6 +69,48 @@ TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
   for (const Step& test : built.tests) EXPECT_TRUE(test.secrets.empty());
 }
 
+// A file for one version or target is nothing to the others.
+TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
+  auto with_files = [](const std::string& bytes) {
+    return changed("pytorch", [&](Component& c) {
+      c.methods[0].files = {"all.txt", "new.txt", "gpu.txt"};
+      c.methods[0].file_when = {
+          {}, {VersionRange::parse(">=2.7"), ""}, {VersionRange::parse("2.6"), "*nvidia*"}};
+      for (const char* name : {"all.txt", "new.txt", "gpu.txt"})
+        c.files[name] = RecipeFile{name, Digest::of(name + bytes), name + bytes};
+      c.files["all.txt"] = RecipeFile{"all.txt", Digest::of("all"), "all"};
+    });
+  };
+  const AxisValues gpu = {{"target", "x86_64_v3,nvidia:sm_80"}};
+  EXPECT_EQ(key(with_files("1")), key(with_files("2")));
+  EXPECT_NE(key(with_files("1"), {{"version", "2.7.0"}}), key(with_files("2"), {{"version", "2.7.0"}}));
+  EXPECT_NE(key(with_files("1"), gpu), key(with_files("2"), gpu));
+  EXPECT_NE(key(with_files("1"), gpu), key(with_files("1"))) << "in one resolution, too";
+  auto files = [&](const AxisValues& more) {
+    return Resolver(with_files("1")).spec(cell(more)).last_step().files;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(files({}), (Words{"distro.sh", "all.txt"}));
+  EXPECT_EQ(files({{"version", "2.7.0"}}), (Words{"distro.sh", "all.txt", "new.txt"}));
+  EXPECT_EQ(files(gpu), (Words{"distro.sh", "all.txt", "gpu.txt"}));
+}
+
+TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
+  Resolver resolver(changed("pytorch", [](Component& c) {
+    c.methods[0].files = {"gpu.txt"};
+    c.methods[0].file_when = {{VersionRange(), "*nvidia*"}};
+    c.files["gpu.txt"] = RecipeFile{"gpu.txt", Digest::of("gpu"), "gpu"};
+  }));
+  const BuildPlan plan = plan_matrix(
+      testing::matrix({testing::axis("framework", {"pytorch"}), testing::axis("version", {"2.6.0"}),
+                       testing::axis("base", {"debian"}),
+                       testing::axis("target", {"x86_64_v3", "x86_64_v3,nvidia:sm_80", "x86_64_v4"})}),
+      resolver.input());
+  auto last = [&](std::size_t image) { return plan.image(image).spec().last_step().key; };
+  EXPECT_NE(last(0), last(1));
+  EXPECT_EQ(last(0), last(2));
+}
+
 TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
   EXPECT_EQ(plain_, key(changed("pytorch", [](Component& c) {
               c.description = "better words";

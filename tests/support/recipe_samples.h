@@ -36,7 +36,7 @@ inline const std::string kRecipe = R"({
       "optimised": true,
       "versions": ">=0.3.10",
       "script": "distro.sh",
-      "files": ["lists/packages.txt"],
+      "files": ["lists/packages.txt", {"file": "smoke.py", "when": {"version": "0.3.29"}}],
       "parameters": ["KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"],
       "needs": [{"kind": "toolchain", "name": "python", "version": ">=3.11"}, {"any": [{"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, {"kind": "library", "name": "blis"}], "when": {"version": ">=0.3.20"}}],
       "after": ["framework", "python"],
