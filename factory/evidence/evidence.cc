@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
 
 #include "base/enum_names.h"
 #include "base/glob.h"
@@ -53,7 +55,8 @@ bool is_everywhere(const std::string& path) {
 
 class Judge {
  public:
-  Judge(ImageFiles& files, const Declaration& declared, const Microarchitectures& cpus) : files_(files) {
+  Judge(ImageFiles& files, const Declaration& declared, const Microarchitectures& cpus)
+      : files_(files), cpus_(cpus) {
     evidence_.declared = declared;
     if (declared.target.empty()) return;
     allowed_ = features_of_target(cpus, declared.target);
@@ -70,6 +73,7 @@ class Judge {
     evidence_.missing = missing_libraries(files_, evidence_.files, evidence_.declared.library_path);
     add_damage();
     evidence_.verdict = verdict();
+    if (evidence_.verdict == Verdict::exceeds) evidence_.lowest_target = lowest_target();
     return std::move(evidence_);
   }
 
@@ -129,9 +133,12 @@ class Judge {
       total.example = entry.path;
     ++(unconditional ? total.files_unconditional : total.files_dispatched);
     bool judged = (bit & judged_features()) != 0 && family_of(entry.facts->machine) == family_;
-    if (!unconditional || !judged || (bit & allowed_) != 0) return;
-    evidence_.excesses.push_back({entry.path, name, facts.unconditional_functions(), *facts.unconditional,
-                                  acceptance("/" + entry.path)});
+    if (!unconditional || !judged) return;
+    const std::string accepted = (bit & allowed_) != 0 ? "" : acceptance("/" + entry.path);
+    if (accepted.empty()) needed_ |= bit;
+    if ((bit & allowed_) == 0)
+      evidence_.excesses.push_back(
+          {entry.path, name, facts.unconditional_functions(), *facts.unconditional, accepted});
   }
 
   // Of each file the feature furthest beyond first: it says most.
@@ -164,6 +171,18 @@ class Judge {
     std::sort(evidence_.problems.begin(), evidence_.problems.end());
   }
 
+  // Generic levels before the processors of vendors, and the name last: the answer is always the same.
+  std::string lowest_target() const {
+    std::optional<std::tuple<std::size_t, bool, std::string>> lowest;
+    for (const std::string& name : cpus_.names()) {
+      const Microarchitecture& cpu = *cpus_.find(name);
+      if (cpu.family != family_ || (needed_ & ~features_of_target(cpus_, name)) != 0) continue;
+      std::tuple place(cpu.ancestors.size(), cpu.vendor != "generic", name);
+      if (!lowest || place < *lowest) lowest = std::move(place);
+    }
+    return lowest ? std::get<2>(*lowest) : "";
+  }
+
   Verdict verdict() const {
     if (evidence_.declared.target.empty()) return Verdict::not_judged;
     for (const Excess& excess : evidence_.excesses)
@@ -175,8 +194,10 @@ class Judge {
   }
 
   ImageFiles& files_;
+  const Microarchitectures& cpus_;
   FeatureSet allowed_ = 0;
   FeatureSet optimised_ = 0;
+  FeatureSet needed_ = 0;  // by what runs unconditionally and is not accepted
   std::string family_;
   Evidence evidence_;
 };

@@ -51,7 +51,8 @@ struct Evidence {
   Declaration declared;
   std::uint64_t elf_files = 0;
   std::uint64_t code_bytes = 0;
-  std::vector<Excess> excesses;                  // by file, the furthest beyond first
+  std::vector<Excess> excesses;  // by file, the furthest beyond first
+  std::string lowest_target;  // exceeds only: archspec's lowest that all of it runs on; "" when there is none
   std::map<std::string, FeatureTotal> features;  // beyond the baseline
   std::vector<std::string> optimised_features;   // those in the files that promise to be optimised
   GpuCode gpu;

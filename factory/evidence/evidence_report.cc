@@ -79,6 +79,11 @@ std::string excess_rows(const Evidence& evidence) {
   return text;
 }
 
+std::string holder_text(const Evidence& evidence) {
+  return evidence.lowest_target.empty() ? "no target of archspec's"
+                                        : evidence.lowest_target + ", the lowest target that does";
+}
+
 std::string gpu_text(const GpuCode& gpu) {
   std::vector<std::string> all = gpu.sm;
   all.insert(all.end(), gpu.compute.begin(), gpu.compute.end());
@@ -130,6 +135,7 @@ Json to_json(const Evidence& evidence, bool with_files) {
             {"elf_files", evidence.elf_files},
             {"code_bytes", evidence.code_bytes}};
   put(json, "target", evidence.declared.target);
+  put(json, "lowest_target", evidence.lowest_target);
   put(json, "flags", evidence.declared.flags);
   json["declared_optimised"] = evidence.declared.optimised;
   json["unconditional"] = evidence.unconditional();
@@ -166,6 +172,7 @@ std::string to_table(const Evidence& evidence, bool with_files) {
   std::string flags = joined(evidence.declared.flags);
   add_line(text, "target", evidence.declared.target + (flags.empty() ? "" : "  (" + flags + ")"));
   add_line(text, "verdict", std::string(name_of(evidence.verdict)));
+  if (evidence.verdict == Verdict::exceeds) add_line(text, "holds it", holder_text(evidence));
   add_line(text, "contents",
            fmt::format("{} ELF files, {:.1f} MB of code", evidence.elf_files,
                        static_cast<double>(evidence.code_bytes) / 1e6));

@@ -84,7 +84,7 @@ std::vector<evidence::LayerBlob> blobs_of(const LayerChain& built, const BlobSto
   return blobs;
 }
 
-// "code exceeds the target haswell: …; 3 findings in all"
+// "code exceeds the target haswell: …; 3 findings in all; the lowest target that holds it is x86_64_v4"
 std::string excess_of(const evidence::Evidence& found) {
   std::string first;
   std::size_t count = 0;
@@ -93,7 +93,10 @@ std::string excess_of(const evidence::Evidence& found) {
     if (count++ == 0) first = describe(excess);
   }
   std::string more = count > 1 ? fmt::format("; {} findings in all", count) : "";
-  return fmt::format("code exceeds the target {}: {}{}", found.declared.target, first, more);
+  std::string holder = found.lowest_target.empty()
+                           ? "no target of archspec's holds it"
+                           : "the lowest target that holds it is " + found.lowest_target;
+  return fmt::format("code exceeds the target {}: {}{}; {}", found.declared.target, first, more, holder);
 }
 
 }  // namespace

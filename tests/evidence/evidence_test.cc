@@ -65,6 +65,27 @@ TEST_F(EvidenceTest, AWrongImageIsNamedToTheInstruction) {
   EXPECT_EQ(judged(Declaration{}).verdict, Verdict::not_judged);
 }
 
+TEST_F(EvidenceTest, TheLowestTargetThatHoldsTheCodeIsNamed) {
+  auto lowest = [&](const std::string& flags, const std::string& declared) {
+    root.write("opt/lib/libf.so", compiler.shared(kLoop, "-O3 " + flags));
+    return judged(target(declared)).lowest_target;
+  };
+  EXPECT_EQ(lowest("-march=haswell", "x86_64"), "x86_64_v3");
+  EXPECT_EQ(lowest("-march=skylake-avx512 -mprefer-vector-width=512", "x86_64_v3"), "x86_64_v4");
+  EXPECT_EQ(lowest("-march=haswell", "zen3"), "") << "it conforms";
+  // What other files need counts, too: the whole image has to run.
+  root.write("opt/lib/libg.so",
+             compiler.shared("int g(int x) { return __builtin_popcount(x); }", "-O3 -mpopcnt"));
+  root.write(
+      "opt/lib/libh.so",
+      compiler.shared("#include <immintrin.h>\nvoid h(__m128i* x) { *x = _mm_sha256msg1_epu32(*x, *x); }",
+                      "-O3 -msha"));
+  const std::string both = lowest("-march=haswell", "x86_64");
+  EXPECT_TRUE(cpus().has_feature(both, "avx2") && cpus().has_feature(both, "sha_ni")) << both;
+  EXPECT_NE(to_table(judged(target("x86_64")), false).find("holds it   " + both + ", the lowest target"),
+            std::string::npos);
+}
+
 TEST_F(EvidenceTest, BaselineCodeUnderAnOptimisedNameIsNotOptimised) {
   root.write("opt/lib/libf.so", compiler.shared(kLoop, "-O3"));
   EXPECT_EQ(judged(target("broadwell")).verdict, Verdict::not_optimised);
