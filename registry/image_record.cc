@@ -102,6 +102,24 @@ std::string ImageRecord::sif_name() const { return repository + "_" + tag + ".si
 
 Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
 
+std::string doubt_about(const Measurement& measurement) {
+  constexpr double kSpread = 0.1;  // of the median, between the quartiles
+  constexpr double kPart = 0.05;   // of the processors
+  std::vector<std::string> doubts;
+  const double spread = (measurement.high - measurement.low) / measurement.median;
+  if (spread > kSpread) doubts.push_back(fmt::format("quartiles {:.0f} % apart", 100 * spread));
+  if (measurement.busy > std::max(0.5, kPart * measurement.host.cores))
+    doubts.push_back(fmt::format("{:.1f} of {} processors busy with other work", measurement.busy,
+                                 measurement.host.cores));
+  return fmt::format("{}", fmt::join(doubts, ", "));
+}
+
+std::string speed_text(const Measurement& measurement) {
+  const std::string doubt = doubt_about(measurement);
+  return fmt::format("{:.1f} {}, quartiles {:.1f} to {:.1f}{}", measurement.median, measurement.unit,
+                     measurement.low, measurement.high, doubt.empty() ? "" : "; doubtful: " + doubt);
+}
+
 Json to_json(const EvidenceRecord& evidence) {
   Json json{{"verdict", evidence.verdict}};
   put(json, "target", evidence.target);
@@ -160,15 +178,18 @@ Json to_json(const HostDescription& host) {
 }
 
 Json to_json(const Measurement& measurement) {
-  return {{"image", measurement.image.text()},
-          {"workload", measurement.workload},
-          {"unit", measurement.unit},
-          {"median", measurement.median},
-          {"low", measurement.low},
-          {"high", measurement.high},
-          {"samples", measurement.samples},
-          {"host", to_json(measurement.host)},
-          {"taken", measurement.taken}};
+  Json json = {{"image", measurement.image.text()},
+               {"workload", measurement.workload},
+               {"unit", measurement.unit},
+               {"median", measurement.median},
+               {"low", measurement.low},
+               {"high", measurement.high},
+               {"samples", measurement.samples},
+               {"host", to_json(measurement.host)},
+               {"taken", measurement.taken}};
+  put(json, "key", measurement.key);
+  if (measurement.busy > 0) json["busy"] = measurement.busy;
+  return json;
 }
 
 EvidenceRecord evidence_record_from_json(const JsonNode& node) {
@@ -239,7 +260,8 @@ HostDescription host_from_json(const JsonNode& node) {
 }
 
 Measurement measurement_from_json(const JsonNode& node) {
-  node.allow_only({"image", "workload", "unit", "median", "low", "high", "samples", "host", "taken"});
+  node.allow_only(
+      {"image", "key", "workload", "unit", "median", "low", "high", "samples", "busy", "host", "taken"});
   Measurement measurement;
   node.at("image");
   measurement.image = digest_at(node, "image");
@@ -249,7 +271,9 @@ Measurement measurement_from_json(const JsonNode& node) {
   if (measurement.median <= 0) node.at("median").fail("a measured median is greater than 0");
   measurement.low = node.at("low").number();
   measurement.high = node.at("high").number();
+  measurement.key = text_at(node, "key");
   measurement.samples = small_count_at(node, "samples");
+  if (auto busy = node.find("busy")) measurement.busy = busy->number();
   measurement.host = host_from_json(node.at("host"));
   measurement.taken = text_at(node, "taken");
   return measurement;

@@ -83,16 +83,23 @@ struct HostDescription {
 };
 
 struct Measurement {
-  Digest image;          // manifest digest
+  Digest image;     // manifest digest of the image that was run
+  std::string key;  // its plan key: the measurement is of these bits, under whatever name; "" in old ones
   std::string workload;  // mnist-cnn
   std::string unit;      // "ms/step": less is better
   double median = 0;
   double low = 0;   // first quartile
   double high = 0;  // third quartile
   int samples = 0;
+  double busy = 0;  // processors that others kept busy just before
   HostDescription host;
   std::string taken;  // RFC 3339
 };
+
+// Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
+std::string doubt_about(const Measurement& measurement);
+// "185.0 ms/step, quartiles 180.1 to 190.2"; behind it what is doubtful, if anything.
+std::string speed_text(const Measurement& measurement);
 
 Json to_json(const EvidenceRecord& evidence);
 Json to_json(const ImageRecord& record);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "registry/image_blobs.h"
 #include "registry/index_state.h"
 
@@ -47,71 +49,145 @@ SnapshotContent current_content(IndexState& state) {
   return *std::move(content);
 }
 
-void apply(const std::vector<Move>& moves, const std::vector<std::string>& failed_tags,
-           SnapshotContent& content) {
-  for (const auto& name : failed_tags) {
-    auto colon = name.find(':');
-    if (colon == std::string::npos) continue;
-    auto found = content.tags.find({name.substr(0, colon), name.substr(colon + 1)});
-    if (found != content.tags.end()) found->second.stale = true;
+// What a publication does to the names of the current snapshot.
+struct Change {
+  std::vector<Move> moves;
+  std::vector<std::string> failed_tags{};
+  std::vector<std::string> pruned{};
+  std::string matrix{};  // "": nobody's
+  std::string created;
+  std::string note;
+};
+
+// Why bits were withdrawn, by plan key: they stay so under whatever labels and names they come again.
+std::map<std::string, std::string> retired_bits(IndexState& state, const SnapshotContent& content) {
+  std::map<std::string, std::string> reasons;
+  for (const auto& [name, tagged] : content.tags) {
+    auto record = tagged.retired.empty() ? std::nullopt : state.record(tagged.image);
+    if (!record) continue;
+    const ImageRecord image = image_record_from_json(parse_own(*record, "index.db").root());
+    reasons.emplace(image.external() ? tagged.image : image.key, tagged.retired);
   }
-  for (const auto& move : moves) content.tags[move.name] = {move.identity.hex(), false};
+  return reasons;
 }
 
-bool changes_anything(IndexState& state, const std::vector<Move>& moves,
-                      const std::vector<std::string>& failed_tags) {
+void add_matrix(std::vector<std::string>& matrices, const std::string& matrix) {
+  auto at = std::lower_bound(matrices.begin(), matrices.end(), matrix);
+  if (!matrix.empty() && (at == matrices.end() || *at != matrix)) matrices.insert(at, matrix);
+}
+
+auto find_tag(SnapshotContent& content, const std::string& name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string::npos) return content.tags.end();
+  return content.tags.find({name.substr(0, colon), name.substr(colon + 1)});
+}
+
+void apply(IndexState& state, const Change& change, SnapshotContent& content) {
+  const std::map<std::string, std::string> retired = retired_bits(state, content);
+  for (const std::string& name : change.failed_tags)
+    if (auto found = find_tag(content, name); found != content.tags.end()) found->second.stale = true;
+  for (const std::string& name : change.pruned) {
+    auto found = find_tag(content, name);
+    if (found == content.tags.end()) continue;
+    std::erase(found->second.matrices, change.matrix);
+    if (found->second.matrices.empty()) content.tags.erase(found);
+  }
+  for (const Move& move : change.moves) {
+    SnapshotContent::Tagged& tagged = content.tags[move.name];
+    auto reason = retired.find(move.image->external() ? move.identity.hex() : move.image->key);
+    tagged.retired = reason == retired.end() ? "" : reason->second;
+    tagged.image = move.identity.hex();
+    tagged.stale = false;
+    add_matrix(tagged.matrices, change.matrix);
+  }
+}
+
+bool changes_anything(IndexState& state, const Change& change) {
   Transaction transaction(state.database, Database::Access::read);
   if (state.current() < 0) return true;
   SnapshotContent now = current_content(state);
   SnapshotContent then = now;
-  apply(moves, failed_tags, then);
+  apply(state, change, then);
   if (then.tags != now.tags) return true;
-  for (const auto& move : moves) {
+  for (const auto& move : change.moves) {
     if (state.record(move.identity.hex()) != move.record) return true;
   }
   return false;
 }
 
-// Sidecars first, so that a kill before the commit loses nothing; the snapshot's inside the transaction, so
-// that its number is ours.
-std::int64_t commit(IndexState& state, const std::vector<Move>& moves,
-                    const std::vector<std::string>& failed_tags, const std::string& created,
-                    const std::string& note) {
+// Makes what `content` says the current snapshot, its sidecar first: inside the transaction, so that its
+// number is ours.
+std::int64_t make_current(IndexState& state, SnapshotContent content, const std::string& created,
+                          const std::string& note) {
+  content.number = state.newest_snapshot() + 1;
+  content.created = created;
+  content.note = note;
+  state.writable_store().write_sidecar(Sidecar::snapshot, std::to_string(content.number), content.text());
+  state.write_current_sidecar(content.number);
+  state.insert_snapshot(content);
+  state.set_current(content.number);
+  return content.number;
+}
+
+// Sidecars first, so that a kill before the commit loses nothing.
+std::int64_t commit(IndexState& state, const Change& change) {
   const BlobStore& store = state.writable_store();
-  if (!changes_anything(state, moves, failed_tags)) return state.current();
-  for (const auto& move : moves) {
+  if (!changes_anything(state, change)) return state.current();
+  for (const auto& move : change.moves) {
     if (!move.image->external()) check_complete(store, *move.image);
     store.write_record(move.identity, move.record);
   }
   Transaction transaction(state.database, Database::Access::write);
   SnapshotContent content = current_content(state);
-  apply(moves, failed_tags, content);
-  content.number = state.newest_snapshot() + 1;
-  content.created = created;
-  content.note = note;
-  store.write_sidecar(Sidecar::snapshot, std::to_string(content.number), content.text());
-  state.write_current_sidecar(content.number);
-  for (const auto& move : moves) state.insert_image(*move.image, move.record);
-  state.insert_snapshot(content);
-  state.set_current(content.number);
+  apply(state, change, content);
+  for (const auto& move : change.moves) state.insert_image(*move.image, move.record);
+  const std::int64_t number = make_current(state, std::move(content), change.created, change.note);
   transaction.commit();
-  return content.number;
+  return number;
 }
 
 Move move_of(const ImageRecord& image, SnapshotContent::Name name) {
   return {std::move(name), &image, image.identity(), to_json(image).dump()};
 }
 
-std::vector<Measurement> measurements_of(Statement& rows, const std::string& image) {
-  std::vector<Measurement> result;
-  rows.with(image);
-  while (rows.step()) {
-    std::string text = rows.text(1);
-    check_checksum(measurement_row(image, rows.integer(0)), text, rows.text(2));
-    result.push_back(measurement_from_json(parse_own(text, "index.db").root()));
+// Every measurement that was taken, by the bits that it is of: the plan key, or where nobody wrote it down
+// the manifest's hex digits.
+class MeasuredBits {
+ public:
+  explicit MeasuredBits(IndexState& state) : state_(&state) {
+    Statement rows = state.database.prepare("SELECT image, number, record, checksum FROM measurements");
+    while (rows.step()) {
+      const std::string text = rows.text(2);
+      check_checksum(measurement_row(rows.text(0), rows.integer(1)), text, rows.text(3));
+      Measurement measurement = measurement_from_json(parse_own(text, "index.db").root());
+      const std::string bits = measurement.key.empty() ? bits_of(rows.text(0)) : measurement.key;
+      by_bits_[bits].push_back(std::move(measurement));
+    }
+    for (auto& [bits, measurements] : by_bits_)
+      std::stable_sort(measurements.begin(), measurements.end(),
+                       [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
   }
-  return result;
-}
+
+  std::vector<Measurement> of(const ImageRecord& image) const {
+    auto found = by_bits_.find(image.key.empty() ? image.manifest.hex() : image.key);
+    return found == by_bits_.end() ? std::vector<Measurement>{} : found->second;
+  }
+
+ private:
+  // Of an image that may be in no snapshot any more.
+  std::string bits_of(const std::string& id) {
+    auto [found, is_new] = bits_.try_emplace(id, id);
+    auto record = is_new ? state_->record(id) : std::nullopt;
+    if (!record) return found->second;
+    const std::string key = image_record_from_json(parse_own(*record, "index.db").root()).key;
+    if (!key.empty()) found->second = key;
+    return found->second;
+  }
+
+  IndexState* state_;
+  std::map<std::string, std::string> bits_;  // by image
+  std::map<std::string, std::vector<Measurement>> by_bits_;
+};
 
 }  // namespace
 
@@ -122,31 +198,49 @@ Index::~Index() = default;
 
 std::int64_t Index::publish(const std::vector<ImageRecord>& images,
                             const std::vector<std::string>& failed_tags, const std::string& created,
-                            const std::string& note) {
-  std::vector<Move> moves;
+                            const std::string& matrix, const std::vector<std::string>& pruned) {
+  Change change{{}, failed_tags, pruned, matrix, created, matrix};
   for (const auto& image : images) {
     if (image.external() || image.repository.empty() || image.tag.empty()) {
       throw Error(
           ExitCode::store,
           fmt::format("cannot publish '{}': it needs a manifest, a repository and a tag", image.name()));
     }
-    moves.push_back(move_of(image, {image.repository, image.tag}));
+    change.moves.push_back(move_of(image, {image.repository, image.tag}));
   }
-  return commit(*state_, moves, failed_tags, created, note);
+  return commit(*state_, change);
 }
 
 std::int64_t Index::import_mappings(const std::vector<ImageRecord>& mappings, const std::string& created) {
-  std::vector<Move> moves;
+  Change change{{}, {}, {}, "", created, counted(mappings.size(), "imported mapping")};
   for (const auto& mapping : mappings) {
     if (!mapping.external() || mapping.reference.empty() || mapping.code.empty()) {
       throw Error(ExitCode::store,
                   fmt::format("cannot import '{}': it needs a reference and a code, and no manifest",
                               mapping.name()));
     }
-    moves.push_back(move_of(mapping, {"", mapping.code}));
+    change.moves.push_back(move_of(mapping, {"", mapping.code}));
   }
-  return commit(*state_, moves, {}, created,
-                fmt::format("{} imported mapping{}", moves.size(), moves.size() == 1 ? "" : "s"));
+  return commit(*state_, change);
+}
+
+std::int64_t Index::retire(const std::vector<Digest>& identities, const std::string& reason,
+                           const std::string& created) {
+  state_->writable_store();
+  Transaction transaction(state_->database, Database::Access::write);
+  SnapshotContent content = current_content(*state_);
+  std::size_t changed = 0;
+  for (auto& [name, tagged] : content.tags) {
+    auto same = [&](const Digest& identity) { return identity.hex() == tagged.image; };
+    if (tagged.retired == reason || std::none_of(identities.begin(), identities.end(), same)) continue;
+    tagged.retired = reason;
+    ++changed;
+  }
+  if (changed == 0) return state_->current();
+  const std::string note = reason.empty() ? "not retired any more" : "retired: " + reason;
+  const std::int64_t number = make_current(*state_, std::move(content), created, note);
+  transaction.commit();
+  return number;
 }
 
 void Index::record(const Measurement& measurement) {
@@ -173,17 +267,20 @@ std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) con
     if (std::int64_t number = state_->current(); number < 0) fail_lost(-number);
     content = current_content(*state_);
   }
-  Statement measurements = state_->database.prepare(
-      "SELECT number, record, checksum FROM measurements WHERE image = ?1 ORDER BY number");
+  const MeasuredBits measured(*state_);
   std::vector<IndexEntry> result;
   for (const auto& [name, tagged] : content.tags) {
     auto text = state_->record(tagged.image);
     if (!text) continue;
-    IndexEntry entry{image_record_from_json(parse_own(*text, "index.db").root()), tagged.stale, {}};
+    IndexEntry entry{image_record_from_json(parse_own(*text, "index.db").root()),
+                     tagged.stale,
+                     {},
+                     tagged.retired,
+                     tagged.matrices};
     if (!entry.image.external()) {
       // The record knows the last tag that the image got; this snapshot may know it by another.
       std::tie(entry.image.repository, entry.image.tag) = name;
-      entry.measurements = measurements_of(measurements, tagged.image);
+      entry.measurements = measured.of(entry.image);
     }
     result.push_back(std::move(entry));
   }

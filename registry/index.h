@@ -19,8 +19,10 @@ struct IndexState;  // index_state.h
 // A tag of a snapshot.
 struct IndexEntry {
   ImageRecord image;
-  bool stale = false;  // kept from an earlier snapshot because its rebuild failed
-  std::vector<Measurement> measurements;
+  bool stale = false;                     // kept from an earlier snapshot because its rebuild failed
+  std::vector<Measurement> measurements;  // of its bits, by their time, under whatever name they were taken
+  std::string retired{};                  // why nobody is to get it any more; "" when it is not
+  std::vector<std::string> matrices{};    // that published it under this name, sorted
 };
 
 struct Snapshot {
@@ -55,11 +57,18 @@ class Index {
   ~Index();
 
   // One atomic step: sidecars first, then one transaction with the rows and a new snapshot = the current one
-  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale. Returns the
-  // snapshot's number. Publishing what the current snapshot already holds makes no new snapshot and returns
-  // the current number. Error(store) when the manifest, or a blob that it names, is not in the store.
+  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale; `pruned` go,
+  // unless another matrix published them, too. `matrix`: whose they are. Bits that are retired stay so.
+  // Returns the snapshot's number. Publishing what the current snapshot already holds makes no new snapshot
+  // and returns the current number. Error(store) when the manifest, or a blob that it names, is not in the
+  // store.
   std::int64_t publish(const std::vector<ImageRecord>& images, const std::vector<std::string>& failed_tags,
-                       const std::string& created, const std::string& note);
+                       const std::string& created, const std::string& matrix,
+                       const std::vector<std::string>& pruned = {});
+  // A new snapshot in which the entries of these identities are retired for this reason; "": are not any
+  // more.
+  std::int64_t retire(const std::vector<Digest>& identities, const std::string& reason,
+                      const std::string& created);
   // External mappings (MODAK's container_mappings): the newest of a code wins.
   std::int64_t import_mappings(const std::vector<ImageRecord>& mappings, const std::string& created);
   void record(const Measurement& measurement);

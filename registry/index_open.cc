@@ -23,6 +23,7 @@ constexpr std::array kCompanions = {"-journal", "-wal", "-shm"};  // SQLite's, b
 std::unique_ptr<IndexState> open_checked(const fs::path& folder) {
   auto state = std::make_unique<IndexState>(folder, Database::Access::write);
   state->check_format();
+  state->bring_up_to_date();
   state->check_content();
   return state;
 }

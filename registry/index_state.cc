@@ -6,16 +6,38 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
+
 namespace kiln {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x6b696c6e;  // "kiln", for file(1)
-constexpr std::int64_t kVersion = 1;                 // of schema.sql
+constexpr std::int64_t kVersion = 2;                 // of schema.sql
+// From the format before: tags did not know who published them, nor that they are retired.
+constexpr const char* kFromVersion1 =
+    "ALTER TABLE tags ADD COLUMN retired TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE tags ADD COLUMN matrices TEXT NOT NULL DEFAULT '';"
+    "PRAGMA user_version = 2";
 constexpr const char* kSchema =
 #include "schema.sql.inc"
     ;
 
 std::string snapshot_key(std::int64_t number) { return fmt::format("snapshot {}", number); }
+
+// As in a row; "" for none.
+std::string matrices_text(const std::vector<std::string>& matrices) {
+  return matrices.empty() ? "" : Json(matrices).dump();
+}
+
+// No checksum stands between this and a flipped bit: what cannot be read is damage.
+std::vector<std::string> matrices_from(const std::string& text) {
+  if (text.empty()) return {};
+  try {
+    return parse_own(text, "index.db").root().strings();
+  } catch (const Error&) {
+    throw DamagedDatabase("the index is damaged: the matrices of a tag cannot be read");
+  }
+}
 
 }  // namespace
 
@@ -49,6 +71,8 @@ std::string SnapshotContent::text() const {
   for (const auto& [name, tagged] : tags) {
     list.push_back(
         {{"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}});
+    put(list.back(), "retired", tagged.retired);
+    put(list.back(), "matrices", tagged.matrices);
   }
   return Json{{"number", number}, {"created", created}, {"note", note}, {"tags", std::move(list)}}.dump();
 }
@@ -60,9 +84,12 @@ SnapshotContent SnapshotContent::parse(const std::string& text, const std::strin
   SnapshotContent content{
       root.at("number").integer(1, INT64_MAX), root.at("created").string(), root.at("note").string(), {}};
   for (const auto& tag : root.at("tags").items()) {
-    tag.allow_only({"repository", "tag", "image", "stale"});
-    content.tags[{tag.at("repository").string(), tag.at("tag").string()}] = {
-        Digest::from_hex(tag.at("image").string()).hex(), tag.at("stale").boolean()};
+    tag.allow_only({"repository", "tag", "image", "stale", "retired", "matrices"});
+    SnapshotContent::Tagged tagged{Digest::from_hex(tag.at("image").string()).hex(),
+                                   tag.at("stale").boolean()};
+    if (auto retired = tag.find("retired")) tagged.retired = retired->string();
+    if (auto matrices = tag.find("matrices")) tagged.matrices = matrices->strings();
+    content.tags[{tag.at("repository").string(), tag.at("tag").string()}] = std::move(tagged);
   }
   return content;
 }
@@ -102,9 +129,15 @@ std::optional<SnapshotContent> IndexState::snapshot_row(std::int64_t number) {
   Statement row = database.prepare("SELECT created, note, checksum FROM snapshots WHERE number = ?1");
   if (!row.with(number).step()) return std::nullopt;
   SnapshotContent content{number, row.text(0), row.text(1), {}};
-  Statement tags = database.prepare("SELECT repository, tag, image, stale FROM tags WHERE snapshot = ?1");
+  // Whoever only reads a file of the format before does not change it.
+  const bool first_format = database.integer("PRAGMA user_version") < 2;
+  Statement tags =
+      database.prepare(fmt::format("SELECT repository, tag, image, stale, {} FROM tags WHERE snapshot = ?1",
+                                   first_format ? "'', ''" : "retired, matrices"));
   tags.with(number);
-  while (tags.step()) content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0};
+  while (tags.step())
+    content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0, tags.text(4),
+                                                  matrices_from(tags.text(5))};
   check_checksum(snapshot_key(number), content.text(), row.text(2));
   return content;
 }
@@ -141,9 +174,12 @@ void IndexState::insert_snapshot(const SnapshotContent& content) {
       .with(content.number, content.created, content.note,
             checksum_of(snapshot_key(content.number), content.text()))
       .run();
-  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5)");
+  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   for (const auto& [name, tagged] : content.tags) {
-    insert.with(content.number, name.first, name.second, tagged.image, tagged.stale).run();
+    insert
+        .with(content.number, name.first, name.second, tagged.image, tagged.stale, tagged.retired,
+              matrices_text(tagged.matrices))
+        .run();
   }
 }
 
@@ -176,6 +212,13 @@ void IndexState::create_tables() {
   transaction.commit();
 }
 
+void IndexState::bring_up_to_date() {
+  if (database.integer("PRAGMA user_version") != 1) return;
+  Transaction transaction(database, Database::Access::write);
+  if (database.integer("PRAGMA user_version") == 1) database.run(kFromVersion1);
+  transaction.commit();
+}
+
 void IndexState::check_format() {
   std::int64_t version = database.integer("PRAGMA user_version");
   std::string file = (folder / "index.db").string();
@@ -186,8 +229,7 @@ void IndexState::check_format() {
                 fmt::format("{} has format {}, this kiln knows formats up to {}", file, version, kVersion),
                 "use the newer kiln that wrote it");
   }
-  if (version != kVersion)
-    throw DamagedDatabase(fmt::format("{} has format {}, which never was", file, version));
+  if (version < 1) throw DamagedDatabase(fmt::format("{} has format {}, which never was", file, version));
 }
 
 void IndexState::check_content() {

@@ -16,6 +16,8 @@ struct SnapshotContent {
   struct Tagged {
     std::string image;  // images.id
     bool stale = false;
+    std::string retired{};                // the reason
+    std::vector<std::string> matrices{};  // sorted
     bool operator==(const Tagged&) const = default;
   };
   using Name = std::pair<std::string, std::string>;  // repository, tag
@@ -55,9 +57,10 @@ struct IndexState {
   void set_current(std::int64_t number);
   void write_current_sidecar(std::int64_t number);
 
-  void create_tables();  // when the file is empty
-  void check_format();   // DamagedDatabase; Error(store) when it is newer than this program
-  void check_content();  // DamagedDatabase: pages, checksums
+  void create_tables();     // when the file is empty
+  void bring_up_to_date();  // a file of an earlier format, in one transaction
+  void check_format();      // DamagedDatabase; Error(store) when it is newer than this program
+  void check_content();     // DamagedDatabase: pages, checksums
 };
 
 // What snapshots/current.json proves; 0 when there is none.

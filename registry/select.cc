@@ -16,9 +16,8 @@ std::string measured_text(const Measurement& measurement) {
   const HostDescription& host = measurement.host;
   std::string place = host.model.empty() ? host.cpu : host.model;
   if (!place.empty()) place = ", " + place;
-  if (host.cores > 0) place += fmt::format(", {} core{}", host.cores, host.cores == 1 ? "" : "s");
-  return fmt::format("measured {:.1f} {} ({}{})", measurement.median, measurement.unit, measurement.workload,
-                     place);
+  if (host.cores > 0) place += ", " + counted(static_cast<std::size_t>(host.cores), "core");
+  return fmt::format("measured {} ({}{})", speed_text(measurement), measurement.workload, place);
 }
 
 std::string speed_against(const Ranked& winner, const Ranked& other) {
@@ -146,6 +145,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   Judge judge(query, host, cpus);
   for (const auto& entry : entries) {
     Verdict verdict = judge(entry.image);
+    if (verdict.failed.empty() && !entry.retired.empty()) verdict.failed = "retired: " + entry.retired;
     bool qualifies = verdict.failed.empty();
     (qualifies ? qualifying : failing).push_back({&entry, std::move(verdict.failed), verdict.met, nullptr});
   }

@@ -53,9 +53,7 @@ std::string explain(const Selection& selection) {
     first = false;
     std::string why = other.failed;
     if (qualifies) {
-      why = other.measured == nullptr
-                ? "not measured"
-                : fmt::format("{:.1f} {}", other.measured->median, other.measured->unit);
+      why = other.measured == nullptr ? "not measured" : speed_text(*other.measured);
     }
     text += fmt::format("  {}: {}\n", other.entry->image.name(), why);
   }

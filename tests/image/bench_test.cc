@@ -35,6 +35,20 @@ TEST(Workload, AnythingElseIsAnError) {
             std::string::npos);
 }
 
+TEST(BusyProcessors, AreThoseThatDidNotWait) {
+  const std::string before =
+      "cpu  100 0 100 1000 50 0 0 0 0 0\ncpu0 50 0 50 500 25 0 0 0 0 0\ncpu1 50 0 50 500 25 0 0 0 0 0\nintr "
+      "1\n";
+  const std::string idle =
+      "cpu  100 0 100 1090 60 0 0 0 0 0\ncpu0 50 0 50 545 30 0 0 0 0 0\ncpu1 50 0 50 545 30 0 0 0 0 0\nintr "
+      "1\n";
+  const std::string one = "cpu  150 0 100 1045 55 0 0 0 50 0\ncpu0 x\ncpu1 x\n";
+  EXPECT_DOUBLE_EQ(busy_processors(before, idle), 0);
+  EXPECT_DOUBLE_EQ(busy_processors(before, one), 1);
+  EXPECT_DOUBLE_EQ(busy_processors(before, before), 0);
+  EXPECT_DOUBLE_EQ(busy_processors("", ""), 0);
+}
+
 TEST(Summary, QuartilesInterpolate) {
   Summary odd = summarise({5, 1, 3, 2, 4});
   EXPECT_DOUBLE_EQ(odd.median, 3);

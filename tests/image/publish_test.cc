@@ -31,18 +31,21 @@ class Publish : public ::testing::Test {
     layout.layers = {store.put("layer of " + image.tag(), std::string(media_type::kLayerZstd))};
     layout.tag = image.tag();
     ImageRecord record;
-    record.repository = "hello";
+    record.repository = image.repository();
     record.tag = image.tag();
     record.immutable_tag = image.immutable_tag();
     record.key = image.key();
+    record.cell = image.id();
     record.application = "hello";
     record.manifest = write_layout(layout_of(image), layout, store, files).manifest.digest;
     RecordWriter(state, files).write_image(image.record_name(), record);
   }
   fs::path layout_of(const ResolvedImage& image) const {
-    return state.layout("hello", image.immutable_tag());
+    return state.layout(image.repository(), image.immutable_tag());
   }
-  Published publish(const ImageNumbers& images) { return publish_built(plan, images, state, files, clock); }
+  Published publish(const ImageNumbers& images, const PublishOptions& options = {}) {
+    return publish_built(plan, images, state, files, clock, options);
+  }
   std::vector<std::string> published() {
     std::vector<std::string> names;
     for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
@@ -99,6 +102,56 @@ TEST_F(Publish, NothingBuiltIsAnError) {
     EXPECT_EQ(error.code(), ExitCode::no_match);
     EXPECT_EQ(error.message(), "nothing of 'demo' is built");
   }
+}
+
+// The same matrix without hello 2.
+BuildPlan one_version() {
+  testing::Resolver resolver(
+      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo", {"KILN_VERSION"})});
+  return plan_matrix(testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1"}),
+                                      testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+                     resolver.input());
+}
+
+TEST_F(Publish, WhatTheMatrixLacksByNowCanBeTakenOut) {
+  EXPECT_TRUE(lacking_images(plan, state, files).names.empty()) << "without an index";
+  build(one);
+  build(two);
+  publish({0, 1});
+  EXPECT_TRUE(lacking_images(plan, state, files).names.empty());
+  const std::string gone = two.reference();
+  const BuildPlan fewer = one_version();
+  const LackingImages lacking = lacking_images(fewer, state, files);
+  EXPECT_EQ(lacking.names, Strings{gone});
+  EXPECT_EQ(lacking.published, 2u);
+  publish_built(fewer, {0}, state, files, clock);
+  EXPECT_EQ(published().size(), 2u) << "nobody asked for it";
+  publish_built(fewer, {0}, state, files, clock, {{}, lacking.names});
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, WhatABrokenCellPublishedBeforeIsStale) {
+  build(one);
+  build(two);
+  publish({0, 1});
+  testing::Resolver resolver(
+      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::Recipe(Kind::framework, "hello", {"1"}).method("distro", "echo", {"KILN_VERSION"}),
+       testing::Recipe(Kind::framework, "other", {"1"}).method("distro", "echo")});
+  testing::Recipe hello(Kind::framework, "hello", {"2", "1"});
+  resolver.recipes().add_broken({hello.get(), Error(ExitCode::input, "no good")});
+  const BuildPlan broken = plan_matrix(
+      testing::matrix({testing::axis("framework", {"hello", "other"}), testing::axis("version", {"1"}),
+                       testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+      resolver.input());
+  ASSERT_EQ(broken.broken(), 1u);
+  build(broken.image(0));
+  EXPECT_EQ(publish_built(broken, {0}, state, files, clock, {{0}, {}}).not_built, 1u);
+  Strings stale;
+  for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
+    if (entry.stale) stale.push_back(entry.image.name());
+  EXPECT_EQ(stale, Strings{"hello:1-distro-zen3-trixie"});
 }
 
 }  // namespace

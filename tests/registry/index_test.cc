@@ -90,11 +90,21 @@ TEST_F(IndexTest, EveryFieldComesBack) {
 TEST_F(IndexTest, PublishingTheSameAgainChangesNothing) {
   Index index = open();
   auto first = image("a", "one");
-  index.publish({first}, {}, kNow, "first");
-  std::string before = read_bytes(folder.path() / "index.db");
-  EXPECT_EQ(index.publish({first}, {}, "2027-01-01T00:00:00Z", "again"), 1);
+  index.publish({first}, {}, kNow, "demo");
+  const std::string before = read_bytes(folder.path() / "index.db");
+  EXPECT_EQ(index.publish({first}, {}, "2027-01-01T00:00:00Z", "demo"), 1);
   EXPECT_EQ(index.publish({}, {}, kNow, "nothing"), 1);
-  EXPECT_EQ(read_bytes(folder.path() / "index.db"), before);
+  EXPECT_TRUE(read_bytes(folder.path() / "index.db") == before);
+}
+
+// The name is two matrices' from then on, and what one of them lacks must not be pruned.
+TEST_F(IndexTest, TheSameOfAnotherMatrixIsASnapshot) {
+  Index index = open();
+  const auto first = image("a", "one");
+  index.publish({first}, {}, kNow, "demo");
+  EXPECT_EQ(index.publish({first}, {}, kNow, "nightly"), 2);
+  EXPECT_EQ(index.publish({first}, {}, kNow, "demo"), 2);
+  EXPECT_EQ(tags(index.entries()), (Strings{"pytorch:a=one"}));
 }
 
 TEST_F(IndexTest, ANewRecordOfTheSameImageIsPublished) {
@@ -278,11 +288,11 @@ TEST_F(IndexTest, AReaderNeedsAnIndexAndChangesNothing) {
 
 TEST_F(IndexTest, RefusesANewerFormatNamingBoth) {
   open().publish({image("a", "one")}, {}, kNow, "");
-  sql("PRAGMA user_version = 2");
+  sql("PRAGMA user_version = 3");
   for (auto mode : {Index::Mode::read, Index::Mode::write}) {
     Error error = error_of([&] { open(mode); });
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 2, this kiln knows formats up to 1; "
+    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 3, this kiln knows formats up to 2; "
                                           "use the newer kiln that wrote it",
                                           folder.path().string()));
   }

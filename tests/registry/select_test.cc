@@ -201,12 +201,13 @@ TEST(Explain, SaysWhyWithNumbers) {
             "pytorch:openblas\n"
             "  built for x86_64_v3; host haswell runs it\n"
             "  has every choice: pytorch 2.6.0, optimised build\n"
-            "  measured 185.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.08 times as fast as pytorch:blis, 1.64 "
+            "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): 1.08 times as "
+            "fast as pytorch:blis, 1.64 "
             "times as fast as pytorch:stock\n"
             "  stale: its last rebuild failed, an earlier image stands in\n"
             "also qualify, best first:\n"
-            "  pytorch:blis: 200.0 ms/step\n"
-            "  pytorch:stock: 303.0 ms/step\n"
+            "  pytorch:blis: 200.0 ms/step, quartiles 199.0 to 202.0\n"
+            "  pytorch:stock: 303.0 ms/step, quartiles 302.0 to 305.0\n"
             "  pytorch:new: not measured\n"
             "do not qualify, nearest first:\n"
             "  pytorch:inductor: has inductor, which is not asked for\n"
@@ -217,6 +218,37 @@ TEST(Explain, SaysWhyWithNumbers) {
   EXPECT_EQ(json["reasons"].size(), 4u);
   EXPECT_EQ(json["others"][4]["failed"], "needs avx512f; host haswell lacks it");
   EXPECT_EQ(json["others"][0]["qualifies"], true);
+}
+
+TEST(Explain, SaysWhatIsDoubtfulInAMeasurement) {
+  std::vector<IndexEntry> entries = {measured(image("a"), 100), measured(image("b"), 200)};
+  entries[0].measurements[0].high = 130;
+  entries[1].measurements[0].busy = 1.5;
+  const std::string text = explain(select_image(query(), entries, host("haswell"), archspec()));
+  EXPECT_NE(
+      text.find("measured 100.0 ms/step, quartiles 99.0 to 130.0; doubtful: quartiles 31 % apart (mnist-cnn"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("pytorch:b: 200.0 ms/step, quartiles 199.0 to 202.0; doubtful: 1.5 of 2 processors busy "
+                "with other work\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(Select, ARetiredImageIsNobodysAnswer) {
+  std::vector<IndexEntry> entries = {measured(image("fast"), 100), measured(image("slow"), 200)};
+  entries[0].retired = "wrong results on zen4";
+  Selection selection = select_image(query(), entries, host("haswell"), archspec());
+  ASSERT_TRUE(selection.winner);
+  EXPECT_EQ(selection.winner->entry->image.tag, "slow");
+  EXPECT_NE(explain(selection).find("do not qualify, nearest first:\n"
+                                    "  pytorch:fast: retired: wrong results on zen4\n"),
+            std::string::npos)
+      << explain(selection);
+  entries.pop_back();
+  EXPECT_EQ(select_image(query(), entries, host("haswell"), archspec()).nearest_miss,
+            "pytorch:fast: retired: wrong results on zen4");
 }
 
 TEST(Explain, NamesTheDifferenceThatDecided) {
@@ -242,12 +274,12 @@ TEST(Explain, NamesTheDifferenceThatDecided) {
 TEST(Explain, NamesTheHostThatWasMeasured) {
   IndexEntry a = measured(image("a"), 100);
   auto reason = [&] { return select_image(query(), {a}, {}, archspec()).reasons.at(2); };
-  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores)");
+  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores)");
   a.measurements[0].host.model = "";
   a.measurements[0].host.cores = 1;
-  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn, haswell, 1 core)");
+  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, haswell, 1 core)");
   a.measurements[0].host = {};
-  EXPECT_EQ(reason(), "measured 100.0 ms/step (mnist-cnn)");
+  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn)");
 }
 
 TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
@@ -255,21 +287,26 @@ TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
     return select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
   };
   IndexEntry best = measured(optimised(image("a")), 100);
-  EXPECT_EQ(reason({best, measured(image("b"), 100)}),
-            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): as fast as pytorch:b");
+  EXPECT_EQ(
+      reason({best, measured(image("b"), 100)}),
+      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): as fast as pytorch:b");
   EXPECT_EQ(reason({best, measured(image("b"), 150), measured(image("c"), 200)}),
-            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
+            "fast as pytorch:b")
       << "the next is the best stock image";
   EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
                     measured(image("d"), 200), measured(image("e"), 300)}),
-            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b, 2.00 "
+            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
+            "fast as pytorch:b, 2.00 "
             "times as fast as pytorch:d");
   EXPECT_EQ(
       reason({measured(image("a"), 100), measured(optimised(image("b")), 150), measured(image("c"), 160)}),
-      "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as "
+      "pytorch:b")
       << "a stock image won";
   EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")}),
-            "measured 100.0 ms/step (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as pytorch:b")
+            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
+            "fast as pytorch:b")
       << "another host's times do not compare";
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
 
 #include "base/text.h"
 #include "image/state/record_files.h"
@@ -17,6 +20,40 @@ double quantile(const std::vector<double>& sorted, double q) {
   auto below = static_cast<std::size_t>(std::floor(rank));
   std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// Time that processors spent, in ticks: all of it, and all but waiting (proc(5), /proc/stat).
+struct ProcessorTime {
+  double all = 0;
+  double busy = 0;
+  int processors = 0;
+};
+
+ProcessorTime processor_time(const std::string& stat) {
+  constexpr int kIdle = 3;
+  constexpr int kIoWait = 4;
+  constexpr int kFields = 8;  // guest time is in user time already
+  ProcessorTime time;
+  std::istringstream lines(stat);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    fields >> name;
+    if (!name.starts_with("cpu")) continue;
+    if (name != "cpu") ++time.processors;
+    double ticks = 0;
+    for (int field = 0; name == "cpu" && field < kFields && fields >> ticks; ++field) {
+      time.all += ticks;
+      if (field != kIdle && field != kIoWait) time.busy += ticks;
+    }
+  }
+  return time;
+}
+
+double busy_now(const FileSystem& files) {
+  const std::string before = files.read("/proc/stat").value_or("");
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  return busy_processors(before, files.read("/proc/stat").value_or(""));
 }
 
 // What a workload may ask of the image it runs in.
@@ -56,6 +93,13 @@ WorkloadOutput read_workload_output(const std::string& output, const std::string
   return result;
 }
 
+double busy_processors(const std::string& before, const std::string& now) {
+  const ProcessorTime first = processor_time(before);
+  const ProcessorTime second = processor_time(now);
+  if (second.all <= first.all) return 0;
+  return (second.busy - first.busy) / (second.all - first.all) * second.processors;
+}
+
 Summary summarise(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75)};
@@ -68,6 +112,7 @@ Measurement measure(const BenchRequest& request, const StepSetup& setup) {
                 "run `kiln build` first");
   const Method* method = request.workload.find_method(request.method);
   fs::path log = setup.state.log("bench-" + request.image.key);
+  const double busy = busy_now(setup.files);
   CommandResult run = run_in_image(*record, {"/bin/sh", "-eu", method->script}, request.workload.folder,
                                    workload_environment(request), log, true, setup);
   if (run.end == CommandEnd::interrupted || interrupted()) throw Error(ExitCode::interrupted, "interrupted");
@@ -80,6 +125,8 @@ Measurement measure(const BenchRequest& request, const StepSetup& setup) {
   Summary summary = summarise(output.samples);
   Measurement measurement;
   measurement.image = request.manifest;
+  measurement.key = request.image.key;
+  measurement.busy = busy;
   measurement.workload = request.workload.name;
   measurement.unit = output.unit;
   measurement.median = summary.median;

@@ -26,6 +26,10 @@ struct Summary {
 };
 Summary summarise(std::vector<double> samples);  // REQUIRES: not empty
 
+// How many processors are busy now, by the two readings of /proc/stat half a second apart; 0 where the kernel
+// does not say.
+double busy_processors(const std::string& before, const std::string& now);
+
 struct BenchRequest {
   const ImageSpec& image;
   Digest manifest;  // of the published image

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/enum_names.h"
+#include "base/json_text.h"
 #include "base/read_whole.h"
 #include "base/text.h"
 
@@ -67,8 +68,7 @@ void Progress::begin(std::size_t steps_to_run) {
 
 void Progress::event(const StepEvent& event) {
   std::lock_guard lock(mutex_);
-  if (style_ == ProgressStyle::json)
-    write_(to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (style_ == ProgressStyle::json) write_(printable_json(to_json(event), -1) + "\n");
   if (event.state == StepEvent::State::started) {
     running_[event.key] = {event.title, clock_.monotonic_seconds()};
     if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
@@ -81,8 +81,8 @@ void Progress::event(const StepEvent& event) {
   if (failed) ++failed_;
   const char* word = failed ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
                             : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
-  print_line(
-      fmt::format("{} {}  {:.1f} s{}", word, event.title, event.seconds, failed ? "  " + event.what : ""));
+  write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(event.title), event.seconds,
+                         failed ? "  " + without_controls(event.what) : ""));
   if (failed) show_failure(event);
 }
 
@@ -97,12 +97,14 @@ void Progress::show_failure(const StepEvent& event) {
 void Progress::note(const std::string& text) {
   std::lock_guard lock(mutex_);
   if (style_ == ProgressStyle::json)
-    write_(Json{{"event", "note"}, {"text", text}}.dump() + "\n");
+    write_(printable_json(Json{{"event", "note"}, {"text", text}}, -1) + "\n");
   else
     print_line(text);
 }
 
-void Progress::print_line(const std::string& text) {
+void Progress::print_line(const std::string& text) { write_line(without_controls(text)); }
+
+void Progress::write_line(const std::string& text) {
   if (style_ == ProgressStyle::none || style_ == ProgressStyle::json) return;
   if (style_ == ProgressStyle::tty && line_shown_) write_("\r\033[K");
   line_shown_ = false;
@@ -120,7 +122,7 @@ std::string Progress::status_line() const {
 void Progress::tick() {
   std::lock_guard lock(mutex_);
   if (style_ != ProgressStyle::tty) return;
-  write_("\r\033[K" + status_line());
+  write_("\r\033[K" + without_controls(status_line()));
   line_shown_ = true;
 }
 

@@ -42,7 +42,8 @@ class Progress {
   void finish();
 
  private:
-  void print_line(const std::string& text);
+  void print_line(const std::string& text);  // without_controls()
+  void write_line(const std::string& text);
   std::string status_line() const;
   void show_failure(const StepEvent& event);
 

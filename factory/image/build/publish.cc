@@ -1,13 +1,29 @@
 #include "image/build/publish.h"
 
+#include <algorithm>
+#include <set>
+
 #include "image/state/record_files.h"
 #include "image/state/sif_folder.h"
 #include "image/state/state_names.h"
 
 namespace kiln {
+namespace {
+
+// Names of what broken cells published before.
+void add_broken(const BuildPlan& plan, const std::vector<std::uint32_t>& broken, const Index& index,
+                std::vector<std::string>& failed) {
+  std::set<std::string> cells;
+  for (std::uint32_t number : broken) cells.insert(plan.broken(number).request.id);
+  if (cells.empty()) return;
+  for (const IndexEntry& entry : index.entries())
+    if (!entry.image.external() && cells.contains(entry.image.cell)) failed.push_back(entry.image.name());
+}
+
+}  // namespace
 
 Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
-                        const FileSystem& files, const Clock& clock) {
+                        const FileSystem& files, const Clock& clock, const PublishOptions& options) {
   StateNames names(state, files);
   RecordReader reader(state, files);
   std::vector<ImageRecord> records;
@@ -22,11 +38,36 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   }
   if (records.empty())
     throw Error(ExitCode::no_match, "nothing of '" + plan.name() + "' is built", "run `kiln build` first");
+  const std::size_t not_built = failed.size() + options.broken.size();
   Index index = Index::open(state.root(), Index::Mode::write);
   std::int64_t before = index.current();
-  std::int64_t number = index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name());
+  add_broken(plan, options.broken, index, failed);
+  std::int64_t number =
+      index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), options.pruned);
   show_sifs(state, index);
-  return {number, number != before, records.size(), failed.size()};
+  return {number, number != before, records.size(), not_built};
+}
+
+std::size_t count_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
+                        const FileSystem& files) {
+  StateNames names(state, files);
+  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(), [&](std::uint32_t number) {
+    return names.is_built(plan.image(number));
+  }));
+}
+
+LackingImages lacking_images(const BuildPlan& plan, const StatePaths& state, const FileSystem& files) {
+  LackingImages lacking;
+  if (!files.exists(state.root() / "index.db")) return lacking;
+  std::set<std::string> wanted;
+  for (std::uint32_t number : all_images(plan)) wanted.insert(plan.image(number).reference());
+  for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries()) {
+    const auto& matrices = entry.matrices;
+    if (!std::binary_search(matrices.begin(), matrices.end(), plan.name())) continue;
+    ++lacking.published;
+    if (!wanted.contains(entry.image.name())) lacking.names.push_back(entry.image.name());
+  }
+  return lacking;
 }
 
 }  // namespace kiln

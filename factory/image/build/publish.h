@@ -11,6 +11,11 @@
 
 namespace kiln {
 
+struct PublishOptions {
+  std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none
+  std::vector<std::string> pruned{};    // names to take out: of lacking_images()
+};
+
 struct Published {
   std::int64_t snapshot = 0;
   bool is_new = false;  // false: the current snapshot is already that
@@ -21,6 +26,19 @@ struct Published {
 // Of these images those that are built, and the folder of SIF files after them. Throws
 // Error(no_match) when none is built. REQUIRES: the state's lock is held.
 Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
-                        const FileSystem& files, const Clock& clock);
+                        const FileSystem& files, const Clock& clock, const PublishOptions& options = {});
+
+// How many of these images are built.
+std::size_t count_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
+                        const FileSystem& files);
+
+// What the current snapshot has of a matrix, and the plan has not.
+struct LackingImages {
+  std::vector<std::string> names;  // "repository:tag" that this matrix published before, in their order
+  std::size_t published = 0;       // all that it published and that is there
+};
+
+// REQUIRES: no cell of the plan is broken: nobody knows the names of those.
+LackingImages lacking_images(const BuildPlan& plan, const StatePaths& state, const FileSystem& files);
 
 }  // namespace kiln

@@ -28,7 +28,7 @@ fs::path blob_path(const StatePaths& state, const Digest& digest) {
 std::map<std::string, Digest> wanted_names(const StatePaths& state, const Index& index) {
   std::map<std::string, Digest> wanted;
   for (const IndexEntry& entry : index.entries()) {
-    const Attachment* sif = entry.image.attachment("sif");
+    const Attachment* sif = entry.retired.empty() ? entry.image.attachment("sif") : nullptr;
     std::error_code absent;
     if (sif != nullptr && fs::is_regular_file(blob_path(state, sif->blob.digest), absent))
       wanted.emplace(entry.image.sif_name(), sif->blob.digest);
