@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/json.h"
+#include "base/site.h"
 #include "lint/check_file.h"
 #include "lint/recipe_source.h"
 #include "recipe/recipe.h"
@@ -20,9 +21,9 @@ bool is_script(std::string_view path, std::string_view text) {
   return path.ends_with(".sh") || text.starts_with("#!/bin/sh") || text.starts_with("#!/bin/bash");
 }
 
-// JSON that is no matrix: site files, lockfiles, schemas.
+// JSON that is neither a matrix nor a site file.
 bool is_other_json(std::string_view name) {
-  return name.starts_with("site.") || name.ends_with(".lock.json") || name.ends_with(".schema.json");
+  return name.ends_with(".lock.json") || name.ends_with(".schema.json");
 }
 
 bool is_searched(const std::string& name) {
@@ -34,7 +35,9 @@ bool is_searched(const std::string& name) {
 FileKind kind_of_file(const fs::path& file) {
   const std::string name = file.filename().string();
   if (name == "recipe.json") return FileKind::recipe;
-  if (name.ends_with(".json")) return is_other_json(name) ? FileKind::unknown : FileKind::matrix;
+  if (name.ends_with(".json") && is_other_json(name)) return FileKind::unknown;
+  if (name.starts_with("site.") && name.ends_with(".json")) return FileKind::site;
+  if (name.ends_with(".json")) return FileKind::matrix;
   if (is_dockerfile_name(name)) return FileKind::dockerfile;
   if (is_definition_name(name)) return FileKind::definition;
   if (name.ends_with(".sh")) return FileKind::script;
@@ -67,7 +70,8 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
   FileKind kind = kind_of_file(path);
   if (kind == FileKind::unknown)
     throw Error(ExitCode::usage, fmt::format("'{}' is nothing that lint knows", path.string()),
-                "recipe.json, a matrix, Dockerfile…, Containerfile…, *.def, Singularity…, Apptainer…, *.sh, "
+                "recipe.json, a matrix, site.json, Dockerfile…, Containerfile…, *.def, Singularity…, "
+                "Apptainer…, *.sh, "
                 "*.py, requirements*.txt, or "
                 "a folder");
   if (kind == FileKind::matrix) return {path};
@@ -90,7 +94,8 @@ void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matri
     FileKind kind = kind_of_file(name);
     bool own = depth == 0 &&
                (kind == FileKind::script || kind == FileKind::python || kind == FileKind::requirements);
-    if (own || kind == FileKind::dockerfile || kind == FileKind::definition) look_at_file(path, kind);
+    if (own || kind == FileKind::dockerfile || kind == FileKind::definition || name == "site.json")
+      look_at_file(path, kind);
     if (kind == FileKind::matrix && depth <= 1 && folder.filename() == "matrix") matrices.push_back(path);
   }
 }
@@ -109,6 +114,7 @@ std::optional<std::string> Linter::read(const fs::path& path) {
 
 void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::recipe) return look_at_recipe(path);
+  if (kind == FileKind::site) return look_at_site(path);
   auto text = read(path);
   if (!text) return;
   ++result_.files;
@@ -122,6 +128,15 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::requirements) check_requirements_file(file, report_);
   if (kind == FileKind::script) scripts_.push_back(file.path());
   remember(file);
+}
+
+void Linter::look_at_site(const fs::path& path) {
+  ++result_.files;
+  try {
+    read_site(files_, path);
+  } catch (const Error& error) {
+    cannot_read(error);
+  }
 }
 
 void Linter::look_at_recipe(const fs::path& path) {

@@ -16,7 +16,7 @@
 namespace kiln::lint {
 
 // What a path is, by its name and content.
-enum class FileKind { recipe, matrix, dockerfile, definition, script, requirements, python, unknown };
+enum class FileKind { recipe, matrix, site, dockerfile, definition, script, requirements, python, unknown };
 FileKind kind_of_file(const fs::path& file);
 
 struct RuleSelection {
@@ -66,6 +66,7 @@ class Linter {
   void look_at_file(const fs::path& file, FileKind kind);
   std::optional<std::string> read(const fs::path& file);
   void look_at_recipe(const fs::path& file);
+  void look_at_site(const fs::path& file);  // whether it can be read: no rule speaks of one
   void remember(const SourceFile& file);
 
   FileSystem& files_;

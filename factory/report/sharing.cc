@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -54,15 +56,16 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string sharing_text(const Sharing& sharing) {
-  std::string text = fmt::format("{} step{}", sharing.steps, sharing.steps == 1 ? "" : "s");
+  std::string text = counted(sharing.steps, "step");
   if (sharing.saved() == 0) return text + ", none shared";
-  text += fmt::format(", {} without sharing: {} shared steps save {} runs", sharing.without, sharing.shared,
-                      sharing.saved());
-  text += sharing.timed == 0 ? "; time not measured"
-                             : fmt::format("; time {}{}", duration_text(sharing.seconds),
+  text +=
+      fmt::format(", {} without sharing: {} {} {}", sharing.without, counted(sharing.shared, "shared step"),
+                  sharing.shared == 1 ? "saves" : "save", counted(sharing.saved(), "run"));
+  text += sharing.timed == 0 ? "; time saved: not measured"
+                             : fmt::format("; time saved: {}{}", duration_text(sharing.seconds),
                                            measured(sharing.timed, sharing.saved()));
-  text += sharing.sized == 0 ? ", bytes not measured"
-                             : fmt::format(", bytes {}{}", size_text(sharing.bytes),
+  text += sharing.sized == 0 ? ", bytes saved: not measured"
+                             : fmt::format(", bytes saved: {}{}", size_text(sharing.bytes),
                                            measured(sharing.sized, sharing.saved()));
   return text;
 }

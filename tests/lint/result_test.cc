@@ -311,7 +311,8 @@ TEST(Paths, AFoldersOwnScriptsAreLookedAt) {
 TEST(Paths, AreKnownByTheirNames) {
   EXPECT_EQ(kind_of_file("a/recipe.json"), FileKind::recipe);
   EXPECT_EQ(kind_of_file("matrix/demo.json"), FileKind::matrix);
-  EXPECT_EQ(kind_of_file("site.example.json"), FileKind::unknown);
+  EXPECT_EQ(kind_of_file("site.example.json"), FileKind::site);
+  EXPECT_EQ(kind_of_file("site.schema.json"), FileKind::unknown);
   EXPECT_EQ(kind_of_file("matrix/demo.lock.json"), FileKind::unknown);
   EXPECT_EQ(kind_of_file("Dockerfile.gpu"), FileKind::dockerfile);
   EXPECT_EQ(kind_of_file("pytorch.dockerfile"), FileKind::dockerfile);

@@ -61,7 +61,8 @@ TEST_F(SharingTest, CountsRunsThatNeedNotBe) {
 TEST_F(SharingTest, NeverInventsWhatNobodyMeasured) {
   Sharing sharing = of({});
   EXPECT_EQ(sharing_text(sharing),
-            "6 steps, 9 without sharing: 2 shared steps save 3 runs; time not measured, bytes not measured");
+            "6 steps, 9 without sharing: 2 shared steps save 3 runs; time saved: not measured, bytes saved: "
+            "not measured");
   EXPECT_EQ(to_json(sharing)["seconds_saved"], nullptr);
   EXPECT_EQ(to_json(sharing)["bytes_saved"], nullptr);
 }
@@ -70,10 +71,10 @@ TEST_F(SharingTest, SaysHowMuchOfItIsMeasured) {
   Sharing sharing = of({{"base/debian", {100.0, 30'000'000}}});
   EXPECT_EQ(sharing.timed, 2u);
   EXPECT_DOUBLE_EQ(sharing.seconds, 200);
-  EXPECT_EQ(
-      sharing_text(sharing),
-      "6 steps, 9 without sharing: 2 shared steps save 3 runs; time 3 min 20 s (measured: 2 of 3 runs), "
-      "bytes 60 MB (measured: 2 of 3 runs)");
+  EXPECT_EQ(sharing_text(sharing),
+            "6 steps, 9 without sharing: 2 shared steps save 3 runs; time saved: 3 min 20 s (measured: 2 of "
+            "3 runs), "
+            "bytes saved: 60 MB (measured: 2 of 3 runs)");
   EXPECT_EQ(to_json(sharing)["seconds_saved"], 200.0);
   EXPECT_EQ(to_json(sharing)["runs_timed"], 2);
 }
@@ -88,8 +89,9 @@ TEST_F(SharingTest, NothingIsMeasuredWhereTooManyAreShared) {
 
 TEST_F(SharingTest, AllMeasuredNeedsNoExcuse) {
   Sharing sharing = of({{"base/debian", {1800.0, 600'000'000}}, {"toolchain/python", {400.0, 1'000}}});
-  EXPECT_EQ(sharing_text(sharing),
-            "6 steps, 9 without sharing: 2 shared steps save 3 runs; time 1 h 6 min, bytes 1.2 GB");
+  EXPECT_EQ(
+      sharing_text(sharing),
+      "6 steps, 9 without sharing: 2 shared steps save 3 runs; time saved: 1 h 6 min, bytes saved: 1.2 GB");
 }
 
 TEST_F(SharingTest, NothingSharedIsSaidShortly) {
