@@ -4,7 +4,11 @@ include(GNUInstallDirs)
 
 install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln USE_SOURCE_PERMISSIONS)
-install(FILES docs/formats.md docs/add-a-framework.md README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As they lie here, so that their links lead somewhere; what they say of ci/pin holds where they are.
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY ci/github ci/gitlab DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
+install(PROGRAMS ci/pin DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 
 # archspec's tables with the licence texts of the package they come from.
 cmake_path(GET KILN_ARCHSPEC_JSON PARENT_PATH archspec_folder)

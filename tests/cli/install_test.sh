@@ -11,6 +11,20 @@ for file in bin/kiln share/kiln/recipes/base/debian/recipe.json share/kiln/matri
   share/fish/vendor_completions.d/kiln.fish; do
   [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+# Every page that a page points to, and what they tell people to run; only the sources stay behind.
+docs=$prefix/share/doc/kiln
+[ -x "$docs/ci/pin" ] || fail 'ci/pin is not installed'
+"$docs/ci/pin" --help >/dev/null || fail 'the installed ci/pin does not run'
+[ -s "$docs/README.md" ] || fail 'README.md is not installed'
+links=0
+for page in "$docs"/*.md "$docs"/docs/*.md; do
+  while IFS= read -r link; do
+    case $link in http*:* | mailto:* | '#'* | ../factory/* | ../registry/*) continue ;; esac
+    [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page points to $link, which is not installed"
+    links=$((links + 1))
+  done < <(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//')
+done
+[ "$links" -gt 30 ] || fail "only $links links"
 bash -n "$prefix/share/bash-completion/completions/kiln"
 if grep -rqsI "$work" "$prefix/share"; then fail 'the staging folder is named in what was installed'; fi
 
