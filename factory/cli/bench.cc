@@ -7,6 +7,7 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/state_lock.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
@@ -21,12 +22,14 @@ struct BenchOptions : CellOptions {
   bool again = false;
 };
 
+// The latest on this host.
 const Measurement* known(const IndexEntry& entry, const std::string& workload, const HostDescription& host) {
+  const Measurement* latest = nullptr;
   for (const Measurement& measurement : entry.measurements)
     if (measurement.workload == workload && measurement.host.model == host.model &&
         measurement.host.cores == host.cores)
-      return &measurement;
-  return nullptr;
+      latest = &measurement;
+  return latest;
 }
 
 const Component& find_workload(const RecipeBook& recipes, const std::string& name) {
@@ -50,18 +53,19 @@ void print_rows(const std::vector<Row>& rows, const std::string& format) {
       Json item = to_json(row.measurement);
       item["name"] = row.image;
       item["measured_now"] = row.fresh;
+      item["doubtful"] = doubt_about(row.measurement);
       all.push_back(item);
     }
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
     return;
   }
-  Table table({"IMAGE", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "MEASURED"});
+  Table table({"IMAGE", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "MEASURED", "DOUBTFUL"});
   for (const Row& row : rows)
     table.add({row.image, fmt::format("{:.1f}", row.measurement.median),
                fmt::format("{:.1f} to {:.1f}", row.measurement.low, row.measurement.high),
                row.measurement.unit, std::to_string(row.measurement.samples),
-               row.fresh ? "now" : row.measurement.taken});
-  fmt::print("{}", table.text());
+               row.fresh ? "now" : row.measurement.taken, doubt_about(row.measurement)});
+  print_text(table.text());
 }
 
 void run_bench(const BenchOptions& options, Invocation& invocation) {
@@ -79,8 +83,9 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   HostDescription host = detect_host(invocation.files, invocation.cpus());
   StepSetup setup = invocation.step_setup(site, state);
-  std::map<std::string, IndexEntry> published;
+  std::map<std::string, IndexEntry> published;  // by the bits, which several names may have
   for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));
+  std::map<std::string, Measurement> measured_now;  // by the bits
   std::vector<Row> rows;
   for (std::uint32_t number : chosen.images) {
     const ImageSpec image = catalogue.plan.image(number).spec();
@@ -90,15 +95,18 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
       throw Error(ExitCode::no_match, name + " is not in the index",
                   "run `kiln build` and `kiln publish` first");
     const Measurement* before = known(entry->second, workload.name, host);
-    if (before != nullptr && !options.again) {
+    if (auto now = measured_now.find(image.key); now != measured_now.end()) {
+      rows.push_back({name, now->second, true});
+    } else if (before != nullptr && !options.again) {
       rows.push_back({name, *before, false});
-      continue;
+    } else {
+      invocation.note("bench  " + workload.name + " in " + name);
+      Measurement measurement = measure(
+          {image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
+      index.record(measurement);
+      measured_now.emplace(image.key, measurement);
+      rows.push_back({name, measurement, true});
     }
-    invocation.note("bench  " + workload.name + " in " + name);
-    Measurement measurement =
-        measure({image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
-    index.record(measurement);
-    rows.push_back({name, measurement, true});
   }
   print_rows(rows, options.format);
 }

@@ -9,8 +9,10 @@
 #include <set>
 #include <thread>
 
+#include "base/text.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/state_lock.h"
 #include "cli/table.h"
 #include "cli/usage.h"
@@ -50,7 +52,7 @@ int default_jobs(const Site& site, const std::map<std::string, std::string>& env
 
 void print_report(const BuildReport& report, const BuildRequest& options) {
   if (options.format == "json") {
-    fmt::print("{}\n", to_json(report).dump(2));
+    print_json(to_json(report));
     return;
   }
   Table table({"IMAGE", "VERDICT", "REASON"});
@@ -60,13 +62,13 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
     table.add({image.name, std::string(name_of(image.verdict)), reason});
   }
   std::size_t skipped = report.count(Verdict::skipped);
-  fmt::print("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} steps run in {:.1f} s\n",
-             table.text(), report.count(Verdict::built), report.count(Verdict::up_to_date),
-             report.count(Verdict::failed), report.count(Verdict::not_reached),
-             skipped > 0 ? fmt::format(", {} skipped", skipped) : "", report.steps_run, report.seconds);
-  if (skipped > 0) fmt::print("skipped: {}\n", kOtherMachines);
+  say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run in {:.1f} s\n", table.text(),
+      report.count(Verdict::built), report.count(Verdict::up_to_date), report.count(Verdict::failed),
+      report.count(Verdict::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
+      counted(report.steps_run, "step"), report.seconds);
+  if (skipped > 0) say("skipped: {}\n", kOtherMachines);
   if (report.steps_run == 0 && report.count(Verdict::up_to_date) == report.images.size())
-    fmt::print("nothing to do\n");
+    say("nothing to do\n");
 }
 
 // Each step once, under the first image that needs it.
@@ -78,8 +80,7 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
     for (StepTable::Number step : steps) {
       const std::string key = plan.steps().hex(step);
       if (view.step(key) != NodeState::done && listed.insert(key).second)
-        fmt::print("{:<6} {}  {}\n", word, key.substr(0, 12),
-                   plan.steps().pattern(plan.steps().first(step)).title);
+        say("{:<6} {}  {}\n", word, key.substr(0, 12), plan.steps().pattern(plan.steps().first(step)).title);
     }
   };
   for (std::uint32_t number : chosen.images) {
@@ -88,17 +89,17 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
     ++missing;
     list("step", image.steps());
     list("test", image.tests());
-    fmt::print("{:<6} {}  {}\n", "image", image.key().substr(0, 12), image.reference());
+    say("{:<6} {}  {}\n", "image", image.key().substr(0, 12), image.reference());
   }
   for (std::uint32_t number : chosen.broken) {
     const BrokenCell cell = plan.broken(number);
-    fmt::print("broken {}  {}\n", cell.request.id, cell.why.format(""));
+    say("broken {}  {}\n", cell.request.id, cell.why.format(""));
     invocation.exit_code = ExitCode::images_failed;
   }
   if (missing > 0)
-    fmt::print("{} steps and tests, {} images\n", listed.size(), missing);
+    say("{}, {}\n", counted(listed.size(), "step or test", "steps and tests"), counted(missing, "image"));
   else if (chosen.broken.empty())
-    fmt::print("nothing to do\n");
+    say("nothing to do\n");
 }
 
 // The cells that cannot be planned fail, and the others go on.

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <set>
 
+#include "cli/print.h"
+
 namespace kiln {
 
 void add_cell_options(CLI::App& command, CellOptions& options) {
@@ -28,8 +30,7 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
 ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen) {
   std::set<std::string> told;
   for (std::uint32_t number : chosen.broken)
-    if (std::string line = cells.broken(number).why.format(); told.insert(line).second)
-      std::fprintf(stderr, "%s\n", line.c_str());
+    if (std::string line = cells.broken(number).why.format(); told.insert(line).second) tell(line);
   if (chosen.broken.empty()) return ExitCode::ok;
   return chosen.images.empty() ? ExitCode::input : ExitCode::images_failed;
 }

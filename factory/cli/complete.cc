@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli/complete_words.h"
+#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -114,8 +115,8 @@ void print_completions(const CLI::App& app, std::vector<std::string> words, Invo
         applied = true;
         return dynamic_values(label, given, part, invocation);
       });
-  fmt::print("{}\n", word_for(found.paths));
-  for (const auto& [word, text] : found.words) fmt::print("{}\t{}\n", flat(word), flat(text));
+  say("{}\n", word_for(found.paths));
+  for (const auto& [word, text] : found.words) say("{}\t{}\n", flat(word), flat(text));
 }
 
 }  // namespace kiln

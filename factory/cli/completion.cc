@@ -3,6 +3,7 @@
 
 #include "cli/invocation.h"
 #include "cli/options_text.h"
+#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -88,7 +89,7 @@ CLI::App* add_completion(CLI::App& app, Invocation&) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer(
       "source <(kiln completion bash)\nkiln completion fish > ~/.config/fish/completions/kiln.fish");
-  command->callback([shell] { fmt::print("{}", *shell == "bash" ? kBash : *shell == "zsh" ? kZsh : kFish); });
+  command->callback([shell] { print_bytes(*shell == "bash" ? kBash : *shell == "zsh" ? kZsh : kFish); });
   return command;
 }
 

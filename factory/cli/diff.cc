@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
+#include "base/text.h"
 #include "cli/diff_images.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/plan_text.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "report/plan_diff.h"
 
@@ -67,11 +69,11 @@ void print_table(const PlanDifference& difference, bool explain) {
     table.add({cell.id, std::string(name_of(cell.change)), first});
     for (std::size_t i = 1; explain && i < cell.why.size(); ++i) table.add({"", "", cell.why[i]});
   }
-  if (!table.empty()) fmt::print("{}\n", table.text());
-  fmt::print("{} added, {} removed, {} changed, {} to re-test, {} to re-tag, {} unchanged\n",
-             difference.count(CellChange::added), difference.count(CellChange::removed),
-             difference.count(CellChange::changed), difference.count(CellChange::retest),
-             difference.count(CellChange::retag), difference.unchanged);
+  if (!table.empty()) say("{}\n", table.text());
+  say("{} added, {} removed, {} changed, {} to re-test, {} to re-tag, {} unchanged\n",
+      difference.count(CellChange::added), difference.count(CellChange::removed),
+      difference.count(CellChange::changed), difference.count(CellChange::retest),
+      difference.count(CellChange::retag), difference.unchanged);
 }
 
 bool diff_plans(const DiffOptions& options, const Side& before, const Side& now, Invocation& invocation) {
@@ -79,7 +81,7 @@ bool diff_plans(const DiffOptions& options, const Side& before, const Side& now,
   const PlannedSide plan = plan_of(now, before, invocation);
   PlanDifference difference = compare_plans(old_plan.images(), plan.images());
   if (options.format == "json")
-    fmt::print("{}\n", to_json(difference).dump(2));
+    print_json(to_json(difference));
   else
     print_table(difference, options.explain);
   return !difference.cells.empty();
@@ -90,11 +92,11 @@ bool diff_locks(const DiffOptions& options, const Side& before, const Side& now)
   if (options.format == "json") {
     Json list = Json::array();
     for (const LockChange& change : changes) list.push_back(to_json(change));
-    fmt::print("{}\n", Json{{"changes", std::move(list)}}.dump(2));
+    print_json(Json{{"changes", std::move(list)}});
     return !changes.empty();
   }
-  for (const LockChange& change : changes) fmt::print("{}\n", text_of(change));
-  fmt::print("{}{} change{}\n", changes.empty() ? "" : "\n", changes.size(), changes.size() == 1 ? "" : "s");
+  for (const LockChange& change : changes) say("{}\n", text_of(change));
+  say("{}{}\n", changes.empty() ? "" : "\n", counted(changes.size(), "change"));
   return !changes.empty();
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/image_name.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
 #include "image/engine/architecture.h"
@@ -29,13 +30,13 @@ SourceImage open_image(const std::string& text, const fs::path& folder, Invocati
 }
 
 void print_table(const ImageDifference& difference) {
-  for (const std::string& what : difference.configuration) fmt::print("configuration: {}\n", what);
+  for (const std::string& what : difference.configuration) say("configuration: {}\n", what);
   Table table({"FILE", "CHANGE", "WHAT", "MADE BY"});
   for (const FileDifference& file : difference.files)
     table.add({file.path, std::string(name_of(file.change)), fmt::format("{}", fmt::join(file.what, ", ")),
                file.made_by});
   if (!table.empty()) table.print();
-  fmt::print("{} of {} files differ\n", difference.files.size(), difference.compared);
+  say("{} of {} files differ\n", difference.files.size(), difference.compared);
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ bool diff_images(const std::string& before, const std::string& now, bool as_json
   ImageDifference difference = compare_images(open_image(before, first.path(), invocation),
                                               open_image(now, second.path(), invocation));
   if (as_json)
-    fmt::print("{}\n", to_json(difference).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(to_json(difference));
   else
     print_table(difference);
   return !difference.empty();

@@ -8,6 +8,7 @@
 
 #include "base/version.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 
 namespace kiln {
@@ -92,7 +93,19 @@ bool can_have_own_processes(Invocation& invocation) {
   return invocation.runner.find_program(command.argv.front()) && invocation.runner.run(command).ok();
 }
 
+// What the site file says, and the programs that it names. False when one of those is missing.
+bool add_site(const Site& site, const Invocation& invocation, Table& table) {
+  table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
+             "what is true of this machine or centre"});
+  if (site.launcher.empty()) return true;
+  const std::optional<fs::path> launcher = invocation.runner.find_program(site.launcher.front());
+  table.add({"launcher", launcher ? launcher->string() : "-", site.launcher.front(),
+             launcher ? "ok" : "MISSING", "starts each step"});
+  return launcher.has_value();
+}
+
 void run_doctor(Invocation& invocation) {
+  const Site site = invocation.site();
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   bool missing = false;
   for (const Tool& tool : tools()) {
@@ -111,9 +124,10 @@ void run_doctor(Invocation& invocation) {
   bool alone = can_have_own_processes(invocation);
   table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
              "nothing that a step starts outlives it (docs/isolation.md)"});
+  missing |= !add_site(site, invocation, table);
   table.add(
       {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
-  fmt::print("{}", table.text());
+  print_text(table.text());
   if (missing)
     throw Error(ExitCode::tool_missing, "something that builds need is missing",
                 "run ci/setup, or install it");
@@ -122,7 +136,8 @@ void run_doctor(Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("doctor", "Check what this machine has of what kiln needs");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Check what this machine has of what kiln needs, and the site file");
   command->footer("kiln doctor");
   command->callback([&invocation] { run_doctor(invocation); });
   return command;

@@ -3,6 +3,7 @@
 
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/usage.h"
 #include "render/render.h"
 #include "twin/twin.h"
@@ -33,7 +34,7 @@ void write_image(const ImageSpec& spec, const RecipeBook& recipes, const fs::pat
   for (const auto& [path, bytes] : render_context(spec, recipes)) files.write_output(folder / path, bytes);
   files.write_output(folder / "Dockerfile", render_dockerfile(spec));
   files.write_output(folder / "Singularity.def", render_singularity(spec));
-  fmt::print("{}\n", folder.string());
+  say("{}\n", folder.string());
 }
 
 // Nothing of an image is kept: all are proven, then all are written.
@@ -50,7 +51,7 @@ void run_generate(const CLI::App& command, const GenerateOptions& options, Invoc
     if (!options.output.empty())
       write_image(spec, catalogue.recipes, options.output, invocation.files);
     else
-      fmt::print("{}", options.format == "dockerfile" ? render_dockerfile(spec) : render_singularity(spec));
+      print_bytes(options.format == "dockerfile" ? render_dockerfile(spec) : render_singularity(spec));
   }
 }
 

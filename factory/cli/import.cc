@@ -8,6 +8,7 @@
 
 #include "base/reading.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -36,11 +37,11 @@ void write(const Import& import, const fs::path& output, FileSystem& files) {
 
 void report(const Import& import, const ImportRequest& options, Invocation& invocation) {
   if (options.format == "json") {
-    fmt::print("{}\n", to_json(import).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(to_json(import));
     return;
   }
-  for (const ImportNote& note : import.notes) fmt::print(stderr, "{}\n", format(note));
-  for (const ImportDifference& one : import.differences) fmt::print(stderr, "{}\n", format(one));
+  for (const ImportNote& note : import.notes) tell(format(note));
+  for (const ImportDifference& one : import.differences) tell(format(one));
   invocation.note(fmt::format(
       "{} images from {} files; {} remarks, {} differences between twins", import.images.size(),
       [&] {
@@ -49,7 +50,7 @@ void report(const Import& import, const ImportRequest& options, Invocation& invo
         return count;
       }(),
       import.notes.size(), import.differences.size()));
-  if (!options.dry_run) fmt::print("{}\n", (fs::path(options.output) / import.matrix).string());
+  if (!options.dry_run) say("{}\n", (fs::path(options.output) / import.matrix).string());
 }
 
 void run_import(const ImportRequest& options, Invocation& invocation) {

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
+#include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "image/state/lock.h"
 #include "image/state/sif_folder.h"
@@ -20,6 +23,8 @@ struct IndexOptions {
   std::string name;
   std::string file;
   std::int64_t snapshot = 0;
+  std::string reason;
+  bool undo = false;
 };
 
 std::optional<std::int64_t> chosen_snapshot(const IndexOptions& options) {
@@ -30,6 +35,8 @@ Json entry_json(const IndexEntry& entry) {
   Json json = to_json(entry.image);
   json["name"] = entry.image.name();
   json["stale"] = entry.stale;
+  if (!entry.retired.empty()) json["retired"] = entry.retired;
+  if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
   json["measurements"] = Json::array();
   for (const Measurement& measurement : entry.measurements)
     json["measurements"].push_back(to_json(measurement));
@@ -41,7 +48,7 @@ void list(const IndexOptions& options, Invocation& invocation) {
   if (options.format == "json") {
     Json all = Json::array();
     for (const IndexEntry& entry : entries) all.push_back(entry_json(entry));
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
     return;
   }
   Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
@@ -50,30 +57,62 @@ void list(const IndexOptions& options, Invocation& invocation) {
     for (const Measurement& measurement : entry.measurements)
       speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload,
                            measurement.median, measurement.unit);
-    table.add({entry.image.name() + (entry.stale ? " (stale)" : ""), entry.image.cpu,
-               entry.image.manifest.hex().substr(0, 12),
+    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") +
+                   (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
+               entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
                entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed});
   }
-  fmt::print("{}", table.text());
+  print_text(table.text());
+}
+
+// By repository:tag, the immutable one as well, or by digest. Throws Error(no_match).
+const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::string& name) {
+  std::vector<std::string> names;
+  for (const IndexEntry& entry : entries) {
+    bool same = entry.image.name() == name || entry.image.manifest.text() == name ||
+                entry.image.repository + ":" + entry.image.immutable_tag == name;
+    if (same) return entry;
+    names.push_back(entry.image.name());
+  }
+  throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
 }
 
 void show(const IndexOptions& options, Invocation& invocation) {
   auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
-  std::vector<std::string> names;
+  const IndexEntry& entry = find_named(entries, options.name);
+  Json json = entry_json(entry);
+  if (entry.image.attachment("sif") != nullptr)
+    json["sif"] = sif_path(invocation.state(), entry.image).string();
+  print_json(json);
+}
+
+// An image is its bits: whoever gets them under another name would get the same.
+void retire(const IndexOptions& options, Invocation& invocation) {
+  if (options.undo == !options.reason.empty())
+    throw Error(ExitCode::usage, "say why with --reason, or take it back with --undo",
+                "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
+  if (std::any_of(options.reason.begin(), options.reason.end(), is_control))
+    throw Error(ExitCode::usage, "a reason is one line of text");
+  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index retire");
+  Index index = invocation.index(Index::Mode::write);
+  const std::vector<IndexEntry> entries = index.entries();
+  const ImageRecord& named = find_named(entries, options.name).image;
+  std::vector<Digest> identities;
+  std::string names;
   for (const IndexEntry& entry : entries) {
-    bool same = entry.image.name() == options.name || entry.image.manifest.text() == options.name ||
-                entry.image.repository + ":" + entry.image.immutable_tag == options.name;
-    if (same) {
-      Json json = entry_json(entry);
-      if (entry.image.attachment("sif") != nullptr)
-        json["sif"] = sif_path(invocation.state(), entry.image).string();
-      fmt::print("{}\n", json.dump(2));
-      return;
-    }
-    names.push_back(entry.image.name());
+    const bool same_bits = !named.key.empty() && entry.image.key == named.key;
+    if (!same_bits && entry.image.identity() != named.identity()) continue;
+    identities.push_back(entry.image.identity());
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.image.name());
   }
-  throw Error(ExitCode::no_match, "the index has no image '" + options.name + "'",
-              did_you_mean(options.name, names));
+  const std::int64_t before = index.current();
+  const std::int64_t number =
+      index.retire(identities, options.reason, rfc3339(invocation.clock.unix_seconds()));
+  show_sifs(invocation.state(), index);
+  if (number == before)
+    say("snapshot {}: nothing new\n", number);
+  else
+    say("snapshot {}: {} {}\n", number, names, options.undo ? "is not retired any more" : "is retired");
 }
 
 void snapshots(Invocation& invocation) {
@@ -81,7 +120,7 @@ void snapshots(Invocation& invocation) {
   for (const Snapshot& snapshot : invocation.index(Index::Mode::read).snapshots())
     table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images),
                snapshot.note, snapshot.current ? "current" : ""});
-  fmt::print("{}", table.text());
+  print_text(table.text());
 }
 
 void rollback(const IndexOptions& options, Invocation& invocation) {
@@ -89,7 +128,7 @@ void rollback(const IndexOptions& options, Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   index.rollback(options.snapshot);
   show_sifs(invocation.state(), index);
-  fmt::print("snapshot {} is current\n", options.snapshot);
+  say("snapshot {} is current\n", options.snapshot);
 }
 
 void recover(Invocation& invocation) {
@@ -97,13 +136,13 @@ void recover(Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
   show_sifs(invocation.state(), index);
-  fmt::print("{} adopted, {} lost, {} temporaries dropped{}{}\n", report.adopted, report.lost.size(),
-             report.temporaries,
-             report.rewritten == 0 ? "" : fmt::format(", {} sidecars made again", report.rewritten),
-             report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
-  for (const std::string& lost : report.lost) fmt::print("lost: {}\n", lost);
+  say("{} adopted, {} lost, {} temporaries dropped{}{}\n", report.adopted, report.lost.size(),
+      report.temporaries,
+      report.rewritten == 0 ? "" : fmt::format(", {} sidecars made again", report.rewritten),
+      report.set_aside.empty() ? "" : ", damaged database kept as " + report.set_aside);
+  for (const std::string& lost : report.lost) say("lost: {}\n", lost);
   for (const std::string& sidecar : report.unreadable)
-    fmt::print("unreadable: store/{}: it is not what was written\n", sidecar);
+    say("unreadable: store/{}: it is not what was written\n", sidecar);
   if (!report.is_whole()) invocation.exit_code = ExitCode::store;
 }
 
@@ -114,7 +153,7 @@ void import(const IndexOptions& options, Invocation& invocation) {
   auto mappings = read_mappings(document, invocation.graph_compilers(index.entries()));
   std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
   show_sifs(invocation.state(), index);
-  fmt::print("snapshot {}: {} mappings imported\n", number, mappings.size());
+  say("snapshot {}: {} imported\n", number, counted(mappings.size(), "mapping"));
 }
 
 }  // namespace
@@ -150,6 +189,15 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
       add("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
   rollback_command->add_option("snapshot", options->snapshot, "number")->required();
   rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
+  CLI::App* retire_command =
+      add("retire", "Withdraw an image: nobody gets it any more, and select says why",
+          "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
+  retire_command->add_option("image", options->name, "repository:tag or sha256:digest")
+      ->required()
+      ->type_name("IMAGE");
+  retire_command->add_option("--reason", options->reason, "why, for whoever asks")->type_name("TEXT");
+  retire_command->add_flag("--undo", options->undo, "take it back");
+  retire_command->callback([options, &invocation] { retire(*options, invocation); });
   add("recover", "Adopt images without rows and mark rows without files", "kiln index recover")
       ->callback([&invocation] { recover(invocation); });
   CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)",

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/installation.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "recipe/schema.h"
 
 namespace kiln {
@@ -59,7 +60,7 @@ void write_all(const Files& files, const std::vector<std::string>& next, Invocat
                   "nothing was written; choose another name or move it away");
   for (const auto& [path, text] : files) {
     invocation.files.write(path, text);
-    fmt::print("{}\n", path.string());
+    say("{}\n", path.string());
   }
   for (const std::string& command : next) invocation.note("next: " + command);
 }
@@ -76,9 +77,14 @@ std::string package_name(const std::string& name) {
   return out;
 }
 
+// What a start is made of.
+struct Start {
+  std::string kind, name, release, method = "distro";
+};
+
 // The files of a component with the recipe folder `root`.
-void add_component(const std::string& kind, const std::string& name, const std::string& release,
-                   const fs::path& root, const FileSystem& disk, Files& files) {
+void add_component(const Start& start, const fs::path& root, const FileSystem& disk, Files& files) {
+  const auto& [kind, name, release, method] = start;
   const fs::path folder = root / kind / name;
   Values values = {{"kind", kind}, {"name", name}, {"package", package_name(name)}, {"release", release}};
   values["schema"] =
@@ -89,13 +95,24 @@ void add_component(const std::string& kind, const std::string& name, const std::
   } else if (kind == "workload") {
     files[folder / "recipe.json"] = filled("workload-recipe.json", values);
     files[folder / "bench.sh"] = filled("bench.sh", values);
+  } else if (method == "pip") {
+    files[folder / "recipe.json"] = filled("pip-recipe.json", values);
+    files[folder / "pip.sh"] = filled("pip.sh", values);
+    files[folder / "smoke.sh"] = filled("pip-smoke.sh", values);
+    files[folder / fmt::format("requirements-{}.txt", release)] = filled("requirements.txt", values);
   } else {
     for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
       files[folder / file] = filled(file, values);
   }
 }
 
-void init_recipe(const std::string& which, Invocation& invocation) {
+struct RecipeOptions {
+  std::string component;
+  std::string method = "distro";
+};
+
+void init_recipe(const RecipeOptions& options, Invocation& invocation) {
+  const std::string& which = options.component;
   const std::size_t slash = which.find('/');
   const std::string kind = which.substr(0, slash);
   if (slash == std::string::npos || !kind_from(kind)) {
@@ -107,10 +124,13 @@ void init_recipe(const std::string& which, Invocation& invocation) {
   }
   const std::string name = which.substr(slash + 1);
   check_name(name, "component");
+  if (options.method != "distro" && (kind == "base" || kind == "workload"))
+    throw Error(ExitCode::usage, fmt::format("a {} has no method {}", kind, options.method),
+                "--method goes with what is installed in an image");
   const fs::path root = recipes_root(invocation);
   const fs::path folder = root / kind / name;
   Files files;
-  add_component(kind, name, "1.0", root, invocation.files, files);
+  add_component({kind, name, "1.0", options.method}, root, invocation.files, files);
   std::string use = kind == "framework" ? "kiln init matrix NAME --framework " + name
                                         : fmt::format("put \"{}\" into a matrix, and kiln plan -f it", name);
   if (kind == "base") use = "kiln init recipe framework/NAME";
@@ -197,9 +217,9 @@ fs::path folder_to_plan_from(const Invocation& invocation) {
 // and its package hello, so that the first image can be built before anything is edited.
 void add_what_is_missing(RecipeBook& recipes, const fs::path& root, const std::string& framework,
                          const Invocation& invocation, Files& files) {
-  if (recipes.names(Kind::base).empty()) add_component("base", "debian", "", root, invocation.files, files);
+  if (recipes.names(Kind::base).empty()) add_component({"base", "debian", ""}, root, invocation.files, files);
   if (recipes.names(Kind::framework).empty())
-    add_component("framework", framework.empty() ? "hello" : framework, framework.empty() ? "2.10" : "1.0",
+    add_component({"framework", framework.empty() ? "hello" : framework, framework.empty() ? "2.10" : "1.0"},
                   root, invocation.files, files);
   std::map<std::string, std::string> texts;
   for (const auto& [path, text] : files) texts[path.string()] = text;
@@ -252,13 +272,16 @@ void init_site(Invocation& invocation) {
 CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("init", "Write a commented start: a recipe, a matrix, a site file");
   command->require_subcommand(1);
-  auto which = std::make_shared<std::string>();
+  auto start = std::make_shared<RecipeOptions>();
   CLI::App* recipe =
       command->add_subcommand("recipe", "Write recipes/KIND/NAME: recipe.json, a script and a smoke test");
-  recipe->add_option("component", *which, "KIND/NAME, such as library/blis")
+  recipe->add_option("component", start->component, "KIND/NAME, such as library/blis")
       ->required()
       ->type_name("KIND/NAME");
-  recipe->callback([which, &invocation] { init_recipe(*which, invocation); });
+  recipe->add_option("--method", start->method, "how it is installed: distro or pip")
+      ->check(CLI::IsMember({"distro", "pip"}))
+      ->capture_default_str();
+  recipe->callback([start, &invocation] { init_recipe(*start, invocation); });
   auto options = std::make_shared<MatrixOptions>();
   CLI::App* matrix = command->add_subcommand(
       "matrix", "Write matrix/NAME.json: one cell that plans, and the recipes it needs where there are none");
@@ -275,7 +298,9 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
       command->add_subcommand("site", "Write site.json: engine, launcher, limits of this machine or centre");
   site->callback([&invocation] { init_site(invocation); });
   for (CLI::App* part : {recipe, matrix, site}) part->fallthrough();
-  recipe->footer("kiln init recipe library/blis");
+  recipe->footer(
+      "kiln init recipe library/blis\n"
+      "kiln init recipe framework/scikit-learn --method pip");
   matrix->footer("kiln init matrix mine --framework pytorch --target zen4");
   site->footer("kiln init site");
   command->footer(

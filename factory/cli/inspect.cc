@@ -9,6 +9,7 @@
 #include "cli/attachments.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
 #include "image/engine/architecture.h"
@@ -32,9 +33,9 @@ struct InspectOptions {
 
 void print(const evidence::Evidence& found, const InspectOptions& options) {
   if (options.format == "json")
-    fmt::print("{}\n", to_json(found, options.files).dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(to_json(found, options.files));
   else
-    fmt::print("{}", to_table(found, options.files));
+    print_text(to_table(found, options.files));
 }
 
 void show_evidence(evidence::ImageFiles files, const evidence::Declaration& declared,
@@ -50,9 +51,7 @@ void show_image(const SourceImage& image, const InspectOptions& options) {
     Json layers = Json::array();
     for (std::size_t i = 0; i < image.layer_count(); ++i)
       layers.push_back({{"diff_id", config.diff_ids[i].text()}, {"size", image.layer_size(i)}});
-    fmt::print(
-        "{}\n",
-        Json{{"digest", image.digest().text()}, {"config", to_json(config)}, {"layers", layers}}.dump(2));
+    print_json({{"digest", image.digest().text()}, {"config", to_json(config)}, {"layers", layers}});
     return;
   }
   Table table({"", ""});
@@ -61,7 +60,7 @@ void show_image(const SourceImage& image, const InspectOptions& options) {
   table.add({"layers", fmt::format("{}, {:.1f} MB compressed", image.layer_count(),
                                    static_cast<double>(image.compressed_size()) / 1e6)});
   for (const auto& [name, value] : config.labels) table.add({name, value});
-  fmt::print("{}", table.text());
+  print_text(table.text());
 }
 
 std::string document_kind(const InspectOptions& options) {
@@ -72,7 +71,7 @@ std::string document_kind(const InspectOptions& options) {
 bool show_attached(const InspectOptions& options, Invocation& invocation) {
   auto record = find_record(options.image, invocation);
   auto document = record ? read_attachment(*record, document_kind(options), invocation) : std::nullopt;
-  if (document) fmt::print("{}", *document);
+  if (document) print_document(*document);
   if (record && !document && options.provenance)
     throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
                 "it was built before kiln kept provenance; build it again");
@@ -83,12 +82,12 @@ bool show_attached(const InspectOptions& options, Invocation& invocation) {
 void show_document(SourceImage& image, const InspectOptions& options, Invocation& invocation) {
   if (auto document = read_referrer(image, document_kind(options))) {
     invocation.note("as it goes with the image: kiln did not check what it says");
-    fmt::print("{}", *document);
+    print_document(*document);
     return;
   }
   if (!options.provenance) {
-    fmt::print("{}", make_bill(image, options.image, options.bill, source_date_epoch(invocation.environment),
-                               KILN_VERSION));
+    print_document(make_bill(image, options.image, options.bill, source_date_epoch(invocation.environment),
+                             KILN_VERSION));
     return;
   }
   bool remote = options.image.starts_with("docker:");

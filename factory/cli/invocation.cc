@@ -14,6 +14,7 @@
 #include "base/reading.h"
 #include "cli/installation.h"
 #include "cli/lock_use.h"
+#include "cli/print.h"
 #include "cli/user_namespace.h"
 #include "image/state/access.h"
 
@@ -156,7 +157,7 @@ StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
 }
 
 void Invocation::note(const std::string& text) const {
-  if (!options.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+  if (!options.quiet) tell(text);
 }
 
 StartFolder::StartFolder() : fd_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}

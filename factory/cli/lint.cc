@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "lint/fix.h"
 #include "lint/output.h"
@@ -36,13 +38,13 @@ std::vector<std::string> ids_of(const std::vector<std::string>& words) {
 }
 
 void print_rules(const std::string& format) {
-  if (format == "markdown") return fmt::print("{}", lint::rules_as_markdown());
-  if (format == "json") return fmt::print("{}", lint::rules_as_json());
+  if (format == "markdown") return print_text(lint::rules_as_markdown());
+  if (format == "json") return print_document(lint::rules_as_json());
   Table table({"RULE", "NAME", "SEVERITY", "FIX", "WHAT"});
   for (const lint::Rule& rule : lint::rules())
     table.add(
         {rule.id, rule.name, std::string(name_of(rule.severity)), rule.fixable ? "--fix" : "", rule.summary});
-  fmt::print("{}", table.text());
+  print_text(table.text());
 }
 
 fs::path cache_file(const std::map<std::string, std::string>& environment) {
@@ -81,6 +83,7 @@ class Run {
     for (const fs::path& path : paths())
       for (fs::path& matrix : linter.look_at(path)) matrices.push_back(std::move(matrix));
     for (const fs::path& matrix : matrices) lint_matrix(linter, matrix);
+    if (options_.paths.empty()) look_at_site_in_use(linter);
     return linter.finish(
         {&invocation_.runner, invocation_.child_environment(), cache_file(invocation_.environment)});
   }
@@ -111,6 +114,15 @@ class Run {
       throw Error(ExitCode::usage, "there is nothing to look at: no folder 'recipes' or 'matrix' here",
                   "name files or folders");
     return found;
+  }
+
+  void look_at_site_in_use(lint::Linter& linter) {
+    try {
+      if (const Site site = invocation_.site(); !site.file.empty()) linter.look_at(site.file);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input) throw;
+      linter.cannot_read(error);
+    }
   }
 
   void lint_matrix(lint::Linter& linter, const fs::path& matrix) {
@@ -148,11 +160,6 @@ lint::LintResult mend(lint::LintResult result, Run& run, lint::Severity least, I
   return result;
 }
 
-// "1 file", "2 files".
-std::string counted(std::size_t number, const char* what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
 void print_summary(const lint::LintResult& result, lint::Severity least, Invocation& invocation) {
   for (const std::string& note : result.notes) invocation.note("note: " + note);
   std::map<lint::Severity, std::size_t> counts;
@@ -171,19 +178,19 @@ void print_summary(const lint::LintResult& result, lint::Severity least, Invocat
 void print(const lint::LintResult& result, const LintOptions& options, lint::Severity least,
            Invocation& invocation) {
   if (options.format == "json") {
-    fmt::print("{}", lint::to_json_text(result, least));
+    print_document(lint::to_json_text(result, least));
   } else if (options.format == "sarif") {
-    fmt::print("{}", lint::to_sarif(result, least, KILN_VERSION));
+    print_document(lint::to_sarif(result, least, KILN_VERSION));
   } else {
-    fmt::print("{}", lint::to_text(result, least));
+    print_text(lint::to_text(result, least));
     std::fflush(stdout);
   }
-  for (const Error& error : result.unreadable) std::fprintf(stderr, "%s\n", error.format().c_str());
+  for (const Error& error : result.unreadable) tell(error.format());
   print_summary(result, least, invocation);
 }
 
 void run_lint(const LintOptions& options, Invocation& invocation) {
-  if (!options.explain.empty()) return fmt::print("{}", lint::explain(lint::known_rule(options.explain)));
+  if (!options.explain.empty()) return print_text(lint::explain(lint::known_rule(options.explain)));
   if (options.list) return print_rules(options.format);
   if (options.format == "markdown")
     throw Error(ExitCode::usage, "--format markdown is for --list", "text, json or sarif");
@@ -192,7 +199,7 @@ void run_lint(const LintOptions& options, Invocation& invocation) {
   lint::LintResult result = run.lint_all();
   if (options.fix && options.dry_run) {
     for (const lint::FixedFile& file : lint::fix(result, least))
-      fmt::print("{}", lint::unified_diff(file.path, file.before, file.after));
+      print_text(lint::unified_diff(file.path, file.before, file.after));
     print_summary(result, least, invocation);
   } else {
     if (options.fix) result = mend(std::move(result), run, least, invocation);
@@ -210,7 +217,9 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LintOptions>();
   CLI::App* command = app.add_subcommand(
       "lint", "Find what is known to go wrong in recipes, matrices, Dockerfiles and definition files");
-  command->add_option("paths", options->paths, "files or folders (default: the folders recipes and matrix)")
+  command
+      ->add_option("paths", options->paths,
+                   "files or folders (default: the folders recipes and matrix, and the site file in use)")
       ->type_name("FILE|DIR");
   command
       ->add_option("-f,--file", options->matrices,

@@ -3,8 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
+#include "cli/print.h"
 #include "cli/temporary_folder.h"
 #include "image/build/archive_state.h"
 #include "oci/image_digest.h"
@@ -20,12 +22,6 @@ struct LockOptions {
   std::string format = "table";
   bool dry_run = false;
 };
-
-Digest digest_of(const Component& component, const FileSystem& files) {
-  Json parts = {{"recipe.json", Digest::of(files.read(component.file).value_or("")).text()}};
-  for (const auto& [path, file] : component.files) parts["files"][path] = file.digest.text();
-  return Digest::of(parts.dump());
-}
 
 std::string ask_archive(const LockNeed& need, const std::string& architecture, Invocation& invocation) {
   Site site = invocation.site();
@@ -49,7 +45,7 @@ Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const 
                       [&](const LockNeed& need, const std::string& architecture) {
                         return ask_archive(need, architecture, invocation);
                       },
-                      [&](const Component& component) { return digest_of(component, invocation.files); },
+                      [&](const Component& component) { return recipe_digest(component, invocation.files); },
                       invocation.archspec_version()};
   auto needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
   if (options.update.empty()) return make_lock(needs, previous, sources);
@@ -61,17 +57,16 @@ void print(const LockOptions& options, const Lockfile& lock, const std::vector<L
   if (options.format == "json") {
     Json list = Json::array();
     for (const LockChange& change : changes) list.push_back(to_json(change));
-    fmt::print("{}\n", Json{{"file", lock.file},
-                            {"written", written},
-                            {"entries", lock.entries.size()},
-                            {"changes", std::move(list)}}
-                           .dump(2));
+    print_json(Json{{"file", lock.file},
+                    {"written", written},
+                    {"entries", lock.entries.size()},
+                    {"changes", std::move(list)}});
     return;
   }
-  for (const LockChange& change : changes) fmt::print("{}\n", text_of(change));
+  for (const LockChange& change : changes) say("{}\n", text_of(change));
   const char* end = changes.empty() ? "nothing changed" : written ? "written" : "not written (--dry-run)";
-  fmt::print("{}{}: {} entries, {} change{}, {}\n", changes.empty() ? "" : "\n", lock.file,
-             lock.entries.size(), changes.size(), changes.size() == 1 ? "" : "s", end);
+  say("{}{}: {}, {}, {}\n", changes.empty() ? "" : "\n", lock.file,
+      counted(lock.entries.size(), "entry", "entries"), counted(changes.size(), "change"), end);
 }
 
 // A lockfile has all that the cells need, or it would let go what an earlier one pins.

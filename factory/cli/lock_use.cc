@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/reading.h"
+#include "cli/print.h"
 
 namespace kiln {
 
@@ -32,7 +33,10 @@ std::optional<Lockfile> find_lockfile(const fs::path& matrix, const Invocation& 
 
 void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string& matrix,
                 Invocation& invocation) {
-  auto gaps = lock_gaps(needs, lock, invocation.archspec_version());
+  RecipeDigest recipe;  // an edit is nothing to warn of: `kiln plan` says what it changes
+  if (invocation.options.locked)
+    recipe = [&](const Component& component) { return recipe_digest(component, invocation.files); };
+  auto gaps = lock_gaps(needs, lock, invocation.archspec_version(), recipe);
   if (gaps.empty()) return;
   std::string remedy = fmt::format("kiln lock -f {}", matrix);
   if (lock.file != lockfile_beside(matrix)) remedy += " -o " + lock.file;
@@ -42,8 +46,7 @@ void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string&
     return invocation.note(
         fmt::format("warning: {} does not cover this plan; {} mends it", lock.file, remedy));
   }
-  for (const LockGap& gap : gaps)
-    std::fprintf(stderr, "%s\n", Error(ExitCode::locked, gap.where, gap.what).format().c_str());
+  for (const LockGap& gap : gaps) tell(Error(ExitCode::locked, gap.where, gap.what).format());
   throw Error(ExitCode::locked,
               fmt::format("--locked: {} thing{} {} does not have so", gaps.size(),
                           gaps.size() == 1 ? " that" : "s that", lock.file),

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "cli/usage.h"
 #include "image/build/cell_logs.h"
@@ -72,7 +73,7 @@ void print_list(const std::vector<BuiltCell>& cells) {
 
 void print_log(const CellLog& log, const FileSystem& files) {
   const std::string text = files.read(log.file).value_or("");
-  fmt::print("{}\n", last_lines(text, std::numeric_limits<std::size_t>::max()));
+  say("{}\n", last_lines(text, std::numeric_limits<std::size_t>::max()));
 }
 
 void run_log(const CLI::App& command, const LogOptions& options, Invocation& invocation) {
@@ -82,9 +83,9 @@ void run_log(const CLI::App& command, const LogOptions& options, Invocation& inv
   if (!options.step.empty()) keep_step(options.step, cells);
   for (const BuiltCell& cell : cells) {
     const CellLog& log = last_log(cell.logs);
-    if (cells.size() > 1) fmt::print("==> {}: {} <==\n", cell.id, log.title);
+    if (cells.size() > 1) say("==> {}: {} <==\n", cell.id, log.title);
     print_log(log, invocation.files);
-    if (cells.size() > 1) fmt::print("\n");
+    if (cells.size() > 1) print_text("\n");
   }
 }
 

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/unexpected.h"
 #include "cli/complete.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/options_text.h"
+#include "cli/print.h"
 #include "cli/usage.h"
 
 extern char** environ;
@@ -82,7 +84,7 @@ void add_subcommands(CLI::App& app, Invocation& invocation) {
 }
 
 int report(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.format().c_str());
+  tell(error.format());
   return static_cast<int>(error.code());
 }
 
@@ -128,15 +130,9 @@ int main(int argc, char** argv) {
   kiln::install_interrupt_handler();
   try {
     return kiln::run(argc, argv);
-  } catch (const kiln::Error& error) {
-    return kiln::report(error);
-  } catch (const std::bad_alloc&) {
-    std::fputs("error: out of memory\n", stderr);
-    return static_cast<int>(kiln::ExitCode::store);
-  } catch (const std::system_error& error) {
-    if (error.code().value() == EPIPE) return 0;  // the reader of our stdout has seen enough
-    return kiln::report(kiln::Error(kiln::ExitCode::store, error.what()));
-  } catch (const std::exception& error) {
-    return kiln::report(kiln::Error(kiln::ExitCode::store, error.what()));
+  } catch (const std::exception& exception) {
+    const auto* refused = dynamic_cast<const std::system_error*>(&exception);
+    if (refused != nullptr && refused->code().value() == EPIPE) return 0;  // the reader has seen enough
+    return kiln::report(kiln::unexpected_error(exception));
   }
 }

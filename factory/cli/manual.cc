@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/options_text.h"
+#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -142,7 +143,7 @@ CLI::App* add_man(CLI::App& app, Invocation& invocation) {
   command->footer("kiln man plan | man -l -\nkiln man -o /usr/local/share/man/man1");
   command->callback([options, &app, &invocation] {
     if (options->folder.empty()) {
-      fmt::print("{}", page(find_command(app, options->words)));
+      print_bytes(page(find_command(app, options->words)));
       return;
     }
     if (!options->words.empty())

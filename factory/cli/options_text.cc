@@ -127,6 +127,7 @@ const Explanations& exit_codes() {
       {"6", "a registry or the network failed"},
       {"7", "another kiln holds the lock or lease"},
       {"8", "the store is full, damaged or not there"},
+      {"70", "kiln itself made a mistake: please report it"},
       {"124", "a time limit was reached"},
       {"130", "interrupted"}};
   return kCodes;

@@ -4,10 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/plan_rows.h"
 #include "cli/plan_text.h"
+#include "cli/print.h"
 #include "cli/usage.h"
 #include "report/pipelines.h"
 #include "report/plan_graph.h"
@@ -49,10 +51,10 @@ void print_github(const BuildPlan& plan, const JobCells& cells, const PlanOption
   auto chunks = github_matrices(plan, cells);
   if (options.chunk > chunks.size())
     throw Error(ExitCode::no_match, fmt::format("there is no chunk {}", options.chunk),
-                fmt::format("{} cells are {} chunk{} of at most {}", cells.size(), chunks.size(),
-                            chunks.size() == 1 ? "" : "s", kGithubJobs));
+                fmt::format("{} are {} of at most {}", counted(cells.size(), "cell"),
+                            counted(chunks.size(), "chunk"), kGithubJobs));
   for (std::size_t i = 0; i < chunks.size(); ++i)
-    if (options.chunk == 0 || options.chunk == i + 1) fmt::print("{}\n", chunks[i].dump());
+    if (options.chunk == 0 || options.chunk == i + 1) print_json(chunks[i], -1);
 }
 
 void print_graph(const PlanGraph& graph, const std::string& format, const Invocation& invocation) {
@@ -62,7 +64,7 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
         fmt::format("warning: {} edges, {} bytes: Mermaid draws at most {} edges and {} bytes by default; "
                     "choose fewer cells, or use --graph dot",
                     graph.edges.size(), text.size(), kMermaidEdges, kMermaidBytes));
-  fmt::print("{}", text);
+  print_text(text);
 }
 
 void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
@@ -80,13 +82,13 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
     return print_graph(make_graph(plan, chosen.images, state.graph_states(chosen.images)), options.graph,
                        invocation);
   if (options.explain) {
-    fmt::print("{}", plan_blocks(view));
+    print_text(plan_blocks(view));
   } else if (options.format == "json") {
     print_plan_document(view);
   } else if (options.format == "github") {
     print_github(plan, cells_of_jobs(view, options.all), options);
   } else if (options.format == "gitlab") {
-    fmt::print("{}\n", gitlab_pipeline(plan, cells_of_jobs(view, options.all), {options.matrix}).dump(2));
+    print_json(gitlab_pipeline(plan, cells_of_jobs(view, options.all), {options.matrix}));
   } else {
     print_plan_table(view, options.every_cell());
   }

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/json_stream.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "plan/plan_json.h"
 
@@ -24,7 +22,7 @@ void print_excluded(const PlanView& view) {
     ExcludedCell cell = view.plan.excluded(number);
     table.add({axes_text(cell.axes), cell.reason});
   }
-  fmt::print("\n");
+  say("\n");
   table.print();
 }
 
@@ -58,11 +56,6 @@ Json step_json(StepTable::Number number, const StepTable& table, NodeState state
           {"state", word_for(state)}};
 }
 
-void put_on_stdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-    throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
-}
-
 }  // namespace
 
 void print_plan_table(const PlanView& view, bool every_cell) {
@@ -84,7 +77,7 @@ void print_plan_table(const PlanView& view, bool every_cell) {
   const Sharing sharing = sharing_of(view, every_cell ? kMostMeasured : SIZE_MAX);
   table.print();
   print_excluded(view);
-  fmt::print("\n{}", plan_summary(counts, sharing));
+  say("\n{}", plan_summary(counts, sharing));
 }
 
 // All that can fail is done before the first byte is written: of half a document nobody sees that it is half.
@@ -94,7 +87,7 @@ void print_plan_document(const PlanView& view) {
   for (std::uint32_t number : view.cells.images) standings.push_back(view.state.standing(plan.image(number)));
   const Sharing sharing = sharing_of(view);
 
-  JsonStream out(put_on_stdout);
+  JsonStream out(print_bytes);
   out.begin_array("broken");
   for (std::uint32_t number : view.cells.broken) out.item(to_json(plan.broken(number)));
   out.end();
@@ -115,7 +108,7 @@ void print_plan_document(const PlanView& view) {
   out.end();
   out.member("warnings", plan.warnings());
   out.finish();
-  put_on_stdout("\n");
+  print_bytes("\n");
 }
 
 }  // namespace kiln

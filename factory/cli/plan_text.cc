@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -91,8 +93,8 @@ void PlanCounts::add(CellState state) {
 
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
   std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package + counts.broken;
-  std::string text = fmt::format("{} image{}: {} built, {} to build", images, images == 1 ? "" : "s",
-                                 counts.built, counts.to_build);
+  std::string text =
+      fmt::format("{}: {} built, {} to build", counted(images, "image"), counts.built, counts.to_build);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
   if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
   if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);

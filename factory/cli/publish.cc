@@ -3,35 +3,107 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/state_lock.h"
 
 namespace kiln {
 namespace {
 
-void run_publish(const CellOptions& options, Invocation& invocation) {
+struct PublishRequest : CellOptions {
+  bool prune = false;
+  bool yes = false;
+  bool dry_run = false;
+};
+
+constexpr std::size_t kMostPruned = 20;  // per cent of what the matrix has there, without --yes
+
+void check(const PublishRequest& options) {
+  if (options.prune && !options.every_cell())
+    throw Error(ExitCode::usage, "--prune goes with the whole matrix, and cells are chosen",
+                "leave the patterns out: what they do not choose would look as if nobody wanted it");
+  if (options.yes && !options.prune)
+    throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
+}
+
+void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
+  const std::size_t part = 100 * lacking.names.size();
+  if (part <= kMostPruned * lacking.published) return;
+  throw Error(ExitCode::usage,
+              fmt::format("--prune would take out {} of the {} that {} has in the index",
+                          lacking.names.size(), counted(lacking.published, "image"), plan.name()),
+              fmt::format("look at them with -n; --yes takes out more than {} %", kMostPruned));
+}
+
+// What the matrix published before and has no longer, as far as that can be known.
+LackingImages find_lacking(const PublishRequest& options, const BuildPlan& plan, const StatePaths& state,
+                           Invocation& invocation) {
+  if (plan.broken() == 0) return lacking_images(plan, state, invocation.files);
+  if (!options.prune) return {};
+  BrokenCell cell = plan.broken(0);
+  throw cell.why.while_doing(fmt::format("looking for what {} lacks: {} is broken, and nobody knows its name",
+                                         plan.name(), cell.request.id));
+}
+
+void print_lacking(const LackingImages& lacking, const PublishRequest& options, const BuildPlan& plan,
+                   const Invocation& invocation) {
+  for (const std::string& name : lacking.names)
+    say("{} {}\n", !options.prune ? "lacks" : options.dry_run ? "would prune" : "pruned", name);
+  if (!options.prune && !lacking.names.empty())
+    invocation.note(fmt::format("{} published {} that it lacks by now; --prune takes {} out", plan.name(),
+                                counted(lacking.names.size(), "image"),
+                                lacking.names.size() == 1 ? "it" : "them"));
+}
+
+void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const StatePaths& state,
+                   const Invocation& invocation) {
+  const std::size_t built = count_built(plan, chosen.images, state, invocation.files);
+  say("{} to publish, {} not built\n", counted(built, "image"),
+      chosen.images.size() - built + chosen.broken.size());
+}
+
+void run_publish(const PublishRequest& options, Invocation& invocation) {
+  check(options);
   Catalogue catalogue = invocation.load(options.matrix);
-  ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
+  const BuildPlan& plan = catalogue.plan;
+  ChosenCells chosen = choose_cells(plan, options, invocation);
   StatePaths state = invocation.state();
-  const StateLock lock = lock_state(invocation, "kiln publish of " + catalogue.plan.name());
-  Published done = publish_built(catalogue.plan, chosen.images, state, invocation.files, invocation.clock);
+  if (options.dry_run) {
+    const LackingImages lacking = find_lacking(options, plan, state, invocation);
+    print_dry_run(plan, chosen, state, invocation);
+    return print_lacking(lacking, options, plan, invocation);
+  }
+  const StateLock lock = lock_state(invocation, "kiln publish of " + plan.name());
+  const LackingImages lacking = find_lacking(options, plan, state, invocation);
+  if (options.prune && !options.yes) refuse_many(lacking, plan);
+  PublishOptions publish{chosen.broken, {}};
+  if (options.prune) publish.pruned = lacking.names;
+  Published done = publish_built(plan, chosen.images, state, invocation.files, invocation.clock, publish);
   if (done.is_new)
-    fmt::print("snapshot {}: {} published, {} not built\n", done.snapshot, done.images, done.not_built);
+    say("snapshot {}: {} published, {} not built\n", done.snapshot, done.images, done.not_built);
   else
-    fmt::print("snapshot {}: nothing new\n", done.snapshot);
+    say("snapshot {}: nothing new\n", done.snapshot);
+  print_lacking(lacking, options, plan, invocation);
 }
 
 }  // namespace
 
 CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
-  auto options = std::make_shared<CellOptions>();
+  auto options = std::make_shared<PublishRequest>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
   add_cell_options(*command, *options);
+  command->add_flag("--prune", options->prune,
+                    "take out of the new snapshot what this matrix published before and lacks by now");
+  command->add_flag("--yes", options->yes, "with --prune: also when that is more than a fifth of its images");
+  command->add_flag("-n,--dry-run", options->dry_run,
+                    "print how many images would be published, and what the matrix lacks; change nothing");
   add_wait_option(*command, invocation.options);
   command->footer(
       "kiln publish -f matrix/demo.json\n"
-      "kiln publish -f matrix/demo.json framework=pytorch");
+      "kiln publish -f matrix/demo.json framework=pytorch\n"
+      "kiln publish -f matrix/demo.json --prune -n");
   command->callback([options, &invocation] { run_publish(*options, invocation); });
   return command;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/invocation.h"
+#include "cli/print.h"
 
 namespace kiln {
 
@@ -14,7 +15,7 @@ CLI::App* add_schema(CLI::App& app, Invocation&) {
       ->required()
       ->check(CLI::IsMember(schema_names()));
   command->footer("kiln schema recipe >recipe.schema.json");
-  command->callback([name] { fmt::print("{}", schema_text(*name)); });
+  command->callback([name] { print_bytes(schema_text(*name)); });
   return command;
 }
 

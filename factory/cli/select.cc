@@ -7,6 +7,7 @@
 
 #include "base/reading.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/usage.h"
 #include "image/state/image_check.h"
 #include "image/state/sif_folder.h"
@@ -97,15 +98,15 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     damaged = error;
   }
   if (options.json)
-    fmt::print("{}\n", json_answer(selection, answer).dump(2));
+    print_json(json_answer(selection, answer));
   else if (options.explain)
-    fmt::print("{}", explain(selection));
+    print_text(explain(selection));
   if (!selection.winner)
     throw Error(
         ExitCode::no_match, "no image matches",
         selection.nearest_miss.empty() ? "the index is empty: run `kiln publish`" : selection.nearest_miss);
   if (damaged) throw Error(*damaged);
-  if (!options.json && !options.explain) fmt::print("{}\n", answer);
+  if (!options.json && !options.explain) say("{}\n", answer);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
+#include "cli/print.h"
 #include "cli/show_flags.h"
 #include "cli/usage.h"
 #include "plan/plan_json.h"
@@ -40,7 +41,7 @@ class StagePrinter {
     if (options_.stage == "render") return print_images(plan.resolution(), rendered);
     note(plan.resolution());
     const ChosenCells chosen = choose_whole_cells(plan.resolution(), options_, invocation_);
-    fmt::print("{}\n", Json::parse(plan_text(plan, chosen)).dump(2));
+    print_json(Json::parse(plan_text(plan, chosen)));
   }
 
  private:
@@ -61,7 +62,7 @@ class StagePrinter {
     Json all = Json::array();
     for (std::uint32_t cell : choose_cells(cells, options_, invocation_).images)
       all.push_back(to_json(cells.request(cell)));
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
   }
 
   template <typename ToJson>
@@ -70,7 +71,7 @@ class StagePrinter {
     Json all = Json::array();
     for (std::uint32_t image : choose_whole_cells(images, options_, invocation_).images)
       all.push_back(json_of(images.image(image).spec()));
-    fmt::print("{}\n", all.dump(2));
+    print_json(all);
   }
 
   const ShowOptions& options_;

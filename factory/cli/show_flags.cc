@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/glob.h"
+#include "cli/print.h"
 #include "cli/table.h"
 #include "report/image_flags.h"
 
@@ -43,14 +44,13 @@ void print(const std::vector<FlagOrigin>& flags) {
     else
       table.add({flag.variable, flag.compiler, flag.target, flag.component, flag.from, flag.value});
   }
-  if (!table.empty()) fmt::print("{}", table.text());
+  if (!table.empty()) print_text(table.text());
   constexpr std::size_t kFew = 2;
   for (const Remark& note : notes)
-    fmt::print("note{}: {}\n",
-               note.variables.size() > kFew ? "" : fmt::format(" on {}", fmt::join(note.variables, ", ")),
-               note.text);
-  for (const Remark& one : empty)
-    fmt::print("empty, because {}: {}\n", one.text, fmt::join(one.variables, ", "));
+    say("note{}: {}\n",
+        note.variables.size() > kFew ? "" : fmt::format(" on {}", fmt::join(note.variables, ", ")),
+        note.text);
+  for (const Remark& one : empty) say("empty, because {}: {}\n", one.text, fmt::join(one.variables, ", "));
 }
 
 Json json_of(const std::vector<FlagOrigin>& flags) {
@@ -114,8 +114,8 @@ Json json_of(const Answer& answer, const FlagQuery& query, Invocation& invocatio
 
 void print(const std::vector<Answer>& answers, const std::string& archspec) {
   if (answers.size() == 1 && std::holds_alternative<std::vector<FlagOrigin>>(answers.front().flags)) {
-    fmt::print("{} with {} (archspec {})\n", answers.front().target.composition(),
-               answers.front().compiler.text(), archspec);
+    say("{} with {} (archspec {})\n", answers.front().target.composition(), answers.front().compiler.text(),
+        archspec);
     return print(std::get<std::vector<FlagOrigin>>(answers.front().flags));
   }
   Table table({"CPU", "COMPILER", "TARGET", "KILN_CPU_FLAGS", "NOTE"});
@@ -127,7 +127,7 @@ void print(const std::vector<Answer>& answers, const std::string& archspec) {
     const FlagOrigin& cpu = std::get<std::vector<FlagOrigin>>(one.flags).front();
     table.add({one.target.cpu, one.compiler.text(), cpu.target, cpu.value, cpu.note});
   }
-  fmt::print("{}", table.text());
+  print_text(table.text());
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
   if (!json) return print(answers, archspec_of(invocation));
   Json array = Json::array();
   for (const Answer& answer : answers) array.push_back(json_of(answer, query, invocation));
-  fmt::print("{}\n", array.dump(2));
+  print_json(array);
 }
 
 void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json, Invocation& invocation) {
@@ -171,11 +171,11 @@ void show_flags(const Catalogue& catalogue, const ImageNumbers& cells, bool json
                        {"flags", json_of(found.flags)}});
       continue;
     }
-    fmt::print("{} for {} (archspec {})\n", name, spec.target.composition(), archspec_of(invocation));
-    if (!found.note.empty()) fmt::print("{}\n", found.note);
+    say("{} for {} (archspec {})\n", name, spec.target.composition(), archspec_of(invocation));
+    if (!found.note.empty()) say("{}\n", found.note);
     print(found.flags);
   }
-  if (json) fmt::print("{}\n", array.dump(2));
+  if (json) print_json(array);
 }
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include "base/processors.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/sif_sign.h"
 #include "cli/table.h"
 #include "cli/temporary_folder.h"
@@ -116,7 +117,7 @@ void list(const SifOptions& options) {
                std::to_string(object.offset), std::to_string(object.size), sif::sif_type_name(object.type),
                object.name});
   }
-  fmt::print("{}", table.text());
+  print_text(table.text());
 }
 
 void dump(const SifOptions& options) {
@@ -137,9 +138,9 @@ void check(const SifOptions& options) {
   ReadOnlyFile file(options.file);
   sif::SifFile sif = sif::read_sif(file);
   sif::SquashfsTotals totals = sif::check_sif(file, usable_processors());
-  fmt::print("{}: {} objects, {}, {}; {} files of {:.1f} MB read\n", options.file, sif.objects.size(),
-             sif::sif_arch_name(sif.header.arch), sif::uuid_text(sif.header.uuid), totals.files,
-             static_cast<double>(totals.bytes) / 1e6);
+  say("{}: {} objects, {}, {}; {} files of {:.1f} MB read\n", options.file, sif.objects.size(),
+      sif::sif_arch_name(sif.header.arch), sif::uuid_text(sif.header.uuid), totals.files,
+      static_cast<double>(totals.bytes) / 1e6);
 }
 
 void add_build_options(CLI::App& command, SifOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/print.h"
 #include "cli/temporary_folder.h"
 #include "cli/usage.h"
 #include "sif/sif_sign.h"
@@ -26,8 +27,8 @@ sif::Gpg gpg_of(const SifSignOptions& options, const TemporaryFolder& scratch, I
 }
 
 void print(const SifSignOptions& options, const sif::SignatureReport& report, std::string_view verb) {
-  fmt::print("{}: {} by {} ({}), {}, {} objects\n", options.file, verb, report.user, report.fingerprint,
-             rfc3339(report.time), report.objects);
+  say("{}: {} by {} ({}), {}, {} objects\n", options.file, verb, report.user, report.fingerprint,
+      rfc3339(report.time), report.objects);
 }
 
 void sign(const SifSignOptions& options, Invocation& invocation) {

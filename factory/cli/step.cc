@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "image/build/package_cell.h"
 #include "image/state/access.h"
 #include "image/state/claim.h"
@@ -51,9 +52,7 @@ std::optional<Step> base_of(const Step& step, const PlanFile& file) {
 }
 
 // The end of a step as `kiln build` and a person read it.
-void report(const StepEvent& event) {
-  fmt::print("{}\n", to_json(event).dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+void report(const StepEvent& event) { print_json(to_json(event), -1); }
 
 // When ninja is killed, no step goes on behind the next run's back.
 void die_with_ninja(const Invocation& invocation) {

@@ -1,9 +1,9 @@
 #include "cli/table.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/packed_text.h"
+#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -58,7 +58,7 @@ std::string Table::text() const {
 }
 
 void Table::print() const {
-  each_line([](const std::string& line) { std::fwrite(line.data(), 1, line.size(), stdout); });
+  each_line([](const std::string& line) { print_text(line); });
 }
 
 }  // namespace kiln

@@ -15,6 +15,10 @@ for component in toolchain/cc library/blis framework/sklearn compiler/turbo dist
 done
 lacks "$out" schema
 expect 0 "$KILN" init recipe workload/mnist
+expect 0 "$KILN" init recipe framework/Wheels --method pip
+for file in recipe.json pip.sh smoke.sh requirements-1.0.txt; do [ -s "recipes/framework/Wheels/$file" ] || fail "no $file"; done
+expect 2 "$KILN" init recipe base/other --method pip
+holds "$err" 'a base has no method pip'
 expect 0 "$KILN" init matrix first
 holds "$err" 'next: kiln plan -f matrix/first.json'
 expect 0 "$KILN" init site
@@ -27,6 +31,10 @@ sed -i 's/"method"/"library": ["blis"], "compiler": ["turbo"], "distributed": ["
 expect 0 "$KILN" plan -f matrix/second.json --format json
 equals "$(json 'len(it["cells"])')" 1
 expect 0 "$KILN" lint -f matrix/second.json
+expect 0 "$KILN" init matrix wheels --framework Wheels
+expect 0 "$KILN" plan -f matrix/wheels.json --format json
+equals "$(json '[cell["axes"]["method"] for cell in it["cells"]]')" "['pip']"
+expect 0 "$KILN" lint -f matrix/wheels.json
 if command -v shellcheck >/dev/null; then
   find recipes -name '*.sh' -print0 | xargs -0 shellcheck || fail 'a start is not shellcheck-clean'
 fi

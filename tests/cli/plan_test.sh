@@ -18,7 +18,7 @@ equals "$(json 'it["sharing"]["steps"] == len(it["steps"])')" True
 # The summary counts what the patterns chose; nothing is invented.
 expect 0 "$KILN" plan -f "$matrix"
 holds "$out" '7 images: 0 built, 7 to build; 2 excluded'
-holds "$out" 'time not measured, bytes not measured'
+holds "$out" 'time saved: not measured, bytes saved: not measured'
 expect 0 "$KILN" plan -f "$matrix" compiler=none
 holds "$out" '4 images: 0 built, 4 to build; 0 excluded'
 lacks "$out" EXCLUDED
@@ -119,7 +119,7 @@ expect 0 "$KILN" build -f "$matrix" -n version=2.1 library=none
 holds "$out" 'step   '
 holds "$out" 'test   '
 holds "$out" 'image  '
-equals "$(tail -n 1 <<<"$out")" "$(grep -c '^step\|^test' <<<"$out") steps and tests, 1 images"
+equals "$(tail -n 1 <<<"$out")" "$(grep -c '^step\|^test' <<<"$out") steps and tests, 1 image"
 
 # Pictures: shared steps once; patterns choose.
 expect 0 "$KILN" plan -f "$matrix" --graph dot

@@ -1,0 +1,28 @@
+// What kiln says: on stdout the answer, on stderr the rest. Text goes out without what a terminal would obey,
+// wherever it came from.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+
+namespace kiln {
+
+// Each throws Error(store) when stdout cannot be written to; std::system_error(EPIPE) when nobody reads it.
+void print_text(std::string_view text);                 // without_controls()
+void print_json(const Json& document, int indent = 2);  // printable_json(), and a newline
+void print_document(std::string_view json);             // JSON as text, wherever it came from
+void print_bytes(std::string_view bytes);               // a file whose bytes are the answer
+
+template <typename... Words>
+void say(fmt::format_string<Words...> format, Words&&... words) {
+  print_text(fmt::format(format, std::forward<Words>(words)...));
+}
+
+void tell(std::string_view line);  // on stderr, without_controls()
+
+}  // namespace kiln
