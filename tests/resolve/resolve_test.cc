@@ -9,18 +9,13 @@ namespace {
 
 using testing::cell;
 using testing::demo_recipes;
+using testing::demo_recipes_with;
 using testing::error_of;
 using testing::Recipe;
 using testing::Resolver;
 using testing::titles;
 
 using Words = std::vector<std::string>;
-
-std::vector<Recipe> with(Recipe more) {
-  std::vector<Recipe> recipes = demo_recipes();
-  recipes.push_back(std::move(more));
-  return recipes;
-}
 
 const ComponentUse& use_of(const ImageSpec& spec, const std::string& name) {
   for (const ComponentUse& use : spec.components)
@@ -79,7 +74,8 @@ TEST(ResolveTest, UnmetNeedsExcludeTheCellWithThePlainReason) {
 }
 
 TEST(ResolveTest, TheFrameworkMustOfferTheCellsMethodOthersTakeTheirOwn) {
-  Resolver resolver(with(Recipe(Kind::library, "old", {"2.0", "1.0"}).method("pip", "x").for_versions("<2")));
+  Resolver resolver(
+      demo_recipes_with(Recipe(Kind::library, "old", {"2.0", "1.0"}).method("pip", "x").for_versions("<2")));
   EXPECT_EQ(
       resolver.reason({{"framework", "jax"}, {"method", "distro"}, {"base", "debian"}, {"target", "zen3"}}),
       "jax 0.10.2 has no method distro; it has pip");
@@ -123,13 +119,13 @@ TEST(ResolveTest, UnknownNamesAreErrorsAtTheCell) {
 TEST(ResolveTest, AnAddedComponentFitsEveryOneWhoNeedsIt) {
   Recipe picky(Kind::workload, "picky", {"1"});
   picky.method("distro", "x").needs(Kind::toolchain, "python", "<3.12");
-  Resolver resolver(with(picky));
+  Resolver resolver(demo_recipes_with(picky));
   EXPECT_EQ(use_of(resolver.spec(cell({{"workload", "picky"}})), "python").version.text(), "3.11");
   Recipe impossible(Kind::workload, "impossible", {"1"});
   impossible.method("distro", "x")
       .needs(Kind::toolchain, "python", "<3.12")
       .needs(Kind::toolchain, "python", ">=3.12");
-  EXPECT_EQ(Resolver(with(impossible)).reason(cell({{"workload", "impossible"}})),
+  EXPECT_EQ(Resolver(demo_recipes_with(impossible)).reason(cell({{"workload", "impossible"}})),
             "no version of toolchain/python fits: pytorch needs >=3.11, impossible needs <3.12, impossible "
             "needs >=3.12");
 }
@@ -138,7 +134,7 @@ TEST(ResolveTest, ANeedThatNoRecipeMeetsIsAnErrorThere) {
   Recipe absent(Kind::workload, "w", {"1"});
   absent.method("distro", "x").needs(Kind::library, "openbls");
   EXPECT_EQ(error_of([&] {
-              Resolver(with(absent)).run(cell({{"workload", "w"}}));
+              Resolver(demo_recipes_with(absent)).run(cell({{"workload", "w"}}));
             }),
             "recipes/workload/w/recipe.json:11:3: error: no recipe for library 'openbls' (at "
             "/methods/x/needs/0); did you mean "
@@ -146,7 +142,7 @@ TEST(ResolveTest, ANeedThatNoRecipeMeetsIsAnErrorThere) {
   Recipe newer(Kind::workload, "w", {"1"});
   newer.method("distro", "x").needs(Kind::library, "openblas", ">=1");
   EXPECT_EQ(error_of([&] {
-              Resolver(with(newer)).run(cell({{"workload", "w"}}));
+              Resolver(demo_recipes_with(newer)).run(cell({{"workload", "w"}}));
             }),
             "recipes/workload/w/recipe.json:11:3: error: w needs library/openblas >=1, and no version of its "
             "recipe is that (at "
@@ -163,7 +159,8 @@ TEST(ResolveTest, AWishGivesWayToANeed) {
 }
 
 TEST(ResolveTest, WishesInACircleAreAnError) {
-  std::vector<Recipe> recipes = with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
+  std::vector<Recipe> recipes =
+      demo_recipes_with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
   recipes.push_back(Recipe(Kind::library, "b", {"1"}).method("distro", "x").after("a"));
   EXPECT_EQ(error_of([&] {
               Resolver(recipes).run(cell({{"library", "a+b"}}));
@@ -174,95 +171,14 @@ TEST(ResolveTest, WishesInACircleAreAnError) {
 }
 
 TEST(ResolveTest, WhatLeadsIntoACircleIsNoPartOfIt) {
-  std::vector<Recipe> recipes = with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
+  std::vector<Recipe> recipes =
+      demo_recipes_with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
   recipes.push_back(Recipe(Kind::library, "b", {"1"}).method("distro", "x").after("c"));
   recipes.push_back(Recipe(Kind::library, "c", {"1"}).method("distro", "x").after("b"));
   EXPECT_NE(error_of([&] {
               Resolver(recipes).run(cell({{"library", "a+b+c"}}));
             }).find("in a circle: library/b → library/c → library/b (at "),
             std::string::npos);
-}
-
-// Both ways round: no name is longer than it need be, and no stage is missing.
-TEST(ResolveTest, TwoBuildStagesHaveTheirOwnNames) {
-  for (const auto& [first, second] : {std::pair("alib", "blib"), std::pair("blib", "alib")}) {
-    std::vector<Recipe> recipes = with(Recipe(Kind::library, first, {"1"})
-                                           .method("source", "")
-                                           .build("make " + std::string(first), {"/opt/kiln/first"})
-                                           .after(second));
-    recipes.push_back(Recipe(Kind::library, second, {"1"})
-                          .method("source", "")
-                          .build("make " + std::string(second), {"/opt/kiln/second"}));
-    const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "alib+blib"}}));
-    ASSERT_EQ(spec.stages.size(), 3u);
-    EXPECT_EQ(spec.stages[0].name, "build-" + std::string(second));
-    EXPECT_EQ(spec.stages[1].name, "build-" + std::string(first));
-    EXPECT_EQ(spec.stages[2].name, "image");
-  }
-}
-
-TEST(ResolveTest, ABuildStageIsThrownAwayAndItsPathsAreCopied) {
-  ImageSpec spec = Resolver().spec(cell({{"library", "openblas:source"}}));
-  ASSERT_EQ(spec.stages.size(), 2u);
-  EXPECT_EQ(spec.stages[0].name, "build-openblas");
-  EXPECT_EQ(titles(spec.stages[0]),
-            (Words{"rootfs base/debian", "run toolchain/gcc", "run library/openblas"}));
-  EXPECT_EQ(spec.stages[1].name, "image");
-  EXPECT_EQ(titles(spec.stages[1]), (Words{"rootfs base/debian", "copy library/openblas",
-                                           "run toolchain/python", "run framework/pytorch"}));
-  EXPECT_EQ(spec.stages[0].steps[0].key, spec.stages[1].steps[0].key);
-  const Step& copy = spec.stages[1].steps[1];
-  EXPECT_EQ(copy.from, spec.stages[0].steps.back().key);
-  EXPECT_EQ(copy.parent, spec.stages[1].steps[0].key);
-  EXPECT_EQ(copy.copy, (Words{"/opt/kiln/openblas"}));
-  for (const ComponentUse& use : spec.components) EXPECT_NE(use.name, "gcc");
-}
-
-TEST(ResolveTest, ABuildTakesTheImagesVersionsAndTheCellsFramework) {
-  Recipe horovod(Kind::distributed, "horovod", {"0.28"});
-  horovod.method("source").build("make", {"/opt/kiln/horovod"}).build_needs(Kind::framework, "pytorch");
-  horovod.build_needs(Kind::toolchain, "gcc");
-  Resolver resolver(with(horovod));
-  ImageSpec spec = resolver.spec(cell({{"distributed", "horovod"}, {"toolchain", "gcc@12.2"}}));
-  EXPECT_EQ(titles(spec.stages[0]), (Words{"rootfs base/debian", "run toolchain/gcc", "run toolchain/python",
-                                           "run framework/pytorch", "run distributed/horovod"}));
-  EXPECT_EQ(spec.stages[0].steps[1].parameters.at("KILN_VERSION"), "12.2");
-  EXPECT_EQ(resolver.reason(
-                {{"framework", "jax"}, {"distributed", "horovod"}, {"base", "debian"}, {"target", "zen3"}}),
-            "horovod needs framework pytorch; the cell has jax 0.10.2");
-}
-
-TEST(ResolveTest, AStageThatBuildsWithABuiltComponentBuildsThatFirst) {
-  Recipe user(Kind::library, "user", {"1"});
-  user.method("source").build("make", {"/opt/kiln/user"}).build_needs(Kind::library, "openblas", ">=0.3");
-  ImageSpec spec = Resolver(with(user)).spec(cell({{"library", "user"}, {"method", "distro"}}));
-  EXPECT_EQ(spec.stages.size(), 2u);
-  spec = Resolver(with(user)).spec(cell({{"library", "user+openblas:source"}}));
-  ASSERT_EQ(spec.stages.size(), 3u);
-  EXPECT_EQ(spec.stages[0].name, "build-openblas");
-  EXPECT_EQ(spec.stages[1].name, "build-user");
-  EXPECT_EQ(titles(spec.stages[1]),
-            (Words{"rootfs base/debian", "copy library/openblas", "run library/user"}));
-}
-
-TEST(ResolveTest, BuildStagesOfOneNameAreToldApartByKindVersionAndMethod) {
-  std::vector<Recipe> recipes =
-      with(Recipe(Kind::library, "twin", {"1"}).method("source").build("make", {"/opt/kiln/a"}));
-  recipes.push_back(Recipe(Kind::toolchain, "twin", {"2"}).method("source").build("make 2", {"/opt/kiln/b"}));
-  const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "twin"}, {"toolchain", "twin"}}));
-  ASSERT_EQ(spec.stages.size(), 3u);
-  EXPECT_EQ(spec.stages[0].name, "build-twin");
-  EXPECT_EQ(spec.stages[1].name, "build-twin-library-1-source");
-}
-
-TEST(ResolveTest, AComponentThatIsNeededToBuildItselfIsAnError) {
-  Recipe own(Kind::toolchain, "own", {"1"});
-  own.method("source").build("make", {"/x"}).build_needs(Kind::toolchain, "own");
-  EXPECT_EQ(error_of([&] {
-              Resolver(with(own)).run(cell({{"toolchain", "own"}}));
-            }),
-            "recipes/toolchain/own/recipe.json:8:3: error: toolchain/own@1:source is needed to build itself: "
-            "toolchain/own@1:source → toolchain/own@1:source (at /methods/source)");
 }
 
 TEST(ResolveTest, FlagsAreArchspecsForTheCompilerOfTheStage) {
@@ -282,8 +198,9 @@ TEST(ResolveTest, AllFlagVariablesHaveTheirForm) {
   Recipe kernel(Kind::library, "kernel", {"1"});
   kernel.method("source", "make", {"KILN_CPU_FLAGS", "CXXFLAGS", "FFLAGS", "KILN_BAZEL_COPTS"})
       .needs(Kind::toolchain, "gcc");
-  auto parameters =
-      Resolver(with(kernel)).spec(cell({{"library", "kernel"}, {"target", "zen3"}})).image_stage();
+  auto parameters = Resolver(demo_recipes_with(kernel))
+                        .spec(cell({{"library", "kernel"}, {"target", "zen3"}}))
+                        .image_stage();
   std::string flags = archspec_flags("zen3", "14.2");
   std::string copts = "--copt=" + flags;
   for (auto blank = copts.find(' '); blank != std::string::npos; blank = copts.find(' ', blank + 8))
@@ -302,13 +219,14 @@ TEST(ResolveTest, FlagsWithoutACompilerAreAnErrorAtTheMethod) {
   kernel.method("source", "make", {"CFLAGS"});
   EXPECT_EQ(
       error_of([&] {
-        Resolver(with(kernel)).run(cell({{"library", "kernel"}}));
+        Resolver(demo_recipes_with(kernel)).run(cell({{"library", "kernel"}}));
       }),
       "recipes/library/kernel/recipe.json:8:3: error: library/kernel (method source) reads CFLAGS, but no "
       "compiler is in "
       "the stage where its script runs (at /methods/source); add a toolchain with the facts 'compiler' and "
       "'compiler_version' to its needs, such as gcc");
-  std::vector<Recipe> recipes = with(Recipe(Kind::toolchain, "tcc", {"1"}).method("distro", "x"));
+  std::vector<Recipe> recipes =
+      demo_recipes_with(Recipe(Kind::toolchain, "tcc", {"1"}).method("distro", "x"));
   recipes.back().fact("1", "compiler", "tcc").fact("1", "compiler_version", "1");
   recipes.push_back(kernel.needs(Kind::toolchain, "tcc"));
   EXPECT_EQ(error_of([&] {
@@ -329,7 +247,7 @@ TEST(ResolveTest, OnlyDeclaredParametersAreSetAndMissingValuesAreEmpty) {
   reader.fact("1.2", "colour", "red");
   reader.get().versions[0].source_url = "https://example.org/x.tar";
   reader.get().versions[0].source_checksum = "sha256:00";
-  Resolver resolver(with(reader));
+  Resolver resolver(demo_recipes_with(reader));
   std::map<std::string, std::string> expected = {{"KILN_NAME", "reader"},
                                                  {"KILN_METHOD", "distro"},
                                                  {"KILN_PREFIX", "/opt/kiln/reader"},
@@ -357,7 +275,7 @@ TEST(ResolveTest, AnUnknownParameterIsAnErrorAtTheMethod) {
   Recipe reader(Kind::workload, "reader", {"1.2"});
   reader.method("distro", "x", {"KILN_VERSOIN"});
   EXPECT_EQ(error_of([&] {
-              Resolver(with(reader)).run(cell({{"workload", "reader"}}));
+              Resolver(demo_recipes_with(reader)).run(cell({{"workload", "reader"}}));
             }),
             "recipes/workload/reader/recipe.json:8:3: error: unknown parameter 'KILN_VERSOIN' (at "
             "/methods/distro); did you mean "
@@ -366,7 +284,7 @@ TEST(ResolveTest, AnUnknownParameterIsAnErrorAtTheMethod) {
 
 TEST(ResolveTest, PulledBasesNameTheirVersionAndRunTheirScript) {
   std::vector<Recipe> recipes =
-      with(Recipe(Kind::base, "ubuntu", {"24.04"}).image("docker.io/library/ubuntu:{version}"));
+      demo_recipes_with(Recipe(Kind::base, "ubuntu", {"24.04"}).image("docker.io/library/ubuntu:{version}"));
   ImageSpec spec = Resolver(recipes).spec(cell({{"base", "ubuntu@24.04"}}));
   const Step& pull = spec.image_stage().steps[0];
   EXPECT_EQ(pull.kind, StepKind::pull);

@@ -206,6 +206,12 @@ inline AxisValues cell(AxisValues more = {}) {
   return axes;
 }
 
+inline std::vector<Recipe> demo_recipes_with(Recipe more) {
+  std::vector<Recipe> recipes = demo_recipes();
+  recipes.push_back(std::move(more));
+  return recipes;
+}
+
 // Resolves with archspec's tables; fails the test when the cell is excluded.
 class Resolver {
  public:
