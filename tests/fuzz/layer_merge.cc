@@ -29,9 +29,50 @@ std::string name(FuzzedDataProvider& data) {
   return text;
 }
 
+// Headers that say something of the entry behind them; every third is damaged in its text.
+std::string header_before(FuzzedDataProvider& data) {
+  static constexpr const char* kKeys[] = {"path",
+                                          "linkpath",
+                                          "size",
+                                          "mtime",
+                                          "uid",
+                                          "SCHILY.xattr.user.a",
+                                          "GNU.sparse.major",
+                                          "GNU.sparse.minor",
+                                          "GNU.sparse.map",
+                                          "GNU.sparse.numblocks",
+                                          "GNU.sparse.offset",
+                                          "GNU.sparse.numbytes",
+                                          "GNU.sparse.realsize",
+                                          "GNU.sparse.name"};
+  static constexpr const char* kValues[] = {"0", "1", "2", "-1", "0,1", "0,1,5,2", "7", "9223372036854775807",
+                                            "a", ""};
+  char type = data.PickValueInArray({'x', 'x', 'x', 'L', 'K', 'g'});
+  std::string text;
+  if (type == 'L' || type == 'K') text = name(data);
+  if (type == 'x' || type == 'g')
+    for (int count = data.ConsumeIntegralInRange(0, 4); count > 0; --count)
+      text += kiln::testing::pax_record(data.PickValueInArray(kKeys), data.PickValueInArray(kValues));
+  if (!text.empty() && data.ConsumeIntegralInRange(0, 2) == 0)
+    text[data.ConsumeIntegralInRange<std::size_t>(0, text.size() - 1)] = data.ConsumeIntegral<char>();
+  return kiln::testing::tar_header({"before", type}, text.size()) + kiln::testing::padded(text);
+}
+
+// GNU's sparse file, its map and sizes at random.
+std::string sparse_file(FuzzedDataProvider& data) {
+  std::string block = kiln::testing::tar_header({"s", 'S'}, data.ConsumeIntegralInRange(0, 1024));
+  block.replace(257, 8, std::string("ustar  \0", 8));
+  std::string map = data.ConsumeRandomLengthString(109);  // to the real size's end
+  block.replace(386, map.size(), map);
+  kiln::testing::fix_checksum(block);
+  return block + data.ConsumeRandomLengthString(600);
+}
+
 std::string structured_layer(FuzzedDataProvider& data) {
   std::string bytes;
   for (int count = data.ConsumeIntegralInRange(0, 12); count > 0; --count) {
+    for (int more = data.ConsumeIntegralInRange(0, 3); more > 1; --more) bytes += header_before(data);
+    if (data.ConsumeIntegralInRange(0, 9) == 0) bytes += sparse_file(data);
     kiln::testing::TarEntry entry;
     entry.name = name(data);
     entry.type = data.PickValueInArray({'0', '1', '2', '3', '5', '6'});
