@@ -1,11 +1,12 @@
 // The `kiln` program: options, subcommands, and the one place where errors become exit codes.
 #include <fmt/format.h>
-#include <sys/resource.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <sstream>
 #include <system_error>
 
 #include "base/unexpected.h"
@@ -97,6 +98,26 @@ void enter(const std::string& folder) {
   if (problem) throw Error(ExitCode::input, fmt::format("cannot go to '{}': {}", folder, problem.message()));
 }
 
+bool reader_is_gone() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+// An answer that did not get to stdout is none; a reader who has seen enough is no failure.
+void flush_stdout() {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (failed && !reader_is_gone()) throw Error(ExitCode::store, "cannot write to stdout");
+}
+
+// --help and --version.
+void print_about(const CLI::App& app, const CLI::ParseError& asked) {
+  refuse_unknown_command(app);
+  std::ostringstream text;
+  app.exit(asked, text, text);
+  std::fputs(text.str().c_str(), stdout);
+  flush_stdout();
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"An image factory for AI and HPC sites", "kiln"};
   app.formatter(std::make_shared<HelpFormatter>());
@@ -111,15 +132,17 @@ int run(int argc, char** argv) {
   app.footer(kExamples);  // last, as commands inherit it
   if (argc > 1 && std::string_view(argv[1]) == "__complete") {
     print_completions(app, {argv + 2, argv + argc}, invocation);
+    flush_stdout();
     return 0;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem, std::cout, std::cerr);  // --help, --version
-    return report(usage_error(app, problem));
+    if (problem.get_exit_code() != 0) return report(usage_error(app, problem));
+    print_about(app, problem);
+    return 0;
   }
-  if (std::fflush(stdout) != 0 && errno != EPIPE) throw Error(ExitCode::store, "cannot write to stdout");
+  flush_stdout();
   return static_cast<int>(interrupted() ? ExitCode::interrupted : invocation.exit_code);
 }
 

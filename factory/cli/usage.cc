@@ -122,6 +122,13 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   return Error(ExitCode::usage, message, see_help(command));
 }
 
+void refuse_unknown_command(const CLI::App& app) {
+  const CLI::App& command = named_command(app);
+  if (subcommands_of(command).empty()) return;
+  for (const std::string& word : app.remaining(true))
+    if (!word.starts_with('-')) throw unknown_word(command, word);
+}
+
 void refuse_parent_options(const CLI::App& command) {
   const CLI::App& parent = *command.get_parent();
   for (const CLI::Option* option : options_of(parent))

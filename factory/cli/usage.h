@@ -13,6 +13,10 @@ namespace kiln {
 // refused to parse.
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem);
 
+// Throws Error(usage) for a word that stands where a command should: help was asked for, and the help of what
+// is above would hide the mistake. `app` has just found --help.
+void refuse_unknown_command(const CLI::App& app);
+
 // Throws Error(usage) naming both options when both were given on this command: one of them would be passed
 // over in silence. `why` may be empty.
 void refuse_together(const CLI::App& command, const std::string& one, const std::string& other,

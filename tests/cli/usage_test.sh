@@ -26,6 +26,17 @@ holds "$out" 'KILN_STATE'
 holds "$out" '130  interrupted'
 lacks "$out" __complete
 
+# What was not written is not an answer; a reader who has seen enough is no failure.
+full() { "$KILN" "$@" >/dev/full; }
+head_of() { "$KILN" "$@" | true; }
+for words in --help --version 'plan --help' 'man plan' 'completion bash' '__complete kiln pl' 'schema site'; do
+  # shellcheck disable=SC2086  # words
+  expect 8 full $words
+  holds "$err" 'error: '
+  # shellcheck disable=SC2086
+  expect 0 head_of $words
+done
+
 # Wrong words, options and values.
 says() { # says MESSAGE ARGUMENTS…: exit status 2, and exactly this one line
   local message=$1
@@ -36,6 +47,9 @@ says() { # says MESSAGE ARGUMENTS…: exit status 2, and exactly this one line
 }
 says "kiln has no command 'bulid'; did you mean 'build'?" bulid
 says "kiln index has no command 'lst'; did you mean 'list'?" index lst
+# Help for a word that is no command would say that there is one.
+says "kiln has no command 'nonsense'; see \`kiln --help\`" nonsense --help
+says "kiln index has no command 'lst'; did you mean 'list'?" index lst --help
 says "kiln index needs a command; see \`kiln index --help\`" index
 says "kiln doctor takes no argument 'all'; see \`kiln doctor --help\`" doctor all
 says "kiln plan has no option '--formt'; did you mean '--format'?" plan -f "$matrix" --formt json
