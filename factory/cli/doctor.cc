@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "image/engine/engine.h"
 
 namespace kiln {
 namespace {
@@ -104,6 +105,16 @@ bool add_site(const Site& site, const Invocation& invocation, Table& table) {
   return launcher.has_value();
 }
 
+// Empty, or what to do where no container can be made.
+std::string bare_chroot(const FileSystem& files) {
+  try {
+    need_mounted_root(files);
+    return "";
+  } catch (const Error& error) {
+    return error.hint();
+  }
+}
+
 void run_doctor(Invocation& invocation) {
   const Site site = invocation.site();
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
@@ -125,6 +136,10 @@ void run_doctor(Invocation& invocation) {
   table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
              "nothing that a step starts outlives it (docs/isolation.md)"});
   missing |= !add_site(site, invocation, table);
+  std::string remedy = bare_chroot(invocation.files);
+  missing |= !remedy.empty();
+  table.add({"root folder", remedy.empty() ? "mounted" : "bare chroot", "a mount point",
+             remedy.empty() ? "ok" : "MISSING", remedy.empty() ? "containers are made below it" : remedy});
   table.add(
       {"free space", free_space(invocation.state().root()), "", "", invocation.state().root().string()});
   print_text(table.text());

@@ -33,6 +33,14 @@ TEST(MountTable, UndoesEscapesAndReadsTheNewerForm) {
   EXPECT_EQ(tree->below, (std::vector<fs::path>{"/one", "/two"}));
 }
 
+// In a bare chroot the kernel shows what is mounted below it, and no "/".
+TEST(MountTable, ABareChrootHasNoRoot) {
+  EXPECT_TRUE(root_is_mounted(kTable));
+  EXPECT_FALSE(
+      root_is_mounted("87 67 254:0 /usr /usr rw - ext4 /dev/vda rw\n89 67 0:39 / /proc rw - proc proc rw\n"));
+  EXPECT_TRUE(root_is_mounted("")) << "nothing is known without /proc";
+}
+
 TEST(MountTable, OtherMountsAreNoChangedTree) {
   EXPECT_FALSE(overlay_at(kTable, "/", "/"));
   EXPECT_FALSE(overlay_at(kTable, "/nowhere", "/"));

@@ -214,6 +214,7 @@ std::string BuildahEngine::version() {
 }
 
 EngineSession& BuildahEngine::session() {
+  if (!session_) need_mounted_root(setup_.files);
   if (!session_) session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
   return *session_;
 }

@@ -3,8 +3,16 @@
 #include <fmt/format.h>
 
 #include "image/engine/buildah.h"
+#include "image/engine/mount_table.h"
 
 namespace kiln {
+
+void need_mounted_root(const FileSystem& files) {
+  if (root_is_mounted(files.read("/proc/self/mountinfo").value_or(""))) return;
+  throw Error(ExitCode::tool_missing,
+              "/ is no mount point here, as in a bare chroot: containers cannot be made",
+              "make it one: `mount --bind DIR DIR` before `chroot DIR`");
+}
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup) {
   if (name == "buildah") return std::make_unique<BuildahEngine>(setup);

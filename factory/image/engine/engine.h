@@ -70,6 +70,10 @@ struct EngineSetup {
   std::map<std::string, std::string> environment;  // PATH, HOME, TMPDIR, REGISTRY_AUTH_FILE, proxies
 };
 
+// Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",
+// which the kernel refuses where that is no mount point.
+void need_mounted_root(const FileSystem& files);
+
 // `buildah` now; the name comes from the site file. Throws Error(usage) for an unknown name.
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup);
 

@@ -103,4 +103,10 @@ std::vector<fs::path> mounts_inside(std::string_view mountinfo, const fs::path& 
   return inside;
 }
 
+bool root_is_mounted(std::string_view mountinfo) {
+  const std::vector<MountLine> mounts = lines_of(mountinfo);
+  return mounts.empty() || std::any_of(mounts.begin(), mounts.end(),
+                                       [](const MountLine& mount) { return mount.mount_point == "/"; });
+}
+
 }  // namespace kiln

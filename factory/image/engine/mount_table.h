@@ -20,4 +20,7 @@ std::optional<ChangedTree> overlay_at(std::string_view mountinfo, const std::fil
 std::vector<std::filesystem::path> mounts_inside(std::string_view mountinfo,
                                                  const std::filesystem::path& folder);
 
+// Whether "/" is a mount point, which it is everywhere but in a bare chroot. True where nothing is known.
+bool root_is_mounted(std::string_view mountinfo);
+
 }  // namespace kiln
