@@ -74,11 +74,14 @@ struct Command {
   // waited for until we are told again.
   std::chrono::seconds grace{10};                 // Slurm's KillWait is 30
   std::function<void(std::string_view)> on_line;  // each line of stdout as it comes (ninja's), may be empty
+  // Asked ten times a second while it runs, with the end of its output as in CommandResult::tail: whether it
+  // is ended, as at a limit. May be empty.
+  std::function<bool(std::string_view tail)> give_up = {};
   std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
 };
 
-enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit, interrupted };
+enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit, given_up, interrupted };
 
 struct CommandResult {
   CommandEnd end = CommandEnd::exited;

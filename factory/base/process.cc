@@ -309,10 +309,18 @@ class Watch {
       ending_ = CommandEnd::silence_limit;
     else if (output_.over_limit())
       ending_ = CommandEnd::log_limit;
+    else if (gives_up(now))
+      ending_ = CommandEnd::given_up;
     else
       return;
     ::kill(-child_.pid, SIGTERM);
     kill_at_ = now + static_cast<double>(command_.grace.count());
+  }
+
+  bool gives_up(double now) {
+    if (!command_.give_up || now - asked_ < 0.1) return false;
+    asked_ = now;
+    return command_.give_up(result_.tail);
   }
 
   const Command& command_;
@@ -324,7 +332,7 @@ class Watch {
   CommandEnd ending_ = CommandEnd::exited;
   bool reaped_ = false;
   int status_ = 0;
-  double start_ = 0, last_output_ = 0, kill_at_ = 0, reaped_at_ = 0;
+  double start_ = 0, last_output_ = 0, kill_at_ = 0, reaped_at_ = 0, asked_ = 0;
 };
 
 }  // namespace

@@ -58,6 +58,13 @@ void read_limits(const JsonNode& node, CommandLimits& limits) {
                       "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
 }
 
+void read_pull_limits(const JsonNode& node, PullLimits& limits) {
+  node.allow_only(keys_of("site/pull"));
+  if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
+  if (auto stall = node.find("stall")) limits.stall = read_duration(*stall);
+  if (auto retries = node.find("retries")) limits.retries = static_cast<int>(retries->integer(0, 100));
+}
+
 // True with "sif". The OCI image is what all else is made from, so it cannot be left out.
 bool read_formats(const JsonNode& node) {
   bool oci = false;
@@ -154,6 +161,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto formats = root.find("formats")) site.sif = read_formats(*formats);
   if (auto builder = root.find("builder")) site.builder = read_builder(*builder);
   if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
+  if (auto pull = root.find("pull")) read_pull_limits(*pull, site.pull_limits);
   if (auto names = root.find("pass_environment")) {
     site.pass_environment.clear();
     for (const JsonNode& name : names->items()) site.pass_environment.push_back(read_environment_glob(name));

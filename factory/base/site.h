@@ -21,6 +21,13 @@ struct SecretPlace {
   std::string variable;
 };
 
+// What registries are given. Zero means no limit.
+struct PullLimits {
+  std::chrono::seconds wall{std::chrono::hours(3)};     // for one image, with all tries and waits
+  std::chrono::seconds stall{std::chrono::minutes(3)};  // for the next byte
+  int retries = 5;                                      // after the first try
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -28,6 +35,7 @@ struct Site {
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
+  PullLimits pull_limits;
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
   std::vector<std::string> pass_environment = {"http_proxy", "https_proxy", "no_proxy",
                                                "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",

@@ -16,10 +16,16 @@
 #include "cli/lock_use.h"
 #include "cli/print.h"
 #include "cli/user_namespace.h"
+#include "image/build/pull_line.h"
 #include "image/state/access.h"
 
 namespace kiln {
 namespace {
+
+void write_to_stderr(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
 
 // Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself;
 // else those that kiln was installed with are used.
@@ -137,13 +143,13 @@ bool Invocation::colour() const {
 Progress Invocation::progress() const {
   std::string word = options.quiet ? "none" : options.progress;
   ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return Progress(
-      style, clock,
-      [](const std::string& text) {
-        std::fwrite(text.data(), 1, text.size(), stderr);
-        std::fflush(stderr);
-      },
-      colour());
+  return Progress(style, clock, write_to_stderr, colour());
+}
+
+Skopeo Invocation::skopeo() {
+  const std::string word = options.quiet ? "none" : options.progress;
+  const ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
+  return {runner, clock, child_environment(), site().pull_limits, pull_teller(style, clock, write_to_stderr)};
 }
 
 std::map<std::string, std::string> Invocation::child_environment() const {

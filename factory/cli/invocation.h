@@ -93,7 +93,7 @@ class Invocation {
   bool colour() const;
   // The environment that programs started by kiln get: ours without what only a shell needs.
   std::map<std::string, std::string> child_environment() const;
-  Skopeo skopeo() { return {runner, child_environment()}; }
+  Skopeo skopeo();  // which says on stderr how far it is
   StepSetup step_setup(const Site& site, const StatePaths& state);
   void note(const std::string& text) const;  // a line on stderr unless --quiet
   // Error(input), in the words that every reader of files has, when there is no such file.

@@ -38,7 +38,7 @@ std::string ask_archive(const LockNeed& need, const std::string& architecture, I
 
 Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const Lockfile* previous,
                   Invocation& invocation) {
-  RegistryReader registry(invocation.runner, invocation.child_environment());
+  RegistryReader registry(invocation.skopeo());
   LockSources sources{[&](const std::string& reference, const std::string& architecture) {
                         return registry.digest(reference, architecture);
                       },

@@ -36,6 +36,19 @@ void announce(const StatePaths& state, const StepEvent& event) {
   ::close(fifo);
 }
 
+// Every two seconds, and each wait.
+std::function<void(const PullState&)> pull_announcer(const Step& step, const StatePaths& state,
+                                                     const Clock& clock) {
+  constexpr double kBetween = 2;
+  const double start = clock.monotonic_seconds();
+  return [&, start, told = start](const PullState& pull) mutable {
+    const double now = clock.monotonic_seconds();
+    if (pull.ended || (pull.waits.empty() && now - told < kBetween)) return;
+    told = now;
+    announce(state, {StepEvent::State::running, step.key, step.title, now - start, text_of(pull), ""});
+  };
+}
+
 PlanFile open_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
   auto file = PlanFile::open(files, state.plan(name));
   if (!file)
@@ -106,6 +119,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
   setup.base = base_of(*step, file);
+  setup.tell_pull = pull_announcer(*step, state, invocation.clock);
   setup.recipe_folders[step->component] = state.recipes() / step->component;
   if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
   const Claim alone = claim(state, options.key, step->title, invocation);

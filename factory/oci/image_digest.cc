@@ -12,8 +12,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
-
 std::string text_at(const JsonNode& node, const char* key) {
   auto found = node.find(key);
   return found && found->is_string() ? found->string() : "";
@@ -46,14 +44,12 @@ Digest choose(const JsonNode& index, const std::string& reference, const std::st
 std::string RegistryReader::inspect(const std::string& reference, const std::string& what) {
   std::string source = without_tag_beside_digest(reference);
   if (!source.starts_with("docker://")) source = "docker://" + source;
-  std::vector<std::string> arguments = {"inspect", "--raw", "--retry-times", "2"};
+  std::vector<std::string> arguments = {"inspect", "--raw"};
   if (what == "configuration") arguments.emplace_back("--config");
   arguments.push_back(source);
-  Command command = skopeo_command(arguments, environment_);
-  command.capture_stdout = true;
-  command.limits.wall = kPatience;
-  CommandResult result = runner_->run(command);
-  if (!result.ok()) throw_registry_error(fmt::format("cannot ask for the {} of {}", what, reference), result);
+  const RegistryCall call{arguments, fmt::format("cannot ask for the {} of {}", what, reference), reference};
+  CommandResult result = ask_registry(call, skopeo_);
+  if (!result.ok()) throw_registry_error(call.action, result);
   return std::move(result.output);
 }
 

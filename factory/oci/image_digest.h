@@ -5,28 +5,25 @@
 #include <string>
 
 #include "base/digest.h"
-#include "base/effects.h"
+#include "oci/registry_call.h"
 
 namespace kiln {
 
 class RegistryReader {
  public:
-  // `environment`: of skopeo; its REGISTRY_AUTH_FILE, CONTAINERS_REGISTRIES_CONF and proxies are honoured.
-  // REQUIRES: `runner` outlives this.
-  RegistryReader(CommandRunner& runner, std::map<std::string, std::string> environment)
-      : runner_(&runner), environment_(std::move(environment)) {}
+  explicit RegistryReader(Skopeo skopeo) : skopeo_(std::move(skopeo)) {}
 
   // The manifest for linux on `architecture` (OCI's word): the reference's own, or the one that its image
   // index lists; among several variants the one without, else the lowest. A reference is asked for once.
-  // Throws Error(input) when there is none for it, and what throw_registry_error throws.
+  // Throws Error(input) when there is none for it, and what ask_registry and throw_registry_error
+  // throw.
   Digest digest(const std::string& reference, const std::string& architecture);
 
  private:
   std::string inspect(const std::string& reference, const std::string& what);
   void check_platform(const std::string& reference, const Digest& digest, const std::string& architecture);
 
-  CommandRunner* runner_;
-  std::map<std::string, std::string> environment_;
+  Skopeo skopeo_;
   std::map<std::string, std::string> manifests_;  // bytes by reference
 };
 

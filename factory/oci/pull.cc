@@ -4,37 +4,54 @@
 #include "oci/skopeo.h"
 
 namespace kiln {
+namespace {
+
+// A copy on this machine has no limits: nobody is waited for.
+Skopeo unlimited(Skopeo skopeo) {
+  skopeo.limits = {std::chrono::seconds(0), std::chrono::seconds(0), 0};
+  return skopeo;
+}
+
+}  // namespace
 
 void pull_base(const std::string& reference, const fs::path& layout, const fs::path& log,
                const Skopeo& skopeo) {
   std::string source = without_tag_beside_digest(reference);
-  if (is_in_registry(source) && !source.starts_with("docker://")) source = "docker://" + source;
-  Command command =
-      skopeo_command({"copy", "--quiet", source, "oci:" + layout.string() + ":base"}, skopeo.environment);
-  command.log = log;
-  CommandResult result = skopeo.runner.run(command);
-  if (!result.ok()) throw_registry_error("cannot pull " + reference, result);
+  const bool remote = is_in_registry(source);
+  if (remote && !source.starts_with("docker://")) source = "docker://" + source;
+  const RegistryCall call{{"copy", "--quiet", source, "oci:" + layout.string() + ":base"},
+                          "cannot pull " + reference,
+                          reference,
+                          layout,
+                          log};
+  CommandResult result = ask_registry(call, remote ? skopeo : unlimited(skopeo));
+  if (!result.ok()) throw_registry_error(call.action, result);
 }
 
 ImageName pull_image(const ImageName& name, const std::string& architecture, const fs::path& folder,
                      const Skopeo& skopeo) {
-  Command command = skopeo_command(
+  const fs::path layout = folder / "image";
+  const RegistryCall call{
       {"--override-os", "linux", "--override-arch", architecture, "copy", "--quiet",
-       without_tag_beside_digest("docker:" + name.path), "oci:" + (folder / "image").string() + ":fetched"},
-      skopeo.environment);
-  CommandResult result = skopeo.runner.run(command);
-  if (!result.ok()) throw_registry_error("cannot fetch docker:" + name.path, result);
-  return {"oci", (folder / "image").string(), "fetched"};
+       without_tag_beside_digest("docker:" + name.path), "oci:" + layout.string() + ":fetched"},
+      "cannot fetch docker:" + name.path,
+      "docker:" + name.path,
+      layout};
+  CommandResult result = ask_registry(call, skopeo);
+  if (!result.ok()) throw_registry_error(call.action, result);
+  return {"oci", layout.string(), "fetched"};
 }
 
 void pull_referrers(const ImageName& name, const Digest& image, const fs::path& folder,
                     const Skopeo& skopeo) {
-  std::string tag = "sha256-" + image.hex();
-  Command command = skopeo_command(
-      {"copy", "--quiet", "--all", "docker://" + repository_name("docker:" + name.path) + ":" + tag,
-       "oci:" + (folder / "image").string() + ":" + tag},
-      skopeo.environment);
-  skopeo.runner.run(command);  // there is seldom such a tag
+  const std::string tag = "sha256-" + image.hex();
+  const std::string source = "docker://" + repository_name("docker:" + name.path) + ":" + tag;
+  const fs::path layout = folder / "image";
+  ask_registry({{"copy", "--quiet", "--all", source, "oci:" + layout.string() + ":" + tag},
+                "cannot fetch " + source,
+                source,
+                layout},
+               skopeo);  // there is seldom such a tag
 }
 
 }  // namespace kiln

@@ -2,15 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+
 #include "base/text.h"
 
 namespace kiln {
 namespace {
 
-bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
+template <typename Words>
+const char* find_any(const std::string& text, const Words& words) {
   for (const char* word : words)
-    if (text.find(word) != std::string::npos) return true;
-  return false;
+    if (text.find(word) != std::string::npos) return word;
+  return nullptr;
+}
+
+bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
+  return find_any(text, words) != nullptr;
+}
+
+// As net/http names statuses, and errors of Go's network.
+constexpr std::array kBusy = {"429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway",
+                              "503 Service Unavailable", "504 Gateway Timeout"};
+// "invalid status code from registry 503 (Service Unavailable)"
+constexpr std::array kBusyStatus = {"429 (Too Many", "500 (Internal", "502 (Bad", "503 (Service",
+                                    "504 (Gateway"};
+constexpr std::array kBroken = {
+    "connection reset by peer",      "unexpected EOF",       "broken pipe", "i/o timeout",
+    "TLS handshake timeout",         "connection timed out", "GOAWAY",      "INTERNAL_ERROR",
+    "server closed idle connection", "toomanyrequests"};
+
+// A number of seconds, or a date as in RFC 9110.
+double seconds_until(const std::string& text, std::int64_t now) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0') return std::max(seconds, 0.0);
+  std::tm date{};
+  if (::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) return 0;
+  return std::max(static_cast<double>(::timegm(&date) - now), 0.0);
 }
 
 // skopeo logs `time="…" level=fatal msg="…"`: the message alone, its quotes as they were.
@@ -31,7 +62,7 @@ std::string message_of(const std::string& line) {
 Command skopeo_command(const std::vector<std::string>& arguments,
                        const std::map<std::string, std::string>& environment) {
   Command command;
-  command.argv = {"skopeo"};
+  command.argv = {"skopeo", "--debug"};
   auto registries = environment.find("CONTAINERS_REGISTRIES_CONF");
   if (registries != environment.end() && !registries->second.empty())
     command.argv.insert(command.argv.end(), {"--registries-conf", registries->second});
@@ -40,10 +71,37 @@ Command skopeo_command(const std::vector<std::string>& arguments,
   return command;
 }
 
+std::optional<Setback> setback_in(const std::string& said) {
+  const std::string last = message_of(last_lines(said, 1));
+  if (const char* status = find_any(last, kBusy)) return Setback{status, {}};
+  if (find_any(last, kBusyStatus) != nullptr || find_any(last, kBroken) != nullptr) return Setback{last, {}};
+  if (last.ends_with(": EOF")) return Setback{last, {}};  // closed before an answer
+  return std::nullopt;
+}
+
+std::optional<Setback> too_many_requests(std::string_view said, std::int64_t now) {
+  constexpr std::string_view kHeader = "Detected 'Retry-After' header \\\"";
+  if (said.find("Too many requests to ") == std::string_view::npos) return std::nullopt;
+  Setback setback{"429 Too Many Requests", {}};
+  if (std::size_t start = said.rfind(kHeader); start != std::string_view::npos) {
+    start += kHeader.size();
+    setback.retry_after = seconds_until(std::string(said.substr(start, said.find('\\', start) - start)), now);
+  }
+  return setback;
+}
+
+std::string without_debug(const std::string& said) {
+  std::string rest;
+  for (std::size_t start = 0; start < said.size();) {
+    const std::size_t end = std::min(said.find('\n', start), said.size() - 1) + 1;
+    const std::string_view line = std::string_view(said).substr(start, end - start);
+    if (!line.starts_with("time=\"") || line.find(" level=debug ") == line.npos) rest += line;
+    start = end;
+  }
+  return rest;
+}
+
 void throw_registry_error(const std::string& action, const CommandResult& result) {
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  if (result.end == CommandEnd::wall_limit || result.end == CommandEnd::silence_limit)
-    throw Error(ExitCode::network, fmt::format("{}: the registry does not answer", action));
   std::string what = fmt::format("{}: {}", action, message_of(last_lines(result.tail, 1)));
   const std::string& said = result.tail;
   if (contains_any(said, {"manifest unknown", "name unknown", "no such file or directory", "not found in"}))

@@ -231,6 +231,18 @@ TEST_F(Effects, AFloodOfOutputIsStopped) {
   EXPECT_LT(fs::file_size(folder_ / "log"), 64u << 20);
 }
 
+TEST_F(Effects, WhatIsGivenUpEndsAsAtALimit) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", "echo stuck >&2; sleep 1000"};
+  command.environment = {{"PATH", "/usr/bin:/bin"}};
+  int asked = 0;
+  command.give_up = [&](std::string_view tail) { return ++asked > 2 && tail == "stuck\n"; };
+  CommandResult result = RealCommandRunner().run(command);
+  EXPECT_EQ(result.end, CommandEnd::given_up);
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(result.ok());
+}
+
 TEST_F(Effects, SignalsAreReported) {
   CommandResult result = shell("kill -SEGV $$");
   EXPECT_EQ(result.end, CommandEnd::signalled);

@@ -57,8 +57,9 @@ class Buildah : public ::testing::Test {
   testing::TemporaryFolder folder;
   testing::FakeCommandRunner runner;
   RealFileSystem files;
+  testing::FakeClock clock;
   std::vector<std::pair<Words, CommandResult>> answers;
-  EngineSetup setup{runner, files, folder / "engine", folder / "store", {}};
+  EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
 };
 
 TEST_F(Buildah, StartsFromAKeptStepWithoutAskingARegistry) {
@@ -213,14 +214,14 @@ TEST_F(Buildah, PullsByTransportTagAndDigest) {
   std::string digest = "@sha256:" + std::string(64, '0');
   engine.pull("docker.io/library/debian:13", folder / "l", "");
   EXPECT_EQ(runner.commands.back().argv,
-            (Words{"skopeo", "copy", "--quiet", "docker://docker.io/library/debian:13",
+            (Words{"skopeo", "--debug", "copy", "--quiet", "docker://docker.io/library/debian:13",
                    "oci:" + (folder / "l").string() + ":base"}));
   engine.pull("registry:5000/debian:13" + digest, folder / "l", "");
-  EXPECT_EQ(runner.commands.back().argv[3], "docker://registry:5000/debian" + digest);
+  EXPECT_EQ(runner.commands.back().argv[4], "docker://registry:5000/debian" + digest);
   engine.pull("registry:5000/debian" + digest, folder / "l", "");
-  EXPECT_EQ(runner.commands.back().argv[3], "docker://registry:5000/debian" + digest);
+  EXPECT_EQ(runner.commands.back().argv[4], "docker://registry:5000/debian" + digest);
   engine.pull("oci:/some/layout:13", folder / "l", "");
-  EXPECT_EQ(runner.commands.back().argv[3], "oci:/some/layout:13");
+  EXPECT_EQ(runner.commands.back().argv[4], "oci:/some/layout:13");
 }
 
 TEST_F(Buildah, APullThatFailsSaysWhoseFaultItIs) {
@@ -235,14 +236,15 @@ TEST_F(Buildah, APullThatFailsSaysWhoseFaultItIs) {
     return ExitCode::ok;
   };
   EXPECT_EQ(code("reading manifest 1 in x/y: manifest unknown"), ExitCode::input);
-  EXPECT_EQ(code("pinging container registry x: dial tcp: i/o timeout"), ExitCode::network);
+  EXPECT_EQ(code("pinging container registry x: dial tcp: connection refused"), ExitCode::network);
   EXPECT_EQ(code("unauthorized: authentication required"), ExitCode::network);
 }
 
 TEST(MakeEngine, KnowsBuildah) {
   testing::FakeCommandRunner runner;
   testing::FakeFileSystem files;
-  EngineSetup setup{runner, files, "/e", "/s", {}};
+  testing::FakeClock clock;
+  EngineSetup setup{runner, files, "/e", "/s", {}, clock};
   EXPECT_EQ(make_engine("buildah", setup)->name(), "buildah");
   try {
     make_engine("buildha", setup);

@@ -34,6 +34,28 @@ TEST(Progress, PlainLinesSayStartAndEnd) {
             "FAILED hello 2.1  1.0 s  exit status 3\n");
 }
 
+TEST(Progress, HowFarAStepIsStandsInItsStatusAndOnALineEachTenSeconds) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(1);
+    progress.event({StepEvent::State::running, "other", "not started", 0, "1 MB", ""});
+    progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+    for (int i = 0; i < 5; ++i) {
+      clock.now += 5;
+      progress.event({StepEvent::State::running, "k1", "debian trixie", 0, std::to_string(i) + " MB", ""});
+    }
+    progress.tick();
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "start  debian trixie\n"
+            "       debian trixie: 1 MB\n"
+            "       debian trixie: 3 MB\n");
+  EXPECT_EQ(shown(ProgressStyle::tty), "\r\033[K[0/1]  debian trixie 25s (4 MB)");
+}
+
 TEST(Progress, JsonIsOneEventALine) {
   FakeClock clock;
   Screen screen;

@@ -11,7 +11,8 @@ using Words = std::vector<std::string>;
 
 struct Pull : ::testing::Test {
   testing::FakeCommandRunner runner;
-  Skopeo skopeo{runner, {{"HOME", "/root"}}};
+  testing::FakeClock clock;
+  Skopeo skopeo{runner, clock, {{"HOME", "/root"}}};
   void refuse() {
     runner.respond = [](const Command&) {
       CommandResult result;
@@ -26,14 +27,13 @@ TEST_F(Pull, ABaseIsCopiedIntoALayout) {
   pull_base("debian:13", "/tmp/l", "/tmp/log", skopeo);
   ASSERT_EQ(runner.commands.size(), 1u);
   EXPECT_EQ(runner.commands[0].argv,
-            (Words{"skopeo", "copy", "--quiet", "docker://debian:13", "oci:/tmp/l:base"}));
-  EXPECT_EQ(runner.commands[0].log, "/tmp/log");
+            (Words{"skopeo", "--debug", "copy", "--quiet", "docker://debian:13", "oci:/tmp/l:base"}));
   EXPECT_EQ(runner.commands[0].environment.at("HOME"), "/root");
 }
 
 TEST_F(Pull, ABaseOnDiskKeepsItsTransport) {
   pull_base("oci:/images/base:1", "/tmp/l", "", skopeo);
-  EXPECT_EQ(runner.commands.at(0).argv.at(3), "oci:/images/base:1");
+  EXPECT_EQ(runner.commands.at(0).argv.at(4), "oci:/images/base:1");
 }
 
 TEST_F(Pull, AnImageIsFetchedForOneArchitecture) {
@@ -42,8 +42,8 @@ TEST_F(Pull, AnImageIsFetchedForOneArchitecture) {
   EXPECT_EQ(local.path, "/tmp/f/image");
   EXPECT_EQ(local.tag, "fetched");
   EXPECT_EQ(runner.commands.at(0).argv,
-            (Words{"skopeo", "--override-os", "linux", "--override-arch", "arm64", "copy", "--quiet",
-                   "docker://host/name:tag", "oci:/tmp/f/image:fetched"}));
+            (Words{"skopeo", "--debug", "--override-os", "linux", "--override-arch", "arm64", "copy",
+                   "--quiet", "docker://host/name:tag", "oci:/tmp/f/image:fetched"}));
 }
 
 TEST_F(Pull, AFailureNamesWhatWasAskedFor) {
@@ -63,8 +63,8 @@ TEST_F(Pull, ReferrersAreAskedForByTheirTagAndMayBeMissing) {
   Digest image = Digest::of("image");
   pull_referrers({"docker", "//host/name:tag", ""}, image, "/tmp/f", skopeo);
   EXPECT_EQ(runner.commands.at(0).argv,
-            (Words{"skopeo", "copy", "--quiet", "--all", "docker://host/name:sha256-" + image.hex(),
-                   "oci:/tmp/f/image:sha256-" + image.hex()}));
+            (Words{"skopeo", "--debug", "copy", "--quiet", "--all",
+                   "docker://host/name:sha256-" + image.hex(), "oci:/tmp/f/image:sha256-" + image.hex()}));
 }
 
 }  // namespace

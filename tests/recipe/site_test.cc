@@ -34,6 +34,9 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.step_limits.silence, std::chrono::minutes(45));
   EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
+  EXPECT_EQ(site.pull_limits.wall, std::chrono::hours(2));
+  EXPECT_EQ(site.pull_limits.stall, std::chrono::seconds(90));
+  EXPECT_EQ(site.pull_limits.retries, 3);
   EXPECT_EQ(site.pass_environment, (Strings{"*_proxy", "PIP_*"}));
   EXPECT_EQ(site.ca_certificates, "/etc/ssl/certs/ca-certificates.crt");
   EXPECT_EQ(site.pip_configuration, "/etc/pip.conf");
@@ -54,6 +57,7 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);
   EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
+  EXPECT_EQ(read_text(R"({"pull": {"wall": "1h"}})").pull_limits.stall, PullLimits().stall);
   EXPECT_EQ(read_text(R"({"pass_environment": []})").pass_environment, Strings());
 }
 
@@ -116,6 +120,12 @@ const std::vector<Mistake> kSiteMistakes = {
      "3:3: error: unknown key 'laucher' (at /laucher); did you mean 'launcher'?"},
     {"UnknownLimit", R"("wall")", R"("walltime")", Schema::refuses,
      "6:14: error: unknown key 'walltime' (at /limits/walltime); known keys: wall, silence, log"},
+    {"PullStallWithoutAUnit", R"("90s")", R"(90)", Schema::refuses,
+     "12:35: error: expected a duration with its unit, found a number (at /pull/stall); a whole number and "
+     "s, "
+     "m, h or d, such as \"45m\"; \"0s\" is no limit"},
+    {"NegativeRetries", R"("retries": 3)", R"("retries": -1)", Schema::refuses,
+     "12:53: error: expected a whole number from 0 to 100, found -1 (at /pull/retries)"},
     {"UnknownEngine", R"("buildah")", R"("bulidah")", Schema::refuses,
      "2:13: error: expected an engine, found 'bulidah' (at /engine); did you mean 'buildah'?"},
     {"LauncherIsAString", R"(["srun", "-n1"])", R"("srun -n1")", Schema::refuses,

@@ -113,7 +113,8 @@ inline const std::string kSite = R"({
   "ca_certificates": "/etc/ssl/certs/ca-certificates.crt",
   "pip_configuration": "/etc/pip.conf",
   "git_configuration": "/etc/gitconfig",
-  "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}}
+  "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}},
+  "pull": {"wall": "2h", "stall": "90s", "retries": 3}
 }
 )";
 

@@ -63,6 +63,8 @@ std::string describe_end(const CommandResult& result, const CommandLimits& limit
       return fmt::format("killed after {} s of silence", limits.silence.count());
     case CommandEnd::log_limit:
       return fmt::format("killed: it printed more than {} bytes", limits.log_bytes);
+    case CommandEnd::given_up:
+      return "given up";
     case CommandEnd::interrupted:
       break;
   }

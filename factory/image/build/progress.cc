@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::size_t kLogLinesShown = 40;
 constexpr std::uint64_t kLogBytesShown = 64u << 10;
+constexpr double kBetweenLines = 10;  // seconds
 
 constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
+                                                       {StepEvent::State::running, "running"},
                                                        {StepEvent::State::done, "done"},
                                                        {StepEvent::State::up_to_date, "up_to_date"},
                                                        {StepEvent::State::failed, "failed"}});
@@ -70,10 +72,12 @@ void Progress::event(const StepEvent& event) {
   std::lock_guard lock(mutex_);
   if (style_ == ProgressStyle::json) write_(printable_json(to_json(event), -1) + "\n");
   if (event.state == StepEvent::State::started) {
-    running_[event.key] = {event.title, clock_.monotonic_seconds()};
+    const double now = clock_.monotonic_seconds();
+    running_[event.key] = {event.title, now, "", now};
     if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
     return;
   }
+  if (event.state == StepEvent::State::running) return note_running(event);
   running_.erase(event.key);
   ++finished_;
   if (event.state == StepEvent::State::up_to_date) return;
@@ -84,6 +88,17 @@ void Progress::event(const StepEvent& event) {
   write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(event.title), event.seconds,
                          failed ? "  " + without_controls(event.what) : ""));
   if (failed) show_failure(event);
+}
+
+void Progress::note_running(const StepEvent& event) {
+  auto found = running_.find(event.key);
+  if (found == running_.end()) return;
+  Running& step = found->second;
+  step.what = event.what;
+  const double now = clock_.monotonic_seconds();
+  if (style_ != ProgressStyle::plain || now - step.told < kBetweenLines) return;
+  step.told = now;
+  print_line(fmt::format("       {}: {}", step.title, step.what));
 }
 
 void Progress::show_failure(const StepEvent& event) {
@@ -115,7 +130,8 @@ std::string Progress::status_line() const {
   std::string line = fmt::format("[{}/{}]", finished_, total_);
   if (failed_ > 0) line += fmt::format(" {} failed", failed_);
   for (const auto& [key, step] : running_)
-    line += fmt::format("  {} {:.0f}s", step.first, clock_.monotonic_seconds() - step.second);
+    line += fmt::format("  {} {:.0f}s{}", step.title, clock_.monotonic_seconds() - step.start,
+                        step.what.empty() ? "" : " (" + step.what + ")");
   return line.size() > 120 ? line.substr(0, 117) + "..." : line;
 }
 

@@ -16,13 +16,14 @@ enum class ProgressStyle { tty, plain, json, none };
 // "auto" → tty or plain by what stderr is. Throws Error(usage) for an unknown word.
 ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
 
-// An event of a run. Steps write them into the state folder's FIFO as they start and to stdout when they end.
+// An event of a run. Steps write them into the state folder's FIFO as they start and while they pull, and to
+// stdout when they end.
 struct StepEvent {
-  enum class State { started, done, up_to_date, failed } state = State::started;
+  enum class State { started, running, done, up_to_date, failed } state = State::started;
   std::string key;
   std::string title;
   double seconds = 0;
-  std::string what;  // failed: how it ended
+  std::string what;  // running: how far it is; failed: how it ended
   std::string log;
 };
 
@@ -42,6 +43,13 @@ class Progress {
   void finish();
 
  private:
+  struct Running {
+    std::string title;
+    double start = 0;
+    std::string what;  // how far it is
+    double told = 0;   // when a line last said so
+  };
+  void note_running(const StepEvent& event);
   void print_line(const std::string& text);  // without_controls()
   void write_line(const std::string& text);
   std::string status_line() const;
@@ -55,7 +63,7 @@ class Progress {
   std::size_t total_ = 0;
   std::size_t finished_ = 0;
   std::size_t failed_ = 0;
-  std::map<std::string, std::pair<std::string, double>> running_;  // key → title, start
+  std::map<std::string, Running> running_;  // by key
   bool line_shown_ = false;
 };
 

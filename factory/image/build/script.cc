@@ -223,8 +223,14 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
 }
 
 std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
-  EngineSetup engine{setup.runner, setup.files, fs::absolute(setup.state.engine()), setup.state.store(),
-                     engine_environment(setup.environment, folder)};
+  EngineSetup engine{setup.runner,
+                     setup.files,
+                     fs::absolute(setup.state.engine()),
+                     setup.state.store(),
+                     engine_environment(setup.environment, folder),
+                     setup.clock,
+                     setup.site.pull_limits,
+                     setup.tell_pull};
   return make_engine(setup.site.engine, engine);
 }
 

@@ -19,9 +19,10 @@ struct StepSetup {
   FileSystem& files;
   CommandRunner& runner;
   const Clock& clock;
-  std::map<std::string, std::string> environment;  // ours; the allow-list decides what a script sees
-  std::map<std::string, fs::path> recipe_folders;  // "framework/pytorch" → folder
-  std::optional<Step> base = {};                   // what the step stands on, at the very bottom
+  std::map<std::string, std::string> environment;        // ours; the allow-list decides what a script sees
+  std::map<std::string, fs::path> recipe_folders;        // "framework/pytorch" → folder
+  std::optional<Step> base = {};                         // what the step stands on, at the very bottom
+  std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
 };
 
 enum class StepOutcome { done, up_to_date, failed };

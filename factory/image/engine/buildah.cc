@@ -221,7 +221,8 @@ EngineSession& BuildahEngine::session() {
 
 // Not buildah itself: it would unpack what only has to be copied.
 void BuildahEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
-  pull_base(reference, layout, log, {setup_.runner, setup_.environment});
+  pull_base(reference, layout, log,
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
 }
 
 std::unique_ptr<Container> BuildahEngine::start(const StepRecord* parent) {

@@ -11,6 +11,7 @@
 #include "base/effects.h"
 #include "image/state/records.h"
 #include "oci/overlay_tree.h"
+#include "oci/registry_call.h"
 
 namespace kiln {
 
@@ -68,6 +69,9 @@ struct EngineSetup {
   fs::path store;                                  // the engine's private store
   fs::path blob_store;                             // kiln's, to import parents from
   std::map<std::string, std::string> environment;  // PATH, HOME, TMPDIR, REGISTRY_AUTH_FILE, proxies
+  const Clock& clock;
+  PullLimits pull_limits = {};
+  std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
 };
 
 // Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",

@@ -1,0 +1,54 @@
+// A question to a registry, with an end: asked again where that helps, given up where nothing comes any more.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/site.h"
+
+namespace kiln {
+
+// How far a pull is.
+struct PullState {
+  std::string image;        // as its user named it
+  std::uint64_t bytes = 0;  // that have arrived
+  double rate = 0;          // of them in a second, since the last time
+  std::string waits;        // "503 Service Unavailable; try 2 of 6 in 1.3 s"; "" while it runs
+  bool ended = false;       // well or not
+};
+
+// "12.3 MB, 4.5 MB/s", or what it waits for.
+std::string text_of(const PullState& state);
+
+// Sleeps; throws Error(interrupted) as soon as we are told to end.
+void wait_unless_interrupted(std::chrono::milliseconds time);
+
+// How registries are asked. `environment`: of skopeo; its REGISTRY_AUTH_FILE, CONTAINERS_REGISTRIES_CONF and
+// proxies are honoured. REQUIRES: `runner` and `clock` outlive this.
+struct Skopeo {
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;
+  PullLimits limits = {};
+  std::function<void(const PullState&)> tell = {};  // twice a second, at each wait and at the end
+  std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
+};
+
+struct RegistryCall {
+  std::vector<std::string> arguments;  // of skopeo
+  std::string action;                  // "cannot pull debian:13": how its errors begin
+  std::string image;
+  fs::path layout = {};  // where what comes is written; "": it is printed
+  fs::path log = {};     // gets what skopeo says, and each wait; "": none
+};
+
+// Asks until there is an answer. What passes (500, 502, 503, 504, 429, connections that break, silence) is
+// tried again after a while that doubles and is not the same for all who wait, or as long as a Retry-After
+// says; complete blobs in `layout` are not fetched again. Throws Error(network), which says what happened and
+// how often it was tried, when limits or tries are used up, and Error(interrupted). Every other failure is in
+// the result, for throw_registry_error.
+CommandResult ask_registry(const RegistryCall& call, const Skopeo& skopeo);
+
+}  // namespace kiln
