@@ -16,8 +16,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/hidden_words.h"
 #include "base/process_namespace.h"
+#include "base/process_output.h"
 
 namespace kiln {
 namespace {
@@ -36,8 +36,6 @@ extern "C" void note_interrupt(int signal) {
     g_interrupted_again = true;
   g_interrupted = true;
 }
-
-constexpr std::size_t kTailBytes = 16384;
 
 // A pipe whose two ends close themselves.
 struct Pipe {
@@ -127,78 +125,6 @@ struct ChildPlan {
   }
 };
 
-// Takes the child's output, feeds log, capture, tail and lines, and says which limit was hit.
-class Output {
- public:
-  Output(const Command& command, CommandResult& result)
-      : command_(command), result_(result), shown_{HiddenWords(command.hidden), HiddenWords(command.hidden)} {
-    if (command.log.empty()) return;
-    RealFileSystem().make_directories(command.log.parent_path());
-    log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_ < 0)
-      throw Error(ExitCode::store,
-                  fmt::format("cannot write the log {}: {}", command.log.string(), std::strerror(errno)));
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  ~Output() {
-    if (log_ >= 0) ::close(log_);
-  }
-
-  void take(std::string_view bytes, bool is_stdout) {
-    total_ += bytes.size();
-    keep(shown_[is_stdout ? 0 : 1].take(bytes), is_stdout);
-  }
-
-  // A line of ours.
-  void remark(const std::string& text) const { write_log("kiln: " + text + "\n"); }
-
-  void finish() {
-    for (bool is_stdout : {true, false}) keep(shown_[is_stdout ? 0 : 1].finish(), is_stdout);
-    if (command_.on_line && !line_.empty()) command_.on_line(line_);
-    if (result_.tail.size() > kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
-  }
-
-  bool over_limit() const { return command_.limits.log_bytes != 0 && total_ > command_.limits.log_bytes; }
-
- private:
-  void keep(std::string_view bytes, bool is_stdout) {
-    result_.tail.append(bytes);
-    if (result_.tail.size() > 2 * kTailBytes) result_.tail.erase(0, result_.tail.size() - kTailBytes);
-    bool captured = is_stdout && (command_.capture_stdout || command_.log.empty());
-    if (captured && result_.output.size() < (64u << 20)) result_.output.append(bytes);
-    if (!captured || command_.capture_stdout) write_log(is_stdout && command_.capture_stdout ? "" : bytes);
-    if (is_stdout && command_.on_line) feed_lines(bytes);
-  }
-
-  void write_log(std::string_view bytes) const {
-    while (log_ >= 0 && !bytes.empty()) {
-      ssize_t written = ::write(log_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return;  // a full disk must not kill the step: its own writes will say so
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  void feed_lines(std::string_view bytes) {
-    for (char c : bytes) {
-      if (c != '\n') {
-        line_ += c;
-        continue;
-      }
-      command_.on_line(line_);
-      line_.clear();
-    }
-  }
-
-  const Command& command_;
-  CommandResult& result_;
-  HiddenWords shown_[2];  // of stdout and stderr
-  int log_ = -1;
-  std::uint64_t total_ = 0;
-  std::string line_;
-};
-
 // A child that was started, and where.
 struct Child {
   pid_t pid = -1;  // leads the process group; alone: the first process of the namespace
@@ -238,7 +164,7 @@ pid_t start_in_foreground(const ChildPlan& plan) {
 class Watch {
  public:
   Watch(const Command& command, const Child& child, const Pipe& out, const Pipe& err, const Clock& clock,
-        Output& output, CommandResult& result)
+        ProcessOutput& output, CommandResult& result)
       : command_(command),
         child_(child),
         clock_(clock),
@@ -327,7 +253,7 @@ class Watch {
   const Child& child_;
   const Clock& clock_;
   pollfd fds_[2];
-  Output& output_;
+  ProcessOutput& output_;
   CommandResult& result_;
   CommandEnd ending_ = CommandEnd::exited;
   bool reaped_ = false;
@@ -398,7 +324,7 @@ CommandResult run_process(const Command& command, const Clock& clock) {
                 fmt::format("the program '{}' is not installed or not in PATH", command.argv[0]),
                 "`kiln doctor` and `ci/setup` know what is needed");
   CommandResult result;
-  Output output(command, result);
+  ProcessOutput output(command, result);
   Pipe out;
   Pipe err;
   ChildPlan plan(command, *program);
