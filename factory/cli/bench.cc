@@ -32,8 +32,8 @@ const Measurement* known(const IndexEntry& entry, const std::string& workload, c
   return latest;
 }
 
-const Component& find_workload(const RecipeBook& recipes, const std::string& name) {
-  const Component* workload = recipes.find(Kind::workload, name);
+const Recipe& find_workload(const RecipeBook& recipes, const std::string& name) {
+  const Recipe* workload = recipes.find(Kind::workload, name);
   if (workload == nullptr)
     throw Error(ExitCode::usage, "there is no workload '" + name + "'",
                 did_you_mean(name, recipes.names(Kind::workload)));
@@ -72,7 +72,7 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   Catalogue catalogue = invocation.load(options.matrix);
   ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
-  Component workload = find_workload(catalogue.recipes, options.workload);
+  Recipe workload = find_workload(catalogue.recipes, options.workload);
   TemporaryFolder folder;  // of the workload's files, shared ones among them
   for (const auto& [path, file] : workload.files)
     invocation.files.write_output(folder.path() / path, file.bytes);

@@ -178,7 +178,7 @@ std::vector<std::string> bases_of(const RecipeBook& recipes) {
 std::optional<Pick> first_that_plans(const std::vector<std::string>& frameworks, const std::string& target,
                                      const ResolveInput& input) {
   for (const std::string& name : frameworks) {
-    const Component& framework = *input.recipes.find(Kind::framework, name);
+    const Recipe& framework = *input.recipes.find(Kind::framework, name);
     for (const ComponentVersion& version : framework.versions)
       for (const Method& method : framework.methods)
         for (const std::string& base : bases_of(input.recipes)) {

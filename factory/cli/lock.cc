@@ -45,7 +45,7 @@ Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const 
                       [&](const LockNeed& need, const std::string& architecture) {
                         return ask_archive(need, architecture, invocation);
                       },
-                      [&](const Component& component) { return recipe_digest(component, invocation.files); },
+                      [&](const Recipe& recipe) { return recipe_digest(recipe, invocation.files); },
                       invocation.archspec_version()};
   auto needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
   if (options.update.empty()) return make_lock(needs, previous, sources);

@@ -35,7 +35,7 @@ void check_lock(const LockNeeds& needs, const Lockfile& lock, const std::string&
                 Invocation& invocation) {
   RecipeDigest recipe;  // an edit is nothing to warn of: `kiln plan` says what it changes
   if (invocation.options.locked)
-    recipe = [&](const Component& component) { return recipe_digest(component, invocation.files); };
+    recipe = [&](const Recipe& edited) { return recipe_digest(edited, invocation.files); };
   auto gaps = lock_gaps(needs, lock, invocation.archspec_version(), recipe);
   if (gaps.empty()) return;
   std::string remedy = fmt::format("kiln lock -f {}", matrix);

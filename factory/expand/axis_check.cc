@@ -15,10 +15,10 @@ namespace {
 void check_components(Kind kind, const std::string& value, const SourceLocation& where,
                       const RecipeBook& recipes) {
   for (const ComponentValue& part : parse_component_values(kind, value, where)) {
-    const Component& component = known_component(recipes, kind, part.name, where);
+    const Recipe& recipe = known_recipe(recipes, kind, part.name, where);
     if (recipes.find_broken(kind, part.name) != nullptr) continue;  // whoever needs it says what is wrong
-    if (!part.version.empty()) known_version(component, part.version, where);
-    if (!part.method.empty()) known_method(component, part.method, where);
+    if (!part.version.empty()) known_version(recipe, part.version, where);
+    if (!part.method.empty()) known_method(recipe, part.method, where);
   }
 }
 
@@ -45,11 +45,11 @@ void check_version(const std::string& value, const SourceLocation& where,
   std::vector<std::string> known;
   for (const std::string& framework : frameworks) {
     for (const ComponentValue& part : parse_component_values(Kind::framework, framework, where)) {
-      const Component& component = known_component(recipes, Kind::framework, part.name, where);
+      const Recipe& recipe = known_recipe(recipes, Kind::framework, part.name, where);
       if (recipes.find_broken(Kind::framework, part.name) != nullptr) return;
-      if (component.find_version(version) != nullptr) return;
+      if (recipe.find_version(version) != nullptr) return;
       names.push_back(part.name);
-      for (const ComponentVersion& other : component.versions) known.push_back(other.version.text());
+      for (const ComponentVersion& other : recipe.versions) known.push_back(other.version.text());
     }
   }
   if (names.empty()) return;

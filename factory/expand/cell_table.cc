@@ -128,14 +128,14 @@ std::vector<NamedVersion> components_of(Kind kind, const std::string& value, con
                                         const RecipeBook& recipes) {
   std::vector<NamedVersion> found;
   for (const ComponentValue& part : parse_component_values(kind, value, {})) {
-    const Component* component = recipes.find(kind, part.name);
-    if (const BrokenRecipe* broken = recipes.find_broken(kind, part.name)) component = &broken->read;
-    if (component == nullptr || component->versions.empty()) continue;
+    const Recipe* recipe = recipes.find(kind, part.name);
+    if (const BrokenRecipe* broken = recipes.find_broken(kind, part.name)) recipe = &broken->read;
+    if (recipe == nullptr || recipe->versions.empty()) continue;
     std::string wanted =
         part.version.empty() && kind == Kind::framework && version != "none" ? version : part.version;
     const ComponentVersion* in =
-        wanted.empty() ? &component->versions.front() : component->find_version(Version(wanted));
-    if (in != nullptr) found.push_back({component, in});
+        wanted.empty() ? &recipe->versions.front() : recipe->find_version(Version(wanted));
+    if (in != nullptr) found.push_back({recipe, in});
   }
   return found;
 }

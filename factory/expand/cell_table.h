@@ -75,7 +75,7 @@ class CellPattern {
 // What the components of one axis are in a cell: for `framework` in the version of the `version` axis, else
 // as written or the newest. Values that do not resolve are left out (they are reported elsewhere).
 struct NamedVersion {
-  const Component* component;
+  const Recipe* component;
   const ComponentVersion* version;
 };
 std::vector<NamedVersion> components_of(Kind kind, const std::string& value, const std::string& version,

@@ -17,8 +17,8 @@ SourceLocation key_of(const Partial& partial, const std::string& key) {
 
 // The text that the recipes use for a version: `2.6` is written `2.6.0` when that is the recipe's name for
 // it.
-std::string recipe_text(const std::string& version, const std::vector<const Component*>& frameworks) {
-  for (const Component* framework : frameworks)
+std::string recipe_text(const std::string& version, const std::vector<const Recipe*>& frameworks) {
+  for (const Recipe* framework : frameworks)
     if (const ComponentVersion* found = framework->find_version(Version(version)))
       return found->version.text();
   return version;
@@ -50,13 +50,13 @@ GroupCells::GroupCells(const MatrixGroup& group, const RecipeBook& recipes, std:
   apply_includes(limit);
 }
 
-std::vector<const Component*> GroupCells::frameworks() const {
-  std::vector<const Component*> found;
+std::vector<const Recipe*> GroupCells::frameworks() const {
+  std::vector<const Recipe*> found;
   for (const Axis& axis : group_->axes) {
     if (axis.name != "framework") continue;
     for (const std::string& value : axis.values)
       for (const ComponentValue& part : parse_component_values(Kind::framework, value, axis.where))
-        found.push_back(&known_component(*recipes_, Kind::framework, part.name, axis.where));
+        found.push_back(&known_recipe(*recipes_, Kind::framework, part.name, axis.where));
   }
   return found;
 }
@@ -83,7 +83,7 @@ std::vector<GroupCells::Candidate> GroupCells::values_of(const Axis& axis) {
 }
 
 void GroupCells::add_range(const Axis& axis, const std::string& range, std::vector<Candidate>& values) {
-  std::vector<const Component*> owners = frameworks();
+  std::vector<const Recipe*> owners = frameworks();
   if (owners.empty())
     throw Error(
         ExitCode::input, axis.where, fmt::format("the version range '{}' needs a framework axis", range),
@@ -97,7 +97,7 @@ void GroupCells::add_range(const Axis& axis, const std::string& range, std::vect
     auto same = [&](const Candidate& other) { return other.id == id; };
     if (std::none_of(values.begin(), values.end(), same)) values.push_back({id, true});
   };
-  for (const Component* framework : owners) {
+  for (const Recipe* framework : owners) {
     if (framework->versions.empty()) add("none");  // of a broken recipe: one cell stands for its versions
     for (const ComponentVersion& version : framework->versions)
       if (wanted.contains(version.version)) add(version.version.text());
@@ -138,8 +138,7 @@ bool GroupCells::versions_agree(const std::string& framework, const std::string&
   if (version.empty() || version == "none" || framework.empty()) return true;
   for (const ComponentValue& part : parse_component_values(Kind::framework, framework, where)) {
     Version wanted(version);
-    bool known =
-        known_component(*recipes_, Kind::framework, part.name, where).find_version(wanted) != nullptr;
+    bool known = known_recipe(*recipes_, Kind::framework, part.name, where).find_version(wanted) != nullptr;
     if (known && (part.version.empty() || Version(part.version) == wanted)) return true;
   }
   return false;
@@ -275,9 +274,9 @@ void GroupCells::add_cells(const Partial& include, std::uint64_t limit) {
                   fmt::format("the version range '{}' needs a framework", written->second));
     VersionRange range = range_at(written->second, where);
     for (const ComponentValue& part : parse_component_values(Kind::framework, framework->second, where)) {
-      const Component& component = known_component(*recipes_, Kind::framework, part.name, where);
-      if (component.versions.empty()) versions.emplace_back("none");
-      for (const ComponentVersion& version : component.versions)
+      const Recipe& recipe = known_recipe(*recipes_, Kind::framework, part.name, where);
+      if (recipe.versions.empty()) versions.emplace_back("none");
+      for (const ComponentVersion& version : recipe.versions)
         if (range.contains(version.version)) versions.push_back(version.version.text());
     }
     if (versions.empty())

@@ -52,7 +52,7 @@ class GroupCells {
 
   std::vector<Candidate> values_of(const Axis& axis);
   void add_range(const Axis& axis, const std::string& range, std::vector<Candidate>& values);
-  std::vector<const Component*> frameworks() const;
+  std::vector<const Recipe*> frameworks() const;
   void make_product(std::uint64_t limit);
   void keep_or_refuse(CellTable::Cell cell, bool optional, std::uint64_t limit);
   Fit fit_of(const CellTable::Cell& cell, bool optional);

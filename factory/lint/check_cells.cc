@@ -10,11 +10,11 @@ namespace {
 Cell cell_of(const ImageSpec& spec, const CellInput& input) {
   Cell cell{&spec, {}, spec.target.platform_architecture(input.cpus)};
   for (const ComponentUse& use : spec.components) {
-    const Component* component = input.recipes.find(use.kind, use.name);
-    if (component == nullptr) continue;
-    const ComponentVersion* version = component->find_version(use.version);
-    const Method* method = component->find_method(use.method);
-    if (version != nullptr && method != nullptr) cell.parts.push_back({component, version, method});
+    const Recipe* recipe = input.recipes.find(use.kind, use.name);
+    if (recipe == nullptr) continue;
+    const ComponentVersion* version = recipe->find_version(use.version);
+    const Method* method = recipe->find_method(use.method);
+    if (version != nullptr && method != nullptr) cell.parts.push_back({recipe, version, method});
   }
   return cell;
 }

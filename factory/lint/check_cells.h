@@ -42,7 +42,7 @@ class CellReport {
 
 // One component of a cell, found in the recipes.
 struct CellPart {
-  const Component* component;
+  const Recipe* component;
   const ComponentVersion* version;
   const Method* method;
 

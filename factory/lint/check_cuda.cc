@@ -73,7 +73,7 @@ void check_one_cuda(const Cell& cell, CellReport& report) {
 }
 
 struct Laid {
-  const Component* component;
+  const Recipe* component;
   const ComponentVersion* version;
 };
 
@@ -83,10 +83,10 @@ std::vector<Laid> laid_in(const Stage& stage, const RecipeBook& recipes) {
     std::size_t slash = step.component.find('/');
     auto kind = kind_from(step.component.substr(0, slash));
     if (slash == std::string::npos || !kind) continue;
-    const Component* component = recipes.find(*kind, step.component.substr(slash + 1));
-    if (component == nullptr) continue;
-    if (const ComponentVersion* version = component->find_version(Version(step.version)))
-      laid.push_back({component, version});
+    const Recipe* recipe = recipes.find(*kind, step.component.substr(slash + 1));
+    if (recipe == nullptr) continue;
+    if (const ComponentVersion* version = recipe->find_version(Version(step.version)))
+      laid.push_back({recipe, version});
   }
   return laid;
 }

@@ -107,7 +107,7 @@ void check_shell(const RecipeSource& recipe, const SourceFile& file, Report& rep
 }  // namespace
 
 void check_recipe_test(const RecipeSource& recipe, Report& report) {
-  const Component& component = recipe.component;
+  const Recipe& component = recipe.component;
   for (const SmokeTest& test : component.tests) check_shell(recipe, recipe.files.at(test.script), report);
   if (!component.tests.empty()) return;
   Finding& finding = report.add("KL040", recipe.document.root().where(),

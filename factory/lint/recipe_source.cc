@@ -27,7 +27,7 @@ RecipeSource read_recipe_source(const fs::path& file, const FileSystem& files,
                                 const std::vector<fs::path>& roots) {
   auto text = files.read(file);
   if (!text) throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "there is no such recipe");
-  Component component = read_recipe(*text, file, files, roots);
+  Recipe component = read_recipe(*text, file, files, roots);
   JsonDocument document = JsonDocument::parse(*text, file.string());
   RecipeSource recipe{
       std::move(component), SourceFile(file.string(), std::move(*text)), std::move(document), {}, {}};
@@ -48,7 +48,7 @@ bool fact_admits(const std::string& fact, const std::string& version) {
   }
 }
 
-std::map<std::string, ScriptPlace> places_of(const Component& component) {
+std::map<std::string, ScriptPlace> places_of(const Recipe& component) {
   std::map<std::string, ScriptPlace> places;
   auto set_all = [&](const std::vector<std::string>& paths, ScriptPlace place) {
     for (const std::string& path : paths) places.emplace(path, place);

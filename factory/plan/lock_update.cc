@@ -62,10 +62,10 @@ class GapFinder {
   }
 
   // Every entry of a component has the same digest: the first speaks for all.
-  void check_recipe(const Component& component, const LockEntry& entry) {
-    const Digest now = (*recipe_)(component);
-    if (now == entry.recipe || !changed_.insert(component.file).second) return;
-    add({component.file, 0, 0, ""},
+  void check_recipe(const Recipe& recipe, const LockEntry& entry) {
+    const Digest now = (*recipe_)(recipe);
+    if (now == entry.recipe || !changed_.insert(recipe.file).second) return;
+    add({recipe.file, 0, 0, ""},
         fmt::format("this recipe, or a file that it names, is not as it was locked: digest {} → {}",
                     entry.recipe.hex().substr(0, 12), now.hex().substr(0, 12)));
   }
@@ -168,11 +168,11 @@ class NeedCollector {
   LockNeed& add(Kind kind, const std::string& name, const std::string& version, const std::string& method) {
     auto [found, added] = needs_.try_emplace(lock_id(kind, name, version, method));
     if (!added) return found->second;
-    const Component* component = recipes_->find(kind, name);
+    const Recipe* recipe = recipes_->find(kind, name);
     LockNeed need;
-    need.component = component;
-    need.version = component == nullptr ? nullptr : component->find_version(Version(version));
-    need.method = component == nullptr ? nullptr : component->find_method(method);
+    need.component = recipe;
+    need.version = recipe == nullptr ? nullptr : recipe->find_version(Version(version));
+    need.method = recipe == nullptr ? nullptr : recipe->find_method(method);
     if (need.version == nullptr || need.method == nullptr)
       throw Error(ExitCode::input,
                   fmt::format("the plan has {}, which is not among the recipes", found->first));

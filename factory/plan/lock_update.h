@@ -14,7 +14,7 @@ namespace kiln {
 
 // A component, version and method that images of the plan are made of: as itself, or in a build stage.
 struct LockNeed {
-  const Component* component = nullptr;
+  const Recipe* component = nullptr;
   const ComponentVersion* version = nullptr;
   const Method* method = nullptr;
   std::string image;                         // bases that are pulled, as the recipe has it
@@ -32,7 +32,7 @@ struct LockGap {
   std::string what;
 };
 
-using RecipeDigest = std::function<Digest(const Component&)>;  // of recipe.json and its files
+using RecipeDigest = std::function<Digest(const Recipe&)>;  // of recipe.json and its files
 
 // In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap. With
 // `recipe`, one that is not as it was locked is one, once a component.

@@ -49,33 +49,31 @@ std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view v
   return values;
 }
 
-const Component& known_component(const RecipeBook& recipes, Kind kind, const std::string& name,
-                                 const SourceLocation& where) {
-  if (const Component* component = recipes.find(kind, name)) return *component;
+const Recipe& known_recipe(const RecipeBook& recipes, Kind kind, const std::string& name,
+                           const SourceLocation& where) {
+  if (const Recipe* recipe = recipes.find(kind, name)) return *recipe;
   if (const BrokenRecipe* broken = recipes.find_broken(kind, name)) return broken->read;
   throw Error(ExitCode::input, where, fmt::format("no recipe for {} '{}'", name_of(kind), name),
               did_you_mean(name, recipes.names(kind)));
 }
 
-const ComponentVersion& known_version(const Component& component, const std::string& version,
+const ComponentVersion& known_version(const Recipe& recipe, const std::string& version,
                                       const SourceLocation& where) {
-  if (const ComponentVersion* found = component.find_version(version_at(version, where))) return *found;
+  if (const ComponentVersion* found = recipe.find_version(version_at(version, where))) return *found;
   std::vector<std::string> known;
-  for (const ComponentVersion& other : component.versions) known.push_back(other.version.text());
+  for (const ComponentVersion& other : recipe.versions) known.push_back(other.version.text());
   std::string hint = did_you_mean(version, known);
   if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(component), version),
-              hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(recipe), version), hint);
 }
 
-const Method& known_method(const Component& component, const std::string& method,
-                           const SourceLocation& where) {
-  if (const Method* found = component.find_method(method)) return *found;
+const Method& known_method(const Recipe& recipe, const std::string& method, const SourceLocation& where) {
+  if (const Method* found = recipe.find_method(method)) return *found;
   std::vector<std::string> known;
-  for (const Method& other : component.methods) known.push_back(other.name);
+  for (const Method& other : recipe.methods) known.push_back(other.name);
   std::string hint = did_you_mean(method, known);
   if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
-  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(component), method), hint);
+  throw Error(ExitCode::input, where, fmt::format("{} has no method '{}'", path_of(recipe), method), hint);
 }
 
 bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value) {
@@ -88,7 +86,7 @@ bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view
 }
 
 std::string path_of(Kind kind, std::string_view name) { return fmt::format("{}/{}", name_of(kind), name); }
-std::string path_of(const Component& component) { return path_of(component.kind, component.name); }
+std::string path_of(const Recipe& recipe) { return path_of(recipe.kind, recipe.name); }
 
 Version version_at(const std::string& text, const SourceLocation& where) {
   try {

@@ -23,19 +23,18 @@ std::vector<ComponentValue> parse_component_values(Kind kind, std::string_view v
                                                    const SourceLocation& where);
 
 // Lookups that throw Error(input) at `where` with the nearest known name. Of a broken recipe: what was read.
-const Component& known_component(const RecipeBook& recipes, Kind kind, const std::string& name,
-                                 const SourceLocation& where);
-const ComponentVersion& known_version(const Component& component, const std::string& version,
-                                      const SourceLocation& where);
-const Method& known_method(const Component& component, const std::string& method,
+const Recipe& known_recipe(const RecipeBook& recipes, Kind kind, const std::string& name,
                            const SourceLocation& where);
+const ComponentVersion& known_version(const Recipe& recipe, const std::string& version,
+                                      const SourceLocation& where);
+const Method& known_method(const Recipe& recipe, const std::string& method, const SourceLocation& where);
 
 // True when a component of the value is broken, and not even its versions are known.
 bool has_unknown_versions(const RecipeBook& recipes, Kind kind, std::string_view value);
 
 // "framework/pytorch".
 std::string path_of(Kind kind, std::string_view name);
-std::string path_of(const Component& component);
+std::string path_of(const Recipe& recipe);
 
 // A version written in a matrix or recipe, with `where` in the error.
 Version version_at(const std::string& text, const SourceLocation& where);

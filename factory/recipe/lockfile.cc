@@ -64,9 +64,9 @@ Json to_json(const LockEntry& entry) {
 
 }  // namespace
 
-Digest recipe_digest(const Component& component, const FileSystem& files) {
-  Json parts = {{"recipe.json", Digest::of(files.read(component.file).value_or("")).text()}};
-  for (const auto& [path, file] : component.files) parts["files"][path] = file.digest.text();
+Digest recipe_digest(const Recipe& recipe, const FileSystem& files) {
+  Json parts = {{"recipe.json", Digest::of(files.read(recipe.file).value_or("")).text()}};
+  for (const auto& [path, file] : recipe.files) parts["files"][path] = file.digest.text();
   return Digest::of(parts.dump());
 }
 
@@ -89,18 +89,18 @@ std::string lockfile_text(const Lockfile& lock) { return to_json(lock).dump(2) +
 
 void pin_recipes(RecipeBook& recipes, const Lockfile& lock) {
   for (const auto& [id, entry] : lock.entries) {
-    const Component* known = recipes.find(entry.kind, entry.name);
+    const Recipe* known = recipes.find(entry.kind, entry.name);
     if (known == nullptr || (entry.digests.empty() && entry.archives.empty())) continue;
-    Component component = *known;
-    for (ComponentVersion& version : component.versions) {
-      const Method* method = component.find_method(entry.method);
+    Recipe recipe = *known;
+    for (ComponentVersion& version : recipe.versions) {
+      const Method* method = recipe.find_method(entry.method);
       if (version.version != entry.version || method == nullptr) continue;
       Pin pin;
       if (base_reference(*method, version.version) == entry.image) pin.digests = entry.digests;
       if (!method->archive.empty()) pin.archives = entry.archives;
       version.pins[entry.method] = std::move(pin);
     }
-    recipes.add(std::move(component));
+    recipes.add(std::move(recipe));
   }
 }
 

@@ -43,7 +43,7 @@ struct LockEntry {
 };
 
 // Of recipe.json as it lies there, and of the files that it names.
-Digest recipe_digest(const Component& component, const FileSystem& files);
+Digest recipe_digest(const Recipe& recipe, const FileSystem& files);
 
 // "base/ubuntu@18.04:hub".
 std::string lock_id(Kind kind, const std::string& name, const std::string& version,

@@ -55,13 +55,13 @@ const std::vector<std::string>& kind_names() {
   return kNames;
 }
 
-const ComponentVersion* Component::find_version(const Version& version) const {
+const ComponentVersion* Recipe::find_version(const Version& version) const {
   auto found = std::find_if(versions.begin(), versions.end(),
                             [&](const ComponentVersion& offered) { return offered.version == version; });
   return found == versions.end() ? nullptr : &*found;
 }
 
-const Method* Component::find_method(std::string_view method) const {
+const Method* Recipe::find_method(std::string_view method) const {
   auto found = std::find_if(methods.begin(), methods.end(),
                             [&](const Method& offered) { return offered.name == method; });
   return found == methods.end() ? nullptr : &*found;
@@ -90,7 +90,7 @@ RecipeBook RecipeBook::read(const FileSystem& files, const std::vector<fs::path>
 void RecipeBook::read_folder(const FileSystem& files, const std::vector<fs::path>& roots,
                              const fs::path& folder, ComponentKey key) {
   const fs::path file = folder / "recipe.json";
-  Component nothing;
+  Recipe nothing;
   std::tie(nothing.kind, nothing.name) = std::move(key);
   nothing.folder = folder;
   nothing.file = file.string();
@@ -98,7 +98,7 @@ void RecipeBook::read_folder(const FileSystem& files, const std::vector<fs::path
     if (std::optional<std::string> json = files.read(file)) {
       auto recipe = try_recipe(*json, file, files, roots);
       if (auto* broken = std::get_if<BrokenRecipe>(&recipe)) return add_broken(std::move(*broken));
-      return add(std::get<Component>(std::move(recipe)));
+      return add(std::get<Recipe>(std::move(recipe)));
     }
   } catch (const Error& unreadable) {
     return add_broken({std::move(nothing), unreadable});
@@ -109,10 +109,10 @@ void RecipeBook::read_folder(const FileSystem& files, const std::vector<fs::path
               error_at(folder, "the folder has no recipe.json", did_you_mean("recipe.json", others))});
 }
 
-void RecipeBook::add(Component component) {
-  ComponentKey key{component.kind, component.name};
+void RecipeBook::add(Recipe recipe) {
+  ComponentKey key{recipe.kind, recipe.name};
   broken_.erase(key);
-  components_.insert_or_assign(std::move(key), std::move(component));
+  components_.insert_or_assign(std::move(key), std::move(recipe));
 }
 
 void RecipeBook::add_broken(BrokenRecipe recipe) {
@@ -131,7 +131,7 @@ void RecipeBook::refuse_broken() const {
   if (!broken_.empty()) throw broken_.begin()->second.why;
 }
 
-const Component* RecipeBook::find(Kind kind, std::string_view name) const {
+const Recipe* RecipeBook::find(Kind kind, std::string_view name) const {
   auto found = components_.find({kind, std::string(name)});
   return found == components_.end() ? nullptr : &found->second;
 }

@@ -121,7 +121,7 @@ struct SmokeTest {
   When when{};
 };
 
-struct Component {
+struct Recipe {
   Kind kind = Kind::framework;
   std::string name;
   std::string description;
@@ -142,8 +142,8 @@ using ComponentKey = std::pair<Kind, std::string>;
 
 // A component whose recipe is wrong: nothing is made of it.
 struct BrokenRecipe {
-  Component read;  // what could be: kind, name, file, and the versions where they were well formed
-  Error why;       // Error(input)
+  Recipe read;  // what could be: kind, name, file, and the versions where they were well formed
+  Error why;    // Error(input)
 };
 
 // All components, found under recipes/<kind>/<name>/recipe.json of one or more roots (later roots win by
@@ -154,11 +154,11 @@ class RecipeBook {
   // Reads every file that a recipe names, and looks at what only all recipes together show
   // (reference_faults). Throws Error(input) for a root that is not there.
   static RecipeBook read(const FileSystem& files, const std::vector<fs::path>& roots);
-  void add(Component component);
+  void add(Recipe recipe);
   void add_broken(BrokenRecipe recipe);  // in place of one of that name
 
-  const Component* find(Kind kind, std::string_view name) const;
-  const std::map<ComponentKey, Component>& all() const { return components_; }
+  const Recipe* find(Kind kind, std::string_view name) const;
+  const std::map<ComponentKey, Recipe>& all() const { return components_; }
   std::vector<std::string> names(Kind kind) const;
 
   const BrokenRecipe* find_broken(Kind kind, std::string_view name) const;
@@ -171,7 +171,7 @@ class RecipeBook {
   void read_folder(const FileSystem& files, const std::vector<fs::path>& roots, const fs::path& folder,
                    ComponentKey key);
 
-  std::map<ComponentKey, Component> components_;
+  std::map<ComponentKey, Recipe> components_;
   std::map<ComponentKey, BrokenRecipe> broken_;
   std::vector<Error> misplaced_;
 };
@@ -183,12 +183,12 @@ std::vector<std::string> recipe_names(const FileSystem& files, const std::vector
 // One recipe.json. `file` is its path, `…/<kind>/<name>/recipe.json`, which gives kind and name; the files
 // that it names are read through `files`, shared ones from the last of `roots` that has them, else from its
 // own root. Throws Error(input).
-Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
-                      const std::vector<fs::path>& roots = {});
+Recipe read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
+                   const std::vector<fs::path>& roots = {});
 // The same, but an error is kept with what was read before it.
-std::variant<Component, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
-                                                 const FileSystem& files,
-                                                 const std::vector<fs::path>& roots = {});
+std::variant<Recipe, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
+                                              const FileSystem& files,
+                                              const std::vector<fs::path>& roots = {});
 
 // Error(input) of each component with a need that names no component of the book or a range without a
 // version, or an `after` that names neither a kind nor a component; and of each one in a circle of needs.

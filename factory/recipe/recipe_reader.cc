@@ -1,4 +1,4 @@
-// recipe.json → Component. Everything that one recipe can get wrong is refused here, at its place.
+// recipe.json → Recipe. Everything that one recipe can get wrong is refused here, at its place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class RecipeReader {
     component_.file = file.string();
     component_.folder = file.parent_path();
   }
-  Component read(std::string_view json);
-  std::variant<Component, BrokenRecipe> try_read(std::string_view json);
+  Recipe read(std::string_view json);
+  std::variant<Recipe, BrokenRecipe> try_read(std::string_view json);
 
  private:
   void take_kind_and_name();
@@ -49,7 +49,7 @@ class RecipeReader {
 
   const FileSystem& files_;
   const std::vector<fs::path>& roots_;
-  Component component_;
+  Recipe component_;
   bool versions_read_ = false;  // all of them, in order
 };
 
@@ -76,7 +76,7 @@ void RecipeReader::take_kind_and_name() {
                      component_.name));
 }
 
-Component RecipeReader::read(std::string_view json) {
+Recipe RecipeReader::read(std::string_view json) {
   take_kind_and_name();
   const JsonDocument document = JsonDocument::parse(json, component_.file);
   const JsonNode root = document.root();
@@ -91,7 +91,7 @@ Component RecipeReader::read(std::string_view json) {
   return std::move(component_);
 }
 
-std::variant<Component, BrokenRecipe> RecipeReader::try_read(std::string_view json) {
+std::variant<Recipe, BrokenRecipe> RecipeReader::try_read(std::string_view json) {
   component_.kind = kind_from(component_.folder.parent_path().filename().string()).value_or(Kind::base);
   component_.name = component_.folder.filename().string();
   try {
@@ -343,14 +343,13 @@ std::string RecipeReader::take_file(const JsonNode& node, FileUse use) {
 
 }  // namespace
 
-Component read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
-                      const std::vector<fs::path>& roots) {
+Recipe read_recipe(std::string_view json, const fs::path& file, const FileSystem& files,
+                   const std::vector<fs::path>& roots) {
   return RecipeReader(file, files, roots).read(json);
 }
 
-std::variant<Component, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
-                                                 const FileSystem& files,
-                                                 const std::vector<fs::path>& roots) {
+std::variant<Recipe, BrokenRecipe> try_recipe(std::string_view json, const fs::path& file,
+                                              const FileSystem& files, const std::vector<fs::path>& roots) {
   return RecipeReader(file, files, roots).try_read(json);
 }
 

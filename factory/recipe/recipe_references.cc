@@ -13,9 +13,9 @@ namespace {
 
 std::string text_of(const ComponentKey& key) { return fmt::format("{}/{}", name_of(key.first), key.second); }
 
-std::vector<const Need*> written_needs(const Component& component) {
+std::vector<const Need*> written_needs(const Recipe& recipe) {
   std::vector<const Need*> needs;
-  for (const Method& method : component.methods) {
+  for (const Method& method : recipe.methods) {
     for (const Need& need : method.needs) needs.push_back(&need);
     if (!method.build) continue;
     for (const Need& need : method.build->needs) needs.push_back(&need);
@@ -25,25 +25,25 @@ std::vector<const Need*> written_needs(const Component& component) {
 
 void check_need(const Need& need, const RecipeBook& recipes) {
   if (recipes.find_broken(need.kind, need.name) != nullptr) return;
-  const Component* component = recipes.find(need.kind, need.name);
-  if (component == nullptr) {
+  const Recipe* recipe = recipes.find(need.kind, need.name);
+  if (recipe == nullptr) {
     std::string hint = did_you_mean(need.name, recipes.names(need.kind));
     for (const auto& [key, other] : recipes.all())
       if (hint.empty() && key.second == need.name) hint = fmt::format("there is a {}", text_of(key));
     throw Error(ExitCode::input, need.where,
                 fmt::format("there is no {} '{}'", name_of(need.kind), need.name), hint);
   }
-  const auto& versions = component->versions;
+  const auto& versions = recipe->versions;
   if (std::none_of(versions.begin(), versions.end(),
                    [&](const auto& one) { return need.range.contains(one.version); }))
     throw Error(
         ExitCode::input, need.where,
         fmt::format("no version of {}/{} is in '{}'", name_of(need.kind), need.name, need.range.text()),
-        fmt::format("the newest is {} ({})", versions.front().version.text(), component->file));
+        fmt::format("the newest is {} ({})", versions.front().version.text(), recipe->file));
 }
 
-void check_needs(const Component& component, const RecipeBook& recipes) {
-  for (const Need* need : written_needs(component)) {
+void check_needs(const Recipe& recipe, const RecipeBook& recipes) {
+  for (const Need* need : written_needs(recipe)) {
     if (need->any.empty()) check_need(*need, recipes);
     for (const Need& option : need->any) check_need(option, recipes);
   }

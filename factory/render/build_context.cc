@@ -141,18 +141,18 @@ void add_files(const Step& step, const RecipeBook& recipes, std::map<std::string
   if (step.files.empty()) return;
   std::size_t slash = step.component.find('/');
   std::optional<Kind> kind = kind_from(step.component.substr(0, slash));
-  const Component* component =
+  const Recipe* recipe =
       kind && slash != std::string::npos ? recipes.find(*kind, step.component.substr(slash + 1)) : nullptr;
-  if (component == nullptr) {
+  if (recipe == nullptr) {
     throw Error(ExitCode::input,
                 fmt::format("the plan names the component '{}', which is not among the recipes",
                             one_line(step.component)));
   }
   for (const std::string& path : step.files) {
-    auto file = component->files.find(path);
-    if (file == component->files.end()) {
+    auto file = recipe->files.find(path);
+    if (file == recipe->files.end()) {
       throw Error(
-          ExitCode::input, {component->file, 0, 0, ""},
+          ExitCode::input, {recipe->file, 0, 0, ""},
           fmt::format("the plan needs the file '{}', which the recipe does not have", one_line(path)));
     }
     context[fmt::format("scripts/{}/{}", script_folder(step), path)] = file->second.bytes;

@@ -11,8 +11,8 @@ namespace {
 std::vector<CompilerVersion> compilers_in(const ImageSpec& spec, const RecipeBook& recipes) {
   std::vector<CompilerVersion> compilers;
   for (const ComponentUse& use : spec.components) {
-    const Component* component = recipes.find(use.kind, use.name);
-    const ComponentVersion* version = component == nullptr ? nullptr : component->find_version(use.version);
+    const Recipe* recipe = recipes.find(use.kind, use.name);
+    const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(use.version);
     if (use.kind != Kind::toolchain || version == nullptr || version->fact("compiler").empty()) continue;
     compilers.push_back({version->fact("compiler"), version->fact("compiler_version")});
   }

@@ -14,7 +14,7 @@ namespace kiln {
 
 // A component with its version and method fixed. Points into the RecipeBook.
 struct Chosen {
-  const Component* component = nullptr;
+  const Recipe* component = nullptr;
   const ComponentVersion* version = nullptr;
   const Method* method = nullptr;
   bool automatic = false;  // added because another one needs it
@@ -34,9 +34,9 @@ struct Broken {
   const Error* why;  // of the books
 };
 
-// known_component() that is whole. Throws Error(input), Broken.
-const Component& whole_component(const RecipeBook& recipes, Kind kind, const std::string& name,
-                                 const SourceLocation& where);
+// known_recipe() that is whole. Throws Error(input), Broken.
+const Recipe& whole_recipe(const RecipeBook& recipes, Kind kind, const std::string& name,
+                           const SourceLocation& where);
 
 // What the cell names, in the order of the kinds. Throws Error(input), Unsolvable, Broken.
 Choice choose_named(const ImageRequest& request, const RecipeBook& recipes);
@@ -85,7 +85,7 @@ Choice layered(const Choice& choice, const Target& target);
 
 // The method of the cell where this version offers it, else the first that it offers; null when there is
 // none.
-const Method* default_method(const Component& component, const ComponentVersion& version,
+const Method* default_method(const Recipe& recipe, const ComponentVersion& version,
                              const std::string& cell_method);
 
 }  // namespace kiln

@@ -35,9 +35,9 @@ std::vector<std::string> names_of(const Components& components, Kind kind) {
 std::string licenses_of(const Components& components, const RecipeBook& recipes) {
   std::vector<std::string> terms;
   for (const ComponentUse& use : components) {
-    const Component* component = recipes.find(use.kind, use.name);
-    if (component == nullptr || component->licenses.empty()) continue;
-    std::string term = component->licenses;
+    const Recipe* recipe = recipes.find(use.kind, use.name);
+    if (recipe == nullptr || recipe->licenses.empty()) continue;
+    std::string term = recipe->licenses;
     if (term.find(" OR ") != std::string::npos) term = "(" + term + ")";
     if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
   }
@@ -61,11 +61,11 @@ void add_oci(Labels& labels, const Components& components, const RecipeBook& rec
   add(labels, "org.opencontainers.image.title", title_of(components, main));
   add(labels, "org.opencontainers.image.version", main.version.text());
   add(labels, "org.opencontainers.image.licenses", licenses_of(components, recipes));
-  const Component* component = recipes.find(main.kind, main.name);
-  if (component == nullptr) return;
-  add(labels, "org.opencontainers.image.description", component->description);
-  add(labels, "org.opencontainers.image.url", component->homepage);
-  if (const ComponentVersion* version = component->find_version(main.version))
+  const Recipe* recipe = recipes.find(main.kind, main.name);
+  if (recipe == nullptr) return;
+  add(labels, "org.opencontainers.image.description", recipe->description);
+  add(labels, "org.opencontainers.image.url", recipe->homepage);
+  if (const ComponentVersion* version = recipe->find_version(main.version))
     add(labels, "org.opencontainers.image.source", version->source_url);
 }
 

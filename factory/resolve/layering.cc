@@ -63,8 +63,8 @@ class Layering {
     std::vector<std::size_t> below = needs_[index];
     for (const std::string& name : (*choice_)[index].method->after) {
       for (std::size_t other = 0; other < choice_->size(); ++other) {
-        const Component& component = *(*choice_)[other].component;
-        bool meant = component.name == name || name_of(component.kind) == name;
+        const Recipe& recipe = *(*choice_)[other].component;
+        bool meant = recipe.name == name || name_of(recipe.kind) == name;
         if (meant && other != index && !needs_transitively(other, index)) below.push_back(other);
       }
     }

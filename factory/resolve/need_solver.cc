@@ -176,22 +176,22 @@ Chosen NeedSolver::Attempt::pick(const Wanted& newest, const std::vector<Wanted>
   for (const Chosen& one : solver_->preferred_)
     if (one.component->kind == need.kind && one.component->name == need.name && fits_all(*one.version))
       return one;
-  const Component& component = whole_component(*solver_->recipes_, need.kind, need.name, need.where);
+  const Recipe& recipe = whole_recipe(*solver_->recipes_, need.kind, need.name, need.where);
   bool fits_one = false;
-  for (const ComponentVersion& version : component.versions) {
+  for (const ComponentVersion& version : recipe.versions) {
     fits_one = fits_one || need.range.contains(version.version);
-    const Method* method = default_method(component, version, solver_->cell_method_);
-    if (method != nullptr && fits_all(version)) return {&component, &version, method, true, ""};
+    const Method* method = default_method(recipe, version, solver_->cell_method_);
+    if (method != nullptr && fits_all(version)) return {&recipe, &version, method, true, ""};
   }
   if (!fits_one)
     throw Error(ExitCode::input, need.where,
                 fmt::format("{} needs {} {}, and no version of its recipe is that", newest.needer,
-                            path_of(component), need.range.text()));
+                            path_of(recipe), need.range.text()));
   std::string wants;
   for (const Wanted& wanted : all)
     wants +=
         fmt::format("{}{} needs {}", wants.empty() ? "" : ", ", wanted.needer, wanted.need->range.text());
-  throw Unsolvable{fmt::format("no version of {} fits: {}", path_of(component), wants)};
+  throw Unsolvable{fmt::format("no version of {} fits: {}", path_of(recipe), wants)};
 }
 
 // Depth first over the options of the alternatives.

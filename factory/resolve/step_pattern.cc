@@ -22,23 +22,23 @@
 namespace kiln {
 namespace {
 
-const RecipeFile& file_of(const Component& component, const std::string& path) {
-  auto found = component.files.find(path);
-  if (found != component.files.end()) return found->second;
-  throw Error(ExitCode::input, {component.file, 0, 0, ""}, fmt::format("the file '{}' was not read", path));
+const RecipeFile& file_of(const Recipe& recipe, const std::string& path) {
+  auto found = recipe.files.find(path);
+  if (found != recipe.files.end()) return found->second;
+  throw Error(ExitCode::input, {recipe.file, 0, 0, ""}, fmt::format("the file '{}' was not read", path));
 }
 
-void set_script(Step& step, Json& inputs, const Component& component, const std::string& script,
+void set_script(Step& step, Json& inputs, const Recipe& recipe, const std::string& script,
                 const std::vector<std::string>& files, const std::vector<std::string>& secrets = {}) {
   step.secrets = secrets;
   if (!secrets.empty()) inputs["secrets"] = secrets;
   step.script = script;
   step.files = {script};
-  inputs["script"] = {{"name", script}, {"digest", file_of(component, script).digest.text()}};
+  inputs["script"] = {{"name", script}, {"digest", file_of(recipe, script).digest.text()}};
   Json others = Json::object();
   for (const std::string& file : files) {
     if (file == script) continue;
-    others[file] = file_of(component, file).digest.text();
+    others[file] = file_of(recipe, file).digest.text();
     step.files.push_back(file);
   }
   inputs["files"] = std::move(others);
@@ -117,18 +117,18 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
                          const std::string& architecture) {
-  const Component& component = *chosen.component;
+  const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
   std::vector<std::string> files = files_that_hold(method, chosen.version->version, target);
   StepPattern pattern;
   Step& step = pattern.step;
   step.kind = kind_of(role, method);
-  step.component = path_of(component);
+  step.component = path_of(recipe);
   step.version = chosen.version->version.text();
   step.method = method.name;
-  step.title = fmt::format("{}{} {} ({})", role == StepRole::test ? "test " : "", component.name,
+  step.title = fmt::format("{}{} {} ({})", role == StepRole::test ? "test " : "", recipe.name,
                            chosen.version->version.text(), method.name);
-  if (role == StepRole::test && component.tests.size() > 1) step.title += ": " + test->script;
+  if (role == StepRole::test && recipe.tests.size() > 1) step.title += ": " + test->script;
   Json inputs = {{"schema", 1}, {"kind", name_of(step.kind)}, {"component", step.component}, {"parent", ""}};
   switch (role) {
     case StepRole::base:
@@ -140,13 +140,13 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       inputs["from"] = "";
       break;
     case StepRole::install:
-      set_script(step, inputs, component, method.script, files, method.secrets);
+      set_script(step, inputs, recipe, method.script, files, method.secrets);
       break;
     case StepRole::build:
-      set_script(step, inputs, component, method.build->script, files, method.build->secrets);
+      set_script(step, inputs, recipe, method.build->script, files, method.build->secrets);
       break;
     case StepRole::test:
-      set_script(step, inputs, component, test->script, test->files);
+      set_script(step, inputs, recipe, test->script, test->files);
       break;
   }
   pattern.inputs = cut(inputs);

@@ -180,7 +180,7 @@ TEST_F(ExpandChoiceTest, ConstraintsForbidAndRequireAndReadFacts) {
 
 // "none" sorts after every number, as words do, and is nevertheless no CUDA newer than 10.
 TEST_F(ExpandChoiceTest, AFactThatIsNoVersionIsInNoRange) {
-  RecipeBook recipes = testing::book({testing::Recipe(Kind::base, "hub", {"gpu", "cpu"})
+  RecipeBook recipes = testing::book({testing::RecipeDraft(Kind::base, "hub", {"gpu", "cpu"})
                                           .image("docker.io/x:{version}")
                                           .fact("gpu", "cuda", "12.6")
                                           .fact("cpu", "cuda", "none")});
@@ -200,7 +200,8 @@ TEST_F(ExpandChoiceTest, AConstraintKnowsTheNewestVersionWhereTheCellNamesNone) 
 
 // The pattern `none` of a version: what has no framework, not a version that sorts after that word.
 TEST_F(ExpandChoiceTest, ThePatternNoneIsNoVersionThatSortsAfterIt) {
-  recipes_ = testing::book({testing::Recipe(Kind::framework, "thing", {"xenial"}).method("distro", "x")});
+  recipes_ =
+      testing::book({testing::RecipeDraft(Kind::framework, "thing", {"xenial"}).method("distro", "x")});
   Matrix m = testing::matrix({axis("framework", {"thing", "none"}), axis("version", {"xenial", "none"})});
   m.groups[0].exclude = {partial({{"version", "none"}})};
   for (const ImageRequest& request : testing::requests_of(run(m)))
@@ -211,7 +212,7 @@ TEST_F(ExpandChoiceTest, ThePatternNoneIsNoVersionThatSortsAfterIt) {
 // A pattern of digits is a version, "1" as well as "12".
 TEST_F(ExpandChoiceTest, AFactOfOneDigitIsComparedAsAVersion) {
   recipes_ = testing::book(
-      {testing::Recipe(Kind::framework, "thing", {"1"}).method("distro", "x").fact("1", "api", "1.0")});
+      {testing::RecipeDraft(Kind::framework, "thing", {"1"}).method("distro", "x").fact("1", "api", "1.0")});
   Matrix m = testing::matrix({axis("framework", {"thing"})});
   m.groups[0].exclude = {partial({{"framework.api", "1"}})};
   EXPECT_EQ(run(m).size(), 0u);

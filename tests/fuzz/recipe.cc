@@ -20,14 +20,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (size == 0) return 0;
   fs::path file = fs::path("recipes") / kKinds[bytes[0] % 3] / "thing" / "recipe.json";
   return fuzz::refuses_or_reads([&] {
-    Component component = read_recipe(fuzz::text_of(bytes + 1, size - 1), file, files);
-    if (component.versions.empty() || component.methods.empty()) __builtin_trap();
-    for (std::size_t i = 1; i < component.versions.size(); ++i)
-      if (component.versions[i - 1].version <= component.versions[i].version) __builtin_trap();
-    for (const Method& method : component.methods)
+    Recipe recipe = read_recipe(fuzz::text_of(bytes + 1, size - 1), file, files);
+    if (recipe.versions.empty() || recipe.methods.empty()) __builtin_trap();
+    for (std::size_t i = 1; i < recipe.versions.size(); ++i)
+      if (recipe.versions[i - 1].version <= recipe.versions[i].version) __builtin_trap();
+    for (const Method& method : recipe.methods)
       for (const std::string& path : method.files)
-        if (!component.files.contains(path)) __builtin_trap();
-    for (const auto& [path, read] : component.files)
+        if (!recipe.files.contains(path)) __builtin_trap();
+    for (const auto& [path, read] : recipe.files)
       if (path.empty() || path.front() == '/' || leaves_its_folder(path)) __builtin_trap();
   });
 }

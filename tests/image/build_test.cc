@@ -92,8 +92,9 @@ TEST(BuildReport, JsonSaysWhichImageItSpeaksOf) {
 
 // A plan of one image in two steps.
 BuildPlan one_image(const std::string& target) {
-  testing::Resolver resolver({testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-                              testing::Recipe(Kind::framework, "hello", {"2.1"}).method("distro", "echo")});
+  testing::Resolver resolver(
+      {testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::RecipeDraft(Kind::framework, "hello", {"2.1"}).method("distro", "echo")});
   Matrix matrix = testing::matrix({testing::axis("framework", {"hello"}), testing::axis("base", {"debian"}),
                                    testing::axis("target", {target})});
   matrix.name = "one";
@@ -153,8 +154,9 @@ struct OneImage {
 // Recipes that no image of the plan needs are not copied to where steps read theirs.
 TEST(Build, OnlyTheRecipesOfThePlanAreCopied) {
   OneImage one;
-  for (testing::Recipe recipe : {testing::Recipe(Kind::framework, "hello", {"2.1"}).method("distro", "echo"),
-                                 testing::Recipe(Kind::library, "other", {"1"}).method("distro", "echo")})
+  for (testing::Recipe recipe :
+       {testing::RecipeDraft(Kind::framework, "hello", {"2.1"}).method("distro", "echo"),
+        testing::RecipeDraft(Kind::library, "other", {"1"}).method("distro", "echo")})
     one.recipes.add(recipe.get());
   one.run();
   EXPECT_TRUE(one.files.files.contains("/state/recipes/framework/hello/distro.sh"));

@@ -27,10 +27,10 @@ TEST(PlanFile, ReadsThePlanThatFuzzingBeginsWith) {
 
 // Two images that share their base; labels that look like the end of a cell.
 BuildPlan two_images() {
-  testing::Recipe thing(Kind::framework, "thing", {"1.0"});
+  testing::RecipeDraft thing(Kind::framework, "thing", {"1.0"});
   thing.method("distro", "one \"quoted\"").test("test").method("pip", "two");
   thing.get().description = "],\"id\":\"another\"";
-  testing::Resolver resolver({testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(), thing});
+  testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(), thing});
   Matrix matrix =
       testing::matrix({testing::axis("framework", {"thing"}), testing::axis("method", {"distro", "pip"}),
                        testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})});

@@ -14,9 +14,9 @@ namespace {
 
 // hello 1 and hello 2.
 BuildPlan two_versions() {
-  testing::Resolver resolver(
-      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-       testing::Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo", {"KILN_VERSION"})});
+  testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                              testing::RecipeDraft(Kind::framework, "hello", {"2", "1"})
+                                  .method("distro", "echo", {"KILN_VERSION"})});
   return plan_matrix(
       testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1", "2"}),
                        testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
@@ -106,9 +106,9 @@ TEST_F(Publish, NothingBuiltIsAnError) {
 
 // The same matrix without hello 2.
 BuildPlan one_version() {
-  testing::Resolver resolver(
-      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-       testing::Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo", {"KILN_VERSION"})});
+  testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                              testing::RecipeDraft(Kind::framework, "hello", {"2", "1"})
+                                  .method("distro", "echo", {"KILN_VERSION"})});
   return plan_matrix(testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1"}),
                                       testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
                      resolver.input());
@@ -136,10 +136,10 @@ TEST_F(Publish, WhatABrokenCellPublishedBeforeIsStale) {
   build(two);
   publish({0, 1});
   testing::Resolver resolver(
-      {testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-       testing::Recipe(Kind::framework, "hello", {"1"}).method("distro", "echo", {"KILN_VERSION"}),
-       testing::Recipe(Kind::framework, "other", {"1"}).method("distro", "echo")});
-  testing::Recipe hello(Kind::framework, "hello", {"2", "1"});
+      {testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::RecipeDraft(Kind::framework, "hello", {"1"}).method("distro", "echo", {"KILN_VERSION"}),
+       testing::RecipeDraft(Kind::framework, "other", {"1"}).method("distro", "echo")});
+  testing::RecipeDraft hello(Kind::framework, "hello", {"2", "1"});
   resolver.recipes().add_broken({hello.get(), Error(ExitCode::input, "no good")});
   const BuildPlan broken = plan_matrix(
       testing::matrix({testing::axis("framework", {"hello", "other"}), testing::axis("version", {"1"}),

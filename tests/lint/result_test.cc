@@ -327,7 +327,7 @@ TEST(Pins, SilenceTheNoteOnDigests) {
   RealFileSystem files;
   const fs::path path = fs::path(KILN_TEST_DATA) / "lint" / "KL030" / "good";
   RecipeBook recipes = RecipeBook::read(files, {path / "recipes"});
-  Component base = *recipes.find(Kind::base, "cuda");
+  Recipe base = *recipes.find(Kind::base, "cuda");
   for (bool pinned : {false, true}) {
     if (pinned) base.versions.front().pins["hub"].digests["amd64"] = Digest::of("a manifest");
     recipes.add(base);

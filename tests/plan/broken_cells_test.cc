@@ -15,7 +15,7 @@ class BrokenCells : public ::testing::Test {
  protected:
   // As if `name` could not be read; with `versions` as far as these.
   void break_recipe(Kind kind, const std::string& name, const Words& versions = {}) {
-    Recipe recipe(kind, name, versions);
+    RecipeDraft recipe(kind, name, versions);
     resolver.recipes().add_broken(
         {recipe.get(), Error(ExitCode::input, at(recipe.get().file, 7), "no good: " + name)});
   }
@@ -108,7 +108,7 @@ TEST_F(BrokenCells, AreNotExcludedByWhatNobodyKnows) {
 }
 
 TEST_F(BrokenCells, AreNotMendedByAnotherAlternative) {
-  Recipe choosy(Kind::library, "choosy", {"1"});
+  RecipeDraft choosy(Kind::library, "choosy", {"1"});
   choosy.method("distro", "x").needs_any({{Kind::toolchain, "gcc"}, {Kind::toolchain, "python"}});
   resolver.recipes().add(choosy.get());
   auto wanted = [] {
@@ -125,7 +125,7 @@ TEST_F(BrokenCells, AreNotMendedByAnotherAlternative) {
 
 // The recipe can be read; what is wrong shows in some images only.
 TEST_F(BrokenCells, AreThoseWhoseRecipeAsksForWhatIsNotThere) {
-  Recipe flags(Kind::library, "flags", {"1"});
+  RecipeDraft flags(Kind::library, "flags", {"1"});
   flags.method("distro", "x", {"CFLAGS"});
   resolver.recipes().add(flags.get());
   Matrix wanted = catalogue();

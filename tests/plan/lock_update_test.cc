@@ -13,25 +13,25 @@ using Lines = std::vector<std::string>;
 class LockUpdate : public ::testing::Test {
  protected:
   LockUpdate() {
-    Recipe debian(Kind::base, "debian", {"trixie"});
+    RecipeDraft debian(Kind::base, "debian", {"trixie"});
     debian.rootfs().get().methods[0].parameters = {"KILN_ARCHIVE"};
     debian.get().methods[0].archive = "archive.sh";
     debian.get().files["archive.sh"] = RecipeFile{"archive.sh", Digest::of("a"), "a"};
-    Recipe bazel(Kind::toolchain, "bazel", {"3.1"});
+    RecipeDraft bazel(Kind::toolchain, "bazel", {"3.1"});
     bazel.method("source", "install bazel");
     source(bazel, "3.1", "https://example.org/bazel", "sha256:" + std::string(64, 'b'));
-    recipes = {Recipe(Kind::base, "ubuntu", {"18.04"}).image("docker.io/library/ubuntu:{version}"),
+    recipes = {RecipeDraft(Kind::base, "ubuntu", {"18.04"}).image("docker.io/library/ubuntu:{version}"),
                debian,
-               Recipe(Kind::base, "busybox", {"1.35"}).rootfs(),
-               Recipe(Kind::base, "local", {"1"}).image("oci-archive:/srv/local.tar"),
+               RecipeDraft(Kind::base, "busybox", {"1.35"}).rootfs(),
+               RecipeDraft(Kind::base, "local", {"1"}).image("oci-archive:/srv/local.tar"),
                bazel,
-               Recipe(Kind::framework, "pytorch", {"2.6.0"})
+               RecipeDraft(Kind::framework, "pytorch", {"2.6.0"})
                    .method("source")
                    .build("make", {"/opt/kiln/pytorch"})
                    .build_needs(Kind::toolchain, "bazel")};
   }
 
-  static void source(Recipe& recipe, const std::string& version, const std::string& url,
+  static void source(RecipeDraft& recipe, const std::string& version, const std::string& url,
                      const std::string& checksum) {
     for (ComponentVersion& one : recipe.get().versions)
       if (one.version.text() == version) {
@@ -40,8 +40,8 @@ class LockUpdate : public ::testing::Test {
       }
   }
 
-  Recipe& recipe(const std::string& name) {
-    for (Recipe& one : recipes)
+  RecipeDraft& recipe(const std::string& name) {
+    for (RecipeDraft& one : recipes)
       if (one.get().name == name) return one;
     ADD_FAILURE() << name;
     return recipes.front();
@@ -90,10 +90,10 @@ class LockUpdate : public ::testing::Test {
               asked.push_back(need.component->name + " " + architecture);
               return "trixie " + upstream;
             },
-            [this](const Component& component) { return Digest::of(component.name + edited); }, "0.2.5"};
+            [this](const Recipe& recipe) { return Digest::of(recipe.name + edited); }, "0.2.5"};
   }
 
-  std::vector<Recipe> recipes;
+  std::vector<RecipeDraft> recipes;
   Lines bases = {"ubuntu", "debian"};
   Lines targets = {"x86_64_v3", "neoverse_v1"};
   std::string upstream = "1";

@@ -101,7 +101,7 @@ TEST(BrokenRecipes, FoldersThatAreNoRecipeStopNobody) {
 
 TEST(BrokenRecipes, CountAsKnownNames) {
   RecipeBook book = beside_whole("{");
-  EXPECT_EQ(known_component(book, Kind::library, "broken", {}).name, "broken");
+  EXPECT_EQ(known_recipe(book, Kind::library, "broken", {}).name, "broken");
   EXPECT_TRUE(has_unknown_versions(book, Kind::library, "whole+broken"));
   EXPECT_FALSE(has_unknown_versions(book, Kind::library, "whole"));
   EXPECT_FALSE(has_unknown_versions(book, Kind::library, "none"));

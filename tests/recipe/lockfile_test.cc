@@ -164,12 +164,13 @@ TEST(LockChanges, AreOneLineEach) {
 }
 
 // A catalogue on an Ubuntu that is pulled.
-std::vector<Recipe> pulled_recipes(const std::string& image = "docker.io/library/ubuntu:{version}") {
-  return {Recipe(Kind::base, "ubuntu", {"18.04"}).image(image),
-          Recipe(Kind::framework, "pytorch", {"2.6.0"}).method("distro", "install pytorch")};
+std::vector<RecipeDraft> pulled_recipes(const std::string& image = "docker.io/library/ubuntu:{version}") {
+  return {RecipeDraft(Kind::base, "ubuntu", {"18.04"}).image(image),
+          RecipeDraft(Kind::framework, "pytorch", {"2.6.0"}).method("distro", "install pytorch")};
 }
 
-Step base_step(std::vector<Recipe> recipes, const Lockfile& lock, const std::string& target = "x86_64_v3") {
+Step base_step(std::vector<RecipeDraft> recipes, const Lockfile& lock,
+               const std::string& target = "x86_64_v3") {
   Resolver resolver(std::move(recipes));
   pin_recipes(resolver.recipes(), lock);
   return resolver.spec(cell({{"base", "ubuntu"}, {"target", target}})).stages.at(0).steps.at(0);
@@ -207,7 +208,7 @@ TEST(PinnedRecipes, FloatWhereTheLockfileHasAnotherImageOrArchitecture) {
 
 // Steps upon the base run it: it comes with the base's files, and so in the base's key.
 TEST(Bases, BringTheScriptThatSaysHowTheMachineReachesPackages) {
-  std::vector<Recipe> recipes = demo_recipes();
+  std::vector<RecipeDraft> recipes = demo_recipes();
   const std::string without = Resolver(recipes).spec(cell()).stages.at(0).steps.at(0).key;
   recipes[0].get().methods[0].site = "site.sh";
   recipes[0].get().files["site.sh"] = RecipeFile{"site.sh", Digest::of("a"), "a"};
@@ -222,7 +223,7 @@ TEST(Bases, BringTheScriptThatSaysHowTheMachineReachesPackages) {
 
 TEST(PinnedRecipes, TellTheRootfsScriptTheStateOfTheArchives) {
   auto archive = [](const Lockfile& lock) {
-    std::vector<Recipe> recipes = demo_recipes();
+    std::vector<RecipeDraft> recipes = demo_recipes();
     recipes[0].get().methods[0].parameters = {"KILN_ARCHIVE"};
     recipes[0].get().methods[0].archive = "archive.sh";
     recipes[0].get().files["archive.sh"] = RecipeFile{"archive.sh", Digest::of("a"), "a"};

@@ -9,7 +9,7 @@ namespace {
 using testing::cell;
 using testing::demo_recipes;
 using testing::error_of;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 
 std::string why_not(const std::string& words, const std::string& compiler, const std::string& version) {
@@ -85,13 +85,13 @@ TEST(Optimise, EachCompilersSpelling) {
 }
 
 // A library that is compiled by a tool that is itself built, both with the target's flags.
-std::vector<Recipe> compiled() {
-  std::vector<Recipe> recipes = demo_recipes();
-  recipes.push_back(Recipe(Kind::toolchain, "maker", {"1"})
+std::vector<RecipeDraft> compiled() {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  recipes.push_back(RecipeDraft(Kind::toolchain, "maker", {"1"})
                         .method("source", "", {"CFLAGS"})
                         .build("make maker", {"/opt/kiln/maker"})
                         .build_needs(Kind::toolchain, "gcc"));
-  recipes.push_back(Recipe(Kind::library, "kernel", {"1"})
+  recipes.push_back(RecipeDraft(Kind::library, "kernel", {"1"})
                         .method("source", "", {"CFLAGS", "KILN_OPTIMISE", "KILN_PROFILE"})
                         .build("make kernel", {"/opt/kiln/kernel"})
                         .build_needs(Kind::toolchain, "gcc")
@@ -140,13 +140,14 @@ TEST(OptimiseAxis, ACellInWhichNothingIsCompiledIsExcluded) {
 }
 
 TEST(OptimiseAxis, WhatTheCompilerCannotIsAReasonForTheCellAndAnErrorForTheMethod) {
-  std::vector<Recipe> recipes = compiled();
-  recipes.push_back(Recipe(Kind::toolchain, "hpc", {"23.9"})
+  std::vector<RecipeDraft> recipes = compiled();
+  recipes.push_back(RecipeDraft(Kind::toolchain, "hpc", {"23.9"})
                         .method("distro", "x")
                         .fact("23.9", "compiler", "nvhpc")
                         .fact("23.9", "compiler_version", "23.9"));
-  Recipe solver =
-      Recipe(Kind::library, "solver", {"1"}).method("source", "x", {"FFLAGS"}).needs(Kind::toolchain, "hpc");
+  RecipeDraft solver = RecipeDraft(Kind::library, "solver", {"1"})
+                           .method("source", "x", {"FFLAGS"})
+                           .needs(Kind::toolchain, "hpc");
   recipes.push_back(solver);
   EXPECT_EQ(Resolver(recipes).reason(cell({{"library", "solver"}, {"optimise", "lto"}})),
             "solver: kiln knows no link-time optimisation of nvhpc");
@@ -160,7 +161,7 @@ TEST(OptimiseAxis, WhatTheCompilerCannotIsAReasonForTheCellAndAnErrorForTheMetho
 }
 
 TEST(OptimiseAxis, AMethodsOwnSettingsAreTheDefault) {
-  std::vector<Recipe> recipes = compiled();
+  std::vector<RecipeDraft> recipes = compiled();
   recipes.back().get().methods[0].optimise.level = {"3", "the method"};
   recipes.back().get().methods[0].optimise.profile = "/srv/profile";
   ImageSpec spec = Resolver(recipes).spec(cell({{"library", "kernel"}}));

@@ -12,7 +12,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-Component openblas() { return read_recipe(kRecipe, kRecipeFile, recipe_files()); }
+Recipe openblas() { return read_recipe(kRecipe, kRecipeFile, recipe_files()); }
 
 TEST(Kind, NamesAreInLayeringOrder) {
   EXPECT_EQ(kind_names(),
@@ -22,40 +22,40 @@ TEST(Kind, NamesAreInLayeringOrder) {
   EXPECT_EQ(kind_from("Workload"), std::nullopt);
 }
 
-TEST(Recipe, ReadsEveryKey) {
-  Component component = openblas();
-  EXPECT_EQ(component.kind, Kind::library);
-  EXPECT_EQ(component.name, "openblas");
-  EXPECT_EQ(component.description, "OpenBLAS in place of the reference BLAS");
-  EXPECT_EQ(component.licenses, "BSD-3-Clause");
-  EXPECT_EQ(component.homepage, "https://www.openblas.net");
-  EXPECT_EQ(component.folder, "recipes/library/openblas");
-  EXPECT_EQ(component.file, "recipes/library/openblas/recipe.json");
-  ASSERT_EQ(component.tests.size(), 2u);
-  EXPECT_EQ(component.tests[0].script, "smoke.sh");
-  EXPECT_EQ(component.tests[0].files, Strings{"smoke.py"});
-  EXPECT_TRUE(component.tests[0].when.always());
-  EXPECT_EQ(component.tests[1].when.target, "zen*");
-  EXPECT_EQ(component.tests[1].when.version.text(), "0.3.29");
+TEST(RecipeDraft, ReadsEveryKey) {
+  Recipe recipe = openblas();
+  EXPECT_EQ(recipe.kind, Kind::library);
+  EXPECT_EQ(recipe.name, "openblas");
+  EXPECT_EQ(recipe.description, "OpenBLAS in place of the reference BLAS");
+  EXPECT_EQ(recipe.licenses, "BSD-3-Clause");
+  EXPECT_EQ(recipe.homepage, "https://www.openblas.net");
+  EXPECT_EQ(recipe.folder, "recipes/library/openblas");
+  EXPECT_EQ(recipe.file, "recipes/library/openblas/recipe.json");
+  ASSERT_EQ(recipe.tests.size(), 2u);
+  EXPECT_EQ(recipe.tests[0].script, "smoke.sh");
+  EXPECT_EQ(recipe.tests[0].files, Strings{"smoke.py"});
+  EXPECT_TRUE(recipe.tests[0].when.always());
+  EXPECT_EQ(recipe.tests[1].when.target, "zen*");
+  EXPECT_EQ(recipe.tests[1].when.version.text(), "0.3.29");
 }
 
-TEST(Recipe, SortsVersionsNewestFirst) {
-  Component component = openblas();
-  ASSERT_EQ(component.versions.size(), 2u);
-  EXPECT_EQ(component.versions[0].version.text(), "0.3.29");
-  EXPECT_EQ(component.versions[0].facts.at("python"), "3.13");
-  EXPECT_EQ(component.versions[0].source_url, "https://example.org/o.tar.gz");
-  EXPECT_TRUE(component.versions[0].source_checksum.starts_with("sha256:0123"));
-  EXPECT_EQ(component.versions[0].where.line, 9);
-  EXPECT_EQ(component.versions[1].version.text(), "0.3.9");
-  EXPECT_EQ(component.find_version(Version("0.3.29.0")), &component.versions[0]);
-  EXPECT_EQ(component.find_version(Version("0.3.30")), nullptr);
+TEST(RecipeDraft, SortsVersionsNewestFirst) {
+  Recipe recipe = openblas();
+  ASSERT_EQ(recipe.versions.size(), 2u);
+  EXPECT_EQ(recipe.versions[0].version.text(), "0.3.29");
+  EXPECT_EQ(recipe.versions[0].facts.at("python"), "3.13");
+  EXPECT_EQ(recipe.versions[0].source_url, "https://example.org/o.tar.gz");
+  EXPECT_TRUE(recipe.versions[0].source_checksum.starts_with("sha256:0123"));
+  EXPECT_EQ(recipe.versions[0].where.line, 9);
+  EXPECT_EQ(recipe.versions[1].version.text(), "0.3.9");
+  EXPECT_EQ(recipe.find_version(Version("0.3.29.0")), &recipe.versions[0]);
+  EXPECT_EQ(recipe.find_version(Version("0.3.30")), nullptr);
 }
 
-TEST(Recipe, KeepsMethodsInTheFilesOrder) {
-  Component component = openblas();
-  ASSERT_EQ(component.methods.size(), 2u);
-  const Method& distro = component.methods[0];
+TEST(RecipeDraft, KeepsMethodsInTheFilesOrder) {
+  Recipe recipe = openblas();
+  ASSERT_EQ(recipe.methods.size(), 2u);
+  const Method& distro = recipe.methods[0];
   EXPECT_EQ(distro.name, "distro");
   EXPECT_TRUE(distro.optimised);
   EXPECT_EQ(distro.versions.text(), ">=0.3.10");
@@ -82,9 +82,9 @@ TEST(Recipe, KeepsMethodsInTheFilesOrder) {
   EXPECT_FALSE(distro.build.has_value());
 }
 
-TEST(Recipe, ReadsTheBuildStage) {
-  Component component = openblas();
-  const Method* source = component.find_method("source");
+TEST(RecipeDraft, ReadsTheBuildStage) {
+  Recipe recipe = openblas();
+  const Method* source = recipe.find_method("source");
   ASSERT_NE(source, nullptr);
   EXPECT_FALSE(source->optimised);
   EXPECT_EQ(source->script, "");
@@ -93,7 +93,7 @@ TEST(Recipe, ReadsTheBuildStage) {
   EXPECT_EQ(source->build->script, "build.sh");
   EXPECT_EQ(source->build->copy, Strings{"/opt/kiln/openblas"});
   EXPECT_EQ(source->build->needs.at(0).name, "gcc");
-  EXPECT_EQ(component.find_method("pip"), nullptr);
+  EXPECT_EQ(recipe.find_method("pip"), nullptr);
 }
 
 // kRecipe with `secrets` for the script of its method distro, and for the one of its build stage.
@@ -107,16 +107,16 @@ std::string with_secrets(const std::string& of_script, const std::string& of_bui
   return json;
 }
 
-TEST(Recipe, NamesTheSecretsOfEachScript) {
+TEST(RecipeDraft, NamesTheSecretsOfEachScript) {
   const std::string json = with_secrets(R"(["token", "licence.key"])", R"(["source+token"])");
   EXPECT_TRUE(violations_of_schema("recipe", json).empty());
-  Component component = read_recipe(json, kRecipeFile, recipe_files());
-  EXPECT_EQ(component.find_method("distro")->secrets, (Strings{"licence.key", "token"}));
-  EXPECT_EQ(component.find_method("source")->secrets, Strings());
-  EXPECT_EQ(component.find_method("source")->build->secrets, Strings{"source+token"});
+  Recipe recipe = read_recipe(json, kRecipeFile, recipe_files());
+  EXPECT_EQ(recipe.find_method("distro")->secrets, (Strings{"licence.key", "token"}));
+  EXPECT_EQ(recipe.find_method("source")->secrets, Strings());
+  EXPECT_EQ(recipe.find_method("source")->build->secrets, Strings{"source+token"});
 }
 
-TEST(Recipe, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
+TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
   auto error = [](const std::string& json) {
     return input_error([&] { read_recipe(json, kRecipeFile, recipe_files()); });
   };
@@ -136,18 +136,18 @@ TEST(Recipe, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
     EXPECT_NE(error(with_secrets("[\"" + std::string(bad) + "\"]", "[]")), "") << bad;
 }
 
-TEST(Recipe, MayHaveOneTestWithoutAnArray) {
+TEST(RecipeDraft, MayHaveOneTestWithoutAnArray) {
   const std::string json =
       with_mistake(kRecipe,
                    R"([{"script": "smoke.sh", "files": ["smoke.py"]}, )"
                    R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}])",
                    R"({"script": "smoke.sh"})");
-  Component component = read_recipe(json, kRecipeFile, recipe_files());
-  ASSERT_EQ(component.tests.size(), 1u);
-  EXPECT_EQ(component.tests[0].script, "smoke.sh");
+  Recipe recipe = read_recipe(json, kRecipeFile, recipe_files());
+  ASSERT_EQ(recipe.tests.size(), 1u);
+  EXPECT_EQ(recipe.tests[0].script, "smoke.sh");
 }
 
-TEST(Recipe, MayNeedTwoVersionsOfOneThingInDifferentCases) {
+TEST(RecipeDraft, MayNeedTwoVersionsOfOneThingInDifferentCases) {
   const std::string json = with_mistake(
       kRecipe, R"({"kind": "toolchain", "name": "python", "version": ">=3.11"})",
       R"({"kind": "toolchain", "name": "python", "version": "3.11", "when": {"version": "0.3.9"}},
@@ -155,17 +155,17 @@ TEST(Recipe, MayNeedTwoVersionsOfOneThingInDifferentCases) {
   EXPECT_EQ(read_recipe(json, kRecipeFile, recipe_files()).methods[0].needs.size(), 3u);
 }
 
-TEST(Recipe, HoldsTheBytesOfEveryFileItNames) {
-  Component component = openblas();
-  ASSERT_EQ(component.files.size(), 5u);
-  const RecipeFile& list = component.files.at("lists/packages.txt");
+TEST(RecipeDraft, HoldsTheBytesOfEveryFileItNames) {
+  Recipe recipe = openblas();
+  ASSERT_EQ(recipe.files.size(), 5u);
+  const RecipeFile& list = recipe.files.at("lists/packages.txt");
   EXPECT_EQ(list.path, "lists/packages.txt");
   EXPECT_EQ(list.bytes, "libopenblas0\n");
   EXPECT_EQ(list.digest, Digest::of("libopenblas0\n"));
 }
 
-TEST(Recipe, ReadsBothSortsOfBase) {
-  Component debian = read_recipe(kBase, kBaseFile, recipe_files());
+TEST(RecipeDraft, ReadsBothSortsOfBase) {
+  Recipe debian = read_recipe(kBase, kBaseFile, recipe_files());
   EXPECT_EQ(debian.kind, Kind::base);
   EXPECT_EQ(debian.find_method("distro")->rootfs, "rootfs.sh");
   EXPECT_EQ(debian.find_method("distro")->image, "");
@@ -174,7 +174,7 @@ TEST(Recipe, ReadsBothSortsOfBase) {
   EXPECT_EQ(debian.find_method("hub")->environment.at("LANG"), "");
 }
 
-TEST(Recipe, NeedsVersionsAndMethods) {
+TEST(RecipeDraft, NeedsVersionsAndMethods) {
   auto error = [](const std::string& json) {
     return input_error([&] { read_recipe(json, "library/a/recipe.json", FakeFileSystem()); });
   };
@@ -191,7 +191,7 @@ TEST(Recipe, NeedsVersionsAndMethods) {
   EXPECT_EQ(error("[]"), "library/a/recipe.json:1:1: error: expected an object, found an array");
 }
 
-TEST(Recipe, RefusesABadFolder) {
+TEST(RecipeDraft, RefusesABadFolder) {
   auto error = [](const std::string& file) {
     return input_error([&] { read_recipe(kBase, file, FakeFileSystem()); });
   };

@@ -7,7 +7,7 @@ namespace {
 
 using testing::axis;
 using testing::demo_recipes;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 
 using Lines = std::vector<std::string>;
@@ -18,24 +18,24 @@ Matrix matrix_of(std::vector<std::string> libraries) {
                           axis("target", {"x86_64_v3"})});
 }
 
-BuildPlan plan_of(std::vector<Recipe> recipes, std::vector<std::string> libraries = {"openblas"}) {
+BuildPlan plan_of(std::vector<RecipeDraft> recipes, std::vector<std::string> libraries = {"openblas"}) {
   return plan_matrix(matrix_of(std::move(libraries)), Resolver(std::move(recipes)).input());
 }
 
-std::vector<Recipe> changed(const std::string& name, const std::function<void(Recipe&)>& change) {
-  std::vector<Recipe> recipes = demo_recipes();
-  for (Recipe& recipe : recipes)
+std::vector<RecipeDraft> changed(const std::string& name, const std::function<void(RecipeDraft&)>& change) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  for (RecipeDraft& recipe : recipes)
     if (recipe.get().name == name) change(recipe);
   return recipes;
 }
 
-void rewrite(Recipe& recipe, const std::string& path) {
+void rewrite(RecipeDraft& recipe, const std::string& path) {
   recipe.get().files.at(path) = RecipeFile{path, Digest::of("other"), "other"};
 }
 
 std::string short_digest(const std::string& bytes) { return Digest::of(bytes).hex().substr(0, 6) + "…"; }
 
-Lines why(const std::vector<Recipe>& now, const std::vector<Recipe>& before = demo_recipes(),
+Lines why(const std::vector<RecipeDraft>& now, const std::vector<RecipeDraft>& before = demo_recipes(),
           std::vector<std::string> libraries = {"openblas"}) {
   BuildPlan plan = plan_of(now, libraries);
   BuildPlan previous = plan_of(before, libraries);
@@ -50,23 +50,24 @@ TEST(ExplainTest, NewImages) {
 }
 
 TEST(ExplainTest, AChangedScriptIsNamedWithItsDigests) {
-  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "distro.sh"); })),
+  EXPECT_EQ(why(changed("openblas", [](RecipeDraft& recipe) { rewrite(recipe, "distro.sh"); })),
             (Lines{fmt::format("library/openblas: distro.sh changed ({} → {})",
                                short_digest("install openblas"), short_digest("other"))}));
 }
 
 TEST(ExplainTest, WhatStandsOnAChangedStepNamesTheRootCause) {
-  EXPECT_EQ(why(changed("debian",
-                        [](Recipe& recipe) { recipe.get().methods[0].parameters = {"KILN_FACT_SUITE"}; })),
-            (Lines{"base/debian: parameter KILN_FACT_SUITE is new ('trixie')",
-                   "toolchain/python: rebuilt because base/debian changed",
-                   "framework/pytorch: rebuilt because base/debian changed",
-                   "library/openblas: rebuilt because base/debian changed"}));
+  EXPECT_EQ(
+      why(changed("debian",
+                  [](RecipeDraft& recipe) { recipe.get().methods[0].parameters = {"KILN_FACT_SUITE"}; })),
+      (Lines{"base/debian: parameter KILN_FACT_SUITE is new ('trixie')",
+             "toolchain/python: rebuilt because base/debian changed",
+             "framework/pytorch: rebuilt because base/debian changed",
+             "library/openblas: rebuilt because base/debian changed"}));
 }
 
 TEST(ExplainTest, ChangedParametersShowBothValues) {
   auto suite = [](const std::string& value) {
-    return changed("debian", [&](Recipe& recipe) {
+    return changed("debian", [&](RecipeDraft& recipe) {
       recipe.get().methods[0].parameters = {"KILN_FACT_SUITE"};
       recipe.fact("trixie", "suite", value);
     });
@@ -78,7 +79,7 @@ TEST(ExplainTest, ChangedParametersShowBothValues) {
 
 TEST(ExplainTest, FilesThatCameWentAndChanged) {
   auto with = [](const std::string& path, const std::string& bytes) {
-    return changed("openblas", [&](Recipe& recipe) {
+    return changed("openblas", [&](RecipeDraft& recipe) {
       recipe.get().methods[0].files = {path};
       recipe.get().files[path] = RecipeFile{path, Digest::of(bytes), bytes};
     });
@@ -93,7 +94,7 @@ TEST(ExplainTest, FilesThatCameWentAndChanged) {
 
 TEST(ExplainTest, ARenamedScript) {
   EXPECT_EQ(why(changed("openblas",
-                        [](Recipe& recipe) {
+                        [](RecipeDraft& recipe) {
                           recipe.get().files["install.sh"] = recipe.get().files.at("distro.sh");
                           recipe.get().methods[0].script = "install.sh";
                         })),
@@ -101,7 +102,7 @@ TEST(ExplainTest, ARenamedScript) {
 }
 
 TEST(ExplainTest, BuildStagesAreNamed) {
-  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "build.sh"); }), demo_recipes(),
+  EXPECT_EQ(why(changed("openblas", [](RecipeDraft& recipe) { rewrite(recipe, "build.sh"); }), demo_recipes(),
                 {"openblas:source"}),
             (Lines{fmt::format("library/openblas in build-openblas: build.sh changed ({} → {})",
                                short_digest("make openblas"), short_digest("other")),
@@ -111,7 +112,7 @@ TEST(ExplainTest, BuildStagesAreNamed) {
 }
 
 TEST(ExplainTest, ComponentsThatCameAndWent) {
-  auto more = changed("openblas", [](Recipe& recipe) {
+  auto more = changed("openblas", [](RecipeDraft& recipe) {
     recipe.get().methods[0].needs.push_back({Kind::toolchain, "gcc", VersionRange(), {}});
   });
   EXPECT_EQ(why(more), (Lines{"toolchain/gcc: new in this image",
@@ -122,18 +123,18 @@ TEST(ExplainTest, ComponentsThatCameAndWent) {
 }
 
 TEST(ExplainTest, ATestOrTheEnvironmentAlone) {
-  EXPECT_EQ(why(changed("openblas", [](Recipe& recipe) { rewrite(recipe, "smoke.sh"); })),
+  EXPECT_EQ(why(changed("openblas", [](RecipeDraft& recipe) { rewrite(recipe, "smoke.sh"); })),
             (Lines{fmt::format("test of library/openblas: smoke.sh changed ({} → {})",
                                short_digest("is it openblas"), short_digest("other"))}));
-  Lines lines = why(
-      changed("pytorch", [](Recipe& recipe) { recipe.get().methods[0].environment["TORCH_HOME"] = "/tmp"; }));
+  Lines lines = why(changed(
+      "pytorch", [](RecipeDraft& recipe) { recipe.get().methods[0].environment["TORCH_HOME"] = "/tmp"; }));
   EXPECT_EQ(lines.back(), "image: environment TORCH_HOME changed ('/var/torch' → '/tmp')");
 }
 
 TEST(ExplainTest, ABasesDigestIsNamedOldAndNew) {
   auto pinned = [](const std::string& digit, const std::string& image = "x/debian:{version}") {
-    return changed("debian", [&](Recipe& recipe) {
-      recipe.get().methods[0] = Recipe(Kind::base, "debian", {}).image(image).get().methods[0];
+    return changed("debian", [&](RecipeDraft& recipe) {
+      recipe.get().methods[0] = RecipeDraft(Kind::base, "debian", {}).image(image).get().methods[0];
       if (!digit.empty())
         recipe.get().versions[0].pins["hub"].digests["amd64"] = Digest::from_hex(std::string(64, digit[0]));
     });
@@ -149,13 +150,15 @@ TEST(ExplainTest, ABasesDigestIsNamedOldAndNew) {
 }
 
 TEST(ExplainTest, AVersionThatCameAlongIsNamed) {
-  EXPECT_EQ(why(changed("python", [](Recipe& recipe) { recipe.get().versions[0].version = Version("3.14"); }))
-                .at(0),
-            "toolchain/python: version 3.13 → 3.14");
+  EXPECT_EQ(
+      why(changed("python", [](RecipeDraft& recipe) { recipe.get().versions[0].version = Version("3.14"); }))
+          .at(0),
+      "toolchain/python: version 3.13 → 3.14");
 }
 
 TEST(ExplainTest, ALabelIsNoReason) {
-  EXPECT_EQ(why(changed("pytorch", [](Recipe& recipe) { recipe.get().description = "new words"; })), Lines{});
+  EXPECT_EQ(why(changed("pytorch", [](RecipeDraft& recipe) { recipe.get().description = "new words"; })),
+            Lines{});
 }
 
 }  // namespace

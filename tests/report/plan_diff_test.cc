@@ -17,19 +17,19 @@ class PlanDiff : public ::testing::Test {
                    axis("library", std::move(libraries)), axis("base", {"debian"}),
                    axis("target", {"x86_64_v3"})});
   }
-  static BuildPlan plan(const Matrix& matrix, std::vector<Recipe> recipes = demo_recipes()) {
+  static BuildPlan plan(const Matrix& matrix, std::vector<RecipeDraft> recipes = demo_recipes()) {
     return plan_matrix(matrix, Resolver(std::move(recipes)).input());
   }
-  static std::vector<Recipe> edited(const std::string& name, const std::function<void(Component&)>& edit) {
-    std::vector<Recipe> recipes = demo_recipes();
-    for (Recipe& recipe : recipes)
+  static std::vector<RecipeDraft> edited(const std::string& name, const std::function<void(Recipe&)>& edit) {
+    std::vector<RecipeDraft> recipes = demo_recipes();
+    for (RecipeDraft& recipe : recipes)
       if (recipe.get().name == name) edit(recipe.get());
     return recipes;
   }
   static PlanDifference differences(const BuildPlan& before, const BuildPlan& now) {
     return compare_plans(images_of(before), images_of(now));
   }
-  static PlanDifference against_edit(const std::string& name, const std::function<void(Component&)>& edit) {
+  static PlanDifference against_edit(const std::string& name, const std::function<void(Recipe&)>& edit) {
     Matrix both = catalogue({"none", "openblas"});
     return differences(plan(both), plan(both, edited(name, edit)));
   }
@@ -56,8 +56,8 @@ TEST_F(PlanDiff, CellsComeAndGo) {
 }
 
 TEST_F(PlanDiff, ChangedBitsSayWhatChanged) {
-  PlanDifference difference = against_edit("openblas", [](Component& component) {
-    component.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
+  PlanDifference difference = against_edit("openblas", [](Recipe& recipe) {
+    recipe.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
   });
   EXPECT_EQ(difference.count(CellChange::changed), 2u);
   EXPECT_EQ(difference.unchanged, 2u);
@@ -68,14 +68,14 @@ TEST_F(PlanDiff, ChangedBitsSayWhatChanged) {
 
 TEST_F(PlanDiff, ANewVersionOfWhatComesAlongIsNamed) {
   PlanDifference difference =
-      against_edit("python", [](Component& component) { component.versions[0].version = Version("3.14"); });
+      against_edit("python", [](Recipe& recipe) { recipe.versions[0].version = Version("3.14"); });
   EXPECT_EQ(difference.count(CellChange::changed), 4u);
   EXPECT_EQ(difference.cells.at(0).why.at(0), "toolchain/python: version 3.13 → 3.14");
 }
 
 TEST_F(PlanDiff, ATestAloneIsNoRebuild) {
-  PlanDifference difference = against_edit("openblas", [](Component& component) {
-    component.files.at("smoke.sh") = RecipeFile{"smoke.sh", Digest::of("other"), "other"};
+  PlanDifference difference = against_edit("openblas", [](Recipe& recipe) {
+    recipe.files.at("smoke.sh") = RecipeFile{"smoke.sh", Digest::of("other"), "other"};
   });
   EXPECT_EQ(difference.count(CellChange::retest), 2u);
   EXPECT_EQ(difference.count(CellChange::changed), 0u);
@@ -83,7 +83,7 @@ TEST_F(PlanDiff, ATestAloneIsNoRebuild) {
 
 TEST_F(PlanDiff, LabelsAloneAreARetag) {
   PlanDifference difference =
-      against_edit("pytorch", [](Component& component) { component.description = "new words"; });
+      against_edit("pytorch", [](Recipe& recipe) { recipe.description = "new words"; });
   EXPECT_EQ(difference.count(CellChange::retag), 4u);
   EXPECT_EQ(difference.cells.at(0).why,
             (Lines{"label org.opencontainers.image.description none → 'new words'"}));
@@ -91,10 +91,10 @@ TEST_F(PlanDiff, LabelsAloneAreARetag) {
 
 // Everything at once, as `kiln diff --format json` prints it.
 TEST_F(PlanDiff, Golden) {
-  std::vector<Recipe> recipes = edited("openblas", [](Component& component) {
-    component.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
+  std::vector<RecipeDraft> recipes = edited("openblas", [](Recipe& recipe) {
+    recipe.files.at("distro.sh") = RecipeFile{"distro.sh", Digest::of("other"), "other"};
   });
-  for (Recipe& recipe : recipes)
+  for (RecipeDraft& recipe : recipes)
     if (recipe.get().name == "pytorch") recipe.get().homepage = "https://pytorch.org";
   Matrix after = catalogue({"none", "openblas", "openblas:source"});
   after.constraints.push_back({{{"version", "2.7.0"}}, {}, {{"library", "none"}}, "too slow", {}});

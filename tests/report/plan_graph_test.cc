@@ -16,14 +16,14 @@ namespace {
 
 // PyTorch on an OpenBLAS that is built in a stage of its own, without and with a compiler.
 BuildPlan sample_plan(bool tested = true) {
-  Recipe openblas(Kind::library, "openblas", {"0.3.29"});
+  RecipeDraft openblas(Kind::library, "openblas", {"0.3.29"});
   openblas.method("source").build("make openblas", {"/opt/kiln/openblas"});
-  Recipe pytorch(Kind::framework, "pytorch", {"2.6.0"});
+  RecipeDraft pytorch(Kind::framework, "pytorch", {"2.6.0"});
   pytorch.method("distro", "install pytorch");
-  Recipe inductor(Kind::compiler, "inductor", {"2.6.0"});
+  RecipeDraft inductor(Kind::compiler, "inductor", {"2.6.0"});
   inductor.method("distro", "install inductor");
   if (tested) pytorch.test("import torch");
-  Resolver resolver({Recipe(Kind::base, "debian", {"trixie"}).rootfs(), openblas, pytorch, inductor});
+  Resolver resolver({RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(), openblas, pytorch, inductor});
   return plan_matrix(matrix({axis("framework", {"pytorch"}), axis("library", {"openblas"}),
                              axis("compiler", {"none", "inductor"}), axis("base", {"debian"}),
                              axis("target", {"x86_64_v3"})}),

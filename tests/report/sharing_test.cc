@@ -11,15 +11,15 @@ namespace {
 
 // Images of base, python, torch and a test; base, python, jax; base and a test; base alone.
 BuildPlan four_images() {
-  testing::Recipe torch(Kind::framework, "torch", {"1"});
+  testing::RecipeDraft torch(Kind::framework, "torch", {"1"});
   torch.method("pip", "pip install torch").needs(Kind::toolchain, "python").test("import torch");
-  testing::Recipe jax(Kind::framework, "jax", {"1"});
+  testing::RecipeDraft jax(Kind::framework, "jax", {"1"});
   jax.method("pip", "pip install jax").needs(Kind::toolchain, "python");
-  testing::Resolver resolver({testing::Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-                              testing::Recipe(Kind::toolchain, "python", {"3"}).method("distro", "install"),
-                              torch, jax,
-                              testing::Recipe(Kind::library, "tested", {"1"}).method("x").test("y"),
-                              testing::Recipe(Kind::library, "bare", {"1"}).method("x")});
+  testing::Resolver resolver(
+      {testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::RecipeDraft(Kind::toolchain, "python", {"3"}).method("distro", "install"), torch, jax,
+       testing::RecipeDraft(Kind::library, "tested", {"1"}).method("x").test("y"),
+       testing::RecipeDraft(Kind::library, "bare", {"1"}).method("x")});
   Matrix matrix = testing::matrix({testing::axis("framework", {"torch", "jax"}),
                                    testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})});
   matrix.groups.push_back({"others",

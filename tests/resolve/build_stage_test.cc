@@ -8,7 +8,7 @@ namespace {
 using testing::cell;
 using testing::demo_recipes_with;
 using testing::error_of;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 using testing::titles;
 
@@ -17,12 +17,12 @@ using Words = std::vector<std::string>;
 // Both ways round: no name is longer than it need be, and no stage is missing.
 TEST(BuildStages, TwoBuildStagesHaveTheirOwnNames) {
   for (const auto& [first, second] : {std::pair("alib", "blib"), std::pair("blib", "alib")}) {
-    std::vector<Recipe> recipes =
-        demo_recipes_with(Recipe(Kind::library, first, {"1"})
+    std::vector<RecipeDraft> recipes =
+        demo_recipes_with(RecipeDraft(Kind::library, first, {"1"})
                               .method("source", "")
                               .build("make " + std::string(first), {"/opt/kiln/first"})
                               .after(second));
-    recipes.push_back(Recipe(Kind::library, second, {"1"})
+    recipes.push_back(RecipeDraft(Kind::library, second, {"1"})
                           .method("source", "")
                           .build("make " + std::string(second), {"/opt/kiln/second"}));
     const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "alib+blib"}}));
@@ -51,7 +51,7 @@ TEST(BuildStages, ABuildStageIsThrownAwayAndItsPathsAreCopied) {
 }
 
 TEST(BuildStages, ABuildTakesTheImagesVersionsAndTheCellsFramework) {
-  Recipe horovod(Kind::distributed, "horovod", {"0.28"});
+  RecipeDraft horovod(Kind::distributed, "horovod", {"0.28"});
   horovod.method("source").build("make", {"/opt/kiln/horovod"}).build_needs(Kind::framework, "pytorch");
   horovod.build_needs(Kind::toolchain, "gcc");
   Resolver resolver(demo_recipes_with(horovod));
@@ -65,7 +65,7 @@ TEST(BuildStages, ABuildTakesTheImagesVersionsAndTheCellsFramework) {
 }
 
 TEST(BuildStages, AStageThatBuildsWithABuiltComponentBuildsThatFirst) {
-  Recipe user(Kind::library, "user", {"1"});
+  RecipeDraft user(Kind::library, "user", {"1"});
   user.method("source").build("make", {"/opt/kiln/user"}).build_needs(Kind::library, "openblas", ">=0.3");
   ImageSpec spec = Resolver(demo_recipes_with(user)).spec(cell({{"library", "user"}, {"method", "distro"}}));
   EXPECT_EQ(spec.stages.size(), 2u);
@@ -78,9 +78,10 @@ TEST(BuildStages, AStageThatBuildsWithABuiltComponentBuildsThatFirst) {
 }
 
 TEST(BuildStages, BuildStagesOfOneNameAreToldApartByKindVersionAndMethod) {
-  std::vector<Recipe> recipes =
-      demo_recipes_with(Recipe(Kind::library, "twin", {"1"}).method("source").build("make", {"/opt/kiln/a"}));
-  recipes.push_back(Recipe(Kind::toolchain, "twin", {"2"}).method("source").build("make 2", {"/opt/kiln/b"}));
+  std::vector<RecipeDraft> recipes = demo_recipes_with(
+      RecipeDraft(Kind::library, "twin", {"1"}).method("source").build("make", {"/opt/kiln/a"}));
+  recipes.push_back(
+      RecipeDraft(Kind::toolchain, "twin", {"2"}).method("source").build("make 2", {"/opt/kiln/b"}));
   const ImageSpec spec = Resolver(recipes).spec(cell({{"library", "twin"}, {"toolchain", "twin"}}));
   ASSERT_EQ(spec.stages.size(), 3u);
   EXPECT_EQ(spec.stages[0].name, "build-twin");
@@ -88,7 +89,7 @@ TEST(BuildStages, BuildStagesOfOneNameAreToldApartByKindVersionAndMethod) {
 }
 
 TEST(BuildStages, AComponentThatIsNeededToBuildItselfIsAnError) {
-  Recipe own(Kind::toolchain, "own", {"1"});
+  RecipeDraft own(Kind::toolchain, "own", {"1"});
   own.method("source").build("make", {"/x"}).build_needs(Kind::toolchain, "own");
   EXPECT_EQ(error_of([&] {
               Resolver(demo_recipes_with(own)).run(cell({{"toolchain", "own"}}));

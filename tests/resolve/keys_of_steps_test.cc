@@ -9,40 +9,41 @@ namespace {
 
 using testing::cell;
 using testing::demo_recipes;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 
 // Every step's key must move with what can change the bits, and with nothing else.
 class KeyTest : public ::testing::Test {
  protected:
-  static std::string key(std::vector<Recipe> recipes, AxisValues more = {}) {
+  static std::string key(std::vector<RecipeDraft> recipes, AxisValues more = {}) {
     return Resolver(std::move(recipes)).spec(cell(std::move(more))).last_step().key;
   }
-  static std::vector<Recipe> changed(const std::string& name, const std::function<void(Component&)>& change) {
-    std::vector<Recipe> recipes = demo_recipes();
-    for (Recipe& recipe : recipes)
+  static std::vector<RecipeDraft> changed(const std::string& name,
+                                          const std::function<void(Recipe&)>& change) {
+    std::vector<RecipeDraft> recipes = demo_recipes();
+    for (RecipeDraft& recipe : recipes)
       if (recipe.get().name == name) change(recipe.get());
     return recipes;
   }
-  static void rewrite(Component& component, const std::string& path) {
-    component.files.at(path) = RecipeFile{path, Digest::of("other bytes"), "other bytes"};
+  static void rewrite(Recipe& recipe, const std::string& path) {
+    recipe.files.at(path) = RecipeFile{path, Digest::of("other bytes"), "other bytes"};
   }
   std::string plain_ = key(demo_recipes());
 };
 
 TEST_F(KeyTest, ScriptsParametersAndParentsAreInTheKey) {
   std::set<std::string> keys = {plain_};
-  keys.insert(key(changed("pytorch", [](Component& c) { rewrite(c, "distro.sh"); })));
-  keys.insert(key(changed("debian", [](Component& c) { rewrite(c, "rootfs.sh"); })));
+  keys.insert(key(changed("pytorch", [](Recipe& c) { rewrite(c, "distro.sh"); })));
+  keys.insert(key(changed("debian", [](Recipe& c) { rewrite(c, "rootfs.sh"); })));
   keys.insert(
-      key(changed("pytorch", [](Component& c) { c.methods[0].parameters.push_back("KILN_CPU_TARGET"); })));
+      key(changed("pytorch", [](Recipe& c) { c.methods[0].parameters.push_back("KILN_CPU_TARGET"); })));
   keys.insert(key(demo_recipes(), {{"version", "2.7.0"}}));
   EXPECT_EQ(keys.size(), 5u);
 }
 
 TEST_F(KeyTest, FurtherFilesAreInTheKey) {
   auto with_file = [](const std::string& bytes) {
-    return changed("pytorch", [&](Component& c) {
+    return changed("pytorch", [&](Recipe& c) {
       c.methods[0].files = {"requirements.txt"};
       c.files["requirements.txt"] = RecipeFile{"requirements.txt", Digest::of(bytes), bytes};
     });
@@ -53,7 +54,7 @@ TEST_F(KeyTest, FurtherFilesAreInTheKey) {
 
 // What they hold never is; which ones a script is handed may decide what it does.
 TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
-  const Resolver resolver(changed("openblas", [](Component& c) {
+  const Resolver resolver(changed("openblas", [](Recipe& c) {
     c.methods[0].secrets = {"licence", "token"};
     c.methods[1].build->secrets = {"token"};
   }));
@@ -72,7 +73,7 @@ TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
 // A file for one version or target is nothing to the others.
 TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
   auto with_files = [](const std::string& bytes) {
-    return changed("pytorch", [&](Component& c) {
+    return changed("pytorch", [&](Recipe& c) {
       c.methods[0].files = {"all.txt", "new.txt", "gpu.txt"};
       c.methods[0].file_when = {
           {}, {VersionRange::parse(">=2.7"), ""}, {VersionRange::parse("2.6"), "*nvidia*"}};
@@ -96,7 +97,7 @@ TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
 }
 
 TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
-  Resolver resolver(changed("pytorch", [](Component& c) {
+  Resolver resolver(changed("pytorch", [](Recipe& c) {
     c.methods[0].files = {"gpu.txt"};
     c.methods[0].file_when = {{VersionRange(), "*nvidia*"}};
     c.files["gpu.txt"] = RecipeFile{"gpu.txt", Digest::of("gpu"), "gpu"};
@@ -112,7 +113,7 @@ TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
 }
 
 TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
-  EXPECT_EQ(plain_, key(changed("pytorch", [](Component& c) {
+  EXPECT_EQ(plain_, key(changed("pytorch", [](Recipe& c) {
               c.description = "better words";
               c.licenses = "BSD-3-Clause";
               c.homepage = "https://example.org";
@@ -123,7 +124,7 @@ TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
             })));
   EXPECT_EQ(plain_, key(demo_recipes(), {{"target", "zen3"}}));
   EXPECT_EQ(plain_,
-            key(changed("pytorch", [](Component& c) { c.methods[0].parameters.push_back("KILN_JOBS"); })));
+            key(changed("pytorch", [](Recipe& c) { c.methods[0].parameters.push_back("KILN_JOBS"); })));
 }
 
 TEST_F(KeyTest, ArchitectureIsInTheBasesKey) {
@@ -155,7 +156,7 @@ TEST_F(KeyTest, AKeyIsTheHashOfTheInputs) {
 TEST_F(KeyTest, AScriptThatIsListedAmongItsFilesIsOneFile) {
   auto listed = [](std::vector<std::string> files) {
     return Resolver(changed("pytorch",
-                            [&](Component& c) {
+                            [&](Recipe& c) {
                               c.files["more"] = RecipeFile{"more", Digest::of("more"), "more"};
                               c.methods[0].files = files;
                             }))
@@ -167,9 +168,9 @@ TEST_F(KeyTest, AScriptThatIsListedAmongItsFilesIsOneFile) {
 }
 
 TEST_F(KeyTest, OfSeveralTestsEachIsNamedAfterItsScript) {
-  std::vector<Recipe> recipes = demo_recipes();
+  std::vector<RecipeDraft> recipes = demo_recipes();
   EXPECT_EQ(Resolver(recipes).spec(cell()).tests.at(0).title, "test pytorch 2.6.0 (distro)");
-  for (Recipe& recipe : recipes)
+  for (RecipeDraft& recipe : recipes)
     if (recipe.get().name == "pytorch") recipe.test_when("another", "");
   const ImageSpec spec = Resolver(recipes).spec(cell());
   ASSERT_EQ(spec.tests.size(), 2u);
@@ -178,11 +179,11 @@ TEST_F(KeyTest, OfSeveralTestsEachIsNamedAfterItsScript) {
 }
 
 TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
-  auto of = [](std::vector<Recipe> recipes) { return Resolver(std::move(recipes)).spec(cell()); };
+  auto of = [](std::vector<RecipeDraft> recipes) { return Resolver(std::move(recipes)).spec(cell()); };
   ImageSpec plain = of(demo_recipes());
   ImageSpec other =
-      of(changed("pytorch", [](Component& c) { c.methods[0].environment["TORCH_HOME"] = "/tmp"; }));
-  ImageSpec renamed = of(changed("pytorch", [](Component& c) { c.description = "new words"; }));
+      of(changed("pytorch", [](Recipe& c) { c.methods[0].environment["TORCH_HOME"] = "/tmp"; }));
+  ImageSpec renamed = of(changed("pytorch", [](Recipe& c) { c.description = "new words"; }));
   EXPECT_EQ(plain.last_step().key, other.last_step().key);
   EXPECT_NE(plain.key, other.key);
   EXPECT_NE(plain.tests[0].key, other.tests[0].key);

@@ -9,7 +9,7 @@ namespace {
 
 using testing::cell;
 using testing::demo_recipes;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 
 ComponentUse used(Kind kind, const std::string& name, const std::string& version) {
@@ -20,7 +20,8 @@ ComponentUse added(Kind kind, const std::string& name, const std::string& versio
   return {kind, name, Version(version), "distro", false, true, ""};
 }
 
-Labels labels_of(const std::vector<ComponentUse>& components, std::vector<Recipe> recipes = demo_recipes()) {
+Labels labels_of(const std::vector<ComponentUse>& components,
+                 std::vector<RecipeDraft> recipes = demo_recipes()) {
   return component_labels(components, false, "", testing::book(std::move(recipes)));
 }
 
@@ -68,8 +69,9 @@ TEST(Labels, WhatIsNotThereHasNoLabel) {
 }
 
 TEST(Labels, LicencesAreOneExpressionThatCoversAll) {
-  std::vector<Recipe> recipes = {Recipe(Kind::base, "debian", {"trixie"}), Recipe(Kind::library, "a", {"1"}),
-                                 Recipe(Kind::library, "b", {"1"}), Recipe(Kind::framework, "f", {"1"})};
+  std::vector<RecipeDraft> recipes = {
+      RecipeDraft(Kind::base, "debian", {"trixie"}), RecipeDraft(Kind::library, "a", {"1"}),
+      RecipeDraft(Kind::library, "b", {"1"}), RecipeDraft(Kind::framework, "f", {"1"})};
   recipes[0].get().licenses = "";
   recipes[1].get().licenses = "Apache-2.0 OR MIT";
   recipes[2].get().licenses = "BSD-3-Clause";
@@ -82,8 +84,8 @@ TEST(Labels, LicencesAreOneExpressionThatCoversAll) {
 }
 
 TEST(Labels, TheMainComponentsOriginIsThere) {
-  std::vector<Recipe> recipes = demo_recipes();
-  for (Recipe& recipe : recipes) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  for (RecipeDraft& recipe : recipes) {
     recipe.get().description = "of " + recipe.get().name;
     recipe.get().homepage = "https://" + recipe.get().name + ".example";
     for (ComponentVersion& version : recipe.get().versions)

@@ -10,7 +10,7 @@ namespace {
 using testing::cell;
 using testing::demo_recipes;
 using testing::error_of;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 
 using Words = std::vector<std::string>;
@@ -25,17 +25,17 @@ Words added(const Resolver& resolver, AxisValues more) {
 }
 
 // The demo, two MPIs, and `horovod` as the test made it.
-Resolver with_horovod(Recipe horovod, std::vector<Recipe> more = {}) {
-  std::vector<Recipe> recipes = demo_recipes();
+Resolver with_horovod(RecipeDraft horovod, std::vector<RecipeDraft> more = {}) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
   recipes.push_back(std::move(horovod));
-  recipes.push_back(Recipe(Kind::distributed, "openmpi", {"5.0", "4.1"}).method("distro", "openmpi"));
-  recipes.push_back(Recipe(Kind::distributed, "mpich", {"4.2"}).method("distro", "mpich"));
-  for (Recipe& recipe : more) recipes.push_back(std::move(recipe));
+  recipes.push_back(RecipeDraft(Kind::distributed, "openmpi", {"5.0", "4.1"}).method("distro", "openmpi"));
+  recipes.push_back(RecipeDraft(Kind::distributed, "mpich", {"4.2"}).method("distro", "mpich"));
+  for (RecipeDraft& recipe : more) recipes.push_back(std::move(recipe));
   return Resolver(std::move(recipes));
 }
 
-Recipe horovod() {
-  return Recipe(Kind::distributed, "horovod", {"0.28", "0.20"}).method("pip", "pip install horovod");
+RecipeDraft horovod() {
+  return RecipeDraft(Kind::distributed, "horovod", {"0.28", "0.20"}).method("pip", "pip install horovod");
 }
 
 TEST(NeedsTest, AConditionOnTheOwnVersion) {
@@ -60,7 +60,7 @@ TEST(NeedsTest, AConditionOnTheTargetByNameOrByWhatItIs) {
 }
 
 TEST(NeedsTest, ABuildNeedMayHaveACondition) {
-  Recipe blis(Kind::library, "blis", {"1.1"});
+  RecipeDraft blis(Kind::library, "blis", {"1.1"});
   blis.method("source", "").build("make", {"/opt/kiln/blis"}).build_needs(Kind::toolchain, "gcc");
   blis.get().methods[0].build->needs[0].when.target = "zen*";
   Resolver resolver = with_horovod(horovod(), {blis});
@@ -80,16 +80,17 @@ TEST(NeedsTest, OfAlternativesTheOneThatTheCellNamesIsTakenElseTheFirst) {
 }
 
 TEST(NeedsTest, AnAlternativeThatAnotherComponentBringsIsTaken) {
-  Recipe nccl = Recipe(Kind::library, "nccl", {"2"}).method("distro", "x").needs(Kind::distributed, "mpich");
+  RecipeDraft nccl =
+      RecipeDraft(Kind::library, "nccl", {"2"}).method("distro", "x").needs(Kind::distributed, "mpich");
   Resolver resolver = with_horovod(
       horovod().needs_any({{Kind::distributed, "openmpi"}, {Kind::distributed, "mpich"}}), {nccl});
   EXPECT_EQ(added(resolver, {{"distributed", "horovod"}, {"library", "nccl"}}), Words{"mpich"});
 }
 
 TEST(NeedsTest, AnAlternativeThatCannotBeGivesWayToTheNext) {
-  Recipe openmpi = Recipe(Kind::distributed, "openmpi", {"5.0"})
-                       .method("distro", "openmpi")
-                       .needs(Kind::base, "debian", "bookworm");
+  RecipeDraft openmpi = RecipeDraft(Kind::distributed, "openmpi", {"5.0"})
+                            .method("distro", "openmpi")
+                            .needs(Kind::base, "debian", "bookworm");
   Resolver resolver = with_horovod(
       horovod().needs_any({{Kind::distributed, "openmpi"}, {Kind::distributed, "mpich"}}), {openmpi});
   EXPECT_EQ(added(resolver, {{"distributed", "horovod"}, {"base", "debian@trixie"}}), Words{"mpich"});
@@ -114,17 +115,17 @@ TEST(NeedsTest, AnAlternativeIsBelowTheOneWhoNeedsIt) {
 }
 
 TEST(NeedsTest, ManyAlternativesThatFailTogetherAreGivenUp) {
-  std::vector<Recipe> more;
-  Recipe greedy = horovod();
+  std::vector<RecipeDraft> more;
+  RecipeDraft greedy = horovod();
   for (int i = 0; i < 14; ++i) {
     std::string name = fmt::format("l{}", i);
     greedy.needs_any({{Kind::library, name + "a"}, {Kind::library, name + "b"}});
     for (const char* which : {"a", "b"})
-      more.push_back(Recipe(Kind::library, name + which, {"1"}).method("distro", "x"));
+      more.push_back(RecipeDraft(Kind::library, name + which, {"1"}).method("distro", "x"));
   }
   // The last choice is impossible, whatever was chosen before.
   greedy.needs_any({{Kind::framework, "jax"}, {Kind::framework, "mxnet"}});
-  more.push_back(Recipe(Kind::framework, "mxnet", {"1"}).method("pip", "x"));
+  more.push_back(RecipeDraft(Kind::framework, "mxnet", {"1"}).method("pip", "x"));
   Resolver resolver = with_horovod(std::move(greedy), std::move(more));
   EXPECT_NE(error_of([&] {
               resolver.run(cell({{"distributed", "horovod"}}));
@@ -133,9 +134,9 @@ TEST(NeedsTest, ManyAlternativesThatFailTogetherAreGivenUp) {
 }
 
 TEST(NeedsTest, ConditionsThatMakeACircleOfThisCellAreAnErrorAndNoOthers) {
-  Recipe a =
-      Recipe(Kind::library, "a", {"1"}).method("distro", "x").needs_when(Kind::library, "b", "", "zen*");
-  Recipe b = Recipe(Kind::library, "b", {"1"}).method("distro", "x").needs(Kind::library, "a");
+  RecipeDraft a =
+      RecipeDraft(Kind::library, "a", {"1"}).method("distro", "x").needs_when(Kind::library, "b", "", "zen*");
+  RecipeDraft b = RecipeDraft(Kind::library, "b", {"1"}).method("distro", "x").needs(Kind::library, "a");
   Resolver resolver = with_horovod(horovod(), {a, b});
   EXPECT_TRUE(reference_faults(resolver.recipes()).empty());
   EXPECT_EQ(added(resolver, {{"library", "b"}}), Words{"a"});

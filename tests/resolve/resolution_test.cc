@@ -58,8 +58,8 @@ TEST_F(ResolutionTest, WhatCellsShareChangesNoneOfThem) {
 
 // Everything that a script's values, a need and a test may depend on, in one recipe.
 TEST_F(ResolutionTest, WhatDependsOnTheRestOfTheCellIsNotShared) {
-  std::vector<Recipe> recipes = demo_recipes();
-  recipes.push_back(Recipe(Kind::distributed, "mpi", {"4.1", "3.4"})
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  recipes.push_back(RecipeDraft(Kind::distributed, "mpi", {"4.1", "3.4"})
                         .method("source", "install mpi",
                                 {"KILN_VERSION", "KILN_LIBRARY_NAME", "KILN_FRAMEWORK_VERSION", "CFLAGS",
                                  "KILN_CUDA_ARCHS", "KILN_OPTIMISE"})
@@ -109,8 +109,8 @@ TEST_F(ResolutionTest, StepsOfEqualKeyAreOneStep) {
 
 // Two versions of what no script is told are one step with two titles: each image says its own.
 TEST_F(ResolutionTest, WordsAreTheImagesOwn) {
-  Resolver resolver({Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-                     Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo")});
+  Resolver resolver({RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                     RecipeDraft(Kind::framework, "hello", {"2", "1"}).method("distro", "echo")});
   const Resolution all = resolve(expand(matrix({axis("framework", {"hello"}), axis("version", {"1", "2"}),
                                                 axis("base", {"debian"}), axis("target", {"zen3"})}),
                                         resolver.input().recipes),
@@ -126,8 +126,8 @@ TEST_F(ResolutionTest, WordsAreTheImagesOwn) {
 
 // A cell that cannot be leaves its steps behind; their words are not those of an image's.
 TEST_F(ResolutionTest, AStepIsCalledWhatTheFirstImageCallsIt) {
-  Resolver resolver({Recipe(Kind::base, "debian", {"trixie"}).rootfs(),
-                     Recipe(Kind::framework, "hello", {"2", "1"}).method("distro", "echo")});
+  Resolver resolver({RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                     RecipeDraft(Kind::framework, "hello", {"2", "1"}).method("distro", "echo")});
   Matrix cells = matrix({axis("framework", {"hello"}), axis("version", {"2"}), axis("base", {"debian"}),
                          axis("target", {"zen3"}), axis("optimise", {"o3"})});
   cells.groups[0].include.push_back(partial({{"framework", "hello"},

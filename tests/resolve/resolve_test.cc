@@ -11,7 +11,7 @@ using testing::cell;
 using testing::demo_recipes;
 using testing::demo_recipes_with;
 using testing::error_of;
-using testing::Recipe;
+using testing::RecipeDraft;
 using testing::Resolver;
 using testing::titles;
 
@@ -74,8 +74,8 @@ TEST(ResolveTest, UnmetNeedsExcludeTheCellWithThePlainReason) {
 }
 
 TEST(ResolveTest, TheFrameworkMustOfferTheCellsMethodOthersTakeTheirOwn) {
-  Resolver resolver(
-      demo_recipes_with(Recipe(Kind::library, "old", {"2.0", "1.0"}).method("pip", "x").for_versions("<2")));
+  Resolver resolver(demo_recipes_with(
+      RecipeDraft(Kind::library, "old", {"2.0", "1.0"}).method("pip", "x").for_versions("<2")));
   EXPECT_EQ(
       resolver.reason({{"framework", "jax"}, {"method", "distro"}, {"base", "debian"}, {"target", "zen3"}}),
       "jax 0.10.2 has no method distro; it has pip");
@@ -117,11 +117,11 @@ TEST(ResolveTest, UnknownNamesAreErrorsAtTheCell) {
 }
 
 TEST(ResolveTest, AnAddedComponentFitsEveryOneWhoNeedsIt) {
-  Recipe picky(Kind::workload, "picky", {"1"});
+  RecipeDraft picky(Kind::workload, "picky", {"1"});
   picky.method("distro", "x").needs(Kind::toolchain, "python", "<3.12");
   Resolver resolver(demo_recipes_with(picky));
   EXPECT_EQ(use_of(resolver.spec(cell({{"workload", "picky"}})), "python").version.text(), "3.11");
-  Recipe impossible(Kind::workload, "impossible", {"1"});
+  RecipeDraft impossible(Kind::workload, "impossible", {"1"});
   impossible.method("distro", "x")
       .needs(Kind::toolchain, "python", "<3.12")
       .needs(Kind::toolchain, "python", ">=3.12");
@@ -131,7 +131,7 @@ TEST(ResolveTest, AnAddedComponentFitsEveryOneWhoNeedsIt) {
 }
 
 TEST(ResolveTest, ANeedThatNoRecipeMeetsIsAnErrorThere) {
-  Recipe absent(Kind::workload, "w", {"1"});
+  RecipeDraft absent(Kind::workload, "w", {"1"});
   absent.method("distro", "x").needs(Kind::library, "openbls");
   EXPECT_EQ(error_of([&] {
               Resolver(demo_recipes_with(absent)).run(cell({{"workload", "w"}}));
@@ -139,7 +139,7 @@ TEST(ResolveTest, ANeedThatNoRecipeMeetsIsAnErrorThere) {
             "recipes/workload/w/recipe.json:11:3: error: no recipe for library 'openbls' (at "
             "/methods/x/needs/0); did you mean "
             "'openblas'?");
-  Recipe newer(Kind::workload, "w", {"1"});
+  RecipeDraft newer(Kind::workload, "w", {"1"});
   newer.method("distro", "x").needs(Kind::library, "openblas", ">=1");
   EXPECT_EQ(error_of([&] {
               Resolver(demo_recipes_with(newer)).run(cell({{"workload", "w"}}));
@@ -150,8 +150,8 @@ TEST(ResolveTest, ANeedThatNoRecipeMeetsIsAnErrorThere) {
 }
 
 TEST(ResolveTest, AWishGivesWayToANeed) {
-  std::vector<Recipe> recipes = demo_recipes();
-  for (Recipe& recipe : recipes)
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  for (RecipeDraft& recipe : recipes)
     if (recipe.get().name == "pytorch") recipe.needs(Kind::library, "openblas");  // of method pip
   ImageSpec spec = Resolver(recipes).spec(cell({{"method", "pip"}}));
   EXPECT_EQ(titles(spec.image_stage()),
@@ -159,9 +159,9 @@ TEST(ResolveTest, AWishGivesWayToANeed) {
 }
 
 TEST(ResolveTest, WishesInACircleAreAnError) {
-  std::vector<Recipe> recipes =
-      demo_recipes_with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
-  recipes.push_back(Recipe(Kind::library, "b", {"1"}).method("distro", "x").after("a"));
+  std::vector<RecipeDraft> recipes =
+      demo_recipes_with(RecipeDraft(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
+  recipes.push_back(RecipeDraft(Kind::library, "b", {"1"}).method("distro", "x").after("a"));
   EXPECT_EQ(error_of([&] {
               Resolver(recipes).run(cell({{"library", "a+b"}}));
             }),
@@ -171,10 +171,10 @@ TEST(ResolveTest, WishesInACircleAreAnError) {
 }
 
 TEST(ResolveTest, WhatLeadsIntoACircleIsNoPartOfIt) {
-  std::vector<Recipe> recipes =
-      demo_recipes_with(Recipe(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
-  recipes.push_back(Recipe(Kind::library, "b", {"1"}).method("distro", "x").after("c"));
-  recipes.push_back(Recipe(Kind::library, "c", {"1"}).method("distro", "x").after("b"));
+  std::vector<RecipeDraft> recipes =
+      demo_recipes_with(RecipeDraft(Kind::library, "a", {"1"}).method("distro", "x").after("b"));
+  recipes.push_back(RecipeDraft(Kind::library, "b", {"1"}).method("distro", "x").after("c"));
+  recipes.push_back(RecipeDraft(Kind::library, "c", {"1"}).method("distro", "x").after("b"));
   EXPECT_NE(error_of([&] {
               Resolver(recipes).run(cell({{"library", "a+b+c"}}));
             }).find("in a circle: library/b → library/c → library/b (at "),
@@ -195,7 +195,7 @@ TEST(ResolveTest, FlagsAreArchspecsForTheCompilerOfTheStage) {
 }
 
 TEST(ResolveTest, AllFlagVariablesHaveTheirForm) {
-  Recipe kernel(Kind::library, "kernel", {"1"});
+  RecipeDraft kernel(Kind::library, "kernel", {"1"});
   kernel.method("source", "make", {"KILN_CPU_FLAGS", "CXXFLAGS", "FFLAGS", "KILN_BAZEL_COPTS"})
       .needs(Kind::toolchain, "gcc");
   auto parameters = Resolver(demo_recipes_with(kernel))
@@ -215,7 +215,7 @@ TEST(ResolveTest, AllFlagVariablesHaveTheirForm) {
 }
 
 TEST(ResolveTest, FlagsWithoutACompilerAreAnErrorAtTheMethod) {
-  Recipe kernel(Kind::library, "kernel", {"1"});
+  RecipeDraft kernel(Kind::library, "kernel", {"1"});
   kernel.method("source", "make", {"CFLAGS"});
   EXPECT_EQ(
       error_of([&] {
@@ -225,8 +225,8 @@ TEST(ResolveTest, FlagsWithoutACompilerAreAnErrorAtTheMethod) {
       "compiler is in "
       "the stage where its script runs (at /methods/source); add a toolchain with the facts 'compiler' and "
       "'compiler_version' to its needs, such as gcc");
-  std::vector<Recipe> recipes =
-      demo_recipes_with(Recipe(Kind::toolchain, "tcc", {"1"}).method("distro", "x"));
+  std::vector<RecipeDraft> recipes =
+      demo_recipes_with(RecipeDraft(Kind::toolchain, "tcc", {"1"}).method("distro", "x"));
   recipes.back().fact("1", "compiler", "tcc").fact("1", "compiler_version", "1");
   recipes.push_back(kernel.needs(Kind::toolchain, "tcc"));
   EXPECT_EQ(error_of([&] {
@@ -238,7 +238,7 @@ TEST(ResolveTest, FlagsWithoutACompilerAreAnErrorAtTheMethod) {
 }
 
 TEST(ResolveTest, OnlyDeclaredParametersAreSetAndMissingValuesAreEmpty) {
-  Recipe reader(Kind::workload, "reader", {"1.2"});
+  RecipeDraft reader(Kind::workload, "reader", {"1.2"});
   reader.method(
       "distro", "x",
       {"KILN_NAME", "KILN_METHOD", "KILN_PREFIX", "KILN_FACT_COLOUR", "KILN_FACT_SHAPE", "KILN_SOURCE_URL",
@@ -272,7 +272,7 @@ TEST(ResolveTest, OnlyDeclaredParametersAreSetAndMissingValuesAreEmpty) {
 }
 
 TEST(ResolveTest, AnUnknownParameterIsAnErrorAtTheMethod) {
-  Recipe reader(Kind::workload, "reader", {"1.2"});
+  RecipeDraft reader(Kind::workload, "reader", {"1.2"});
   reader.method("distro", "x", {"KILN_VERSOIN"});
   EXPECT_EQ(error_of([&] {
               Resolver(demo_recipes_with(reader)).run(cell({{"workload", "reader"}}));
@@ -283,8 +283,8 @@ TEST(ResolveTest, AnUnknownParameterIsAnErrorAtTheMethod) {
 }
 
 TEST(ResolveTest, PulledBasesNameTheirVersionAndRunTheirScript) {
-  std::vector<Recipe> recipes =
-      demo_recipes_with(Recipe(Kind::base, "ubuntu", {"24.04"}).image("docker.io/library/ubuntu:{version}"));
+  std::vector<RecipeDraft> recipes = demo_recipes_with(
+      RecipeDraft(Kind::base, "ubuntu", {"24.04"}).image("docker.io/library/ubuntu:{version}"));
   ImageSpec spec = Resolver(recipes).spec(cell({{"base", "ubuntu@24.04"}}));
   const Step& pull = spec.image_stage().steps[0];
   EXPECT_EQ(pull.kind, StepKind::pull);
@@ -315,8 +315,8 @@ TEST(ResolveTest, EveryComponentWithATestIsTestedOnTheLastStep) {
 }
 
 TEST(ResolveTest, LabelsSayWhatIsInTheImage) {
-  std::vector<Recipe> recipes = demo_recipes();
-  for (Recipe& recipe : recipes) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  for (RecipeDraft& recipe : recipes) {
     if (recipe.get().name != "pytorch") continue;
     recipe.get().description = "PyTorch";
     recipe.get().homepage = "https://example.org/pytorch";

@@ -121,7 +121,7 @@ TEST(RecipeOriginTest, OfAGitWorkTree) {
     return runner.run(command).ok();
   };
   RecipeBook recipes;
-  Component component;
+  Recipe component;
   component.kind = Kind::base;
   component.name = "x";
   component.folder = root / "base" / "x";

@@ -45,9 +45,9 @@ inline const ComponentUse& part_of_kind(const ImageSpec& spec, Kind kind) {
 
 // The fact of the component that an image uses; "" when it has none.
 inline std::string fact_of(const ComponentUse& use, const std::string& name) {
-  const Component* component = repository_recipes().find(use.kind, use.name);
-  auto found = component->find_version(use.version)->facts.find(name);
-  return found == component->find_version(use.version)->facts.end() ? "" : found->second;
+  const Recipe* recipe = repository_recipes().find(use.kind, use.name);
+  auto found = recipe->find_version(use.version)->facts.find(name);
+  return found == recipe->find_version(use.version)->facts.end() ? "" : found->second;
 }
 
 // True when the cell has all these values.

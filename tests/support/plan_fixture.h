@@ -28,9 +28,9 @@ inline SourceLocation at(const std::string& file, int line, const std::string& p
 }
 
 // A component whose versions are given newest first; methods and files are added by the calls below.
-class Recipe {
+class RecipeDraft {
  public:
-  Recipe(Kind kind, const std::string& name, const std::vector<std::string>& versions) {
+  RecipeDraft(Kind kind, const std::string& name, const std::vector<std::string>& versions) {
     component_.kind = kind;
     component_.name = name;
     component_.file = fmt::format("recipes/{}/{}/recipe.json", name_of(kind), name);
@@ -41,8 +41,8 @@ class Recipe {
   }
 
   // A method with a script "<name>.sh" whose bytes are `bytes`; without bytes there is nothing to install.
-  Recipe& method(const std::string& name, const std::string& bytes = "",
-                 std::vector<std::string> parameters = {}) {
+  RecipeDraft& method(const std::string& name, const std::string& bytes = "",
+                      std::vector<std::string> parameters = {}) {
     Method method;
     method.name = name;
     method.parameters = std::move(parameters);
@@ -51,27 +51,27 @@ class Recipe {
     component_.methods.push_back(std::move(method));
     return *this;
   }
-  Recipe& rootfs(const std::string& bytes = "make a root file system") {
+  RecipeDraft& rootfs(const std::string& bytes = "make a root file system") {
     method("distro");
     component_.methods.back().rootfs = file("rootfs.sh", bytes);
     return *this;
   }
-  Recipe& image(const std::string& reference) {
+  RecipeDraft& image(const std::string& reference) {
     method("hub");
     component_.methods.back().image = reference;
     return *this;
   }
-  Recipe& needs(Kind kind, const std::string& name, const std::string& range = "") {
+  RecipeDraft& needs(Kind kind, const std::string& name, const std::string& range = "") {
     component_.methods.back().needs.push_back(need(kind, name, range));
     return *this;
   }
-  Recipe& needs_when(Kind kind, const std::string& name, const std::string& version,
-                     const std::string& target) {
+  RecipeDraft& needs_when(Kind kind, const std::string& name, const std::string& version,
+                          const std::string& target) {
     needs(kind, name);
     component_.methods.back().needs.back().when = {VersionRange::parse(version), target};
     return *this;
   }
-  Recipe& needs_any(const std::vector<std::pair<Kind, std::string>>& options) {
+  RecipeDraft& needs_any(const std::vector<std::pair<Kind, std::string>>& options) {
     Need any = need(Kind::library, "", "");
     for (const auto& [kind, name] : options) {
       std::size_t at = name.find(' ');
@@ -80,51 +80,52 @@ class Recipe {
     component_.methods.back().needs.push_back(std::move(any));
     return *this;
   }
-  Recipe& after(const std::string& name) {
+  RecipeDraft& after(const std::string& name) {
     component_.methods.back().after.push_back(name);
     component_.methods.back().after_where.push_back(component_.methods.back().where);
     return *this;
   }
-  Recipe& build(const std::string& bytes, const std::vector<std::string>& copy) {
+  RecipeDraft& build(const std::string& bytes, const std::vector<std::string>& copy) {
     component_.methods.back().build = BuildStage{{}, file("build.sh", bytes), copy};
     return *this;
   }
-  Recipe& build_needs(Kind kind, const std::string& name, const std::string& range = "") {
+  RecipeDraft& build_needs(Kind kind, const std::string& name, const std::string& range = "") {
     component_.methods.back().build->needs.push_back(need(kind, name, range));
     return *this;
   }
-  Recipe& for_versions(const std::string& range) {
+  RecipeDraft& for_versions(const std::string& range) {
     component_.methods.back().versions = VersionRange::parse(range);
     return *this;
   }
-  Recipe& environment(const std::string& name, const std::string& value) {
+  RecipeDraft& environment(const std::string& name, const std::string& value) {
     component_.methods.back().environment[name] = value;
     return *this;
   }
-  Recipe& optimised() {
+  RecipeDraft& optimised() {
     component_.methods.back().optimised = true;
     return *this;
   }
-  Recipe& reads(const std::string& path, const std::string& bytes) {
+  RecipeDraft& reads(const std::string& path, const std::string& bytes) {
     component_.methods.back().files.push_back(file(path, bytes));
     return *this;
   }
-  Recipe& fact(const std::string& version, const std::string& name, const std::string& value) {
+  RecipeDraft& fact(const std::string& version, const std::string& name, const std::string& value) {
     for (ComponentVersion& one : component_.versions)
       if (one.version.text() == version) one.facts[name] = value;
     return *this;
   }
-  Recipe& test(const std::string& bytes) {
+  RecipeDraft& test(const std::string& bytes) {
     component_.tests.push_back({file("smoke.sh", bytes), {}});
     return *this;
   }
-  Recipe& test_when(const std::string& bytes, const std::string& target, const std::string& version = "") {
+  RecipeDraft& test_when(const std::string& bytes, const std::string& target,
+                         const std::string& version = "") {
     component_.tests.push_back({file(fmt::format("smoke{}.sh", component_.tests.size()), bytes),
                                 {},
                                 {VersionRange::parse(version), target}});
     return *this;
   }
-  Component& get() { return component_; }
+  Recipe& get() { return component_; }
 
  private:
   std::string file(const std::string& path, const std::string& bytes) {
@@ -134,47 +135,48 @@ class Recipe {
   Need need(Kind kind, const std::string& name, const std::string& range) const {
     return {kind, name, VersionRange::parse(range), at(component_.file, 11, "/methods/x/needs/0")};
   }
-  Component component_;
+  Recipe component_;
 };
 
-inline RecipeBook book(std::vector<Recipe> recipes) {
+inline RecipeBook book(std::vector<RecipeDraft> recipes) {
   RecipeBook book;
-  for (Recipe& recipe : recipes) book.add(recipe.get());
+  for (RecipeDraft& recipe : recipes) book.add(recipe.get());
   return book;
 }
 
 // The demo's components in small: a base, gcc and python, two BLAS libraries, pytorch, jax and inductor.
-inline std::vector<Recipe> demo_recipes() {
-  Recipe gcc(Kind::toolchain, "gcc", {"14.2", "12.2"});
+inline std::vector<RecipeDraft> demo_recipes() {
+  RecipeDraft gcc(Kind::toolchain, "gcc", {"14.2", "12.2"});
   gcc.method("distro", "install gcc", {"KILN_VERSION"});
   for (const char* version : {"14.2", "12.2"})
     gcc.fact(version, "compiler", "gcc").fact(version, "compiler_version", version);
-  return {Recipe(Kind::base, "debian", {"trixie", "bookworm"}).rootfs().fact("trixie", "suite", "trixie"),
-          gcc,
-          Recipe(Kind::toolchain, "python", {"3.13", "3.11"})
-              .method("distro", "install python", {"KILN_VERSION"}),
-          Recipe(Kind::library, "openblas", {"0.3.29", "0.3.28"})
-              .method("distro", "install openblas")
-              .optimised()
-              .after("framework")
-              .test("is it openblas")
-              .method("source", "", {"KILN_VERSION", "CFLAGS"})
-              .build("make openblas", {"/opt/kiln/openblas"})
-              .build_needs(Kind::toolchain, "gcc"),
-          Recipe(Kind::framework, "pytorch", {"2.7.0", "2.6.0", "1.13.1"})
-              .method("distro", "install pytorch", {"KILN_VERSION"})
-              .needs(Kind::toolchain, "python", ">=3.11")
-              .environment("TORCH_HOME", "/var/torch")
-              .test("import torch")
-              .method("pip", "pip install torch", {"KILN_VERSION"})
-              .fact("2.6.0", "python", "3.13")
-              .fact("1.13.1", "python", "3.10"),
-          Recipe(Kind::framework, "jax", {"0.10.2"}).method("pip", "pip install jax"),
-          Recipe(Kind::compiler, "inductor", {"2.6.0"})
-              .method("distro")
-              .needs(Kind::framework, "pytorch", ">=2.0")
-              .needs(Kind::toolchain, "gcc", ">=12")
-              .test("compiled code ran")};
+  return {
+      RecipeDraft(Kind::base, "debian", {"trixie", "bookworm"}).rootfs().fact("trixie", "suite", "trixie"),
+      gcc,
+      RecipeDraft(Kind::toolchain, "python", {"3.13", "3.11"})
+          .method("distro", "install python", {"KILN_VERSION"}),
+      RecipeDraft(Kind::library, "openblas", {"0.3.29", "0.3.28"})
+          .method("distro", "install openblas")
+          .optimised()
+          .after("framework")
+          .test("is it openblas")
+          .method("source", "", {"KILN_VERSION", "CFLAGS"})
+          .build("make openblas", {"/opt/kiln/openblas"})
+          .build_needs(Kind::toolchain, "gcc"),
+      RecipeDraft(Kind::framework, "pytorch", {"2.7.0", "2.6.0", "1.13.1"})
+          .method("distro", "install pytorch", {"KILN_VERSION"})
+          .needs(Kind::toolchain, "python", ">=3.11")
+          .environment("TORCH_HOME", "/var/torch")
+          .test("import torch")
+          .method("pip", "pip install torch", {"KILN_VERSION"})
+          .fact("2.6.0", "python", "3.13")
+          .fact("1.13.1", "python", "3.10"),
+      RecipeDraft(Kind::framework, "jax", {"0.10.2"}).method("pip", "pip install jax"),
+      RecipeDraft(Kind::compiler, "inductor", {"2.6.0"})
+          .method("distro")
+          .needs(Kind::framework, "pytorch", ">=2.0")
+          .needs(Kind::toolchain, "gcc", ">=12")
+          .test("compiled code ran")};
 }
 
 inline Axis axis(const std::string& name, std::vector<std::string> values, int line = 5) {
@@ -206,8 +208,8 @@ inline AxisValues cell(AxisValues more = {}) {
   return axes;
 }
 
-inline std::vector<Recipe> demo_recipes_with(Recipe more) {
-  std::vector<Recipe> recipes = demo_recipes();
+inline std::vector<RecipeDraft> demo_recipes_with(RecipeDraft more) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
   recipes.push_back(std::move(more));
   return recipes;
 }
@@ -215,7 +217,7 @@ inline std::vector<Recipe> demo_recipes_with(Recipe more) {
 // Resolves with archspec's tables; fails the test when the cell is excluded.
 class Resolver {
  public:
-  explicit Resolver(std::vector<Recipe> recipes = demo_recipes())
+  explicit Resolver(std::vector<RecipeDraft> recipes = demo_recipes())
       : recipes_(book(std::move(recipes))), targets_(archspec()) {}
   ResolveInput input() const { return {recipes_, targets_, archspec()}; }
   std::variant<ImageSpec, ExcludedCell> run(AxisValues axes) const {

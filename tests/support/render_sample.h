@@ -89,8 +89,8 @@ inline std::vector<ImageSpec> sample_images() {
   return {first, second};
 }
 
-inline Component sample_component(Kind kind, const std::string& name, const std::vector<std::string>& files) {
-  Component component;
+inline Recipe sample_component(Kind kind, const std::string& name, const std::vector<std::string>& files) {
+  Recipe component;
   component.kind = kind;
   component.name = name;
   component.file = std::string(name_of(kind)) + "/" + name + "/recipe.json";

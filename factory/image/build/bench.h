@@ -33,7 +33,7 @@ double busy_processors(const std::string& before, const std::string& now);
 struct BenchRequest {
   const ImageSpec& image;
   Digest manifest;  // of the published image
-  const Component& workload;
+  const Recipe& workload;
   std::string method;  // of the workload
   HostDescription host;
 };
