@@ -5,23 +5,39 @@
 suite=$1
 work=$2
 
-# The $(…) are apt's.
+# URI, suite and file of each source whose archive calls itself Debian (Origin), so a vendor's repository is never taken for it.
+# Needs the archives' signed lists and no package index. The URI has the password that it may have. The $(…) are apt's.
 # shellcheck disable=SC2016
 targets() {
-  apt-get "$@" indextargets --format '$(ORIGIN)	$(SITE)	$(RELEASE)	$(SOURCESENTRY)' 'Created-By: Packages' |
-    awk -F'\t' -v OFS='\t' '$1 == "Debian" {sub(/:[0-9]+$/, "", $4); print $2, $3, $4}' | sort -u
+  apt-get "$@" indextargets --no-release-info --format '$(FILENAME)	$(METAKEY)	$(REPO_URI)	$(RELEASE)	$(SOURCESENTRY)' \
+    'Created-By: Packages' | while IFS='	' read -r index name uri release entry; do
+    archive=${index%"$(echo "$name" | tr / _)"}
+    [ -e "${archive}InRelease" ] || [ -e "${archive}Release" ] || echo "$release" >>"$work/missing"
+    for list in "${archive}InRelease" "${archive}Release"; do
+      if [ -e "$list" ] && grep -qx 'Origin: *Debian' "$list"; then
+        printf '%s\t%s\t%s\n' "${uri%/}" "$release" "${entry%:*}"
+      fi
+    done
+  done | sort -u
 }
 
-# Says what the archive calls itself (Origin), so a vendor's repository is never taken for Debian. Needs package lists;
-# where the machine keeps none, they are fetched into a private folder.
+# Where the machine keeps no lists, they are fetched into a private folder.
 targets >"$work/targets"
 if ! [ -s "$work/targets" ]; then
   mkdir -p "$work/lists/partial"
-  apt-get -qq -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root update >&2
-  targets -o Dir::State::Lists="$work/lists" >"$work/targets"
+  set -- -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root
+  apt-get -qq "$@" update >&2 -o Acquire::IndexTargets::deb::Packages::DefaultEnabled=false \
+    -o Acquire::IndexTargets::deb::Translations::DefaultEnabled=false -o APT::Update::Error-Mode=any
+  rm -f "$work/missing"
+  targets "$@" >"$work/targets"
+  # apt passes over an archive that is trusted as it is.
+  if [ -e "$work/missing" ]; then
+    echo "package-sources.sh: no list of $(sort -u "$work/missing" | paste -s -d ' ') is where apt's sources say" >&2
+    exit 1
+  fi
 fi
 if ! [ -s "$work/targets" ]; then
-  echo "rootfs.sh: none of this machine's apt sources is a Debian archive; add one (man sources.list)" >&2
+  echo "package-sources.sh: none of this machine's apt sources is a Debian archive; add one (man sources.list)" >&2
   exit 6
 fi
 
@@ -80,7 +96,7 @@ while IFS='	' read -r uri release file; do
     *-*) continue ;;  # backports and the like
     *) pocket= ;;
   esac
-  options=$(options_of "${uri%/}" "$release" "$file")
+  options=$(options_of "$uri" "$release" "$file")
   case $options in
     *Signed-By:* | *Trusted:*) ;;
     *) options="Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg" ;;

@@ -30,21 +30,19 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# How this machine reaches its packages, in a folder that no image has. Keys stay where they are: apt reads them as a user of its own.
 /bin/sh -eu ./package-sources.sh "$suite" "$work" >"$work/kiln.sources"
+mkdir "$work/site"
+KILN_OUTPUT="$work/site" /bin/sh -eu ./site.sh
+sed "s|/run/kiln/site/base/|$work/site/|; /SourceList/d" "$work/site/apt.conf" >"$work/acquire.conf"
+apt-config dump --format '%F "%v";%n' Acquire | grep '::CaInfo ' >>"$work/acquire.conf" || true
 
-# How this machine's apt reaches its sources: proxies, checks, patience. Kept in the image, whose later steps need them.
-apt-config dump --format '%F "%v";%n' Acquire |
-  grep -E '^Acquire::([^ ]*::)?(Proxy[^ ]*|Check-Valid-Until|Check-Date|Verify-Peer|Verify-Host|CaInfo|Retries|Timeout) ' \
-    >"$work/acquire.conf" || true
+# What the image has instead.
+for archive in "debian $suite" "debian $suite-updates" "debian-security $suite-security"; do
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/$archive main"
+done >"$work/sources.list"
 
-# Keys of a site's own mirror go where the sources say that they are. Debian's come with Debian.
-keys=$(sed -n 's/^Signed-By: *//p' "$work/kiln.sources" | tr -s ', ' '\n' | grep '^/' | grep -v '/debian-archive-' | sort -u) || true
-set --
-for key in $keys; do
-  set -- "$@" "--setup-hook=install -D -m 644 '$key' \"\$1$key\""
-done
-
-# `$1` is for mmdebstrap to fill in. CaInfo names a file of this machine; in the image the site's certificates are mounted at Debian's own place.
+# `$1` is for mmdebstrap to fill in.
 # shellcheck disable=SC2016
 mmdebstrap --format=tar --variant=minbase --architectures="$architecture" --include=ca-certificates \
   --aptopt="$work/acquire.conf" \
@@ -52,8 +50,8 @@ mmdebstrap --format=tar --variant=minbase --architectures="$architecture" --incl
   --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' \
   --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-  "$@" \
-  --customize-hook='sed -i /CaInfo/d "$1/etc/apt/apt.conf.d/99mmdebstrap"' \
+  --customize-hook='rm -f "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/etc/apt/sources.list.d/*' \
+  --customize-hook="cp '$work/sources.list' \"\$1/etc/apt/sources.list\"" \
   --customize-hook='rm -f "$1/etc/hostname" "$1/etc/resolv.conf"' \
   --customize-hook='rm -rf "$1"/var/log/*.log "$1"/var/log/apt "$1"/var/cache/debconf/*-old "$1/var/cache/ldconfig/aux-cache"' \
   "$suite" "$KILN_OUTPUT" "$work/kiln.sources"

@@ -12,4 +12,12 @@ esac
 dpkg --audit
 apt-get check -qq
 [ -s /etc/ssl/certs/ca-certificates.crt ]
+if grep -v ' http://deb\.debian\.org/' /etc/apt/sources.list; then
+  echo "a source of the build machine in /etc/apt/sources.list" >&2
+  exit 1
+fi
+if apt-config dump Acquire | grep -E '::(Proxy|Check-Valid-Until|Check-Date|Verify-Peer|Verify-Host)'; then
+  echo "a setting of the build machine in apt's configuration" >&2
+  exit 1
+fi
 echo "$PRETTY_NAME, $(dpkg-query -W | wc -l) packages"

@@ -20,12 +20,27 @@ case $KILN_CPU_TARGET in
   *) echo "source.sh: OpenBLAS has no kernels of its own for $KILN_CPU_TARGET; take the method distro" >&2; exit 3 ;;
 esac
 
-for sources in /etc/apt/sources.list.d/*.sources; do
-  sed 's/^Types:.*/Types: deb-src/' "$sources" >"${sources%.sources}-src.sources"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Wherever apt finds packages it finds their sources: the same lists, in a folder of their own.
+list='' parts=''
+eval "$(apt-config shell list Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
+mkdir "$work/lists"
+for file in "$list" "$parts"/*; do
+  name=$work/lists/$(basename "$file")
+  case $file in
+    *.sources) sed 's/^Types:.*/Types: deb deb-src/' "$file" >"$name" ;;
+    *.list) sed -n 's/^deb /deb-src /p; /^deb /p' "$file" >"$name" ;;
+  esac
 done
+{
+  [ -z "${APT_CONFIG:-}" ] || cat "$APT_CONFIG"
+  echo "Dir::Etc::SourceList \"/dev/null\"; Dir::Etc::SourceParts \"$work/lists\";"
+} >"$work/apt.conf"
+export APT_CONFIG="$work/apt.conf"
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends dpkg-dev
-work=$(mktemp -d)
 cd "$work"
 found=$(apt-cache showsrc --only-source openblas | sed -n "s/^Version: \(${KILN_VERSION}[+-].*\)/\1/p" | head -n 1)
 [ -n "$found" ] || { echo "source.sh: this release has no source package of OpenBLAS $KILN_VERSION" >&2; exit 3; }
@@ -42,5 +57,3 @@ make "$@" install >install.log 2>&1 || { tail -n 40 install.log; exit 1; }
 # ldconfig lists libraries by the name that is inside them: a link called libblas.so.3 would not be found.
 gcc -shared -Wl,-soname,libblas.so.3 -Wl,--no-as-needed -o "$KILN_PREFIX/lib/libblas.so.3" -L"$KILN_PREFIX/lib" -lopenblas
 rm -rf "${KILN_PREFIX:?}/lib/cmake" "${KILN_PREFIX:?}/bin"
-cd /
-rm -rf "$work" /etc/apt/sources.list.d/*-src.sources
