@@ -68,6 +68,18 @@ std::string plain_reference(const std::string& reference);
 std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec,
                                                            const std::set<StepKind>& kinds);
 
+// What %setup of a definition file has to do.
+struct SetupParts {
+  bool unpacks = false;  // a root file system
+  bool beside = false;   // rootfs.sh and what it left lie beside the definition file
+  std::map<std::string, std::vector<std::string>> secrets;  // secrets_of()
+};
+std::string setup_script(const SetupParts& parts);
+
+// rootfs.sh: makes the root file systems of the bases beside itself, each whole or not at all; with `site`,
+// also site/base, where the base's recipe says how the machine reaches packages.
+std::string rootfs_script(const ImageSpec& spec, const RenderLayout& layout, bool site);
+
 // One line of free text for comments and help; "{{" is pulled apart.
 std::string one_line(std::string_view text);
 // "pytorch 2.6.0 (distro), inductor 2.6.0 (builtin); for x86_64_v3"

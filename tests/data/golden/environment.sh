@@ -6,7 +6,7 @@ fi
 if [ -e /run/kiln/secrets/gitconfig ]; then
   export GIT_CONFIG_SYSTEM=/run/kiln/secrets/gitconfig
 fi
-# rootfs.sh leaves site/base: how the machine that ran it reaches packages. It is mounted, and in no layer.
+# How this machine reaches packages, where rootfs.sh has left it beside the Dockerfile: mounted, and in no layer.
 if [ -e /run/kiln/site/base/apt.conf ]; then
   export APT_CONFIG=/run/kiln/site/base/apt.conf
 fi

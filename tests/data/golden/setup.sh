@@ -25,18 +25,6 @@ if [ -f "$git" ]; then
   cp "$git" "$root$site/gitconfig"
   echo "export GIT_CONFIG_SYSTEM=$site/gitconfig" >>"$root$site/environment.sh"
 fi
-# Secrets that steps need, by name; %post removes them with all else of the site.
-if [ -e site/secrets ]; then
-  install -d -m 700 "$root$site/secrets"
-  while IFS= read -r name; do
-    if [ ! -f "${KILN_SECRETS:-}/$name" ]; then
-      echo "the secret $name is missing: put it into a file of that name, and name its folder in KILN_SECRETS" >&2
-      exit 1
-    fi
-    install -m 600 "$KILN_SECRETS/$name" "$root$site/secrets/$name"
-  done <site/secrets
-  echo "export KILN_SECRETS=$site/secrets" >>"$root$site/environment.sh"
-fi
 # What rootfs.sh left: how this machine reaches packages.
 if [ -e site/base/apt.conf ]; then
   cp -R site/base "$root$site/base"
