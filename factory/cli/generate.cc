@@ -14,12 +14,26 @@ namespace {
 struct GenerateOptions : CellOptions {
   std::string output;
   std::string format;
+  bool one_file = false;
 };
 
+// The two files of an image.
+struct TextPair {
+  std::string dockerfile;
+  std::string definition;
+};
+
+TextPair texts_of(const ImageSpec& spec, const RecipeBook& recipes, bool one_file) {
+  if (!one_file) return {render_dockerfile(spec), render_singularity(spec)};
+  return {render_inline_dockerfile(spec, recipes), render_inline_singularity(spec, recipes)};
+}
+
 // Parsed again, what is written has to say what the plan says; nothing is written before all of it does.
-void prove(const ImageSpec& spec) {
+void prove(const ImageSpec& spec, const RecipeBook& recipes, bool one_file) {
+  const TextPair texts = texts_of(spec, recipes, one_file);
   std::vector<std::string> differences =
-      twin_differences(spec, render_dockerfile(spec), render_singularity(spec));
+      one_file ? inline_differences(spec, render_context(spec, recipes), texts.dockerfile, texts.definition)
+               : twin_differences(spec, texts.dockerfile, texts.definition);
   if (differences.empty()) return;
   Error error(ExitCode::images_failed,
               fmt::format("the rendered files of '{}' do not say what its plan says", spec.request.id),
@@ -37,6 +51,18 @@ void write_image(const ImageSpec& spec, const RecipeBook& recipes, const fs::pat
   say("{}\n", folder.string());
 }
 
+void write_one_file_each(const ImageSpec& spec, const RecipeBook& recipes, const fs::path& output,
+                         FileSystem& files) {
+  const TextPair texts = texts_of(spec, recipes, true);
+  const std::string name = fmt::format("{}_{}", spec.repository, spec.tag);
+  for (const auto& [ending, text] :
+       {std::pair(kInlineDockerfile, texts.dockerfile), std::pair(kInlineDefinition, texts.definition)}) {
+    const fs::path path = output / fmt::format("{}{}", name, ending);
+    files.write_output(path, text);
+    say("{}\n", path.string());
+  }
+}
+
 // Nothing of an image is kept: all are proven, then all are written.
 void run_generate(const CLI::App& command, const GenerateOptions& options, Invocation& invocation) {
   refuse_together(command, "--format", "--output", "--output writes both files of each cell");
@@ -45,13 +71,17 @@ void run_generate(const CLI::App& command, const GenerateOptions& options, Invoc
   if (options.output.empty() && (chosen.images.size() != 1 || options.format.empty()))
     throw Error(ExitCode::usage, "nowhere to write to",
                 "give -o DIR, or name one cell and --format dockerfile|singularity to print it");
-  for (std::uint32_t number : chosen.images) prove(catalogue.plan.image(number).spec());
+  for (std::uint32_t number : chosen.images)
+    prove(catalogue.plan.image(number).spec(), catalogue.recipes, options.one_file);
   for (std::uint32_t number : chosen.images) {
     const ImageSpec spec = catalogue.plan.image(number).spec();
-    if (!options.output.empty())
-      write_image(spec, catalogue.recipes, options.output, invocation.files);
-    else
-      print_bytes(options.format == "dockerfile" ? render_dockerfile(spec) : render_singularity(spec));
+    if (options.output.empty()) {
+      const TextPair texts = texts_of(spec, catalogue.recipes, options.one_file);
+      print_bytes(options.format == "dockerfile" ? texts.dockerfile : texts.definition);
+    } else {
+      auto write = options.one_file ? write_one_file_each : write_image;
+      write(spec, catalogue.recipes, options.output, invocation.files);
+    }
   }
 }
 
@@ -66,8 +96,12 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR");
   command->add_option("--format", options->format, "print one file of one cell: dockerfile or singularity")
       ->check(CLI::IsMember({"dockerfile", "singularity"}));
+  command->add_flag("--inline", options->one_file,
+                    "one self-contained file each, scripts and all: DIR/<repository>_<tag>.Dockerfile and "
+                    ".def, to review, send and build with nothing beside them");
   command->footer(
       "kiln generate -f matrix/demo.json -o out\n"
+      "kiln generate -f matrix/demo.json --inline -o out 'pytorch:*-openblas-x86_64-*'\n"
       "kiln generate -f matrix/demo.json --format dockerfile pytorch-2.6.0-distro-x86_64-debian_trixie");
   command->callback([options, command, &invocation] { run_generate(*command, *options, invocation); });
   return command;

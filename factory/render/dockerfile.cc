@@ -2,13 +2,15 @@
 //
 // Scripts are mounted from the build context, so no layer holds them, and so are the site's files (pip's and
 // git's configuration, certificates), which come as optional build secrets: they work without being given in
-// docker (BuildKit), podman and buildah alike, and never reach a layer or the history.
+// docker (BuildKit), podman and buildah alike, and never reach a layer or the history. In the form of one
+// file, a stage of its own writes the scripts, and a stage upon the image tests it; no other file is read.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "base/quote.h"
+#include "render/one_file.h"
 #include "render/parts.h"
 #include "render/render.h"
 
@@ -26,22 +28,9 @@ std::string secrets_header(const ImageSpec& spec) {
   return text;
 }
 
-std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout) {
-  std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
-  std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
-                                 generated_line(spec), summary(spec));
-  if (layout.needs_rootfs())
-    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
-  text +=
-      fmt::format("#   docker build -t {} .      # with BuildKit; or: podman build, buildah bud\n", image);
-  text +=
-      "# To hand in the machine's configuration, add any of:\n"
-      "#   --secret id=pip.conf,src=/etc/pip.conf\n"
-      "#   --secret id=gitconfig,src=/etc/gitconfig\n"
-      "#   --secret id=ca-certificates.crt,src=/etc/ssl/certs/ca-certificates.crt\n"
-      "#   --build-arg http_proxy=URL      # podman and buildah take proxies from the environment\n";
-  text += secrets_header(spec);
-  if (!spec.tests.empty()) text += "# To test it:\n";
+// How the image is tested by hand.
+std::string tests_header(const ImageSpec& spec, const std::string& image) {
+  std::string text;
   for (const Step& test : spec.tests) {
     std::string folder = script_folder(test);
     std::string command =
@@ -55,11 +44,46 @@ std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout)
   return text;
 }
 
-std::string run_instruction(const Step& step) {
+// `alone`: nullptr for the form with a build context.
+std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
+  std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
+  std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
+                                 generated_line(spec), summary(spec));
+  if (alone != nullptr) text += rootfs_command(layout, *alone);
+  if (alone == nullptr && layout.needs_rootfs())
+    text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
+  std::string file = alone != nullptr ? fmt::format(" -f {}", shell_word(alone->name)) : "";
+  text += fmt::format("#   docker build -t {}{} .      # with BuildKit; or: podman build, buildah bud\n",
+                      image, file);
+  text +=
+      "# To hand in the machine's configuration, add any of:\n"
+      "#   --secret id=pip.conf,src=/etc/pip.conf\n"
+      "#   --secret id=gitconfig,src=/etc/gitconfig\n"
+      "#   --secret id=ca-certificates.crt,src=/etc/ssl/certs/ca-certificates.crt\n"
+      "#   --build-arg http_proxy=URL      # podman and buildah take proxies from the environment\n";
+  text += secrets_header(spec);
+  if (!spec.tests.empty()) text += "# To test it:\n";
+  if (alone == nullptr) return text + tests_header(spec, image);
+  if (!spec.tests.empty()) text += fmt::format("#   docker build --target {}{} .\n", kTestStage, file);
+  return text + rootfs_comment(layout, *alone);
+}
+
+// What a mount of the build context is taken from.
+std::string source_of(const std::string& path, const OneFile* alone) {
+  return alone != nullptr ? fmt::format("from={},source={}/{}", kFilesStage, kFilesFolder, path)
+                          : "source=" + path;
+}
+
+std::string mount_of_scripts(const std::string& folder, const OneFile* alone) {
+  return fmt::format("--mount=type=bind,{},target={}/{}", source_of("scripts/" + folder, alone), kMounts,
+                     folder);
+}
+
+std::string run_instruction(const Step& step, const OneFile* alone) {
   std::string folder = script_folder(step);
   std::vector<std::string> lines = {
-      fmt::format("--mount=type=bind,source=scripts/{0},target={1}/{0}", folder, kMounts),
-      fmt::format("--mount=type=bind,source=site,target={}/site", kMounts),
+      mount_of_scripts(folder, alone),
+      fmt::format("--mount=type=bind,{},target={}/site", source_of("site", alone), kMounts),
       fmt::format("--mount=type=secret,id=pip.conf,target={}/secrets/pip.conf", kMounts),
       fmt::format("--mount=type=secret,id=gitconfig,target={}/secrets/gitconfig", kMounts),
       fmt::format("--mount=type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt",
@@ -92,11 +116,36 @@ std::string base_stage(const RenderBase& base) {
   return fmt::format("\n# {}\nFROM scratch AS {}\nADD {} /\n", title, base.name, base.archive);
 }
 
-std::string stage_text(const RenderStage& stage, const RenderLayout& layout) {
+// The scripts, in no layer of the image.
+std::string files_stage(const ImageSpec& spec, const RenderLayout& layout, const OneFile& alone) {
+  std::vector<std::string> paths = context_paths(scripts_of(spec));
+  if (paths.empty()) return "";
+  paths.insert(paths.end(), {"site/environment.sh", "site/apt.conf"});
+  return fmt::format("\n# What the steps run; no layer of the image holds it.\nFROM {} AS {}\n{}",
+                     layout.bases().front().name, kFilesStage, writing_instructions(alone, paths));
+}
+
+// Tests the image when it is asked for; the last stage is the image again.
+std::string test_stage(const ImageSpec& spec, const RenderLayout& layout) {
+  if (spec.tests.empty()) return "";
+  const OneFile alone;
+  const std::string& image = layout.stages().back().name;
+  std::string text = fmt::format("\nFROM {} AS {}\n", image, kTestStage);
+  for (const Step& test : spec.tests) {
+    std::string folder = script_folder(test);
+    std::vector<std::string> lines = {mount_of_scripts(folder, &alone)};
+    for (std::string& line : script_lines(test, fmt::format("{}/{}", kMounts, folder), always_there(false)))
+      lines.push_back(std::move(line));
+    text += fmt::format("\n# {}\nRUN {}", one_line(test.title), continued(lines, "    "));
+  }
+  return text + fmt::format("\nFROM {}\n", image);
+}
+
+std::string stage_text(const RenderStage& stage, const RenderLayout& layout, const OneFile* alone) {
   std::string text = fmt::format("\nFROM {} AS {}\n", layout.bases()[stage.base].name, stage.name);
   for (const Step* step : stage.steps) {
     text += fmt::format("\n# {}\n", one_line(step->title));
-    text += step->kind == StepKind::copy ? copy_instructions(*step, layout) : run_instruction(*step);
+    text += step->kind == StepKind::copy ? copy_instructions(*step, layout) : run_instruction(*step, alone);
   }
   return text;
 }
@@ -112,13 +161,12 @@ std::string pairs_instruction(std::string_view instruction, const std::map<std::
   return fmt::format("\n{} {}", instruction, continued(lines, std::string(instruction.size() + 1, ' ')));
 }
 
-}  // namespace
-
-std::string render_dockerfile(const ImageSpec& spec) {
+std::string dockerfile_text(const ImageSpec& spec, const OneFile* alone) {
   RenderLayout layout(spec);
-  std::string text = dockerfile_header(spec, layout);
+  std::string text = dockerfile_header(spec, layout, alone);
   for (const RenderBase& base : layout.bases()) text += base_stage(base);
-  for (const RenderStage& stage : layout.stages()) text += stage_text(stage, layout);
+  if (alone != nullptr) text += files_stage(spec, layout, *alone);
+  for (const RenderStage& stage : layout.stages()) text += stage_text(stage, layout, alone);
   text += pairs_instruction("ENV", spec.environment, variable_name);
   text += pairs_instruction("LABEL", spec.labels, label_name);
   if (!spec.command.empty()) {
@@ -126,7 +174,16 @@ std::string render_dockerfile(const ImageSpec& spec) {
     text +=
         fmt::format("\nCMD {}\n", Json(spec.command).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  return text;
+  return alone != nullptr ? text + test_stage(spec, layout) : text;
+}
+
+}  // namespace
+
+std::string render_dockerfile(const ImageSpec& spec) { return dockerfile_text(spec, nullptr); }
+
+std::string render_inline_dockerfile(const ImageSpec& spec, const RecipeBook& recipes) {
+  const OneFile alone = one_file(spec, recipes, kInlineDockerfile);
+  return dockerfile_text(spec, &alone);
 }
 
 }  // namespace kiln

@@ -24,6 +24,16 @@ std::string render_singularity(const ImageSpec& spec);
 // script), "setup.sh" (%setup) and "site/" (read by every RUN).
 std::map<std::string, std::string> render_context(const ImageSpec& spec, const RecipeBook& recipes);
 
+// The same in one file each, which need no file beside them: the Dockerfile writes the scripts in a stage of
+// its own, %post in heredocs; the script that makes a root file system stands in comments, and the header
+// says how to run it. Throws Error(input), with name and size, for files that are not text or over 64 KiB,
+// and for over 256 KiB of them.
+std::string render_inline_dockerfile(const ImageSpec& spec, const RecipeBook& recipes);
+std::string render_inline_singularity(const ImageSpec& spec, const RecipeBook& recipes);
+// What they are called: "<repository>_<tag>" and this ending.
+inline constexpr std::string_view kInlineDockerfile = ".Dockerfile";
+inline constexpr std::string_view kInlineDefinition = ".def";
+
 // The variables that every script finds, as shell words, which the twin proof looks for. `home` adds
 // HOME=/root.
 const std::vector<std::string>& always_there(bool home);

@@ -3,10 +3,12 @@
 // In the container everything of ours is under /.kiln: scripts/ and site/ (removed at the end of %post),
 // copies/ (what a build stage hands on, as tar archives: `%files from` would follow links and run before
 // every step), and tests/, which stays so that `apptainer test` can prove the image anywhere. "{{" never
-// appears: it would be replaced by Apptainer's build arguments.
+// appears: it would be replaced by Apptainer's build arguments. In the form of one file, %setup and %post
+// write what the build context holds otherwise.
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "render/one_file.h"
 #include "render/parts.h"
 #include "render/render.h"
 
@@ -15,25 +17,28 @@ namespace {
 
 constexpr std::string_view kOurs = "/.kiln";
 
-std::string definition_header(const ImageSpec& spec, const RenderLayout& layout) {
+// `alone`: nullptr for the form with a build context.
+std::string definition_header(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
   std::string file = one_line(fmt::format("{}_{}.sif", spec.repository, spec.tag));
   std::string text = fmt::format("# {}\n#\n# {}\n#\n# To build it here, without kiln:\n",
                                  generated_line(spec), summary(spec));
-  if (layout.needs_rootfs())
+  if (alone != nullptr) text += rootfs_command(layout, *alone);
+  if (alone == nullptr && layout.needs_rootfs())
     text += "#   sh rootfs.sh      # first: makes the root file system of the base\n";
-  text += fmt::format("#   apptainer build --fakeroot {} Singularity.def\n", file);
+  text += fmt::format("#   apptainer build --fakeroot {} {}\n", file,
+                      alone != nullptr ? shell_word(alone->name) : "Singularity.def");
   text +=
       "# The machine's proxies, certificates, and pip's, git's and apt's configuration are used while "
       "building, and left out of the image.\n";
   const auto secrets = secrets_of(spec, {StepKind::run});
-  if (secrets.empty()) return text;
-  text +=
-      "# Steps need secrets, which the image does not keep; put each into a file of its name, and their "
-      "folder before the "
-      "command:\n#   KILN_SECRETS=FOLDER apptainer build …\n";
+  if (!secrets.empty())
+    text +=
+        "# Steps need secrets, which the image does not keep; put each into a file of its name, and their "
+        "folder before the "
+        "command:\n#   KILN_SECRETS=FOLDER apptainer build …\n";
   for (const auto& [name, steps] : secrets)
     text += fmt::format("#   FOLDER/{}      # for {}\n", name, fmt::join(steps, ", "));
-  return text;
+  return alone != nullptr ? text + rootfs_comment(layout, *alone) : text;
 }
 
 std::string bootstrap(const RenderBase& base, const std::string& stage) {
@@ -52,27 +57,55 @@ std::string bootstrap(const RenderBase& base, const std::string& stage) {
   return fmt::format("\nBootstrap: {}\nFrom: {}\n{}Stage: {}\n", agent, from, tagged, stage);
 }
 
-std::string setup_section(const RenderBase& base) {
+std::string setup_section(const ImageSpec& spec, const RenderBase& base, bool alone) {
   std::string root = "\"${APPTAINER_ROOTFS:-$SINGULARITY_ROOTFS}\"";
-  return fmt::format("\n%setup\n    /bin/sh -eu setup.sh {}{}\n", root,
-                     base.archive.empty() ? "" : " " + base.archive);
+  if (!base.archive.empty()) root += " " + base.archive;
+  if (!alone) return fmt::format("\n%setup\n    /bin/sh -eu setup.sh {}\n", root);
+  return fmt::format("\n%setup\n    /bin/sh -eu -s {} <<'KILN'\n{}KILN\n", root,
+                     setup_script({!base.archive.empty(), false, secrets_of(spec, {StepKind::run})}));
 }
 
 std::string archive_of(const RenderCopy& copy) { return fmt::format("{}/copies/{}.tar", kOurs, copy.number); }
 
-std::string files_sections(const RenderStage& stage, const RenderLayout& layout, const ImageSpec* image) {
+std::vector<const Step*> tests_of(const ImageSpec* image) {
+  std::vector<const Step*> tests;
+  for (std::size_t i = 0; image != nullptr && i < image->tests.size(); ++i) tests.push_back(&image->tests[i]);
+  return tests;
+}
+
+// "scripts/framework-hello/a.sh" of the build context, where `place` has it in the container.
+std::string place_of(const std::string& path, std::string_view place) {
+  return fmt::format("{}/{}{}", kOurs, place, path.substr(path.find('/')));
+}
+
+// Commands of %post that write the files of these steps; each folder first.
+std::string writing_in_post(const std::vector<const Step*>& steps, std::string_view place,
+                            const OneFile& alone) {
+  std::string text;
+  std::string folder;
+  for (const std::string& path : context_paths(steps)) {
+    std::string target = place_of(path, place);
+    if (std::string its = target.substr(0, target.rfind('/')); its != folder)
+      text += fmt::format("\n    mkdir -p {}\n", shell_word(folder = its));
+    text += writing_commands(shell_word(target), alone.context.at(path), "    ");
+  }
+  return text;
+}
+
+std::string script_files(const RenderStage& stage, const ImageSpec* image) {
   std::string files;
   for (const std::string& folder : script_folders(stage.steps)) {
     files += fmt::format("    scripts/{0} {1}/scripts/{0}\n", folder, kOurs);
   }
-  if (image != nullptr) {
-    std::vector<const Step*> tests;
-    for (const Step& test : image->tests) tests.push_back(&test);
-    for (const std::string& folder : script_folders(tests)) {
-      files += fmt::format("    scripts/{0} {1}/tests/{0}\n", folder, kOurs);
-    }
+  for (const std::string& folder : script_folders(tests_of(image))) {
+    files += fmt::format("    scripts/{0} {1}/tests/{0}\n", folder, kOurs);
   }
-  std::string text = files.empty() ? "" : "\n%files\n" + files;
+  return files.empty() ? "" : "\n%files\n" + files;
+}
+
+// What a stage takes from earlier ones.
+std::string copied_files(const RenderStage& stage, const RenderLayout& layout) {
+  std::string text;
   for (const Step* step : stage.steps) {
     if (step->kind != StepKind::copy) continue;
     const RenderCopy& copy = layout.copy_of(*step);
@@ -125,7 +158,8 @@ std::string quoted_labels(const ImageSpec& spec) {
   return text;
 }
 
-std::string post_section(std::size_t index, const RenderLayout& layout, const ImageSpec* image) {
+std::string post_section(std::size_t index, const RenderLayout& layout, const ImageSpec* image,
+                         const OneFile* alone) {
   const RenderStage& stage = layout.stages()[index];
   std::string text = "\n%post\n    umask 022\n";
   if (layout.bases()[stage.base].archive.empty()) {
@@ -135,6 +169,12 @@ std::string post_section(std::size_t index, const RenderLayout& layout, const Im
         "done\n";
   }
   text += fmt::format("    . {}/site/environment.sh\n", kOurs);
+  if (alone != nullptr) {
+    std::vector<const Step*> runs;
+    for (const Step* step : stage.steps)
+      if (step->kind == StepKind::run) runs.push_back(step);
+    text += writing_in_post(runs, "scripts", *alone) + writing_in_post(tests_of(image), "tests", *alone);
+  }
   for (const Step* step : stage.steps) text += post_step(*step, layout);
   text += hand_on(index, layout);
   if (image == nullptr) return text;
@@ -163,19 +203,27 @@ std::string image_sections(const ImageSpec& spec) {
   return text + fmt::format("\n%help\n    {}\n    {}\n", summary(spec), generated_line(spec));
 }
 
-}  // namespace
-
-std::string render_singularity(const ImageSpec& spec) {
+std::string definition_text(const ImageSpec& spec, const OneFile* alone) {
   RenderLayout layout(spec);
-  std::string text = definition_header(spec, layout);
+  std::string text = definition_header(spec, layout, alone);
   for (std::size_t i = 0; i < layout.stages().size(); ++i) {
     const RenderStage& stage = layout.stages()[i];
     const RenderBase& base = layout.bases()[stage.base];
     const ImageSpec* image = i + 1 == layout.stages().size() ? &spec : nullptr;
-    text += bootstrap(base, stage.name) + setup_section(base) + files_sections(stage, layout, image) +
-            post_section(i, layout, image);
+    text += bootstrap(base, stage.name) + setup_section(spec, base, alone != nullptr);
+    if (alone == nullptr) text += script_files(stage, image);
+    text += copied_files(stage, layout) + post_section(i, layout, image, alone);
   }
   return text + image_sections(spec);
+}
+
+}  // namespace
+
+std::string render_singularity(const ImageSpec& spec) { return definition_text(spec, nullptr); }
+
+std::string render_inline_singularity(const ImageSpec& spec, const RecipeBook& recipes) {
+  const OneFile alone = one_file(spec, recipes, kInlineDefinition);
+  return definition_text(spec, &alone);
 }
 
 }  // namespace kiln

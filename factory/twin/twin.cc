@@ -6,18 +6,14 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "twin/twin_reading.h"
 
 namespace kiln {
 namespace {
 
-std::string folder_of(const Step& step) {
-  std::string folder = step.component;
-  std::replace(folder.begin(), folder.end(), '/', '-');
-  return folder;
-}
-
 TwinScript script_of(const Step& step) {
-  return {folder_of(step), step.script, {step.parameters.begin(), step.parameters.end()}, 0, step.secrets};
+  return {
+      script_folder_of(step), step.script, {step.parameters.begin(), step.parameters.end()}, 0, step.secrets};
 }
 
 std::string reference_of(const Step& base) {
@@ -172,6 +168,12 @@ void Comparison::named(const NamedWords& planned, const NamedWords& read, const 
 }
 
 }  // namespace
+
+std::string script_folder_of(const Step& step) {
+  std::string folder = step.component;
+  std::replace(folder.begin(), folder.end(), '/', '-');
+  return folder;
+}
 
 TwinImage twin_for_dockerfile(const ImageSpec& spec) {
   TwinImage image = twin_of(spec, false);

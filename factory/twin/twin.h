@@ -2,6 +2,7 @@
 // plan says, each alone and so both the same. Pure.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,13 @@ void compare_twins(const TwinImage& planned, const TwinImage& read, const std::s
 // is not looked at.
 std::vector<std::string> dockerfile_differences(const ImageSpec& spec, std::string_view text);
 std::vector<std::string> definition_differences(const ImageSpec& spec, std::string_view text);
+
+// Of the form of one file (render_inline_…), the contents of the scripts in it included, but for the script
+// of %setup.
+std::vector<std::string> inline_differences(const ImageSpec& spec,
+                                            const std::map<std::string, std::string>& context,
+                                            std::string_view dockerfile_text,
+                                            std::string_view definition_text);
 
 // Both.
 std::vector<std::string> twin_differences(const ImageSpec& spec, std::string_view dockerfile_text,

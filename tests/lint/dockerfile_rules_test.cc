@@ -101,6 +101,14 @@ TEST(Run, IsAScriptOfItsOwn) {
       });
 }
 
+TEST(Run, ThatWritesFilesOfKilnIsNoCommand) {
+  const std::string writes =
+      " AS kiln-files\nRUN mkdir -p /kiln && printf '%s\\n' 'gcc -march=native a.c' >/kiln/a.sh\n";
+  expect_findings(
+      "Dockerfile", "",
+      {{"FROM scratch" + writes, ""}, {"FROM ubuntu" + writes, "1:6 KL015 'ubuntu' is whatever is newest"}});
+}
+
 TEST(Run, OfAnEarlierStageLeavesNothing) {
   expect_findings("Dockerfile", "",
                   {
