@@ -4,22 +4,26 @@
 
 #include <algorithm>
 
+#include "oci/blob_damage.h"
+
 namespace kiln {
 namespace {
+
+using Role = ImageBlob::Role;
 
 class BlobList {
  public:
   explicit BlobList(const BlobStore& store) : store_(store) {}
 
-  void add(std::string what, const Descriptor& blob, bool in_layout = true) {
+  void add(Role role, std::string what, const Descriptor& blob) {
     if (knows(blob.digest)) return;
     blobs_.push_back(
-        {std::move(what), blob.digest, blob.size, in_layout, damage_of(store_, blob.digest, blob.size)});
+        {role, std::move(what), blob.digest, blob.size, seen_damage(store_, blob.digest, blob.size)});
   }
 
   // The manifest's own blob, and what is in it; nullopt when it is damaged.
-  std::optional<Manifest> add_manifest(std::string what, const Digest& digest) {
-    blobs_.push_back({std::move(what), digest, 0, true, store_.has(digest) ? "" : "is missing"});
+  std::optional<Manifest> add_manifest(Role role, std::string what, const Digest& digest) {
+    blobs_.push_back({role, std::move(what), digest, 0, store_.has(digest) ? "" : "is missing"});
     ImageBlob& blob = blobs_.back();
     if (!blob.damage.empty()) return std::nullopt;
     try {
@@ -46,26 +50,18 @@ class BlobList {
 
 }  // namespace
 
-std::string damage_of(const BlobStore& store, const Digest& digest, std::uint64_t size) {
-  auto found = store.size_of(digest);
-  if (!found) return "is missing";
-  if (*found == size) return "";
-  if (*found == 0) return "is empty";
-  return fmt::format("has {} of {} bytes", *found, size);
-}
-
 std::vector<ImageBlob> blobs_of(const ImageRecord& image, const BlobStore& store) {
   BlobList list(store);
-  if (auto manifest = list.add_manifest("manifest", image.manifest)) {
-    list.add("configuration", manifest->config);
+  if (auto manifest = list.add_manifest(Role::description, "manifest", image.manifest)) {
+    list.add(Role::description, "configuration", manifest->config);
     for (std::size_t i = 0; i < manifest->layers.size(); ++i)
-      list.add(fmt::format("layer {}", i + 1), manifest->layers[i]);
+      list.add(Role::layer, fmt::format("layer {}", i + 1), manifest->layers[i]);
   }
   for (const Attachment& attachment : image.attachments) {
-    list.add(attachment.kind, attachment.blob, !attachment.referrer.empty());
+    list.add(attachment.referrer.empty() ? Role::apart : Role::document, attachment.kind, attachment.blob);
     if (attachment.referrer.empty()) continue;
-    if (auto referrer = list.add_manifest("referrer of " + attachment.kind, attachment.referrer))
-      list.add("configuration of referrers", referrer->config);
+    auto referrer = list.add_manifest(Role::document, "referrer of " + attachment.kind, attachment.referrer);
+    if (referrer) list.add(Role::document, "configuration of referrers", referrer->config);
   }
   return list.take();
 }

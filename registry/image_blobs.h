@@ -13,10 +13,11 @@ namespace kiln {
 
 // A blob, and what it is to an image.
 struct ImageBlob {
+  // document: an attachment and what makes it a referrer; apart: in no layout, as a SIF
+  enum class Role { description, layer, document, apart } role = Role::layer;
   std::string what;  // "manifest", "layer 3", "sif", "referrer of spdx"
   Digest digest;
   std::uint64_t size = 0;  // bytes that were written; of a document that cannot be read, 0
-  bool in_layout = true;   // false: it stands alone, as a SIF does
   std::string damage{};    // "is missing", "has 12 of 345 bytes"; "" when it looks whole
 };
 
@@ -30,8 +31,5 @@ std::optional<ImageBlob> first_damage(const std::vector<ImageBlob>& blobs);
 
 // Error(store) that names image, blob and remedy.
 Error damage_error(const ImageRecord& image, const ImageBlob& blob);
-
-// What is to be seen of a blob without reading it: "" when it is there and has that size.
-std::string damage_of(const BlobStore& store, const Digest& digest, std::uint64_t size);
 
 }  // namespace kiln

@@ -146,6 +146,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   if (has_formats(site, state, invocation.files)) {
     if (auto report = nothing_to_do(plan, chosen.images, view)) {
       add_broken(plan, chosen, *report);
+      view.keep(invocation.files);
       report->seconds = invocation.clock.monotonic_seconds() - start;
       print_report(*report, options);
       invocation.exit_code = report->exit_code();

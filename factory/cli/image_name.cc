@@ -8,6 +8,8 @@
 
 #include "cli/attachments.h"
 #include "cli/invocation.h"
+#include "image/state/image_check.h"
+#include "oci/blob_damage.h"
 
 namespace kiln {
 
@@ -44,10 +46,24 @@ std::string near_names(const std::string& text, const std::vector<std::string>& 
 ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)
     return parse_image_name(text);
-  if (auto record = find_record(text, invocation); record && !record->layout.empty())
+  if (auto record = find_record(text, invocation); record && !record->layout.empty()) {
+    check_layout(invocation.state(), *record);
+    invocation.image_read = *record;
     return {"oci", (invocation.state().root() / record->layout).string(), ""};
+  }
   if (text.find("://") != std::string::npos) return parse_image_name(text);
   unknown_image(text, invocation);
+}
+
+Error explained(const Error& error, const Invocation& invocation) {
+  const auto& image = invocation.image_read;
+  if (error.code() != ExitCode::input || !image) return error;
+  const BlobStore store = BlobStore::reading(invocation.state().store());
+  for (ImageBlob& blob : blobs_of(*image, store)) {
+    if (blob.damage.empty()) blob.damage = read_damage(store, blob.digest, blob.size);
+    if (!blob.damage.empty()) return damage_error(*image, blob);
+  }
+  return error;
 }
 
 void need_source(const ImageName& name, const Invocation& invocation) {

@@ -12,8 +12,13 @@ namespace kiln {
 class Invocation;
 
 // A name that find_record knows stands for the layout of that image; all else is as skopeo names it. Throws
-// Error(no_match) with near names, Error(usage) for an unknown transport.
+// Error(no_match) with near names, Error(usage) for an unknown transport, Error(store) for an image of ours
+// that is damaged, as far as is to be seen.
 ImageName name_of(const std::string& text, Invocation& invocation);
+
+// What ended the command, said as what it is: an image of ours that was read and turned out to be damaged is
+// damage of the store, with its blob and the remedy.
+Error explained(const Error& error, const Invocation& invocation);
 
 // Error(input), in the words that every reader of files has, when the folder or archive is not there.
 void need_source(const ImageName& name, const Invocation& invocation);

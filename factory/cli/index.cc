@@ -8,6 +8,7 @@
 
 #include "base/reading.h"
 #include "base/text.h"
+#include "cli/index_fsck.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -204,6 +205,7 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
                                  "kiln index import mappings.json");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });
+  add_index_fsck(*command, invocation);
   command->footer("kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");
   return command;
 }

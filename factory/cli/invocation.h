@@ -109,7 +109,8 @@ class Invocation {
   RealCommandRunner runner;
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
-  StartFolder started_in;  // before --directory
+  std::optional<ImageRecord> image_read;  // the image of ours that the command reads
+  StartFolder started_in;                 // before --directory
 
  private:
   std::optional<Microarchitectures> cpus_;

@@ -11,6 +11,7 @@
 
 #include "base/unexpected.h"
 #include "cli/complete.h"
+#include "cli/image_name.h"
 #include "cli/invocation.h"
 #include "cli/lock_use.h"
 #include "cli/options_text.h"
@@ -141,6 +142,8 @@ int run(int argc, char** argv) {
     if (problem.get_exit_code() != 0) return report(usage_error(app, problem));
     print_about(app, problem);
     return 0;
+  } catch (const Error& error) {
+    throw explained(error, invocation);
   }
   flush_stdout();
   return static_cast<int>(interrupted() ? ExitCode::interrupted : invocation.exit_code);

@@ -199,6 +199,28 @@ Descriptor BlobStore::put_file(const fs::path& file, std::string media_type, con
   }
 }
 
+std::vector<Digest> BlobStore::blobs() const {
+  std::vector<Digest> found;
+  std::error_code error;
+  const fs::path root = root_ / "sha256";
+  for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    bool is_blob = name.size() == 64 && is_hex(name) && entry.depth() == 1 &&
+                   entry->path().parent_path().filename() == name.substr(0, 2);
+    if (is_blob) found.push_back(Digest::from_hex(name));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) fail_with_errno(error.value(), "read", root);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void BlobStore::remove(const Digest& digest) const {
+  std::error_code error;
+  fs::remove_all(path(digest), error);
+  if (error) fail_with_errno(error.value(), "remove", path(digest));
+}
+
 fs::path BlobStore::sidecar_path(Sidecar kind, const std::string& name) const {
   if (!is_sidecar_name(name)) throw Error(ExitCode::store, fmt::format("'{}' cannot name a sidecar", name));
   return root_ / kSidecarFolders.at(static_cast<std::size_t>(kind)) / (name + ".json");

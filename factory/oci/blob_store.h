@@ -66,6 +66,10 @@ class BlobStore {
   Descriptor put_file(const std::filesystem::path& file, std::string media_type,
                       const Digest& expected = {}) const;
 
+  std::vector<Digest> blobs() const;  // all that lie there under a digest's name, sorted
+  // Takes a damaged blob away: what is made again is made whole. An absent one is fine.
+  void remove(const Digest& digest) const;
+
   enum class Sidecar { record, measurement, snapshot };
   void write_sidecar(Sidecar kind, const std::string& name, std::string_view json) const;
   // The document; nullopt when it is absent, or is not what was written under this name.

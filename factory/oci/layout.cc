@@ -10,6 +10,7 @@ namespace kiln {
 namespace {
 
 constexpr const char* kRefName = "org.opencontainers.image.ref.name";
+constexpr const char* kLayoutVersion = R"({"imageLayoutVersion":"1.0.0"})";
 
 void link_blob(const BlobStore& store, const Digest& digest, const fs::path& folder) {
   fs::path target = blob_in_layout(folder, digest);
@@ -30,19 +31,31 @@ std::string read_blob(const fs::path& folder, const Digest& digest, const FileSy
   return *bytes;
 }
 
-void link_referrer(const BlobStore& store, const Descriptor& referrer, const fs::path& folder) {
-  link_blob(store, referrer.digest, folder);
-  JsonDocument document = JsonDocument::parse(store.read(referrer.digest), referrer.digest.text());
+// The manifest and all that it names.
+void link_image(const BlobStore& store, const Descriptor& described, const fs::path& folder) {
+  link_blob(store, described.digest, folder);
+  JsonDocument document = JsonDocument::parse(store.read(described.digest), described.digest.text());
   Manifest manifest = manifest_from_json(document.root());
   link_blob(store, manifest.config.digest, folder);
   for (const Descriptor& layer : manifest.layers) link_blob(store, layer.digest, folder);
 }
 
-Json index_of(const LayoutImage& image, Descriptor manifest) {
-  manifest.annotations[kRefName] = image.tag;
+std::string text_of(const LayoutIndex& index) {
+  Descriptor manifest = index.manifest;
+  manifest.annotations[kRefName] = index.tag;
   Json manifests = Json::array({to_json(manifest)});
-  for (const Descriptor& referrer : image.referrers) manifests.push_back(to_json(referrer));
-  return {{"schemaVersion", 2}, {"mediaType", media_type::kImageIndex}, {"manifests", std::move(manifests)}};
+  for (const Descriptor& referrer : index.referrers) manifests.push_back(to_json(referrer));
+  return Json{
+      {"schemaVersion", 2}, {"mediaType", media_type::kImageIndex}, {"manifests", std::move(manifests)}}
+      .dump();
+}
+
+void replace_folder(const fs::path& aside, const fs::path& folder, FileSystem& files) {
+  if (!files.exists(folder)) return files.rename(aside, folder);
+  fs::path old = aside.string() + ".old";
+  files.rename(folder, old);
+  files.rename(aside, folder);
+  files.remove_all(old);
 }
 
 }  // namespace
@@ -68,44 +81,58 @@ LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image,
   LayoutDescriptors made;
   made.config = store.put(to_json(image.config).dump(), std::string(media_type::kConfig));
   made.manifest = store.put(to_json(manifest_of(image)).dump(), std::string(media_type::kManifest));
+  write_layout_again(folder, {made.manifest, image.tag, image.referrers}, store, files);
+  return made;
+}
 
+void write_layout_again(const fs::path& folder, const LayoutIndex& index, const BlobStore& store,
+                        FileSystem& files) {
   fs::path aside = folder.parent_path() / fmt::format(".{}-{}", folder.filename().string(), unique_name());
   try {
     files.make_directories(aside / "blobs" / "sha256");
-    for (const Descriptor& layer : image.layers) link_blob(store, layer.digest, aside);
-    link_blob(store, made.config.digest, aside);
-    link_blob(store, made.manifest.digest, aside);
-    for (const Descriptor& referrer : image.referrers) link_referrer(store, referrer, aside);
-    files.write(aside / "index.json", index_of(image, made.manifest).dump());
-    files.write(aside / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})");
-    if (files.exists(folder)) {
-      fs::path old = aside.string() + ".old";
-      files.rename(folder, old);
-      files.rename(aside, folder);
-      files.remove_all(old);
-    } else {
-      files.rename(aside, folder);
-    }
+    link_image(store, index.manifest, aside);
+    for (const Descriptor& referrer : index.referrers) link_image(store, referrer, aside);
+    files.write(aside / "index.json", text_of(index));
+    files.write(aside / "oci-layout", kLayoutVersion);
+    replace_folder(aside, folder, files);
   } catch (...) {
     files.remove_all(aside);
     throw;
   }
-  return made;
 }
 
-std::string layout_damage(const fs::path& folder, const Digest& manifest,
-                          const std::vector<Descriptor>& blobs) {
+bool says(const fs::path& folder, const LayoutIndex& index) {
+  RealFileSystem files;
+  return files.read(folder / "index.json") == text_of(index) &&
+         files.read(folder / "oci-layout") == kLayoutVersion;
+}
+
+std::vector<Descriptor> layout_manifests(const fs::path& folder) {
+  std::vector<Descriptor> manifests;
+  auto text = RealFileSystem().read(folder / "index.json");
+  if (!text) return manifests;
+  try {
+    JsonDocument index = JsonDocument::parse(*text, (folder / "index.json").string());
+    for (const JsonNode& node : index.root().at("manifests").items())
+      manifests.push_back(descriptor_from_json(node));
+  } catch (const Error&) {
+    manifests.clear();
+  }
+  return manifests;
+}
+
+std::string layout_damage(const fs::path& folder, const std::vector<Descriptor>& blobs) {
   std::error_code problem;
   if (!fs::is_directory(folder, problem)) return "is missing";
-  if (!fs::is_regular_file(folder / "oci-layout", problem)) return "has no oci-layout";
-  auto index = RealFileSystem().read(folder / "index.json");
-  if (!index || index->find('"' + manifest.text() + '"') == std::string::npos)
-    return "has no index.json that names " + manifest.text();
-  for (const Descriptor& blob : blobs) {
+  if (RealFileSystem().read(folder / "oci-layout") != kLayoutVersion) return "has no oci-layout as written";
+  std::vector<Descriptor> wanted = layout_manifests(folder);
+  if (wanted.empty()) return "has no index.json that can be read";
+  wanted.insert(wanted.end(), blobs.begin(), blobs.end());
+  for (const Descriptor& blob : wanted) {
     std::uint64_t size = fs::file_size(blob_in_layout(folder, blob.digest), problem);
     std::string name = "blobs/sha256/" + blob.digest.hex();
-    if (problem) return name + " is missing";
-    if (size != blob.size) return fmt::format("{} has {} of {} bytes", name, size, blob.size);
+    if (problem) return "has no " + name;
+    if (size != blob.size) return fmt::format("has {} of {} bytes of {}", size, blob.size, name);
   }
   return "";
 }

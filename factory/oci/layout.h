@@ -37,10 +37,24 @@ Descriptor manifest_descriptor(const LayoutImage& image);
 LayoutDescriptors write_layout(const fs::path& folder, const LayoutImage& image, const BlobStore& store,
                                FileSystem& files);
 
-// What is to be seen of a layout without reading its blobs: "" when it holds them all with their sizes, and
-// its index names the manifest; else what is wrong: "blobs/sha256/… is missing".
-std::string layout_damage(const fs::path& folder, const Digest& manifest,
-                          const std::vector<Descriptor>& blobs);
+// What a layout's index says.
+struct LayoutIndex {
+  Descriptor manifest;
+  std::string tag;
+  std::vector<Descriptor> referrers;
+};
+// The layout again, of an image whose blobs are all in the store. Throws Error(store).
+void write_layout_again(const fs::path& folder, const LayoutIndex& index, const BlobStore& store,
+                        FileSystem& files);
+// Whether the layout's own two files are as they were written.
+bool says(const fs::path& folder, const LayoutIndex& index);
+
+// What is to be seen of a layout without reading its blobs: "" when its index can be read, and it holds, with
+// their sizes, what the index names and these blobs; else what is wrong: "has no blobs/sha256/…".
+std::string layout_damage(const fs::path& folder, const std::vector<Descriptor>& blobs);
+
+// The manifests that a layout's index names; nothing for a layout without an index that can be read.
+std::vector<Descriptor> layout_manifests(const fs::path& folder);
 
 // The one image of a layout that an engine pulled; what only goes with an image does not count. Throws
 // Error(store) for a layout that holds none, or several.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "oci/blob_damage.h"
 #include "sif/sif_build.h"
 
 namespace kiln {
@@ -34,11 +35,6 @@ std::string conversion_key(const Artifact& artifact, const sif::SifOptions& opti
       .hex();
 }
 
-bool is_whole(const Descriptor& blob, const BlobStore& store) {
-  std::error_code problem;
-  return store.has(blob.digest) && std::filesystem::file_size(store.path(blob.digest), problem) == blob.size;
-}
-
 SourceImage source_of(const Artifact& artifact, const BlobStore& store) {
   std::vector<SourceImage::LayerFile> layers;
   for (const Descriptor& layer : artifact.image.layers) layers.push_back({store.path(layer.digest), layer});
@@ -65,7 +61,7 @@ Artifact attach_sif(Artifact artifact, const SifFacts& facts, const BlobStore& s
   sif::SifOptions options = sif_options(facts);
   std::string key = conversion_key(artifact, options);
   std::optional<Descriptor> sif = conversions.find(key);
-  if (!sif || !is_whole(*sif, store)) {
+  if (!sif || !read_damage(store, sif->digest, sif->size).empty()) {
     sif = convert(artifact, options, facts.scratch, store);
     conversions.keep(key, *sif);
   }

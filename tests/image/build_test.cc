@@ -10,6 +10,8 @@
 #include "image/engine/architecture.h"
 #include "image/state/claim.h"
 #include "image/state/record_files.h"
+#include "registry/image_blobs.h"
+#include "support/built_image.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/temporary_folder.h"
@@ -105,14 +107,35 @@ const char* target_of(const std::string& architecture) {
   return architecture == "arm64" ? "neoverse_v1" : "x86_64_v3";
 }
 
+// The real files, and what /proc would say of emulators.
+class FilesWithEmulators final : public FileSystem {
+ public:
+  std::optional<std::string> read(const fs::path& path) const override {
+    auto set = emulators.find(path.string());
+    if (path.string().starts_with("/proc/"))
+      return set == emulators.end() ? std::nullopt : std::optional(set->second);
+    return real_.read(path);
+  }
+  void write(const fs::path& path, std::string_view bytes) override { real_.write_output(path, bytes); }
+  bool exists(const fs::path& path) const override { return real_.exists(path); }
+  bool is_directory(const fs::path& path) const override { return real_.is_directory(path); }
+  std::vector<std::string> list(const fs::path& folder) const override { return real_.list(folder); }
+  void make_directories(const fs::path& path) override { real_.make_directories(path); }
+  void remove_all(const fs::path& path) override { real_.remove_all(path); }
+  void rename(const fs::path& from, const fs::path& to) override { real_.rename(from, to); }
+
+  std::map<std::string, std::string> emulators;
+
+ private:
+  RealFileSystem real_;
+};
+
 struct OneImage {
-  testing::FakeFileSystem files;
-  RealFileSystem real;
   testing::TemporaryFolder folder;
-  FileSystem* used = &files;
+  FilesWithEmulators files;
   testing::FakeCommandRunner runner;
   testing::FakeClock clock;
-  StatePaths state{"/state"};
+  StatePaths state{folder / "state"};
   Site site;
   RecipeBook recipes;
   BuildPlan plan;
@@ -121,12 +144,6 @@ struct OneImage {
   explicit OneImage(const std::string& architecture = own_architecture())
       : plan(one_image(target_of(architecture))) {}
 
-  // Claims are locks, which only a real disk has.
-  void use_real_state() {
-    state = StatePaths(folder / "state");
-    fs::create_directories(state.root());
-    used = &real;
-  }
   void die_with_claim(const std::string& key) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -139,28 +156,54 @@ struct OneImage {
   BuildReport run() {
     Progress progress(
         ProgressStyle::none, clock, [](const std::string&) {}, false);
-    BuildSetup setup{plan, {0}, recipes, site, state, *used, runner, clock, {}};
+    BuildSetup setup{plan, {0}, recipes, site, state, files, runner, clock, {}};
     return build(setup, {2, true, "/usr/bin/kiln"}, progress);
   }
 
-  std::string built_file() const { return state.built(image.record_name()).string(); }
+  fs::path built_file() const { return state.built(image.record_name()); }
+  std::string key(std::size_t step) const { return plan.steps().hex(image.steps().at(step)); }
 
-  void make_built() {
-    files.files[built_file()] = "{}";
-    files.files[(state.layout("hello", image.immutable_tag()) / "index.json").string()] = "{}";
+  // What `kiln step` leaves: the layers of the steps below, and one of its own with these bytes.
+  void make_step(std::size_t number, const std::string& bytes = "") {
+    BlobStore store(state.store());
+    StepRecord record;
+    if (number > 0) record.chain = RecordReader(state, files).step(key(number - 1))->chain;
+    record.key = key(number);
+    std::string content = bytes.empty() ? "layer of " + record.key : bytes;
+    record.chain.layers.push_back({store.put(content, std::string(media_type::kLayerZstd)),
+                                   Digest::of("tar of " + content), record.key, "step"});
+    RecordWriter(state, files).write(record);
+    steps_run.push_back(number);
   }
+  // As ninja does: the steps without a record, then the image.
+  void make_what_is_missing() {
+    for (std::size_t step = 0; step < image.steps().size(); ++step)
+      if (!files.exists(state.step(key(step)))) make_step(step);
+    make_built();
+  }
+  void make_built() {
+    std::vector<Descriptor> layers;
+    if (auto last = RecordReader(state, files).step(key(1)))
+      for (const BuiltLayer& layer : last->chain.layers) layers.push_back(layer.blob);
+    testing::make_built(testing::names_of(image), state, files, layers);
+  }
+  Digest layer(std::size_t step) const {
+    return RecordReader(state, files).step(key(step))->chain.layers.back().blob.digest;
+  }
+
+  std::vector<std::size_t> steps_run{};
 };
 
 // Recipes that no image of the plan needs are not copied to where steps read theirs.
 TEST(Build, OnlyTheRecipesOfThePlanAreCopied) {
   OneImage one;
-  for (testing::Recipe recipe :
+  for (testing::RecipeDraft recipe :
        {testing::RecipeDraft(Kind::framework, "hello", {"2.1"}).method("distro", "echo"),
         testing::RecipeDraft(Kind::library, "other", {"1"}).method("distro", "echo")})
     one.recipes.add(recipe.get());
   one.run();
-  EXPECT_TRUE(one.files.files.contains("/state/recipes/framework/hello/distro.sh"));
-  EXPECT_FALSE(one.files.files.contains("/state/recipes/library/other/distro.sh"));
+  EXPECT_TRUE(one.files.exists(one.state.recipes() / "framework/hello/distro.sh"));
+  EXPECT_FALSE(one.files.exists(one.state.recipes() / "library/other/distro.sh"));
 }
 
 TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
@@ -180,10 +223,10 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   BuildReport report = one.run();
   ASSERT_EQ(one.runner.commands.size(), 1u);
   std::vector<std::string> argv = one.runner.commands[0].argv;
-  EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", "/state", "-f", "build.ninja", "-j", "2", "-k",
-                                            "0", "--", one.image.id()}));
+  EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "build.ninja", "-j", "2",
+                                            "-k", "0", "--", one.image.id()}));
   EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
-  EXPECT_TRUE(one.files.files.contains("/state/plans/one.json"));
+  EXPECT_TRUE(one.files.exists(one.state.plan("one")));
 }
 
 // The image is for machines of another kind.
@@ -224,7 +267,7 @@ TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
   for (auto [text, runs] : {std::pair("disabled\ninterpreter /usr/bin/q\nflags: OCF\noffset 0\n", 0u),
                             std::pair("enabled\ninterpreter /usr/bin/q\nflags: OC\noffset 0\n", 0u),
                             std::pair("enabled\ninterpreter /usr/bin/q\nflags: OCF\noffset 0\n", 1u)}) {
-    by_emulator.files.files[handler] = text;
+    by_emulator.files.emulators[handler] = text;
     by_emulator.run();
     EXPECT_EQ(by_emulator.runner.commands.size(), runs) << text;
   }
@@ -238,8 +281,8 @@ TEST(Build, AFailedStepIsTheReason) {
   failure.what = "exit status 3: boom";
   failure.log = "/state/logs/x.log";
   one.runner.respond = [&](const Command&) {
-    one.files.files[one.state.step(one.plan.steps().hex(steps[0])).string()] = "{}";
-    one.files.files[one.state.failure(failure.key).string()] = to_json(failure).dump();
+    one.make_step(0);
+    RecordWriter(one.state, one.files).write(failure);
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   BuildReport report = one.run();
@@ -252,7 +295,6 @@ TEST(Build, AFailedStepIsTheReason) {
 TEST(Build, AKilledStepIsTheReason) {
   OneImage one;
   const std::string key = one.plan.steps().hex(one.image.steps()[1]);
-  one.use_real_state();
   one.runner.respond = [&](const Command&) {
     one.die_with_claim(key);
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
@@ -263,9 +305,9 @@ TEST(Build, AKilledStepIsTheReason) {
       << report.images.at(0).reason;
   EXPECT_EQ(report.images.at(0).log, one.state.log(key));
   EXPECT_EQ(report.exit_code(), ExitCode::images_failed);
-  EXPECT_TRUE(one.real.exists(one.state.failure(key))) << "for `kiln plan`, too";
+  EXPECT_TRUE(one.files.exists(one.state.failure(key))) << "for `kiln plan`, too";
   one.runner.respond = [&](const Command&) {
-    EXPECT_FALSE(one.real.exists(one.state.failure(key))) << "the next build forgets it";
+    EXPECT_FALSE(one.files.exists(one.state.failure(key))) << "the next build forgets it";
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
@@ -274,16 +316,15 @@ TEST(Build, AKilledStepIsTheReason) {
 TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
   OneImage one;
   const std::string key = one.plan.steps().hex(one.image.steps()[0]);
-  one.use_real_state();
   one.runner.respond = [&](const Command&) {
     StepRecord record;
     record.key = key;
-    RecordWriter(one.state, one.real).write(record);
+    RecordWriter(one.state, one.files).write(record);
     one.die_with_claim(key);
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
-  EXPECT_FALSE(one.real.exists(one.state.failure(key)));
+  EXPECT_FALSE(one.files.exists(one.state.failure(key)));
 }
 
 TEST(Build, AKilledNinjaIsSaid) {
@@ -312,10 +353,9 @@ TEST(Build, StepsOfALauncherDoNotAskForNinja) {
 
 TEST(Build, LogsHaveNamesThatAPersonFinds) {
   OneImage one;
-  one.use_real_state();
   one.run();
   const fs::path folder = one.state.root() / "logs" / one.image.id();
-  EXPECT_EQ(one.real.list(folder),
+  EXPECT_EQ(one.files.list(folder),
             (std::vector<std::string>{"01-base-debian.log", "02-framework-hello.log", "image.log"}));
   EXPECT_EQ(fs::read_symlink(folder / "02-framework-hello.log"),
             "../" + one.plan.steps().hex(one.image.steps()[1]) + ".log");
@@ -323,13 +363,107 @@ TEST(Build, LogsHaveNamesThatAPersonFinds) {
 
 TEST(Build, ALayoutThatIsGoneIsPackagedAgain) {
   OneImage one;
-  one.files.files[one.built_file()] = "{}";
+  one.make_what_is_missing();
+  fs::remove_all(one.state.layout("hello", one.image.immutable_tag()));
   one.runner.respond = [&](const Command&) {
-    EXPECT_FALSE(one.files.files.contains(one.built_file())) << "ninja would believe the record";
-    one.make_built();
+    EXPECT_FALSE(one.files.exists(one.built_file())) << "ninja would believe the record";
+    one.make_what_is_missing();
     return CommandResult{};
   };
   EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1})) << "nothing was run again";
+}
+
+// Every kind of blob, cut and gone.
+TEST(Build, ADamagedImageIsPackagedAgain) {
+  OneImage one;
+  one.make_what_is_missing();
+  one.runner.respond = [&](const Command&) {
+    one.make_what_is_missing();
+    return CommandResult{};
+  };
+  auto record = RecordReader(one.state, one.files).image(one.image.record_name());
+  BlobStore store(one.state.store());
+  for (const ImageBlob& blob : blobs_of(*record, store)) {
+    if (blob.what.starts_with("layer")) continue;
+    for (bool cut : {true, false}) {
+      if (cut)
+        fs::resize_file(store.path(blob.digest), blob.size / 2);
+      else
+        fs::remove(store.path(blob.digest));
+      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built) << blob.what;
+      EXPECT_EQ(store.size_of(blob.digest), blob.size) << blob.what;
+      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date) << blob.what;
+    }
+  }
+  EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1})) << "no step was run again";
+}
+
+TEST(Build, AStepWhoseLayerIsCutOrGoneIsRunAgainAlone) {
+  for (std::size_t damaged : {0u, 1u})
+    for (bool cut : {true, false}) {
+      OneImage one;
+      one.make_what_is_missing();
+      one.steps_run.clear();
+      fs::path file = BlobStore(one.state.store()).path(one.layer(damaged));
+      if (cut)
+        fs::resize_file(file, 3);
+      else
+        fs::remove(file);
+      one.runner.respond = [&](const Command&) {
+        one.make_what_is_missing();
+        return CommandResult{};
+      };
+      BuildReport report = one.run();
+      EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
+      EXPECT_EQ(report.exit_code(), ExitCode::ok);
+      EXPECT_EQ(one.steps_run, std::vector<std::size_t>{damaged});
+      EXPECT_EQ(one.runner.commands.size(), 1u);
+      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+    }
+}
+
+TEST(Build, WhatHangsOnAStepThatMakesOtherBitsIsRunAgain) {
+  OneImage one;
+  one.make_what_is_missing();
+  one.steps_run.clear();
+  fs::remove(BlobStore(one.state.store()).path(one.layer(0)));
+  one.runner.respond = [&](const Command&) {
+    if (one.runner.commands.size() == 1)
+      one.make_step(0, "what the archive has today");
+    else
+      one.make_what_is_missing();
+    return CommandResult{};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+}
+
+TEST(Build, ADamagedRecordOfAStepIsNoRecord) {
+  OneImage one;
+  one.make_what_is_missing();
+  one.steps_run.clear();
+  one.files.write(one.state.step(one.key(1)), "{\"key\": ");
+  fs::remove(one.built_file());
+  one.runner.respond = [&](const Command&) {
+    one.make_what_is_missing();
+    return CommandResult{};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.steps_run, std::vector<std::size_t>{1});
+}
+
+TEST(Build, DamageThatComesBackEndsTheBuild) {
+  OneImage one;
+  one.runner.respond = [&](const Command&) {
+    one.make_step(0);
+    one.make_step(1);
+    fs::remove(BlobStore(one.state.store()).path(one.layer(1)));
+    return CommandResult{};
+  };
+  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+  EXPECT_EQ(one.runner.commands.size(), 4u);
 }
 
 TEST(Build, ALauncherThatIsNotThereIsNamed) {

@@ -70,9 +70,9 @@ TEST_F(ImageCheck, ALayoutIsMissedWholeAndInParts) {
   fs::path made = state.root() / image.layout;
   fs::path blob = blob_in_layout(made, layer);
   fs::remove(blob);
-  EXPECT_TRUE(has(layout(), layer.hex() + " is missing")) << layout();
+  EXPECT_TRUE(has(layout(), "has no blobs/sha256/" + layer.hex())) << layout();
   files.write(blob, "the");
-  EXPECT_TRUE(has(layout(), layer.hex() + " has 3 of 9 bytes")) << layout();
+  EXPECT_TRUE(has(layout(), "has 3 of 9 bytes of blobs/sha256/" + layer.hex())) << layout();
   files.write(blob, "the layer");
   EXPECT_EQ(layout(), "");
   for (const char* name : {"oci-layout", "index.json"}) {
@@ -82,9 +82,20 @@ TEST_F(ImageCheck, ALayoutIsMissedWholeAndInParts) {
     files.write(made / name, bytes);
   }
   files.write(made / "index.json", "");
-  EXPECT_TRUE(has(layout(), "has no index.json that names")) << layout();
+  EXPECT_TRUE(has(layout(), "has no index.json that can be read")) << layout();
   fs::remove_all(made);
   EXPECT_TRUE(has(layout(), "is missing")) << layout();
+}
+
+TEST_F(ImageCheck, ALayoutWithNewLabelsIsNoDamage) {
+  LayoutImage newer;
+  newer.layers = {store.put("the layer", std::string(media_type::kLayerZstd))};
+  newer.tag = "1";
+  newer.annotations = {{"new", "label"}};
+  write_layout(state.root() / image.layout, newer, store, files);
+  EXPECT_EQ(layout(), "");
+  fs::remove(blob_in_layout(state.root() / image.layout, manifest_descriptor(newer).digest));
+  EXPECT_TRUE(has(layout(), "has no blobs/sha256/")) << layout();
 }
 
 TEST_F(ImageCheck, ASifIsLookedAtWhereItsFolderIs) {

@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "image/state/record_files.h"
-#include "oci/layout.h"
 #include "registry/index.h"
+#include "support/built_image.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/temporary_folder.h"
@@ -25,21 +24,7 @@ BuildPlan two_versions() {
 
 class Publish : public ::testing::Test {
  protected:
-  // Its layout and its record.
-  void build(const ResolvedImage& image) {
-    LayoutImage layout;
-    layout.layers = {store.put("layer of " + image.tag(), std::string(media_type::kLayerZstd))};
-    layout.tag = image.tag();
-    ImageRecord record;
-    record.repository = image.repository();
-    record.tag = image.tag();
-    record.immutable_tag = image.immutable_tag();
-    record.key = image.key();
-    record.cell = image.id();
-    record.application = "hello";
-    record.manifest = write_layout(layout_of(image), layout, store, files).manifest.digest;
-    RecordWriter(state, files).write_image(image.record_name(), record);
-  }
+  void build(const ResolvedImage& image) { testing::make_built(testing::names_of(image), state, files); }
   fs::path layout_of(const ResolvedImage& image) const {
     return state.layout(image.repository(), image.immutable_tag());
   }
@@ -90,6 +75,14 @@ TEST_F(Publish, ARecordWithoutItsLayoutIsNotBuilt) {
   build(one);
   build(two);
   fs::remove_all(layout_of(two));
+  EXPECT_EQ(publish({0, 1}).not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, AnImageWithADamagedBlobIsNotBuilt) {
+  build(one);
+  build(two);
+  fs::resize_file(store.path(Digest::of("layer of " + two.key())), 3);
   EXPECT_EQ(publish({0, 1}).not_built, 1u);
   EXPECT_EQ(published(), Strings{one.reference()});
 }

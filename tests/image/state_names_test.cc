@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "support/fake_effects.h"
+#include "registry/image_blobs.h"
+#include "support/built_image.h"
+#include "support/temporary_folder.h"
 
 namespace kiln {
 namespace {
-
-using testing::FakeFileSystem;
 
 TEST(NameSet, HoldsItsNamesAndNoOthers) {
   NameSet names({"a", "ab", "b", "ccc"});
@@ -16,50 +16,99 @@ TEST(NameSet, HoldsItsNamesAndNoOthers) {
   EXPECT_FALSE(NameSet().contains(""));
 }
 
-TEST(StateNames, KnowsWhatThereIsOfEachKind) {
-  FakeFileSystem files({{"/s/steps/k1.json", ""}, {"/s/tests/k2.json", ""}, {"/s/failed/k3.json", ""}});
-  StatePaths state("/s");
+class StateNamesOf : public ::testing::Test {
+ protected:
+  testing::ImageNames names_of(const std::string& record) {
+    return {record, "pytorch", "2.6", "2.6-" + record, std::string(64, 'a')};
+  }
+  bool is_built(const std::string& record) {
+    return StateNames(state, files).is_built(record, "pytorch", "2.6-" + record);
+  }
+  // A step with a layer of its own upon one of a step below.
+  StepRecord add_step(const std::string& key) {
+    StepRecord record;
+    record.key = key;
+    for (const std::string& step : {std::string("below"), key})
+      record.chain.layers.push_back({store.put("layer of " + step, std::string(media_type::kLayerZstd)),
+                                     Digest::of("tar of " + step), step, step});
+    RecordWriter(state, files).write(record);
+    return record;
+  }
+
+  testing::TemporaryFolder folder;
+  StatePaths state{folder / "state"};
+  BlobStore store{state.store()};
+  RealFileSystem files;
+};
+
+TEST_F(StateNamesOf, TestsAndFailuresAreKnownByTheirRecords) {
+  files.write(state.test("k2"), "");
+  files.write(state.failure("k3"), "");
   StateNames names(state, files);
-  EXPECT_TRUE(names.has_step("k1"));
-  EXPECT_FALSE(names.has_step("k2"));
   EXPECT_TRUE(names.has_test("k2"));
+  EXPECT_FALSE(names.has_test("k3"));
   EXPECT_TRUE(names.has_failure("k3"));
   EXPECT_FALSE(names.has_failure("k1"));
 }
 
-TEST(StateNames, AnImageIsBuiltWhenRecordAndLayoutAreThere) {
-  FakeFileSystem files({{"/s/built/k-1.json", ""},
-                        {"/s/built/k-2.json", ""},
-                        {"/s/images/pytorch/2.6-k/index.json", ""},
-                        {"/s/images/jax/0.1-k/index.json", ""}});
-  StatePaths state("/s");
-  StateNames names(state, files);
-  EXPECT_TRUE(names.is_built("k-1", "pytorch", "2.6-k"));
-  EXPECT_TRUE(names.is_built("k-2", "jax", "0.1-k"));
-  EXPECT_FALSE(names.is_built("k-3", "pytorch", "2.6-k")) << "no record";
-  EXPECT_FALSE(names.is_built("k-1", "pytorch", "0.1-k")) << "no layout";
-  EXPECT_FALSE(names.is_built("k-1", "mxnet", "0.1-k")) << "no such repository";
+TEST_F(StateNamesOf, AnImageIsBuiltWhenRecordAndLayoutAreThere) {
+  for (const char* record : {"k-1", "k-2"}) testing::make_built(names_of(record), state, files);
+  EXPECT_TRUE(is_built("k-1"));
+  EXPECT_TRUE(is_built("k-2"));
+  EXPECT_FALSE(is_built("k-3")) << "no record";
+  fs::remove_all(state.layout("pytorch", "2.6-k-1"));
+  EXPECT_FALSE(is_built("k-1")) << "no layout";
+  fs::remove(state.built("k-2"));
+  EXPECT_FALSE(is_built("k-2")) << "no record";
 }
 
-TEST(StateNames, AnImageIsKnownByItsSpec) {
-  StatePaths state("/s");
-  ImageSpec spec;
-  spec.repository = "pytorch";
-  spec.immutable_tag = "2.6-k";
-  spec.key = std::string(64, 'a');
-  FakeFileSystem files;
-  files.files[state.built(record_name(spec))] = "";
-  EXPECT_FALSE(StateNames(state, files).is_built(spec)) << "no layout";
-  files.files["/s/images/pytorch/2.6-k/index.json"] = "";
-  EXPECT_TRUE(StateNames(state, files).is_built(spec));
-  files.remove_all(state.built(record_name(spec)));
-  EXPECT_FALSE(StateNames(state, files).is_built(spec)) << "no record";
+TEST_F(StateNamesOf, AnImageIsBuiltWhenEachBlobIsThereWithItsSize) {
+  const ImageRecord image = testing::make_built(names_of("k"), state, files);
+  const std::vector<ImageBlob> blobs = blobs_of(image, store);
+  EXPECT_EQ(blobs.size(), 9u);
+  for (bool kept : {false, true}) {  // from the record, and from what an earlier run kept
+    if (kept) StateNames(state, files).keep(files);
+    for (const ImageBlob& blob : blobs) {
+      const std::string bytes = *files.read(store.path(blob.digest));
+      for (std::size_t size : {bytes.size() - 1, bytes.size() + 1, std::size_t{0}}) {
+        fs::resize_file(store.path(blob.digest), size);
+        EXPECT_FALSE(is_built("k")) << blob.what << " has " << size << " bytes";
+      }
+      fs::remove(store.path(blob.digest));
+      EXPECT_FALSE(is_built("k")) << blob.what << " is gone";
+      files.write(store.path(blob.digest), bytes);
+      EXPECT_TRUE(is_built("k"));
+    }
+  }
 }
 
-TEST(StateNames, AnEmptyFolderHasNothing) {
-  FakeFileSystem files;
-  StatePaths state("/s");
-  EXPECT_FALSE(StateNames(state, files).is_built("k", "pytorch", "t"));
+TEST_F(StateNamesOf, AnImageWhoseRecordSaysNothingIsNotBuilt) {
+  for (const char* text : {"", "{", "{}", R"({"manifest": "sha256:zz"})"}) {
+    files.write(state.built("k"), text);
+    files.make_directories(state.layout("pytorch", "2.6-k"));
+    EXPECT_FALSE(is_built("k")) << text;
+  }
+}
+
+TEST_F(StateNamesOf, AStepIsDoneWhileItsOwnLayersAreThere) {
+  StepRecord step = add_step("k");
+  auto has = [&] { return StateNames(state, files).has_step("k"); };
+  EXPECT_TRUE(has());
+  EXPECT_FALSE(StateNames(state, files).has_step("other"));
+  fs::remove(store.path(step.chain.layers[0].blob.digest));
+  EXPECT_TRUE(has()) << "that one is promised by the step below";
+  fs::resize_file(store.path(step.chain.layers[1].blob.digest), 3);
+  EXPECT_FALSE(has());
+  files.write(state.step("k"), "{");
+  EXPECT_FALSE(has());
+}
+
+TEST_F(StateNamesOf, AnEmptyFolderHasNothing) {
+  StatePaths nowhere(folder / "nowhere");
+  EXPECT_FALSE(StateNames(nowhere, files).is_built("k", "pytorch", "t"));
+  EXPECT_FALSE(StateNames(nowhere, files).has_step("k"));
+  StateNames(nowhere, files).keep(files);
+  EXPECT_FALSE(files.exists(nowhere.root())) << "and nothing is made of it";
 }
 
 }  // namespace

@@ -10,58 +10,14 @@
 #include "oci/layout.h"
 #include "recipe/parameters.h"
 #include "support/fake_effects.h"
+#include "support/folder_engine.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
 namespace {
 
+using testing::FolderEngine;
 using testing::TemporaryFolder;
-
-// An engine whose containers are folders: a script's effect is what `script` writes there.
-struct FolderEngine final : Engine {
-  std::string name() const override { return "folder"; }
-  std::string version() override { return "1"; }
-  std::unique_ptr<Container> start(const StepRecord* parent) override;
-  void pull(const std::string& reference, const fs::path& layout, const fs::path&) override {
-    pulled = reference;
-    on_pull(layout);
-  }
-
-  TemporaryFolder folder;
-  int containers = 0;
-  std::vector<std::string> events;
-  std::vector<ContainerRun> runs;
-  std::function<CommandResult(const fs::path& root, const ContainerRun&)> script;
-  std::function<void(const fs::path& layout)> on_pull;
-  std::string pulled;
-};
-
-struct FolderContainer final : Container {
-  FolderContainer(FolderEngine& owner, fs::path tree) : engine(owner), root(std::move(tree)) {
-    fs::create_directories(root);
-  }
-  ~FolderContainer() override { engine.events.emplace_back("removed"); }
-  FolderContainer(const FolderContainer&) = delete;
-  FolderContainer& operator=(const FolderContainer&) = delete;
-  CommandResult run(const ContainerRun& request) override {
-    engine.runs.push_back(request);
-    return engine.script ? engine.script(root, request) : CommandResult{};
-  }
-  void add_archive(const fs::path& tar) override { fs::copy_file(tar, root / "unpacked"); }
-  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path&) override {
-    for (const std::string& path : paths)
-      fs::copy(dynamic_cast<FolderContainer&>(other).root / path.substr(1), root / path.substr(1));
-  }
-  ChangedTree changes() override { return {root, {}}; }
-  void keep(const std::string& key) override { engine.events.push_back("kept " + key); }
-  FolderEngine& engine;
-  fs::path root;
-};
-
-std::unique_ptr<Container> FolderEngine::start(const StepRecord* parent) {
-  events.push_back(parent != nullptr ? "started on " + parent->key : "started on nothing");
-  return std::make_unique<FolderContainer>(*this, folder / std::to_string(containers++));
-}
 
 class Steps : public ::testing::Test {
  protected:

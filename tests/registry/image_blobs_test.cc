@@ -34,12 +34,12 @@ class ImageBlobs : public ::testing::Test {
 TEST_F(ImageBlobs, AreAllThatAnImageConsistsOf) {
   std::vector<std::string> names;
   for (const ImageBlob& blob : blobs_of(image, store)) {
-    names.push_back(blob.what + (blob.in_layout ? "" : " alone"));
+    names.push_back(blob.what + (blob.role == ImageBlob::Role::apart ? " apart" : ""));
     EXPECT_EQ(store.size_of(blob.digest), blob.size) << blob.what;
     EXPECT_EQ(blob.damage, "");
   }
   EXPECT_EQ(names, (std::vector<std::string>{"manifest", "configuration", "layer 1", "spdx",
-                                             "referrer of spdx", "configuration of referrers", "sif alone"}));
+                                             "referrer of spdx", "configuration of referrers", "sif apart"}));
 }
 
 TEST_F(ImageBlobs, EachIsMissedWhenItIsGoneOrHasAnotherSize) {

@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "image/build/failure.h"
 #include "image/build/log_links.h"
+#include "image/build/mend.h"
+#include "image/build/trust.h"
 #include "image/engine/architecture.h"
 #include "image/state/claim.h"
 #include "image/state/record_files.h"
@@ -264,6 +266,45 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   return run;
 }
 
+constexpr int kMostRuns = 4;  // of ninja
+
+ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
+  StateNames names(setup.state, setup.files);
+  ImageNumbers rest;
+  for (std::uint32_t number : images)
+    if (!names.is_built(setup.plan.image(number))) rest.push_back(number);
+  return rest;
+}
+
+std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
+  const std::vector<std::string> steps =
+      unbelievable_steps(setup.plan, images, setup.state, setup.files, whole_chain);
+  for (const std::string& key : steps) RecordWriter(setup.state, setup.files).remove_step(key);
+  return steps.size();
+}
+
+// Runs ninja until nothing that was made or believed is damaged. Steps whose own layers are gone are run
+// first; where they make other bits, or a layer is found damaged as it is used, what hangs on it is run
+// again.
+void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& options, Progress& progress,
+          BuildReport& report) {
+  bool any_damage = take_back(images, false, setup) > 0;
+  for (int run = 1; !images.empty(); ++run) {
+    forget_failures(images, setup);
+    StateNames before(setup.state, setup.files);
+    progress.begin(missing_steps(setup.plan, images, before) + images.size());
+    report.steps_run += run_ninja(setup, images, options, progress, report.interrupted);
+    if (report.interrupted || run == kMostRuns) break;
+    images = not_built(images, setup);
+    const std::size_t damaged = take_back(images, true, setup);
+    if (damaged == 0) break;
+    any_damage = true;
+    progress.note(fmt::format("{} step{} of damaged layers run again", damaged, damaged == 1 ? "" : "s"));
+  }
+  // Of images that this build is not about, too.
+  if (any_damage && !report.interrupted) mend_layouts(setup.state, setup.files);
+}
+
 }  // namespace
 
 std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
@@ -301,11 +342,9 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     take_dead_claims(setup.state, setup.files);
     sweep_state(setup.state, setup.files);
     snapshot_recipes(setup);
-    forget_failures(to_build, setup);
     setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
     link_logs(setup.plan, to_build, setup.state);
-    progress.begin(missing_steps(setup.plan, to_build, before) + to_build.size());
-    report.steps_run = run_ninja(setup, to_build, options, progress, report.interrupted);
+    make(to_build, setup, options, progress, report);
   }
   StateNames after(setup.state, setup.files);
   for (std::uint32_t number : setup.images) {
@@ -314,6 +353,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     report.images.push_back(
         verdict_of(image, was_built, was_built || machine.can_build(image), after, setup));
   }
+  after.keep(setup.files);
   report.seconds = setup.clock.monotonic_seconds() - start;
   return report;
 }

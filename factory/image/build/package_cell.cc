@@ -1,8 +1,11 @@
 #include "image/build/package_cell.h"
 
+#include <fmt/format.h>
+
 #include "base/processors.h"
 #include "image/build/failure.h"
 #include "image/build/step.h"
+#include "image/build/trust.h"
 #include "image/engine/private_folder.h"
 #include "image/state/record_files.h"
 #include "package/package.h"
@@ -55,6 +58,8 @@ void package_built(const LayerChain& built, const PackageSetup& setup) {
   keep_artifact(package(request, store, setup.files, conversions), store, setup);
 }
 
+std::string name_of(const ImageSpec& image) { return image.repository + ":" + image.tag; }
+
 FailureRecord record_failure(const Error& error, double seconds, const PackageSetup& setup) {
   const std::string& key = setup.image.key;
   FailureRecord failure = failure_record(key, error, seconds, setup.state.log(key));
@@ -76,7 +81,14 @@ std::optional<FailureRecord> package_cell(const PackageSetup& setup) {
     return std::nullopt;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
-    return record_failure(error, setup.clock.monotonic_seconds() - start, setup);
+    const double seconds = setup.clock.monotonic_seconds() - start;
+    const bool may_be_damage = error.code() == ExitCode::input || error.code() == ExitCode::store;
+    std::string damage =
+        may_be_damage ? take_damaged_layers(record->chain, BlobStore(setup.state.store())) : "";
+    if (damage.empty()) return record_failure(error, seconds, setup);
+    return record_failure(
+        Error(ExitCode::store, fmt::format("{} is damaged: {}", name_of(setup.image), damage), kDamageRemedy),
+        seconds, setup);
   }
 }
 

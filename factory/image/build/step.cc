@@ -8,6 +8,7 @@
 
 #include "image/build/failure.h"
 #include "image/build/script.h"
+#include "image/build/trust.h"
 #include "image/engine/architecture.h"
 #include "image/engine/private_folder.h"
 #include "image/state/record_files.h"
@@ -26,8 +27,7 @@ class StepRun {
   bool is_done() const {
     if (step_.kind == StepKind::test) return setup_.files.exists(setup_.state.test(step_.key));
     auto record = RecordReader(setup_.state, setup_.files).step(step_.key);
-    return record && std::all_of(record->chain.layers.begin(), record->chain.layers.end(),
-                                 [&](const BuiltLayer& layer) { return store_.has(layer.blob.digest); });
+    return record && seen_damage(record->chain, store_).empty();
   }
 
   // The record is written last: it promises everything before it.
@@ -147,9 +147,15 @@ class StepRun {
 
   StepRecord record_of(const std::string& key) const {
     auto record = RecordReader(setup_.state, setup_.files).step(key);
-    if (record) return *std::move(record);
-    throw Error(ExitCode::usage, fmt::format("the step {} that this one builds on is not done", key),
-                "run it first, or use `kiln build`");
+    if (!record)
+      throw Error(ExitCode::usage, fmt::format("the step {} that this one builds on is not done", key),
+                  "run it first, or use `kiln build`");
+    std::string damage = seen_damage(record->chain, store_);
+    if (!damage.empty())
+      throw Error(ExitCode::store,
+                  fmt::format("the step {} that this one builds on is damaged: {}", key, damage),
+                  kDamageRemedy);
+    return *std::move(record);
   }
 
   const Step& step_;
@@ -158,6 +164,17 @@ class StepRun {
   BlobStore store_;
   const fs::path& folder_;  // private
 };
+
+// After a failure: the layers that the step builds on and that are damaged; they are taken away.
+std::string take_damage_below(const Step& step, const StepSetup& setup) {
+  std::string taken;
+  for (const std::string* below : {&step.parent, &step.from}) {
+    if (below->empty()) continue;
+    auto record = RecordReader(setup.state, setup.files).step(*below);
+    if (record) taken += take_damaged_layers(record->chain, BlobStore(setup.state.store()));
+  }
+  return taken;
+}
 
 void record_failure(const Step& step, const Error& error, double seconds, const StepSetup& setup) {
   FailureRecord failure = failure_record(step.key, error, seconds, setup.state.log(step.key));
@@ -179,7 +196,9 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
     return StepOutcome::done;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
-    return fail(error);
+    std::string damage = error.code() == ExitCode::store ? take_damage_below(step, setup) : "";
+    if (damage.empty()) return fail(error);
+    return fail(Error(ExitCode::store, "what this step builds on is damaged: " + damage, kDamageRemedy));
   } catch (const fs::filesystem_error& error) {
     return fail(Error(ExitCode::store, error.what()));
   }

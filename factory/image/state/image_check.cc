@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "oci/layout.h"
+#include <algorithm>
+
 #include "registry/image_blobs.h"
 
 namespace kiln {
@@ -16,14 +17,35 @@ std::vector<ImageBlob> whole_blobs(const StatePaths& state, const ImageRecord& i
 
 }  // namespace
 
+LayoutIndex layout_index_of(const ImageRecord& image, const BlobStore& store) {
+  const std::uint64_t size = store.size_of(image.manifest).value_or(0);
+  LayoutIndex index{{std::string(media_type::kManifest), image.manifest, size, {}}, image.tag, {}};
+  for (const Attachment& attachment : image.attachments)
+    if (!attachment.referrer.empty()) index.referrers.push_back(referrer_descriptor(attachment, store));
+  return index;
+}
+
+std::vector<Descriptor> blobs_in_layout(const fs::path& folder, const Digest& manifest,
+                                        const std::vector<ImageBlob>& blobs) {
+  const std::vector<Descriptor> named = layout_manifests(folder);
+  const bool of_another = !named.empty() && std::none_of(named.begin(), named.end(), [&](const auto& one) {
+    return one.digest == manifest;
+  });
+  std::vector<Descriptor> inside;
+  for (const ImageBlob& blob : blobs) {
+    const bool wanted =
+        blob.role == ImageBlob::Role::layer || (!of_another && blob.role != ImageBlob::Role::apart);
+    if (wanted) inside.push_back({"", blob.digest, blob.size, {}});
+  }
+  return inside;
+}
+
 void check_blobs(const StatePaths& state, const ImageRecord& image) { whole_blobs(state, image); }
 
 void check_layout(const StatePaths& state, const ImageRecord& image) {
-  std::vector<Descriptor> inside;
-  for (const ImageBlob& blob : whole_blobs(state, image))
-    if (blob.in_layout) inside.push_back({"", blob.digest, blob.size, {}});
+  std::vector<ImageBlob> blobs = whole_blobs(state, image);
   fs::path folder = state.root() / image.layout;
-  std::string damage = layout_damage(folder, image.manifest, inside);
+  std::string damage = layout_damage(folder, blobs_in_layout(folder, image.manifest, blobs));
   if (damage.empty()) return;
   throw Error(ExitCode::store,
               fmt::format("{} is damaged: its layout {} {}", image.name(), folder.string(), damage),

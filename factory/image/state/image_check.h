@@ -5,7 +5,8 @@
 #include <filesystem>
 
 #include "image/state/state.h"
-#include "registry/image_record.h"
+#include "oci/layout.h"
+#include "registry/image_blobs.h"
 
 namespace kiln {
 
@@ -15,5 +16,13 @@ void check_blobs(const StatePaths& state, const ImageRecord& image);
 void check_layout(const StatePaths& state, const ImageRecord& image);
 // They, and the file that is to be answered with. A folder that is not of this machine is not looked into.
 void check_sif(const StatePaths& state, const ImageRecord& image, const std::filesystem::path& file);
+
+// What the index of an image's layout says. Throws Error(store) when a referrer's manifest is damaged.
+LayoutIndex layout_index_of(const ImageRecord& image, const BlobStore& store);
+
+// Those of an image's blobs that its layout holds. After new labels, and before they are published, the
+// folder holds the same layers under a newer manifest: then these.
+std::vector<Descriptor> blobs_in_layout(const std::filesystem::path& folder, const Digest& manifest,
+                                        const std::vector<ImageBlob>& blobs);
 
 }  // namespace kiln

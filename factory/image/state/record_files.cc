@@ -68,6 +68,8 @@ void RecordWriter::write(const FailureRecord& record) const {
 
 void RecordWriter::forget_failure(std::string_view key) const { files_->remove_all(state_->failure(key)); }
 
+void RecordWriter::remove_step(std::string_view key) const { files_->remove_all(state_->step(key)); }
+
 void RecordWriter::write_image(std::string_view record, const ImageRecord& image) const {
   files_->write(state_->built(record), to_json(image).dump(1));
 }

@@ -50,6 +50,7 @@ class RecordWriter {
   void write(const TestRecord& record) const;
   void write(const FailureRecord& record) const;
   void forget_failure(std::string_view key) const;  // of the last attempt; none is fine
+  void remove_step(std::string_view key) const;     // so that it is run again
   void write_image(std::string_view record, const ImageRecord& image) const;
   void remove_image(std::string_view record) const;
   void write_recipe_origin(std::string_view plan, const sbom::RecipeOrigin& origin) const;

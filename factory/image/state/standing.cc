@@ -1,8 +1,11 @@
 #include "image/state/standing.h"
 
+#include <fmt/format.h>
+
 #include "base/enum_names.h"
 #include "image/state/formats.h"
 #include "image/state/record_files.h"
+#include "registry/image_blobs.h"
 #include "report/explain.h"
 
 namespace kiln {
@@ -45,7 +48,21 @@ bool StateView::is_whole(const ResolvedImage& image) const {
 Standing StateView::standing(const ResolvedImage& image) const {
   if (names_.is_built(image)) return packaged(image.record_name());
   if (auto missing = first_missing(image)) return {CellState::to_build, reasons(image, *missing)};
+  if (names_.has_image_record(image.record_name()))
+    return {CellState::to_package, {damage(image) + ": nothing is built"}};
   return {CellState::to_retag, {"new name or labels: nothing is built"}};
+}
+
+std::string StateView::damage(const ResolvedImage& image) const {
+  try {
+    auto record = RecordReader(state_, files_).image(image.record_name());
+    auto damaged = record && !record->external()
+                       ? first_damage(blobs_of(*record, BlobStore::reading(state_.store())))
+                       : std::nullopt;
+    return damaged ? fmt::format("its {} {}", damaged->what, damaged->damage) : "its layout is missing";
+  } catch (const Error&) {
+    return "its record is damaged";
+  }
 }
 
 std::optional<StepTable::Number> StateView::first_missing(const ResolvedImage& image) const {
@@ -69,8 +86,11 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
   if (!before) return explain_new_image(last.has_value());
   auto changed = explain_image(image.spec(), *before);
   if (!changed.empty()) return changed;
-  const bool failed = names_.has_failure(plan_.steps().hex(missing));
-  return {plan_.steps().pattern(missing).title + (failed ? ": failed last time" : ": not run yet")};
+  const std::string key = plan_.steps().hex(missing);
+  const char* why = names_.has_failure(key)           ? "failed last time"
+                    : files_.exists(state_.step(key)) ? "its layer is missing or damaged"
+                                                      : "not run yet";
+  return {fmt::format("{}: {}", plan_.steps().pattern(missing).title, why)};
 }
 
 StepCost StateView::cost(const std::string& key) const {
@@ -85,6 +105,14 @@ StepCost StateView::cost(const std::string& key) const {
   for (const BuiltLayer& layer : record->chain.layers)
     if (layer.step == key) *cost.bytes += layer.blob.size;
   return cost;
+}
+
+void StateView::keep(FileSystem& files) const {
+  try {
+    names_.keep(files);
+  } catch (const Error&) {
+    // A cache: the next one looks for itself.
+  }
 }
 
 GraphStates StateView::graph_states(const ImageNumbers& images) const {

@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-// to_retag: the bits are there, name or labels are new; to_package: all is there but a format that the site
-// wants by now.
+// to_retag: the bits are there, name or labels are new; to_package: the layers are there, but not a format
+// that the site wants by now, or not something else that was made of them.
 enum class CellState { built, to_build, to_retag, to_package };
 std::string_view name_of(CellState state);  // "built", "to build", "to re-tag", "to package"
 
@@ -37,12 +37,16 @@ class StateView {
   NodeState step(const std::string& key) const;
   // From the record of the step's last run; nothing when it was never run here.
   StepCost cost(const std::string& key) const;
+  // Keeps what was found of blobs for the next who asks; where nobody may write, nothing is kept.
+  void keep(FileSystem& files) const;
   GraphStates graph_states(const ImageNumbers& images) const;
 
  private:
   NodeState state_of(const std::string& key, bool test) const;
   // Of an image that is built: that it is, or what it lacks.
   Standing packaged(const std::string& record_name) const;
+  // Of one that was packaged and is not whole: what is wrong with it.
+  std::string damage(const ResolvedImage& image) const;
   // The first of its steps and tests that is not done.
   std::optional<StepTable::Number> first_missing(const ResolvedImage& image) const;
   std::vector<std::string> reasons(const ResolvedImage& image, StepTable::Number missing) const;

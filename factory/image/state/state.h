@@ -16,6 +16,7 @@
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
 //   logs/<cell>/           links to those of the cell (image/build/log_links.h)
 //   formats                what the images of built/ were packaged as
+//   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
 //   evidence/<digest>.json what was found in a large ELF file: a cache
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
@@ -45,6 +46,9 @@ class StatePaths {
   std::filesystem::path running(std::string_view key) const { return file("running", key, ""); }
   std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }
   std::filesystem::path built_folder() const { return root_ / "built"; }
+  std::filesystem::path step_folder() const { return root_ / "steps"; }
+  std::filesystem::path image_blobs() const { return root_ / "blobs" / "images"; }
+  std::filesystem::path step_blobs() const { return root_ / "blobs" / "steps"; }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }
   std::filesystem::path layout(std::string_view repository, std::string_view immutable_tag) const {
     return root_ / "images" / checked(repository) / checked(immutable_tag);

@@ -1,6 +1,64 @@
 #include "image/state/state_names.h"
 
+#include "image/state/record_files.h"
+#include "registry/image_blobs.h"
+
 namespace kiln {
+namespace {
+
+using Blobs = std::optional<std::vector<SizedBlob>>;
+
+// What a packaged image promises, as its record and the manifests that this names have it.
+Blobs promised_by_image(const std::string& record, const StatePaths& state, const FileSystem& files) {
+  try {
+    auto image = RecordReader(state, files).image(record);
+    if (!image || image->external()) return std::nullopt;
+    std::vector<SizedBlob> promised;
+    for (const ImageBlob& blob : blobs_of(*image, BlobStore::reading(state.store()))) {
+      if (!blob.damage.empty() && blob.size == 0) return std::nullopt;  // a manifest that cannot be read
+      promised.push_back({sum_of(blob.digest), blob.size});
+    }
+    return promised;
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged record promises nothing
+  }
+}
+
+// The layers that a step made itself: those below are promised by others.
+Blobs promised_by_step(const std::string& key, const StatePaths& state, const FileSystem& files) {
+  try {
+    auto step = RecordReader(state, files).step(key);
+    if (!step) return std::nullopt;
+    std::vector<SizedBlob> promised;
+    for (const BuiltLayer& layer : step->chain.layers)
+      if (layer.step == key) promised.push_back({sum_of(layer.blob.digest), layer.blob.size});
+    return promised;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+StateNames::StateNames(const StatePaths& state, const FileSystem& files)
+    : state_(&state),
+      files_(&files),
+      sizes_(BlobStore::reading(state.store())),
+      images_(
+          state.built_folder(), state.image_blobs(),
+          [&](const std::string& name) { return promised_by_image(name, state, files); }, sizes_),
+      steps_(
+          state.step_folder(), state.step_blobs(),
+          [&](const std::string& key) { return promised_by_step(key, state, files); }, sizes_) {}
+
+void StateNames::keep(FileSystem& files) {
+  images_.keep(files);
+  steps_.keep(files);
+}
+
+bool StateNames::has_image_record(std::string_view record_name) {
+  return files_->exists(state_->built(record_name));
+}
 
 NameSet::NameSet(const std::vector<std::string>& sorted) {
   std::size_t size = 0;
@@ -38,7 +96,7 @@ bool StateNames::has(std::optional<NameSet>& names, const fs::path& file) {
 
 bool StateNames::is_built(std::string_view record_name, const std::string& repository,
                           std::string_view immutable_tag) {
-  if (!has(built_, state_->built(record_name))) return false;
+  if (!images_.is_whole(record_name)) return false;
   auto found = layouts_.find(repository);
   if (found == layouts_.end())
     found = layouts_.emplace(repository, NameSet(files_->list(state_->layouts(repository)))).first;

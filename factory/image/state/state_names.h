@@ -1,4 +1,5 @@
-// What the state folder has, found by one look into each of its folders: for those who ask of many images.
+// What the state folder has, found by one look into each of its folders and at each blob: for those who ask
+// of many images.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/effects.h"
+#include "image/state/blob_ledger.h"
 #include "image/state/state.h"
 #include "resolve/resolve.h"
 
@@ -27,14 +29,16 @@ class NameSet {
   std::vector<std::size_t> ends_;
 };
 
-// Each folder is read when something of it is first asked for; what comes later is not seen.
+// Each folder is read, and each blob looked at, when something of it is first asked for; what comes later is
+// not seen.
 class StateNames {
  public:
   // REQUIRES: both outlive this.
-  StateNames(const StatePaths& state, const FileSystem& files) : state_(&state), files_(&files) {}
+  StateNames(const StatePaths& state, const FileSystem& files);
 
-  // Whether an image is built, for everyone who asks: its record and its layout are there. Whether it has
-  // every format that the site wants by now is another question (lacks_format()).
+  // Whether an image is built, for everyone who asks: its record and its layout are there, and each of its
+  // blobs has the size that it was written with. Whether it has every format that the site wants by now is
+  // another question (lacks_format()).
   bool is_built(const ImageSpec& spec) {
     return is_built(record_name(spec), spec.repository, spec.immutable_tag);
   }
@@ -43,17 +47,25 @@ class StateNames {
   }
   // The same by its names: record_name() of the image, repository and immutable tag.
   bool is_built(std::string_view record_name, const std::string& repository, std::string_view immutable_tag);
-  bool has_step(std::string_view key) { return has(steps_, state_->step(key)); }
+  // The image was packaged, though something of it may be gone or damaged by now.
+  bool has_image_record(std::string_view record_name);
+  // The step is done: its record is there, and the layers that it made have the sizes that they were written
+  // with.
+  bool has_step(std::string_view key) { return steps_.is_whole(key); }
   bool has_test(std::string_view key) { return has(tests_, state_->test(key)); }
   bool has_failure(std::string_view key) { return has(failures_, state_->failure(key)); }
+
+  // Keeps what was found of blobs for the next who asks. Throws Error(store).
+  void keep(FileSystem& files);
 
  private:
   bool has(std::optional<NameSet>& names, const fs::path& file);
 
   const StatePaths* state_;
   const FileSystem* files_;
-  std::optional<NameSet> built_;
-  std::optional<NameSet> steps_;
+  BlobSizes sizes_;
+  BlobLedger images_;
+  BlobLedger steps_;
   std::optional<NameSet> tests_;
   std::optional<NameSet> failures_;
   std::map<std::string, NameSet> layouts_;  // by repository

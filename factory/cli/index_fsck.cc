@@ -1,0 +1,146 @@
+// kiln index fsck: what of the store is not what was written, and what can be done about it.
+#include "cli/index_fsck.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/processors.h"
+#include "cli/image_name.h"
+#include "cli/invocation.h"
+#include "image/build/mend.h"
+#include "image/build/package_cell.h"
+#include "image/state/lock.h"
+#include "image/state/plan_file.h"
+#include "image/state/sif_folder.h"
+
+namespace kiln {
+namespace {
+
+struct FsckRequest {
+  std::string format = "table";
+  unsigned jobs = 0;
+  bool deep = false;
+  bool repair = false;
+};
+
+// "1980-01-01T00:00:00Z" as seconds since 1970; nullopt for another form.
+std::optional<std::int64_t> seconds_of(const std::string& created) {
+  std::tm utc{};
+  const char* end = ::strptime(created.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<std::int64_t>(::timegm(&utc));
+}
+
+// Packages images again as the build did that made them, from the plans that it kept.
+class Packager {
+ public:
+  explicit Packager(Invocation& invocation) : invocation_(invocation), state_(invocation.state()) {}
+
+  void operator()(const BlobUser& image) {
+    constexpr std::string_view kEnding = ".json";
+    for (std::string name : invocation_.files.list(state_.plan("x").parent_path())) {
+      if (!name.ends_with(kEnding)) continue;
+      name.resize(name.size() - kEnding.size());
+      auto spec = image_in(name, image.image.cell);
+      if (spec && record_name(*spec) == image.record) return package(*spec, name, image.image.created);
+    }
+  }
+
+ private:
+  std::optional<ImageSpec> image_in(const std::string& plan, const std::string& cell) {
+    auto [file, is_new] = plans_.try_emplace(plan);
+    if (is_new) file->second = PlanFile::open(invocation_.files, state_.plan(plan));
+    return file->second ? file->second->image(cell) : std::nullopt;
+  }
+
+  void package(const ImageSpec& spec, const std::string& plan, const std::string& created) {
+    const Site site = invocation_.site();
+    auto environment = invocation_.environment;
+    if (auto epoch = seconds_of(created)) environment["SOURCE_DATE_EPOCH"] = std::to_string(*epoch);
+    package_cell({spec, plan, site, state_, invocation_.files, invocation_.clock, invocation_.cpus(),
+                  environment, KILN_VERSION, invocation_.archspec_version()});
+  }
+
+  Invocation& invocation_;
+  StatePaths state_;
+  std::map<std::string, std::optional<PlanFile>> plans_;
+};
+
+FsckReport check(const FsckRequest& request, Invocation& invocation) {
+  ProgressBar bar(invocation, invocation.clock.monotonic_seconds());
+  FsckOptions options;
+  options.deep = request.deep;
+  options.jobs = request.jobs == 0 ? usable_processors() : request.jobs;
+  options.progress = [&](std::uint64_t done, std::uint64_t all) { bar.show(done, all); };
+  return check_store(invocation.state(), invocation.files, options);
+}
+
+Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
+  Json damage = Json::array();
+  for (const Mended& one : found)
+    damage.push_back({{"damage", one.damage}, {"remedy", one.done}, {"whole", one.is_whole}});
+  return {{"blobs", report.looked_at}, {"bytes_read", report.read}, {"damage", std::move(damage)}};
+}
+
+void print(const FsckReport& report, const std::vector<Mended>& found, const FsckRequest& request) {
+  if (request.format == "json") return fmt::print("{}\n", to_json(report, found).dump(2));
+  std::size_t whole = 0;
+  for (const Mended& one : found) {
+    fmt::print("{}\n    {}\n", one.damage, one.done);
+    whole += one.is_whole ? 1 : 0;
+  }
+  fmt::print("{} blobs looked at{}: ", report.looked_at,
+             request.deep ? fmt::format(", {:.1f} MB read", static_cast<double>(report.read) / 1e6) : "");
+  if (found.empty()) return fmt::print("no damage{}\n", request.deep ? "" : " (--deep reads them)");
+  if (request.repair) return fmt::print("{} damaged, {} mended\n", found.size(), whole);
+  fmt::print("{} damaged; {}\n", found.size(), kDamageRemedy);
+}
+
+std::vector<Mended> repair(const FsckReport& report, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  Packager packager(invocation);
+  std::vector<Mended> done =
+      mend(report, {state, invocation.files, [&](const BlobUser& image) { packager(image); }});
+  if (invocation.has_index()) show_sifs(state, invocation.index(Index::Mode::read));
+  return done;
+}
+
+void run_fsck(const FsckRequest& request, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  if (!invocation.files.is_directory(state.store()))
+    throw Error(ExitCode::store, "there is no store in " + state.root().string(),
+                "name another folder with --state");
+  std::optional<StateLock> lock;
+  if (request.repair) lock.emplace(state.lock(), invocation.clock, "kiln index fsck --repair");
+  const FsckReport report = check(request, invocation);
+  const std::vector<Mended> found = request.repair ? repair(report, invocation) : remedies(report);
+  print(report, found, request);
+  for (const Mended& one : found)
+    if (!one.is_whole) invocation.exit_code = ExitCode::store;
+}
+
+}  // namespace
+
+void add_index_fsck(CLI::App& index, Invocation& invocation) {
+  auto request = std::make_shared<FsckRequest>();
+  CLI::App* command = index.add_subcommand(
+      "fsck", "Hold the store against what was written: exit 8 when something is damaged");
+  command->fallthrough();
+  command->add_flag("--deep", request->deep, "read every byte, not only names and sizes");
+  command->add_flag("--repair", request->repair,
+                    "mend what can be mended here, and leave the rest for the next `kiln build`");
+  command->add_option("--jobs", request->jobs, "reading threads (default: one for each processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--format", request->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer("kiln index fsck\nkiln index fsck --deep --repair");
+  command->callback([request, &invocation] { run_fsck(*request, invocation); });
+}
+
+}  // namespace kiln

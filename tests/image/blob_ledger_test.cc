@@ -1,0 +1,171 @@
+#include "image/state/blob_ledger.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+// Records whose text names the blobs that they promise, one a line.
+class Ledger : public ::testing::Test {
+ protected:
+  Ledger() { fs::create_directories(folder / "records"); }
+
+  std::string add_blob(const std::string& bytes) {
+    Descriptor blob = store.put(bytes, "");
+    return blob.digest.hex() + " " + std::to_string(blob.size) + "\n";
+  }
+  void write(const std::string& name, const std::string& text) {
+    files.write(folder / "records" / (name + ".json"), text);
+  }
+  std::optional<std::vector<SizedBlob>> read(const std::string& name) {
+    reads.push_back(name);
+    auto text = files.read(folder / "records" / (name + ".json"));
+    if (!text || text->starts_with("damaged")) return std::nullopt;
+    std::vector<SizedBlob> blobs;
+    std::istringstream lines(*text);
+    for (std::string hex, size; lines >> hex >> size;)
+      blobs.push_back({sum_of(Digest::from_hex(hex)), std::stoull(size)});
+    return blobs;
+  }
+  // The folder as it is when nothing was written in it for a while.
+  void settle() {
+    timespec times[2] = {{0, UTIME_OMIT}, {1'700'000'000 + settled++, 5}};
+    EXPECT_EQ(::utimensat(AT_FDCWD, (folder / "records").c_str(), times, 0), 0);
+  }
+  // Each of these with an eye of its own.
+  std::string whole(const std::string& names, bool keep = false) {
+    BlobSizes sizes(store);
+    BlobLedger ledger(
+        folder / "records", folder / "cache", [&](const auto& name) { return read(name); }, sizes);
+    std::string answer;
+    reads.clear();
+    for (char name : names) answer += ledger.is_whole(std::string(1, name)) ? name : '-';
+    if (keep) ledger.keep(files);
+    return answer;
+  }
+  std::string read_now() {
+    std::string names;
+    for (const std::string& name : reads) names += name;
+    return names;
+  }
+
+  testing::TemporaryFolder folder;
+  BlobStore store{folder / "store"};
+  RealFileSystem files;
+  std::vector<std::string> reads;
+  int settled = 0;
+};
+
+TEST_F(Ledger, ReadsARecordOnceAndThenItsCache) {
+  std::string one = add_blob("one");
+  write("a", one + add_blob("two"));
+  write("b", one);
+  settle();
+  EXPECT_EQ(whole("abc", true), "ab-");
+  EXPECT_EQ(read_now(), "ab");
+  EXPECT_EQ(whole("abc"), "ab-");
+  EXPECT_EQ(read_now(), "");
+}
+
+TEST_F(Ledger, KeepsWhatNobodyAskedFor) {
+  write("a", add_blob("one"));
+  write("b", add_blob("two"));
+  settle();
+  EXPECT_EQ(whole("a", true), "a");
+  EXPECT_EQ(whole("b"), "b");
+  EXPECT_EQ(read_now(), "");
+}
+
+TEST_F(Ledger, SeesDamageWithAndWithoutItsCache) {
+  write("a", add_blob("one"));
+  write("b", add_blob("two"));
+  settle();
+  for (bool keep : {true, false}) {
+    EXPECT_EQ(whole("ab", keep), "ab");
+    fs::resize_file(store.path(Digest::of("two")), 2);
+    EXPECT_EQ(whole("ab"), "a-");
+    fs::remove(store.path(Digest::of("two")));
+    EXPECT_EQ(whole("ab"), "a-");
+    add_blob("two");
+    fs::remove(folder / "cache");
+  }
+}
+
+TEST_F(Ledger, ARecordWrittenSinceIsReadAnew) {
+  write("a", add_blob("one"));
+  settle();
+  EXPECT_EQ(whole("a", true), "a");
+  write("a", std::string(64, '0') + " 5\n");
+  EXPECT_EQ(whole("a"), "-");
+  write("a", add_blob("two"));
+  write("b", add_blob("three"));
+  EXPECT_EQ(whole("ab"), "ab");
+  EXPECT_EQ(read_now(), "ab");
+  fs::remove(folder / "records/a.json");
+  EXPECT_EQ(whole("ab", true), "-b");
+  settle();
+  EXPECT_EQ(whole("ab"), "-b");
+}
+
+TEST_F(Ledger, AFolderThatChangedAMomentAgoIsNotTrusted) {
+  write("a", add_blob("one"));
+  EXPECT_EQ(whole("a", true), "a");
+  fs::path file = folder / "records/a.json";
+  fs::file_time_type time = fs::last_write_time(folder / "records");
+  fs::remove(file);
+  fs::last_write_time(folder / "records", time);  // as a clock that stands still would have it
+  EXPECT_EQ(whole("a"), "-");
+}
+
+TEST_F(Ledger, ARecordThatIsCutWhereItLiesIsReadAnew) {
+  write("a", add_blob("one"));
+  settle();
+  EXPECT_EQ(whole("a", true), "a");
+  fs::resize_file(folder / "records/a.json", 0);
+  whole("a");
+  EXPECT_EQ(read_now(), "a") << "it was read anew, though the folder's time is as it was";
+}
+
+TEST_F(Ledger, IsWrittenAgainOnlyWhenThereIsSomethingNew) {
+  write("a", add_blob("one"));
+  settle();
+  whole("a", true);
+  auto stamp = stamp_of(folder / "cache");
+  whole("a", true);
+  EXPECT_EQ(stamp_of(folder / "cache"), stamp);
+  write("b", add_blob("two"));
+  whole("a", true);
+  EXPECT_NE(stamp_of(folder / "cache"), stamp);
+}
+
+TEST_F(Ledger, ADamagedRecordPromisesNothing) {
+  write("a", "damaged");
+  settle();
+  EXPECT_EQ(whole("a", true), "-");
+  EXPECT_EQ(whole("a"), "-");
+}
+
+// Whatever becomes of the cache, the answers are those of the records.
+TEST_F(Ledger, ADamagedCacheIsNone) {
+  write("a", add_blob("one"));
+  write("b", add_blob("two") + add_blob("three"));
+  write("c", std::string(64, '0') + " 5\n");
+  settle();
+  whole("abc", true);
+  const std::string good = folder.read("cache");
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ (1 << (at % 8)));
+    files.write_output(folder / "cache", bad);
+    ASSERT_EQ(whole("abc"), "ab-") << "bit of byte " << at;
+    files.write_output(folder / "cache", good.substr(0, at));
+    ASSERT_EQ(whole("abc"), "ab-") << "cut at " << at;
+  }
+}
+
+}  // namespace
+}  // namespace kiln
