@@ -135,12 +135,14 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   refuse_together(command, "--dry-run", "--fail-fast", "nothing is run");
   refuse_together(command, "--dry-run", "--wait", "no lock is taken");
   const double start = invocation.clock.monotonic_seconds();
+  const StatePaths state = invocation.state();
+  StateNames names(state, invocation.files);
+  names.look_ahead();
   const Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   const ChosenCells chosen = choose_cells(plan, options, invocation);
-  const StatePaths state = invocation.state();
   const Site site = invocation.site();
-  const StateView view(plan, site, state, invocation.files);
+  const StateView view(plan, site, state, invocation.files, names);
   if (options.dry_run) return print_dry_run(plan, chosen, view, invocation);
   // No lock is taken for it. What no run has looked at since the site's formats changed is looked at below.
   if (has_formats(site, state, invocation.files)) {

@@ -69,12 +69,14 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
 
 void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
   check(command, options);
+  const StatePaths paths = invocation.state();
+  StateNames names(paths, invocation.files);
+  names.look_ahead();
   const Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   const ChosenCells chosen = choose_cells(plan, options, invocation);
-  const StatePaths paths = invocation.state();
   const Site site = invocation.site();
-  const StateView state(plan, site, paths, invocation.files);
+  const StateView state(plan, site, paths, invocation.files, names);
   const PlanView view{plan, chosen, state};
   const ExitCode broken = tell_broken(plan.resolution(), chosen);
   if (!options.jobs()) invocation.exit_code = broken;  // each is a job that fails

@@ -15,29 +15,20 @@ Sha256 sum_of(const Digest& digest) {
   return sum;
 }
 
-BlobSizes::BlobSizes(const BlobStore& store) : root_(store.root() / "sha256") { folders_.fill(kNotOpened); }
+BlobSizes::BlobSizes(const BlobStore& store)
+    : folder_(::open((store.root() / "sha256").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 BlobSizes::~BlobSizes() {
-  for (int folder : folders_)
-    if (folder >= 0) ::close(folder);
+  if (folder_ >= 0) ::close(folder_);
 }
 
-int BlobSizes::folder(unsigned char first) {
-  int& folder = folders_[first];
-  if (folder != kNotOpened) return folder;
-  const std::string name = hex_of({first}).substr(0, 2);
-  folder = ::open((root_ / name).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) folder = kMissing;
-  return folder;
-}
-
-std::optional<std::uint64_t> BlobSizes::of(const Sha256& sum) {
-  int in = folder(sum[0]);
-  if (in < 0) return std::nullopt;
+std::optional<std::uint64_t> BlobSizes::of(const Sha256& sum) const {
   std::string name;
+  name.reserve(3 + 2 * sum.size());
   append_hex(name, sum);
+  name.insert(0, {name[0], name[1], '/'});
   struct stat status {};
-  if (::fstatat(in, name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (::fstatat(folder_, name.c_str(), &status, 0) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }
 

@@ -1,8 +1,8 @@
-// The sizes of many blobs of a store: each file is looked at, none is read, and each folder is opened once.
+// The sizes of many blobs of a store: each file is looked at, none is read, and the store is opened once.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 #include "base/digest.h"
@@ -19,15 +19,10 @@ class BlobSizes {
   BlobSizes& operator=(const BlobSizes&) = delete;
   ~BlobSizes();
   // As BlobStore::size_of().
-  std::optional<std::uint64_t> of(const Sha256& sum);
+  std::optional<std::uint64_t> of(const Sha256& sum) const;
 
  private:
-  int folder(unsigned char first);
-
-  std::filesystem::path root_;
-  std::array<int, 256> folders_;  // by the digest's first byte: a descriptor, or one of the two below
-  static constexpr int kNotOpened = -1;
-  static constexpr int kMissing = -2;
+  int folder_;  // of blobs; -1: there is none
 };
 
 }  // namespace kiln

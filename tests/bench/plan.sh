@@ -40,6 +40,7 @@ for cells in 1000 10000 100000; do
   [[ -e c$cells/matrix/bench.json ]] || python3 "$root/tests/bench/catalogue.py" "c$cells" "$cells"
   if [[ ! -e s$cells/done ]]; then
     [[ $("$build/tests/bench/mark_built" "c$cells" "s$cells") == "$cells" ]]
+    "$kiln" build -f "c$cells/matrix/bench.json" --state "s$cells" >/dev/null # which keeps what the records promise
     touch "s$cells/done"
   fi
 done

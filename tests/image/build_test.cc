@@ -110,11 +110,11 @@ const char* target_of(const std::string& architecture) {
 // The real files, and what /proc would say of emulators.
 class FilesWithEmulators final : public FileSystem {
  public:
-  std::optional<std::string> read(const fs::path& path) const override {
+  std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override {
     auto set = emulators.find(path.string());
     if (path.string().starts_with("/proc/"))
       return set == emulators.end() ? std::nullopt : std::optional(set->second);
-    return real_.read(path);
+    return real_.read(path, most);
   }
   void write(const fs::path& path, std::string_view bytes) override { real_.write_output(path, bytes); }
   bool exists(const fs::path& path) const override { return real_.exists(path); }

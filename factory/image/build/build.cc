@@ -296,7 +296,8 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
     report.steps_run += run_ninja(setup, images, options, progress, report.interrupted);
     if (report.interrupted || run == kMostRuns) break;
     images = not_built(images, setup);
-    const std::size_t damaged = take_back(images, true, setup);
+    std::size_t damaged = take_back(images, false, setup);
+    if (damaged == 0) damaged = take_back(images, true, setup);
     if (damaged == 0) break;
     any_damage = true;
     progress.note(fmt::format("{} step{} of damaged layers run again", damaged, damaged == 1 ? "" : "s"));

@@ -185,7 +185,9 @@ std::vector<Mended> mend(const FsckReport& report, const MendSetup& setup) {
 
 void mend_layouts(const StatePaths& state, FileSystem& files) {
   const BlobStore store = BlobStore::reading(state.store());
-  for (const LayoutDamage& damage : check_layouts(blob_uses(state, files), state, false))
+  // A blob that was made again leaves layouts behind that link the damaged file: what is no link to the
+  // store's is read.
+  for (const LayoutDamage& damage : check_layouts(blob_uses(state, files), state, true))
     if (!first_damage(blobs_of(damage.image, store)))
       write_layout_again(state.root() / damage.folder, layout_index_of(damage.image, store), store, files);
 }

@@ -28,7 +28,8 @@ struct Mended {
 // In the order of the report. REQUIRES: the state's lock is held. Throws Error(store), Error(interrupted).
 std::vector<Mended> mend(const FsckReport& report, const MendSetup& setup);
 
-// Links again, in every layout, what the store has whole and the layout has not: after blobs were made again.
+// Links again, in every layout, what the store has whole and the layout has not, or with other bytes: after
+// blobs were made again.
 // REQUIRES: the state's lock is held. Throws Error(store).
 void mend_layouts(const StatePaths& state, FileSystem& files);
 

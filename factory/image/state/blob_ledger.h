@@ -1,27 +1,29 @@
-// Which blobs the records of a folder promise: so that ten thousand images can be asked for without reading
-// their records. Kept in a file between runs, which is a cache: it may be deleted at any time, and what it
-// does not know, or says of a record that was written since, is read from the record.
+// Which blobs the records of a folder promise, and whether they are there: for those who ask of ten thousand
+// images, whose records nobody has the time to read. What the records say is kept in a file between runs,
+// which is a cache: it may be deleted at any time, and only the record itself proves that something is wrong.
 //
 //   "kiln blobs 1\n"
-//   u64  time of the folder's last change, ns; 0: it changed as this was written
-//   u32  count of blobs, of each: 32 bytes SHA-256, u64 size
-//   u32  count of records, of each: u32 length of its name, name, stamp (u64 inode, u64 size, u64 ns),
-//        u32 count of blobs, of each: u32 its number
+//   each record, in the order of their names:
+//     u32 length of its name, name, stamp (u64 inode, u64 size, u64 ns of its last change)
+//     u32 count of blobs that no record before it has, of each: 32 bytes SHA-256, u64 size
+//     u32 count of its other blobs, of each: u32 its number
 //   32 bytes SHA-256 of all before
 //
 // Numbers are the machine's own; a file from another kind of machine is no cache.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <thread>
 #include <vector>
 
 #include "base/effects.h"
+#include "image/state/name_set.h"
 #include "oci/blob_sizes.h"
 
 namespace kiln {
@@ -29,58 +31,43 @@ namespace kiln {
 struct SizedBlob {
   Sha256 sum;
   std::uint64_t size = 0;
+  auto operator<=>(const SizedBlob&) const = default;
 };
-
-// A file at one moment: one that is written anew has another.
-struct FileStamp {
-  std::uint64_t inode = 0;
-  std::uint64_t size = 0;
-  std::uint64_t modified = 0;  // ns since 1970
-  bool operator==(const FileStamp&) const = default;
-};
-std::optional<FileStamp> stamp_of(const fs::path& file);  // nullopt when there is none
 
 class BlobLedger {
  public:
-  // What the record of that name promises; nullopt when it cannot be told: it, or what it names, is damaged.
+  // What the record of that name promises; nullopt when it cannot be told: there is none, or it, or what it
+  // names, is damaged.
   using Read = std::function<std::optional<std::vector<SizedBlob>>(const std::string& name)>;
-  // Of <folder>/<name>.json, kept in `cache`. Nothing is read before something is asked. REQUIRES: `sizes`
-  // outlives this.
-  BlobLedger(fs::path folder, fs::path cache, Read read, BlobSizes& sizes);
+  // Of <folder>/<name>.json, kept in `cache`. The first `few` that are asked for are read, for whoever asks
+  // of a handful in a large folder.
+  BlobLedger(fs::path folder, fs::path cache, Read read, const BlobStore& store, std::size_t few = 64);
+  BlobLedger(const BlobLedger&) = delete;
+  BlobLedger& operator=(const BlobLedger&) = delete;
+  ~BlobLedger();
 
-  // Whether the record is there, and each blob that it promises, with its size.
+  // Begins to look at everything that the cache names, beside the caller.
+  void look_ahead();
+  // Whether the record is there, and each blob that it promises, with its size. What comes later than the
+  // first question is not seen.
   bool is_whole(std::string_view name);
-  // Writes the cache, when it does not say what the records of the folder do. Throws Error(store).
+  // Writes the cache, when it lacks something that was asked for. Throws Error(store).
   void keep(FileSystem& files);
 
  private:
-  struct Record {
-    FileStamp stamp;
-    std::vector<std::uint32_t> blobs;
-  };
-  enum class Look : unsigned char { not_yet, whole, damaged };
-
-  void load();
-  bool parse(std::string_view bytes);
-  fs::path file_of(std::string_view name) const;
-  bool are_whole(const Record& record);
-  // The record as its file says, read anew; null when there is none, or it is damaged.
-  Record* learn(std::string_view name);
-  std::uint32_t number_of(const SizedBlob& blob);
-  std::string text(const std::vector<std::string>& names, std::uint64_t changed) const;
+  void look();  // fills whole_; of a damaged cache, with nothing
+  bool is_whole_by_record(const std::string& name);
 
   fs::path folder_;
   fs::path cache_;
   Read read_;
-  BlobSizes& sizes_;
-  bool loaded_ = false;
-  bool unchanged_ = false;         // no record came or went since the cache was written
-  bool knows_more_ = false;        // than the cache
-  std::uint64_t cached_time_ = 0;  // of the folder
-  std::vector<SizedBlob> blobs_;
-  std::vector<Look> looks_;
-  std::map<Sha256, std::uint32_t> numbers_;  // filled when the first record is learnt
-  std::unordered_map<std::string, Record> records_;
+  fs::path store_;
+  BlobSizes sizes_;
+  std::size_t few_;
+  std::atomic<bool> stop_{false};
+  std::thread ahead_;
+  std::optional<NameSet> whole_;              // by the cache; ahead_'s until it is joined
+  std::map<std::string, bool> read_records_;  // whether they are whole
 };
 
 }  // namespace kiln

@@ -21,13 +21,13 @@ constexpr auto kCellStates = enum_names<CellState>({{CellState::built, "built"},
 std::string_view name_of(CellState state) { return kCellStates.of(state); }
 
 StateView::StateView(const BuildPlan& plan, const Site& site, const StatePaths& state,
-                     const FileSystem& files)
+                     const FileSystem& files, StateNames& names)
     : plan_(plan),
       site_(site),
       state_(state),
       files_(files),
       has_formats_(has_formats(site, state, files)),
-      names_(state, files) {}
+      names_(names) {}
 
 NodeState StateView::state_of(const std::string& key, bool test) const {
   if (test ? names_.has_test(key) : names_.has_step(key)) return NodeState::done;

@@ -29,8 +29,9 @@ struct Standing {
 // The state folder as the next build would find it.
 class StateView {
  public:
-  // The folders are looked into once, when something of them is first asked for. REQUIRES: all outlive this.
-  StateView(const BuildPlan& plan, const Site& site, const StatePaths& state, const FileSystem& files);
+  // REQUIRES: all outlive this; `names` are of the same state folder.
+  StateView(const BuildPlan& plan, const Site& site, const StatePaths& state, const FileSystem& files,
+            StateNames& names);
 
   Standing standing(const ResolvedImage& image) const;
   bool is_whole(const ResolvedImage& image) const;  // it stands at CellState::built
@@ -57,7 +58,7 @@ class StateView {
   const StatePaths& state_;
   const FileSystem& files_;
   bool has_formats_;
-  mutable StateNames names_;
+  StateNames& names_;
   mutable bool last_plan_read_ = false;
   mutable std::optional<PlanFile> last_plan_;
 };

@@ -43,13 +43,14 @@ Blobs promised_by_step(const std::string& key, const StatePaths& state, const Fi
 StateNames::StateNames(const StatePaths& state, const FileSystem& files)
     : state_(&state),
       files_(&files),
-      sizes_(BlobStore::reading(state.store())),
       images_(
           state.built_folder(), state.image_blobs(),
-          [&](const std::string& name) { return promised_by_image(name, state, files); }, sizes_),
+          [&](const std::string& name) { return promised_by_image(name, state, files); },
+          BlobStore::reading(state.store())),
       steps_(
           state.step_folder(), state.step_blobs(),
-          [&](const std::string& key) { return promised_by_step(key, state, files); }, sizes_) {}
+          [&](const std::string& key) { return promised_by_step(key, state, files); },
+          BlobStore::reading(state.store())) {}
 
 void StateNames::keep(FileSystem& files) {
   images_.keep(files);
@@ -58,34 +59,6 @@ void StateNames::keep(FileSystem& files) {
 
 bool StateNames::has_image_record(std::string_view record_name) {
   return files_->exists(state_->built(record_name));
-}
-
-NameSet::NameSet(const std::vector<std::string>& sorted) {
-  std::size_t size = 0;
-  for (const std::string& name : sorted) size += name.size();
-  bytes_.reserve(size);
-  ends_.reserve(sorted.size());
-  for (const std::string& name : sorted) {
-    bytes_ += name;
-    ends_.push_back(bytes_.size());
-  }
-}
-
-std::string_view NameSet::at(std::size_t index) const {
-  std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-  return std::string_view(bytes_).substr(begin, ends_[index] - begin);
-}
-
-bool NameSet::contains(std::string_view name) const {
-  std::size_t low = 0;
-  for (std::size_t high = ends_.size(); low < high;) {
-    std::size_t middle = low + (high - low) / 2;
-    if (at(middle) < name)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < ends_.size() && at(low) == name;
 }
 
 bool StateNames::has(std::optional<NameSet>& names, const fs::path& file) {

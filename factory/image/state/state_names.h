@@ -11,23 +11,11 @@
 
 #include "base/effects.h"
 #include "image/state/blob_ledger.h"
+#include "image/state/name_set.h"
 #include "image/state/state.h"
 #include "resolve/resolve.h"
 
 namespace kiln {
-
-// Names in order, in little more space than their bytes.
-class NameSet {
- public:
-  NameSet() = default;
-  explicit NameSet(const std::vector<std::string>& sorted);
-  bool contains(std::string_view name) const;
-
- private:
-  std::string_view at(std::size_t index) const;
-  std::string bytes_;
-  std::vector<std::size_t> ends_;
-};
 
 // Each folder is read, and each blob looked at, when something of it is first asked for; what comes later is
 // not seen.
@@ -35,6 +23,8 @@ class StateNames {
  public:
   // REQUIRES: both outlive this.
   StateNames(const StatePaths& state, const FileSystem& files);
+  // Begins to look at the blobs of all images, beside the caller, who is going to ask of many.
+  void look_ahead() { images_.look_ahead(); }
 
   // Whether an image is built, for everyone who asks: its record and its layout are there, and each of its
   // blobs has the size that it was written with. Whether it has every format that the site wants by now is
@@ -63,7 +53,6 @@ class StateNames {
 
   const StatePaths* state_;
   const FileSystem* files_;
-  BlobSizes sizes_;
   BlobLedger images_;
   BlobLedger steps_;
   std::optional<NameSet> tests_;
