@@ -10,12 +10,12 @@
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kPiece = 1u << 20;
+constexpr std::uint64_t kReadAtOnce = 1u << 20;
 
 Digest digest_of(const fs::path& path, const std::function<void(std::uint64_t bytes)>& read) {
   ReadOnlyFile file(path);
   Hasher hasher;
-  std::vector<char> piece(std::min(kPiece, file.size() + 1));
+  std::vector<char> piece(std::min(kReadAtOnce, file.size() + 1));
   for (std::uint64_t done = 0; std::size_t got = file.read_at(done, piece.data(), piece.size());
        done += got) {
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kEnding = ".json";
+constexpr std::string_view kRecordEnding = ".json";
 
 class OpenFolder {
  public:
@@ -24,7 +24,7 @@ class OpenFolder {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   std::optional<FileStamp> stamp(std::string_view name) const {
-    return stamp_of(descriptor_, std::string(name) + std::string(kEnding));
+    return stamp_of(descriptor_, std::string(name) + std::string(kRecordEnding));
   }
 
  private:
@@ -34,7 +34,7 @@ class OpenFolder {
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const std::string& file : RealFileSystem().list(folder))
-    if (file.ends_with(kEnding)) names.push_back(file.substr(0, file.size() - kEnding.size()));
+    if (file.ends_with(kRecordEnding)) names.push_back(file.substr(0, file.size() - kRecordEnding.size()));
   std::sort(names.begin(), names.end());  // '.' comes after '-'
   return names;
 }
@@ -115,7 +115,7 @@ bool BlobLedger::is_whole(std::string_view name) {
 bool BlobLedger::is_whole_by_record(const std::string& name) {
   auto known = read_records_.find(name);
   if (known != read_records_.end()) return known->second;
-  if (::access((folder_ / (name + std::string(kEnding))).c_str(), F_OK) != 0) return false;
+  if (::access((folder_ / (name + std::string(kRecordEnding))).c_str(), F_OK) != 0) return false;
   auto blobs = read_(name);
   return read_records_[name] = blobs && std::all_of(blobs->begin(), blobs->end(), [&](const SizedBlob& blob) {
                                  return sizes_.of(blob.sum) == blob.size;

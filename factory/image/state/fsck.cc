@@ -16,12 +16,12 @@
 namespace kiln {
 namespace {
 
-using Blobs = std::vector<std::pair<const Digest, UsedBlob>*>;
+using BlobsToRead = std::vector<std::pair<const Digest, UsedBlob>*>;
 
 // Reads blobs with several threads, the largest first.
 class BlobReading {
  public:
-  BlobReading(const BlobStore& store, Blobs blobs, const FsckOptions& options)
+  BlobReading(const BlobStore& store, BlobsToRead blobs, const FsckOptions& options)
       : store_(store), blobs_(std::move(blobs)), options_(options) {
     auto bytes = [&](const auto* blob) { return store_.size_of(blob->first).value_or(0); };
     std::sort(blobs_.begin(), blobs_.end(),
@@ -65,7 +65,7 @@ class BlobReading {
   }
 
   const BlobStore& store_;
-  Blobs blobs_;
+  BlobsToRead blobs_;
   const FsckOptions& options_;
   std::uint64_t all_ = 0;
   std::atomic<std::size_t> next_{0};
@@ -138,7 +138,7 @@ FsckReport check_store(const StatePaths& state, const FileSystem& files, const F
   report.uses = blob_uses(state, files);
   report.looked_at = report.uses.blobs.size();
   if (options.deep) {
-    Blobs to_read;
+    BlobsToRead to_read;
     for (auto& blob : report.uses.blobs)
       if (blob.second.damage.empty()) to_read.push_back(&blob);
     const BlobStore store = BlobStore::reading(state.store());

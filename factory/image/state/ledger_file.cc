@@ -10,9 +10,9 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kMagic = "kiln blobs 1\n";
-constexpr std::size_t kPiece = 1u << 16;
-constexpr std::uint32_t kLongestName = 255;
+constexpr std::string_view kLedgerMagic = "kiln blobs 1\n";
+constexpr std::size_t kLedgerPiece = 1u << 16;
+constexpr std::uint32_t kLongestRecordName = 255;
 
 template <typename Number>
 void put(std::string& out, Number number) {
@@ -37,11 +37,11 @@ LedgerReader::LedgerReader(const fs::path& file) : file_(::open(file.c_str(), O_
   struct stat status {};
   if (file_ < 0 || ::fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) return;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size < kMagic.size() + sizeof(Sha256)) return;
+  if (size < kLedgerMagic.size() + sizeof(Sha256)) return;
   left_ = size - sizeof(Sha256);
   good_ = true;
-  std::string magic(kMagic.size(), '\0');
-  good_ = take(magic.data(), magic.size()) && magic == kMagic;
+  std::string magic(kLedgerMagic.size(), '\0');
+  good_ = take(magic.data(), magic.size()) && magic == kLedgerMagic;
 }
 
 LedgerReader::~LedgerReader() {
@@ -53,7 +53,7 @@ bool LedgerReader::take(void* to, std::size_t size) {
   left_ -= size;
   for (auto* out = static_cast<char*>(to); size > 0;) {
     if (at_ == piece_.size()) {
-      piece_.resize(std::min<std::uint64_t>(kPiece, left_ + size));
+      piece_.resize(std::min<std::uint64_t>(kLedgerPiece, left_ + size));
       const ssize_t got = ::read(file_, piece_.data(), piece_.size());
       if (got <= 0) return good_ = false;
       piece_.resize(static_cast<std::size_t>(got));
@@ -85,7 +85,7 @@ std::uint32_t LedgerReader::count(std::size_t size_of_each) {
 
 bool LedgerReader::next(LedgerEntry& entry) {
   if (!good_ || left_ == 0) return false;
-  entry.name.resize(std::min(count(1), kLongestName + 1));
+  entry.name.resize(std::min(count(1), kLongestRecordName + 1));
   take(entry.name.data(), entry.name.size());
   entry.stamp.inode = number<std::uint64_t>();
   entry.stamp.size = number<std::uint64_t>();
@@ -112,7 +112,7 @@ bool LedgerReader::is_proven() {
   return hasher_.finish().hex() == hex;
 }
 
-LedgerWriter::LedgerWriter() : bytes_(kMagic) {}
+LedgerWriter::LedgerWriter() : bytes_(kLedgerMagic) {}
 
 void LedgerWriter::add(std::string_view name, const FileStamp& stamp, const std::vector<SizedBlob>& blobs) {
   std::string known;
