@@ -11,9 +11,10 @@
 #include "base/processors.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/state_lock.h"
 #include "image/build/mend.h"
 #include "image/build/package_cell.h"
-#include "image/state/lock.h"
 #include "image/state/plan_file.h"
 #include "image/state/sif_folder.h"
 
@@ -87,17 +88,17 @@ Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
 }
 
 void print(const FsckReport& report, const std::vector<Mended>& found, const FsckRequest& request) {
-  if (request.format == "json") return fmt::print("{}\n", to_json(report, found).dump(2));
+  if (request.format == "json") return print_json(to_json(report, found));
   std::size_t whole = 0;
   for (const Mended& one : found) {
-    fmt::print("{}\n    {}\n", one.damage, one.done);
+    say("{}\n    {}\n", one.damage, one.done);
     whole += one.is_whole ? 1 : 0;
   }
-  fmt::print("{} blobs looked at{}: ", report.looked_at,
-             request.deep ? fmt::format(", {:.1f} MB read", static_cast<double>(report.read) / 1e6) : "");
-  if (found.empty()) return fmt::print("no damage{}\n", request.deep ? "" : " (--deep reads them)");
-  if (request.repair) return fmt::print("{} damaged, {} mended\n", found.size(), whole);
-  fmt::print("{} damaged; {}\n", found.size(), kDamageRemedy);
+  say("{} blobs looked at{}: ", report.looked_at,
+      request.deep ? fmt::format(", {:.1f} MB read", static_cast<double>(report.read) / 1e6) : "");
+  if (found.empty()) return say("no damage{}\n", request.deep ? "" : " (--deep reads them)");
+  if (request.repair) return say("{} damaged, {} mended\n", found.size(), whole);
+  say("{} damaged; {}\n", found.size(), kDamageRemedy);
 }
 
 std::vector<Mended> repair(const FsckReport& report, Invocation& invocation) {
@@ -115,7 +116,7 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
     throw Error(ExitCode::store, "there is no store in " + state.root().string(),
                 "name another folder with --state");
   std::optional<StateLock> lock;
-  if (request.repair) lock.emplace(state.lock(), invocation.clock, "kiln index fsck --repair");
+  if (request.repair) lock.emplace(lock_state(invocation, "kiln index fsck --repair"));
   const FsckReport report = check(request, invocation);
   const std::vector<Mended> found = request.repair ? repair(report, invocation) : remedies(report);
   print(report, found, request);
@@ -139,6 +140,7 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
   command->add_option("--format", request->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  add_wait_option(*command, invocation.options);
   command->footer("kiln index fsck\nkiln index fsck --deep --repair");
   command->callback([request, &invocation] { run_fsck(*request, invocation); });
 }
