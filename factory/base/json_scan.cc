@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -252,6 +253,16 @@ class Scanner {
   std::size_t members_ = 0;
 };
 
+// nlohmann::json takes it for the end of the text, and never sees what stands behind it.
+void refuse_nul(std::string_view text, const std::string& file) {
+  const std::size_t nul = text.find('\0');
+  if (nul == std::string_view::npos) return;
+  const std::string_view before = text.substr(0, nul);
+  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto column = static_cast<int>(nul - (before.rfind('\n') + 1)) + 1;
+  throw Error(ExitCode::input, {file, line, column, ""}, "not valid JSON: a NUL byte");
+}
+
 }  // namespace
 
 Json scan_json(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places) {
@@ -261,6 +272,7 @@ Json scan_json(std::string_view text, const std::string& file, const JsonLimits&
   if (text.starts_with("\xef\xbb\xbf"))
     throw Error(ExitCode::input, {file, 1, 1, ""}, "the file starts with a byte order mark",
                 "save it as plain UTF-8");
+  refuse_nul(text, file);
   Scanner scanner(text, file, limits, places);
   Json::sax_parse(text.begin(), text.end(), &scanner, nlohmann::detail::input_format_t::json, true, true);
   return scanner.take();

@@ -65,6 +65,12 @@ TEST(Json, SyntaxErrorsHavePlaces) {
   EXPECT_NE(error_of("[1, 2"), "no error");
 }
 
+TEST(Json, NothingHidesBehindANul) {
+  using namespace std::string_literals;
+  EXPECT_EQ(error_of("{\"a\": 1}\0 and {more"s), "a.json:1:9: error: not valid JSON: a NUL byte");
+  EXPECT_EQ(error_of("{\"a\":\n \"b\0c\"}"s), "a.json:2:4: error: not valid JSON: a NUL byte");
+}
+
 TEST(Json, AForgottenCommaIsNamedWhereItIsMissing) {
   EXPECT_EQ(error_of("{\n  \"a\": 1\n  \"b\": 2\n}"),
             "a.json:2:9: error: not valid JSON: expected ',' or '}' after this value; found a string literal "
