@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "registry/image_blobs.h"
-#include "registry/index_state.h"
+#include "registry/mapping_import.h"
 
 namespace kiln {
 namespace {
@@ -40,15 +41,6 @@ void check_complete(const BlobStore& store, const ImageRecord& image) {
               "`kiln publish` makes a new one of what is built");
 }
 
-// What a publication begins with: nothing where the current snapshot is lost.
-SnapshotContent current_content(IndexState& state) {
-  std::int64_t number = state.current();
-  if (number <= 0) return {};
-  auto content = state.snapshot(number);
-  if (!content) throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
-  return *std::move(content);
-}
-
 // What a publication does to the names of the current snapshot.
 struct Change {
   std::vector<Move> moves;
@@ -58,18 +50,6 @@ struct Change {
   std::string created;
   std::string note;
 };
-
-// Why bits were withdrawn, by plan key: they stay so under whatever labels and names they come again.
-std::map<std::string, std::string> retired_bits(IndexState& state, const SnapshotContent& content) {
-  std::map<std::string, std::string> reasons;
-  for (const auto& [name, tagged] : content.tags) {
-    auto record = tagged.retired.empty() ? std::nullopt : state.record(tagged.image);
-    if (!record) continue;
-    const ImageRecord image = image_record_from_json(parse_own(*record, "index.db").root());
-    reasons.emplace(image.external() ? tagged.image : image.key, tagged.retired);
-  }
-  return reasons;
-}
 
 void add_matrix(std::vector<std::string>& matrices, const std::string& matrix) {
   auto at = std::lower_bound(matrices.begin(), matrices.end(), matrix);
@@ -113,20 +93,6 @@ bool changes_anything(IndexState& state, const Change& change) {
     if (state.record(move.identity.hex()) != move.record) return true;
   }
   return false;
-}
-
-// Makes what `content` says the current snapshot, its sidecar first: inside the transaction, so that its
-// number is ours.
-std::int64_t make_current(IndexState& state, SnapshotContent content, const std::string& created,
-                          const std::string& note) {
-  content.number = state.newest_snapshot() + 1;
-  content.created = created;
-  content.note = note;
-  state.writable_store().write_sidecar(Sidecar::snapshot, std::to_string(content.number), content.text());
-  state.write_current_sidecar(content.number);
-  state.insert_snapshot(content);
-  state.set_current(content.number);
-  return content.number;
 }
 
 // Sidecars first, so that a kill before the commit loses nothing.
@@ -211,17 +177,15 @@ std::int64_t Index::publish(const std::vector<ImageRecord>& images,
   return commit(*state_, change);
 }
 
-std::int64_t Index::import_mappings(const std::vector<ImageRecord>& mappings, const std::string& created) {
-  Change change{{}, {}, {}, "", created, counted(mappings.size(), "imported mapping")};
-  for (const auto& mapping : mappings) {
-    if (!mapping.external() || mapping.reference.empty() || mapping.code.empty()) {
-      throw Error(ExitCode::store,
-                  fmt::format("cannot import '{}': it needs a reference and a code, and no manifest",
-                              mapping.name()));
-    }
-    change.moves.push_back(move_of(mapping, {"", mapping.code}));
-  }
-  return commit(*state_, change);
+Index::Imported Index::import_mappings(const std::function<void(const TakeMapping& take)>& give,
+                                       const std::string& created) {
+  state_->writable_store();
+  Transaction transaction(state_->database, Database::Access::write);
+  MappingImport import(*state_);
+  give([&](const ImageRecord& mapping) { import.take(mapping); });
+  const Imported done{import.finish(created), import.mappings()};
+  transaction.commit();
+  return done;
 }
 
 std::int64_t Index::retire(const std::vector<Digest>& identities, const std::string& reason,
@@ -285,6 +249,19 @@ std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) con
     result.push_back(std::move(entry));
   }
   return result;
+}
+
+std::vector<std::string> Index::compilers() const {
+  Transaction transaction(state_->database, Database::Access::read);
+  std::set<std::string> names;
+  for (const auto& [name, tagged] : current_content(*state_).tags) {
+    auto text = state_->record(tagged.image);
+    if (!text) continue;
+    for (const ComponentRecord& component :
+         image_record_from_json(parse_own(*text, "index.db").root()).components)
+      if (component.kind == "compiler") names.insert(component.name);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<Snapshot> Index::snapshots() const {

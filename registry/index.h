@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,12 +70,20 @@ class Index {
   // more.
   std::int64_t retire(const std::vector<Digest>& identities, const std::string& reason,
                       const std::string& created);
-  // External mappings (MODAK's container_mappings): the newest of a code wins.
-  std::int64_t import_mappings(const std::vector<ImageRecord>& mappings, const std::string& created);
+  // External mappings (MODAK's container_mappings), which `give` hands to its argument one after the other:
+  // the last of a code wins. What `give` throws ends it, and nothing is imported.
+  using TakeMapping = std::function<void(const ImageRecord& mapping)>;
+  struct Imported {
+    std::int64_t snapshot = 0;  // as publish() returns it
+    std::size_t mappings = 0;   // codes
+  };
+  Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
+                           const std::string& created);
   void record(const Measurement& measurement);
 
   std::vector<IndexEntry> entries(
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
+  std::vector<std::string> compilers() const;            // graph compilers that entries have, sorted
   std::vector<Snapshot> snapshots() const;               // newest first
   std::int64_t current() const;                          // 0 when nothing was published
   void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number

@@ -61,20 +61,24 @@ std::string measurement_row(const std::string& image, std::int64_t number) {
 
 JsonDocument parse_own(const std::string& text, const std::string& file) {
   JsonLimits limits;
-  limits.bytes = 64u << 20;
+  limits.bytes = kMostSnapshot;
   limits.members = 10'000'000;
   return JsonDocument::parse(text, file, limits);
 }
 
+// As Json::dump() would write the whole, without keeping it.
 std::string SnapshotContent::text() const {
-  Json list = Json::array();
+  const std::string head = Json{{"number", number}, {"created", created}, {"note", note}}.dump();
+  std::string text = head.substr(0, head.size() - 1) + ",\"tags\":[";
   for (const auto& [name, tagged] : tags) {
-    list.push_back(
-        {{"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}});
-    put(list.back(), "retired", tagged.retired);
-    put(list.back(), "matrices", tagged.matrices);
+    Json tag{
+        {"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}};
+    put(tag, "retired", tagged.retired);
+    put(tag, "matrices", tagged.matrices);
+    text += tag.dump() + ",";
   }
-  return Json{{"number", number}, {"created", created}, {"note", note}, {"tags", std::move(list)}}.dump();
+  if (!tags.empty()) text.pop_back();
+  return text + "]}";
 }
 
 SnapshotContent SnapshotContent::parse(const std::string& text, const std::string& file) {

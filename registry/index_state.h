@@ -63,6 +63,9 @@ struct IndexState {
   void check_content();     // DamagedDatabase: pages, checksums
 };
 
+// Bytes of a snapshot's sidecar: a million names.
+inline constexpr std::size_t kMostSnapshot = 256u << 20;
+
 // What snapshots/current.json proves; 0 when there is none.
 std::int64_t current_by_sidecar(const BlobStore& store);
 std::string checksum_of(const std::string& key, const std::string& text);

@@ -66,6 +66,8 @@ void read_selectors(const JsonNode& selectors, const std::vector<std::string>& c
   }
 }
 
+}  // namespace
+
 ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers) {
   node.allow_only({"opt_dsl_code", "app_name", "version", "enable_opt_build", "target", "selectors",
                    "container_name", "container_type", "container_registry"});
@@ -83,18 +85,9 @@ ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& c
   return record;
 }
 
-}  // namespace
-
-std::vector<ImageRecord> read_mappings(const JsonDocument& document,
-                                       const std::vector<std::string>& compilers) {
-  JsonNode root = document.root();
-  std::vector<ImageRecord> records;
-  for (const auto& node : root.is_array() ? root.items() : std::vector<JsonNode>{root}) {
-    ImageRecord record = read_mapping(node, compilers);
-    std::erase_if(records, [&](const ImageRecord& earlier) { return earlier.code == record.code; });
-    records.push_back(std::move(record));
-  }
-  return records;
+void read_mappings(const std::filesystem::path& file, const std::vector<std::string>& compilers,
+                   const std::function<void(const ImageRecord& mapping)>& take) {
+  read_json_rows(file, {}, [&](const JsonNode& row) { take(read_mapping(row, compilers)); });
 }
 
 }  // namespace kiln

@@ -1,17 +1,23 @@
 // MODAK's container_mappings (hand-made: this code is that image) → external image records.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json_rows.h"
 #include "registry/image_record.h"
 
 namespace kiln {
 
-// One object, or an array of them; of several with one code the last counts. `compilers`: as for read_dsl; a
-// selector such as "xla": true becomes a component of kind compiler. Throws Error(input).
-std::vector<ImageRecord> read_mappings(const JsonDocument& document,
-                                       const std::vector<std::string>& compilers);
+// `compilers`: as for read_dsl; a selector such as "xla": true becomes a component of kind compiler. Throws
+// Error(input).
+ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers);
+
+// Gives `take` the mappings of a file, one object or an array of them, one after the other. Throws as
+// read_json_rows does.
+void read_mappings(const std::filesystem::path& file, const std::vector<std::string>& compilers,
+                   const std::function<void(const ImageRecord& mapping)>& take);
 
 }  // namespace kiln

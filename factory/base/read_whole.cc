@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <memory>
 
 #include "base/effects.h"
 
@@ -100,29 +101,46 @@ int open_file(const fs::path& path) {
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-std::string read_up_to(const Source& source, std::uint64_t most) {
-  std::string bytes;
-  if (source.is_file()) bytes.reserve(std::min(source.size(), most) + 1);
+void read_up_to(const Source& source, std::uint64_t most,
+                const std::function<void(std::string_view piece)>& take) {
   std::array<char, kPiece> piece;
-  auto room = [&] { return std::min<std::uint64_t>(piece.size(), most - bytes.size() + 1); };
-  while (std::size_t got = source.read(piece.data(), room(), bytes.size())) {
-    if (got > most - bytes.size())
-      source.refuse_size(fmt::format("more than {} bytes, which is the limit", most));
-    bytes.append(piece.data(), got);
+  std::uint64_t done = 0;
+  auto room = [&] { return std::min<std::uint64_t>(piece.size(), most - done + 1); };
+  while (std::size_t got = source.read(piece.data(), room(), done)) {
+    if (got > most - done) source.refuse_size(fmt::format("more than {} bytes, which is the limit", most));
+    done += got;
+    take({piece.data(), got});
   }
-  return bytes;
+}
+
+// What `path` names, open and of a kind that can be read; nullptr when absent.
+std::unique_ptr<Source> open_source(const fs::path& path, std::uint64_t most) {
+  const int ours = handed_over(path.string());
+  auto source =
+      std::make_unique<Source>(path, ours >= 0 ? ::fcntl(ours, F_DUPFD_CLOEXEC, 3) : open_file(path));
+  if (source->is_absent()) return nullptr;
+  if (!source->is_file() && (ours < 0 || !source->is_open() || source->is_folder())) source->refuse();
+  if (source->is_file() && source->size() > most)
+    source->refuse_size(fmt::format("{} bytes, the limit is {}", source->size(), most));
+  return source;
 }
 
 }  // namespace
 
 std::optional<std::string> read_whole(const fs::path& path, std::uint64_t most) {
-  const int ours = handed_over(path.string());
-  Source source(path, ours >= 0 ? ::fcntl(ours, F_DUPFD_CLOEXEC, 3) : open_file(path));
-  if (source.is_absent()) return std::nullopt;
-  if (!source.is_file() && (ours < 0 || !source.is_open() || source.is_folder())) source.refuse();
-  if (source.is_file() && source.size() > most)
-    source.refuse_size(fmt::format("{} bytes, the limit is {}", source.size(), most));
-  return read_up_to(source, most);
+  const auto source = open_source(path, most);
+  if (!source) return std::nullopt;
+  std::string bytes;
+  if (source->is_file()) bytes.reserve(std::min(source->size(), most) + 1);
+  read_up_to(*source, most, [&](std::string_view piece) { bytes += piece; });
+  return bytes;
+}
+
+bool read_pieces(const fs::path& path, std::uint64_t most,
+                 const std::function<void(std::string_view piece)>& take) {
+  const auto source = open_source(path, most);
+  if (source) read_up_to(*source, most, take);
+  return source != nullptr;
 }
 
 std::string read_end(const fs::path& path, std::uint64_t most) {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace kiln {
 
@@ -14,6 +16,10 @@ namespace kiln {
 // (/dev/stdin, /dev/fd/N: a shell's <(…)) may be a pipe or a terminal as well, and is read no further than
 // `most`.
 std::optional<std::string> read_whole(const std::filesystem::path& path, std::uint64_t most);
+
+// The same piece by piece, none of which is kept; false when absent.
+bool read_pieces(const std::filesystem::path& path, std::uint64_t most,
+                 const std::function<void(std::string_view piece)>& take);
 
 // The last `most` bytes of a file at most; "" where there is no file. Throws as read_whole.
 std::string read_end(const std::filesystem::path& path, std::uint64_t most);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/reading.h"
 #include "base/text.h"
 #include "cli/index_fsck.h"
 #include "cli/invocation.h"
@@ -148,13 +147,15 @@ void recover(Invocation& invocation) {
 }
 
 void import(const IndexOptions& options, Invocation& invocation) {
-  const JsonDocument document = read_document(invocation.files, options.file);
+  invocation.need_file(options.file);
   StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
-  auto mappings = read_mappings(document, invocation.graph_compilers(index.entries()));
-  std::int64_t number = index.import_mappings(mappings, rfc3339(invocation.clock.unix_seconds()));
-  show_sifs(invocation.state(), index);
-  say("snapshot {}: {} imported\n", number, counted(mappings.size(), "mapping"));
+  std::vector<std::string> compilers = invocation.graph_compilers({});
+  for (std::string& name : index.compilers()) compilers.push_back(std::move(name));
+  const Index::Imported done = index.import_mappings(
+      [&](const Index::TakeMapping& take) { read_mappings(options.file, compilers, take); },
+      rfc3339(invocation.clock.unix_seconds()));
+  say("snapshot {}: {} imported\n", done.snapshot, counted(done.mappings, "mapping"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kCopyBytes = 1u << 20;
-constexpr std::uint64_t kSidecarBytes = 64u << 20;
+constexpr std::uint64_t kSidecarBytes = 256u << 20;
 constexpr std::array<const char*, 3> kSidecarFolders = {"records", "measurements", "snapshots"};
 
 class OpenFile {

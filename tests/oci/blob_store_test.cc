@@ -155,9 +155,9 @@ TEST(BlobStore, ASidecarHasALimit) {
   Digest digest = Digest::of("a");
   store.write_record(digest, "{}");
   fs::path file = folder.path() / "records" / (digest.hex() + ".json");
-  fs::resize_file(file, (64u << 20) + 1);
+  fs::resize_file(file, (256u << 20) + 1);
   EXPECT_EQ(error_of([&] { store.read_record(digest); }).message(),
-            file.string() + " has 67108865 bytes: no sidecar is so large");
+            file.string() + " has 268435457 bytes: no sidecar is so large");
 }
 
 TEST(BlobStore, SidecarsOfOtherNamesAreNotOurs) {

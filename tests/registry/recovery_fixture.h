@@ -24,7 +24,7 @@ class RecoveryTest : public ::testing::Test {
     mapping.code = "openmpi-3";
     mapping.application = "openmpi";
     mapping.reference = "docker://ethcscs/openmpi:3.1.3";
-    index.import_mappings({mapping}, kNow);
+    import_all(index, {mapping});
     index.rollback(2);
     return visible(index);
   }

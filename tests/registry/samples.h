@@ -42,6 +42,14 @@ inline ImageRecord stored_image(const BlobStore& store, const std::string& tag, 
   return image;
 }
 
+inline Index::Imported import_all(Index& index, const std::vector<ImageRecord>& mappings) {
+  return index.import_mappings(
+      [&](const Index::TakeMapping& take) {
+        for (const ImageRecord& mapping : mappings) take(mapping);
+      },
+      kNow);
+}
+
 inline Measurement measurement_of(const Digest& image, double median) {
   Measurement measurement;
   measurement.image = image;

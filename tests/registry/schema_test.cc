@@ -81,9 +81,9 @@ TEST(ExchangeSchemas, TakeMappings) {
   const JsonDocument mappings = document(KILN_TEST_DATA "/dsl/mappings/modak.json");
   EXPECT_EQ(violations("mappings", mappings.value()), Violations());
   EXPECT_EQ(violations("mappings", mappings.value()[0]), Violations()) << "one object will do";
-  const std::string text = R"([{"opt_dsl_code": "a", "app_name": "b", "container": "c"}])";
+  const std::string text = R"({"opt_dsl_code": "a", "app_name": "b", "container": "c"})";
   EXPECT_NE(violations("mappings", Json::parse(text)), Violations());
-  EXPECT_THROW(read_mappings(JsonDocument::parse(text, "m.json"), {}), Error);
+  EXPECT_THROW(read_mapping(JsonDocument::parse(text, "m.json").root(), {}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include "registry/mapping_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+using Record = std::pair<Digest, std::string>;
+
+constexpr std::size_t kWriters = 32;
+constexpr std::size_t kRecordsAtOnce = 1024;
+
+void stop_if_told() {
+  if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+}
+
+// Each waits for the disk three times, and those that wait together are done together.
+void write_together(const std::vector<Record>& records, const BlobStore& store) {
+  stop_if_told();
+  std::vector<std::future<void>> writers;
+  for (std::size_t first = 0; first < std::min(kWriters, records.size()); ++first)
+    writers.push_back(std::async(std::launch::async, [&records, &store, first] {
+      for (std::size_t i = first; i < records.size(); i += kWriters)
+        store.write_record(records[i].first, records[i].second);
+    }));
+  for (std::future<void>& writer : writers) writer.get();
+}
+
+}  // namespace
+
+MappingImport::MappingImport(IndexState& state)
+    : state_(state),
+      content_(current_content(state)),
+      retired_(retired_bits(state, content_)),
+      changed_(state.current() < 0) {}
+
+void MappingImport::take(const ImageRecord& mapping) {
+  stop_if_told();
+  if (!mapping.external() || mapping.reference.empty() || mapping.code.empty())
+    throw Error(
+        ExitCode::store,
+        fmt::format("cannot import '{}': it needs a reference and a code, and no manifest", mapping.name()));
+  const std::string record = to_json(mapping).dump();
+  Taken taken{mapping.identity(), false};
+  const bool known = state_.record(taken.identity.hex()) == record;
+  if (!known) state_.insert_image(mapping, record);
+  taken.is_new = !known || replaced_.erase(taken.identity.hex()) > 0;
+  auto [at, first] = taken_.try_emplace(mapping.code, taken);
+  if (first) return;
+  const Taken before = std::exchange(at->second, taken);
+  if (before.identity == taken.identity)
+    at->second.is_new = before.is_new;
+  else if (before.is_new)
+    replaced_.insert(before.identity.hex());
+}
+
+std::int64_t MappingImport::finish(const std::string& created) {
+  move_tags();
+  drop_replaced();
+  if (!changed_) return state_.current();
+  if (const std::size_t size = content_.text().size(); size > kMostSnapshot)
+    throw Error(ExitCode::input, fmt::format("a snapshot of {} bytes, the limit is {}", size, kMostSnapshot),
+                "shorter codes, or fewer mappings");
+  write_sidecars();
+  return make_current(state_, std::move(content_), created, counted(taken_.size(), "imported mapping"));
+}
+
+void MappingImport::move_tags() {
+  for (const auto& [code, taken] : taken_) {
+    SnapshotContent::Tagged& tagged = content_.tags[{"", code}];
+    const SnapshotContent::Tagged before = tagged;
+    tagged.image = taken.identity.hex();
+    tagged.stale = false;
+    auto reason = retired_.find(tagged.image);
+    tagged.retired = reason == retired_.end() ? "" : reason->second;
+    changed_ = changed_ || taken.is_new || tagged != before;
+  }
+}
+
+void MappingImport::write_sidecars() {
+  const BlobStore& store = state_.writable_store();
+  std::vector<Record> records;
+  for (const auto& [code, taken] : taken_) {
+    if (taken.is_new) records.emplace_back(taken.identity, *state_.record(taken.identity.hex()));
+    if (records.size() < kRecordsAtOnce) continue;
+    write_together(records, store);
+    records.clear();
+  }
+  write_together(records, store);
+}
+
+void MappingImport::drop_replaced() {
+  Statement remove = state_.database.prepare("DELETE FROM images WHERE id = ?1");
+  for (const std::string& identity : replaced_) remove.with(identity).run();
+}
+
+}  // namespace kiln
