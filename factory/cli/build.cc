@@ -173,6 +173,8 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
                              progress);
   add_broken(plan, chosen, report);
   print_report(report, options);
+  if (!report.stopped.empty() && !report.interrupted)
+    throw Error(report.exit_code(), report.stopped, "what is done stays done: run `kiln build` again");
   invocation.exit_code = report.exit_code();
 }
 

@@ -70,9 +70,10 @@ gone 'a killed build'
 # 2. So when ninja is killed; kiln says so, and returns when the steps are gone.
 start ninja
 kill -KILL "$(child_of "$build" '^ninja')"
-ended 8
+ended 6
 [ -z "$(at_work)" ] || fail "a killed ninja left at work: $(at_work)"
-holds "$(cat build.err)" 'ninja'
+holds "$(cat build.err)" 'ninja was killed by signal 9'
+equals "$(json '[(image["verdict"], image["reason"][:16]) for image in it["images"]]')" "[('not reached', 'ninja was killed')]"
 
 # 3. A step that is killed is the reason why its image is not there.
 start step

@@ -334,13 +334,13 @@ TEST(Build, AKilledNinjaIsSaid) {
     EXPECT_EQ(command.environment.at(kStepOfNinja), "1");
     return CommandResult{CommandEnd::signalled, 9, "", "", 0};
   };
-  try {
-    one.run();
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.message(), "ninja was killed by signal 9 (out of memory?)");
-  }
+  const BuildReport report = one.run();
+  EXPECT_EQ(report.stopped, "ninja was killed by signal 9 (out of memory?)");
+  EXPECT_EQ(report.exit_code(), ExitCode::network);
+  ASSERT_EQ(report.images.size(), 1u);
+  EXPECT_EQ(report.images[0].verdict, Verdict::not_reached);
+  EXPECT_EQ(report.images[0].reason, report.stopped);
+  EXPECT_EQ(to_json(report)["stopped"], report.stopped);
 }
 
 // A launcher's child is no child of ninja.

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/enum_names.h"
+#include "base/json_put.h"
 #include "base/text.h"
 #include "image/build/failure.h"
 #include "image/build/log_links.h"
@@ -227,7 +228,7 @@ void wait_for_steps(const BuildSetup& setup) {
 }
 
 std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
-                      Progress& progress, bool& was_interrupted) {
+                      Progress& progress, BuildReport& report) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
@@ -253,12 +254,11 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
     result = setup.runner.run(command);
   }
   progress.finish();
-  was_interrupted = result.end == CommandEnd::interrupted || interrupted();
+  report.interrupted = result.end == CommandEnd::interrupted || interrupted();
   if (result.end != CommandEnd::exited) wait_for_steps(setup);
   record_deaths(setup);
   if (result.end == CommandEnd::signalled)
-    throw Error(ExitCode::store, "ninja was " + describe_end(result, command.limits),
-                "what is done stays done: run `kiln build` again");
+    report.stopped = "ninja was " + describe_end(result, command.limits);
   std::size_t fatal = result.tail.find("ninja: error:");
   if (!errors.empty() || fatal != std::string::npos)
     throw Error(ExitCode::store, "ninja could not run the plan: " +
@@ -293,8 +293,8 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
     forget_failures(images, setup);
     StateNames before(setup.state, setup.files);
     progress.begin(missing_steps(setup.plan, images, before) + images.size());
-    report.steps_run += run_ninja(setup, images, options, progress, report.interrupted);
-    if (report.interrupted || run == kMostRuns) break;
+    report.steps_run += run_ninja(setup, images, options, progress, report);
+    if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
     images = not_built(images, setup);
     std::size_t damaged = take_back(images, false, setup);
     if (damaged == 0) damaged = take_back(images, true, setup);
@@ -317,6 +317,7 @@ std::size_t BuildReport::count(Verdict verdict) const {
 
 ExitCode BuildReport::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
+  if (!stopped.empty()) return ExitCode::network;
   std::set<ExitCode> causes;
   for (const ImageVerdict& image : images)
     if (image.verdict == Verdict::failed) causes.insert(image.cause);
@@ -355,6 +356,9 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
         verdict_of(image, was_built, was_built || machine.can_build(image), after, setup));
   }
   after.keep(setup.files);
+  if (!report.stopped.empty())
+    for (ImageVerdict& image : report.images)
+      if (image.verdict == Verdict::not_reached) image.reason = report.stopped;
   report.seconds = setup.clock.monotonic_seconds() - start;
   return report;
 }
@@ -368,13 +372,15 @@ Json to_json(const BuildReport& report) {
     if (!image.log.empty()) item["log"] = image.log.string();
     images.push_back(item);
   }
-  return Json{{"images", images},
-              {"built", report.count(Verdict::built)},
-              {"up_to_date", report.count(Verdict::up_to_date)},
-              {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
-              {"skipped", report.count(Verdict::skipped)},
-              {"steps_run", report.steps_run},
-              {"seconds", report.seconds}};
+  Json json{{"images", images},
+            {"built", report.count(Verdict::built)},
+            {"up_to_date", report.count(Verdict::up_to_date)},
+            {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
+            {"skipped", report.count(Verdict::skipped)},
+            {"steps_run", report.steps_run},
+            {"seconds", report.seconds}};
+  put(json, "stopped", report.stopped);
+  return json;
 }
 
 }  // namespace kiln

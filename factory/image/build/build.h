@@ -34,8 +34,10 @@ struct BuildReport {
   std::size_t steps_run = 0;
   double seconds = 0;
   bool interrupted = false;
+  std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
   std::size_t count(Verdict verdict) const;
-  // What a program that runs us needs to know: ok, interrupted, the one cause that all failures share
+  // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
+  // stopped, the one cause that all failures share
   // (network, store, tool_missing), else images_failed.
   // What was skipped is no failure; where nothing else was asked for, tool_missing.
   ExitCode exit_code() const;
