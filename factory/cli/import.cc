@@ -2,13 +2,13 @@
 #include "import/import.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/temporary_folder.h"
 
 namespace kiln {
 namespace {
@@ -21,18 +21,15 @@ struct ImportRequest {
   ImportOptions import;
 };
 
-// The whole folder or nothing: written beside its place, then renamed.
+// The whole folder or nothing: written beside its place, then renamed. What a killed import left goes first.
 void write(const Import& import, const fs::path& output, FileSystem& files) {
-  fs::path plain = output.has_filename() ? output : output.parent_path();
-  fs::path part = fmt::format("{}.part-{}", plain.string(), ::getpid());
-  try {
-    for (const auto& [path, bytes] : import.files) files.write(part / path, bytes);
-    if (files.is_directory(plain)) files.remove_all(plain);  // it is empty
-    files.rename(part, plain);
-  } catch (...) {
-    files.remove_all(part);
-    throw;
-  }
+  const fs::path plain = fs::absolute(output.has_filename() ? output : output.parent_path());
+  files.make_directories(plain.parent_path());
+  const TemporaryFolder part(plain.parent_path(), plain.filename().string() + ".part-");
+  const fs::path whole = part.path() / "whole";
+  for (const auto& [path, bytes] : import.files) files.write(whole / path, bytes);
+  if (files.is_directory(plain)) files.remove_all(plain);  // it is empty
+  files.rename(whole, plain);
 }
 
 void report(const Import& import, const ImportRequest& options, Invocation& invocation) {

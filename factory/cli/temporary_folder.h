@@ -11,14 +11,17 @@
 
 namespace kiln {
 
-// A folder of our own in $TMPDIR that goes when the command ends; after a kill, when the next one is made.
+// A folder of our own, in $TMPDIR unless said, that goes when the command ends; after a kill, when the next
+// one is made.
 class TemporaryFolder {
  public:
-  TemporaryFolder() : made_(make_temporary_folder(fs::temp_directory_path(), "kiln.tmp-")) {
+  TemporaryFolder() : TemporaryFolder(fs::temp_directory_path(), "kiln.tmp-", "TMPDIR says where") {}
+  // REQUIRES: as make_temporary_folder.
+  TemporaryFolder(const fs::path& folder, const std::string& prefix, const char* hint = "")
+      : made_(make_temporary_folder(folder, prefix)) {
     if (made_.descriptor < 0)
       throw Error(ExitCode::store,
-                  fmt::format("cannot create {}: {}", made_.path.string(), std::strerror(errno)),
-                  "TMPDIR says where");
+                  fmt::format("cannot create {}: {}", made_.path.string(), std::strerror(errno)), hint);
   }
   ~TemporaryFolder() {
     std::error_code ignored;

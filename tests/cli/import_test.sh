@@ -52,6 +52,12 @@ holds "$err" "Dockerfile:1: unknown instruction 'FRMO'; did you mean 'FROM'?"
 expect 2 "$KILN" import "$legacy" -o out3 --name a/b
 expect 3 "$KILN" import "$legacy" -o out3 --cpu haswel
 holds "$err" 'haswel'
+# What a killed import left beside its place goes with the next one.
+mkdir -p deep "deep/new.part-$(hostname)-aB3dE6/whole/recipes"
+expect 0 "$KILN" import "$legacy" -o deep/new -q
+equals "$(ls -A deep)" new
+expect 0 diff -r out deep/new
+equals "$(stat -c %a deep/new)" "$(stat -c %a deep)"
 for left in ./*.part-*; do
   [ ! -e "$left" ] || fail "$left is left behind"
 done
