@@ -10,8 +10,8 @@
 #include "cli/index_fsck.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/state_lock.h"
 #include "cli/table.h"
-#include "image/state/lock.h"
 #include "image/state/sif_folder.h"
 #include "registry/mappings.h"
 
@@ -93,7 +93,7 @@ void retire(const IndexOptions& options, Invocation& invocation) {
                 "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
   if (std::any_of(options.reason.begin(), options.reason.end(), is_control))
     throw Error(ExitCode::usage, "a reason is one line of text");
-  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index retire");
+  const StateLock lock = lock_state(invocation, "kiln index retire");
   Index index = invocation.index(Index::Mode::write);
   const std::vector<IndexEntry> entries = index.entries();
   const ImageRecord& named = find_named(entries, options.name).image;
@@ -124,7 +124,7 @@ void snapshots(Invocation& invocation) {
 }
 
 void rollback(const IndexOptions& options, Invocation& invocation) {
-  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index rollback");
+  const StateLock lock = lock_state(invocation, "kiln index rollback");
   Index index = invocation.index(Index::Mode::write);
   index.rollback(options.snapshot);
   show_sifs(invocation.state(), index);
@@ -132,7 +132,7 @@ void rollback(const IndexOptions& options, Invocation& invocation) {
 }
 
 void recover(Invocation& invocation) {
-  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index recover");
+  const StateLock lock = lock_state(invocation, "kiln index recover");
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
   show_sifs(invocation.state(), index);
@@ -148,7 +148,7 @@ void recover(Invocation& invocation) {
 
 void import(const IndexOptions& options, Invocation& invocation) {
   invocation.need_file(options.file);
-  StateLock lock(invocation.state().lock(), invocation.clock, "kiln index import");
+  const StateLock lock = lock_state(invocation, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
   std::vector<std::string> compilers = invocation.graph_compilers({});
   for (std::string& name : index.compilers()) compilers.push_back(std::move(name));
@@ -170,6 +170,11 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
     sub->footer(example);
     return sub;
   };
+  auto add_writer = [&](const char* name, const char* help, const char* example) {
+    CLI::App* sub = add(name, help, example);
+    add_wait_option(*sub, invocation.options);
+    return sub;
+  };
   CLI::App* list_command =
       add("list", "List the images of the current snapshot", "kiln index list --format json");
   list_command->add_option("--format", options->format, "table or json")
@@ -188,22 +193,22 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
     snapshots(invocation);
   });
   CLI::App* rollback_command =
-      add("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
+      add_writer("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
   rollback_command->add_option("snapshot", options->snapshot, "number")->required();
   rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
   CLI::App* retire_command =
-      add("retire", "Withdraw an image: nobody gets it any more, and select says why",
-          "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
+      add_writer("retire", "Withdraw an image: nobody gets it any more, and select says why",
+                 "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
   retire_command->add_option("image", options->name, "repository:tag or sha256:digest")
       ->required()
       ->type_name("IMAGE");
   retire_command->add_option("--reason", options->reason, "why, for whoever asks")->type_name("TEXT");
   retire_command->add_flag("--undo", options->undo, "take it back");
   retire_command->callback([options, &invocation] { retire(*options, invocation); });
-  add("recover", "Adopt images without rows and mark rows without files", "kiln index recover")
+  add_writer("recover", "Adopt images without rows and mark rows without files", "kiln index recover")
       ->callback([&invocation] { recover(invocation); });
-  CLI::App* import_command = add("import", "Import hand-made mappings (MODAK's container_mappings)",
-                                 "kiln index import mappings.json");
+  CLI::App* import_command = add_writer("import", "Import hand-made mappings (MODAK's container_mappings)",
+                                        "kiln index import mappings.json");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });
   add_index_fsck(*command, invocation);
