@@ -6,6 +6,7 @@
 #include <set>
 
 #include "package/documents.h"
+#include "package/kept_contents.h"
 
 namespace kiln {
 namespace {
@@ -99,20 +100,27 @@ std::string excess_of(const evidence::Evidence& found) {
   return fmt::format("code exceeds the target {}: {}{}; {}", found.declared.target, first, more, holder);
 }
 
-}  // namespace
-
-Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
-                 const Examination& how) {
+Contents read_contents(const evidence::Declaration& declared, const LayerChain& built, const BlobStore& store,
+                       const Examination& how) {
   sbom::DatabaseFiles databases;
   evidence::ReadOptions options{how.jobs, how.cache, &databases, {}};
   evidence::ImageFiles files = evidence::read_layers(blobs_of(built, store), options);
-  evidence::Evidence found = evidence::judge(files, declaration_of(spec, built), how.cpus);
+  evidence::Evidence found = evidence::judge(files, declared, how.cpus);
   std::string report = to_json(found, true).dump(1, ' ', false, Json::error_handler_t::replace);
   Digest digest = store.put(report, std::string(kEvidenceType)).digest;
   Contents contents{record_of(found, digest), sbom::read_inventory(files.tree, databases),
                     to_table(found, false), ""};
   if (found.verdict == evidence::Verdict::exceeds) contents.excess = excess_of(found);
   return contents;
+}
+
+}  // namespace
+
+Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
+                 const Examination& how) {
+  const evidence::Declaration declared = declaration_of(spec, built);
+  auto read = [&] { return read_contents(declared, built, store, how); };
+  return how.kept != nullptr ? how.kept->once(built, declared, store, read) : read();
 }
 
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target) {

@@ -1,5 +1,7 @@
 #include "package/package.h"
 
+#include "package/kept_contents.h"
+
 namespace kiln {
 
 Artifact package(const PackageRequest& request, const BlobStore& store, FileSystem& files,
@@ -7,7 +9,8 @@ Artifact package(const PackageRequest& request, const BlobStore& store, FileSyst
   const ImageSpec& spec = request.image;
   const DocumentFacts& facts = request.facts;
   evidence::FolderCache cache(request.evidence_cache, files);
-  Contents contents = examine(spec, request.built, store, {request.cpus, request.jobs, &cache});
+  KeptContents kept(request.evidence_cache, facts.tool + " " + facts.flag_table, files);
+  Contents contents = examine(spec, request.built, store, {request.cpus, request.jobs, &cache, &kept});
   files.write(request.evidence_log, contents.table);
   if (request.refuse_excess) refuse_excess(contents);
   Artifact artifact = compose(spec, request.built, std::move(contents.evidence), facts.epoch);

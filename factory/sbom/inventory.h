@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "oci/image_source.h"
 #include "oci/image_tree.h"
 #include "oci/layer_merge.h"
@@ -46,5 +47,9 @@ Inventory read_inventory(ImageTree& tree, const DatabaseFiles& files);
 
 // The same for an image that is read for this alone. Throws Error(input) as LayerMerge does.
 Inventory read_inventory(const SourceImage& image);
+
+// As JSON, and back: the whole of it. Throws Error(input) for anything else.
+Json to_json(const Inventory& inventory);
+Inventory inventory_from_json(const JsonNode& node);
 
 }  // namespace kiln::sbom

@@ -1,6 +1,7 @@
 // What a bill of materials lists: packages as the package databases of an image tell of them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@ namespace kiln::sbom {
 
 enum class Ecosystem { deb, apk, rpm, pypi, conda, generic };  // purl's types, spelled the same
 std::string_view name_of(Ecosystem ecosystem);
+std::optional<Ecosystem> ecosystem_from(std::string_view name);
 
 struct Package {
   Ecosystem ecosystem = Ecosystem::generic;

@@ -61,6 +61,7 @@ std::map<std::string, std::string> qualifiers_of(const Package& package, const D
 }  // namespace
 
 std::string_view name_of(Ecosystem ecosystem) { return kEcosystems.of(ecosystem); }
+std::optional<Ecosystem> ecosystem_from(std::string_view name) { return kEcosystems.find(name); }
 
 std::string public_url(std::string url) {
   std::size_t host = url.find("://");

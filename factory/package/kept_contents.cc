@@ -1,0 +1,84 @@
+#include "package/kept_contents.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file_lock.h"
+#include "base/json.h"
+
+namespace kiln {
+namespace {
+
+// Everything that examine() looks at.
+std::string key_of(const LayerChain& built, const evidence::Declaration& declared,
+                   const std::string& version) {
+  Json layers = Json::array();
+  for (const BuiltLayer& layer : built.layers)
+    layers.push_back({layer.blob.digest.text(), layer.diff_id.text()});
+  return Digest::of(Json{{"facts", evidence::facts_version()},
+                         {"version", version},
+                         {"layers", layers},
+                         {"target", declared.target},
+                         {"flags", declared.flags},
+                         {"optimised", declared.optimised},
+                         {"promising", declared.layers},
+                         {"library_path", declared.library_path}}
+                        .dump(-1, ' ', false, Json::error_handler_t::replace))
+      .hex();
+}
+
+std::string text_of(const Contents& contents) {
+  Json json{{"evidence", to_json(contents.evidence)},
+            {"inventory", sbom::to_json(contents.inventory)},
+            {"table", contents.table},
+            {"excess", contents.excess}};
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Digest::of(text).hex() + "\n" + text;
+}
+
+// The digest in the first line is that of the rest.
+std::optional<Contents> contents_from(const std::string& text, const std::string& file) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos || Digest::of(text.substr(end + 1)).hex() != text.substr(0, end))
+    return std::nullopt;
+  try {
+    const JsonNode root = JsonDocument::parse(text.substr(end + 1), file).root();
+    return Contents{evidence_record_from_json(root.at("evidence")),
+                    sbom::inventory_from_json(root.at("inventory")), root.at("table").string(),
+                    root.at("excess").string()};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+bool all_there(const LayerChain& built, const BlobStore& store) {
+  return std::all_of(built.layers.begin(), built.layers.end(), [&](const BuiltLayer& layer) {
+    return store.size_of(layer.blob.digest) == layer.blob.size;
+  });
+}
+
+}  // namespace
+
+std::optional<Contents> KeptContents::find(const std::filesystem::path& file, const BlobStore& store) const {
+  auto text = files_.read(file);
+  auto contents = text ? contents_from(*text, file.string()) : std::nullopt;
+  if (!contents || !store.has(contents->evidence.report)) return std::nullopt;
+  return contents;
+}
+
+Contents KeptContents::once(const LayerChain& built, const evidence::Declaration& declared,
+                            const BlobStore& store, const std::function<Contents()>& examine) {
+  if (!all_there(built, store)) return examine();
+  const std::filesystem::path file = folder_ / ("image-" + key_of(built, declared, version_) + ".json");
+  const std::filesystem::path busy = file.string() + ".lock";
+  const FileLock lock = FileLock::acquire(busy);
+  std::optional<Contents> contents = find(file, store);
+  if (!contents) {
+    contents = examine();
+    files_.write(file, text_of(*contents));
+  }
+  files_.remove_all(busy);
+  return std::move(*contents);
+}
+
+}  // namespace kiln
