@@ -45,6 +45,7 @@ void check_complete(const BlobStore& store, const ImageRecord& image) {
 struct Change {
   std::vector<Move> moves;
   std::vector<std::string> failed_tags{};
+  std::vector<FailingImage> failing{};
   std::vector<std::string> pruned{};
   std::string matrix{};  // "": nobody's
   std::string created;
@@ -62,10 +63,26 @@ auto find_tag(SnapshotContent& content, const std::string& name) {
   return content.tags.find({name.substr(0, colon), name.substr(colon + 1)});
 }
 
+// Bits may have several names, and manifests.
+void mark_failing(IndexState& state, const std::vector<FailingImage>& failing, SnapshotContent& content) {
+  if (failing.empty()) return;
+  std::set<std::string> keys;
+  for (const FailingImage& image : failing) keys.insert(image.key);
+  for (auto& [name, tagged] : content.tags) {
+    auto text = state.record(tagged.image);
+    if (!text) continue;
+    const ImageRecord image = image_record_from_json(parse_own(*text, "index.db").root());
+    if (image.external() || !keys.contains(image.key)) continue;
+    tagged.failing = true;
+    tagged.stale = false;
+  }
+}
+
 void apply(IndexState& state, const Change& change, SnapshotContent& content) {
   const std::map<std::string, std::string> retired = retired_bits(state, content);
   for (const std::string& name : change.failed_tags)
     if (auto found = find_tag(content, name); found != content.tags.end()) found->second.stale = true;
+  mark_failing(state, change.failing, content);
   for (const std::string& name : change.pruned) {
     auto found = find_tag(content, name);
     if (found == content.tags.end()) continue;
@@ -77,7 +94,7 @@ void apply(IndexState& state, const Change& change, SnapshotContent& content) {
     auto reason = retired.find(move.image->external() ? move.identity.hex() : move.image->key);
     tagged.retired = reason == retired.end() ? "" : reason->second;
     tagged.image = move.identity.hex();
-    tagged.stale = false;
+    tagged.stale = tagged.failing = false;
     add_matrix(tagged.matrices, change.matrix);
   }
 }
@@ -164,8 +181,9 @@ Index::~Index() = default;
 
 std::int64_t Index::publish(const std::vector<ImageRecord>& images,
                             const std::vector<std::string>& failed_tags, const std::string& created,
-                            const std::string& matrix, const std::vector<std::string>& pruned) {
-  Change change{{}, failed_tags, pruned, matrix, created, matrix};
+                            const std::string& matrix, const PublishMarks& marks) {
+  Change change{{}, failed_tags, marks.failing, marks.pruned, matrix, created, matrix};
+  for (const FailingImage& image : marks.failing) change.failed_tags.push_back(image.name);
   for (const auto& image : images) {
     if (image.external() || image.repository.empty() || image.tag.empty()) {
       throw Error(
@@ -239,6 +257,7 @@ std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) con
     IndexEntry entry{image_record_from_json(parse_own(*text, "index.db").root()),
                      tagged.stale,
                      {},
+                     tagged.failing,
                      tagged.retired,
                      tagged.matrices};
     if (!entry.image.external()) {

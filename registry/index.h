@@ -22,8 +22,21 @@ struct IndexEntry {
   ImageRecord image;
   bool stale = false;                     // kept from an earlier snapshot because its rebuild failed
   std::vector<Measurement> measurements;  // of its bits, by their time, under whatever name they were taken
+  bool failing = false;                   // its bits failed a test that their recipe has by now
   std::string retired{};                  // why nobody is to get it any more; "" when it is not
   std::vector<std::string> matrices{};    // that published it under this name, sorted
+};
+
+// Bits that failed a test of today.
+struct FailingImage {
+  std::string name;  // "repository:tag"
+  std::string key;   // of the plan: names the bits
+};
+
+// What a publication does besides moving tags.
+struct PublishMarks {
+  std::vector<std::string> pruned{};  // "repository:tag" that go, unless another matrix published them, too
+  std::vector<FailingImage> failing{};
 };
 
 struct Snapshot {
@@ -58,14 +71,13 @@ class Index {
   ~Index();
 
   // One atomic step: sidecars first, then one transaction with the rows and a new snapshot = the current one
-  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale; `pruned` go,
-  // unless another matrix published them, too. `matrix`: whose they are. Bits that are retired stay so.
-  // Returns the snapshot's number. Publishing what the current snapshot already holds makes no new snapshot
-  // and returns the current number. Error(store) when the manifest, or a blob that it names, is not in the
-  // store.
+  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale; whatever has
+  // the bits of `failing` is marked so, and where their tag has other bits, it is marked stale. `matrix`:
+  // whose they are. Bits that are retired stay so. Returns the snapshot's number. Publishing what the current
+  // snapshot already holds makes no new snapshot and returns the current number. Error(store) when the
+  // manifest, or a blob that it names, is not in the store.
   std::int64_t publish(const std::vector<ImageRecord>& images, const std::vector<std::string>& failed_tags,
-                       const std::string& created, const std::string& matrix,
-                       const std::vector<std::string>& pruned = {});
+                       const std::string& created, const std::string& matrix, const PublishMarks& marks = {});
   // A new snapshot in which the entries of these identities are retired for this reason; "": are not any
   // more.
   std::int64_t retire(const std::vector<Digest>& identities, const std::string& reason,

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x6b696c6e;  // "kiln", for file(1)
 constexpr std::int64_t kVersion = 2;                 // of schema.sql
-// From the format before: tags did not know who published them, nor that they are retired.
+// From the format before: tags did not know who published them, nor that they fail or are retired.
 constexpr const char* kFromVersion1 =
+    "ALTER TABLE tags ADD COLUMN failing INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE tags ADD COLUMN retired TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE tags ADD COLUMN matrices TEXT NOT NULL DEFAULT '';"
     "PRAGMA user_version = 2";
@@ -73,6 +74,7 @@ std::string SnapshotContent::text() const {
   for (const auto& [name, tagged] : tags) {
     Json tag{
         {"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}};
+    if (tagged.failing) tag["failing"] = true;
     put(tag, "retired", tagged.retired);
     put(tag, "matrices", tagged.matrices);
     text += tag.dump() + ",";
@@ -88,9 +90,10 @@ SnapshotContent SnapshotContent::parse(const std::string& text, const std::strin
   SnapshotContent content{
       root.at("number").integer(1, INT64_MAX), root.at("created").string(), root.at("note").string(), {}};
   for (const auto& tag : root.at("tags").items()) {
-    tag.allow_only({"repository", "tag", "image", "stale", "retired", "matrices"});
+    tag.allow_only({"repository", "tag", "image", "stale", "failing", "retired", "matrices"});
     SnapshotContent::Tagged tagged{Digest::from_hex(tag.at("image").string()).hex(),
                                    tag.at("stale").boolean()};
+    if (auto failing = tag.find("failing")) tagged.failing = failing->boolean();
     if (auto retired = tag.find("retired")) tagged.retired = retired->string();
     if (auto matrices = tag.find("matrices")) tagged.matrices = matrices->strings();
     content.tags[{tag.at("repository").string(), tag.at("tag").string()}] = std::move(tagged);
@@ -137,11 +140,11 @@ std::optional<SnapshotContent> IndexState::snapshot_row(std::int64_t number) {
   const bool first_format = database.integer("PRAGMA user_version") < 2;
   Statement tags =
       database.prepare(fmt::format("SELECT repository, tag, image, stale, {} FROM tags WHERE snapshot = ?1",
-                                   first_format ? "'', ''" : "retired, matrices"));
+                                   first_format ? "0, '', ''" : "failing, retired, matrices"));
   tags.with(number);
   while (tags.step())
-    content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0, tags.text(4),
-                                                  matrices_from(tags.text(5))};
+    content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0, tags.integer(4) != 0,
+                                                  tags.text(5), matrices_from(tags.text(6))};
   check_checksum(snapshot_key(number), content.text(), row.text(2));
   return content;
 }
@@ -178,11 +181,11 @@ void IndexState::insert_snapshot(const SnapshotContent& content) {
       .with(content.number, content.created, content.note,
             checksum_of(snapshot_key(content.number), content.text()))
       .run();
-  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
   for (const auto& [name, tagged] : content.tags) {
     insert
-        .with(content.number, name.first, name.second, tagged.image, tagged.stale, tagged.retired,
-              matrices_text(tagged.matrices))
+        .with(content.number, name.first, name.second, tagged.image, tagged.stale, tagged.failing,
+              tagged.retired, matrices_text(tagged.matrices))
         .run();
   }
 }

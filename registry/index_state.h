@@ -16,6 +16,7 @@ struct SnapshotContent {
   struct Tagged {
     std::string image;  // images.id
     bool stale = false;
+    bool failing = false;
     std::string retired{};                // the reason
     std::vector<std::string> matrices{};  // sorted
     bool operator==(const Tagged&) const = default;

@@ -33,6 +33,7 @@ CREATE TABLE tags (
   tag        TEXT NOT NULL,             -- the opt_dsl_code of an external image
   image      TEXT NOT NULL,             -- images.id; no reference: a lost sidecar must not take the tag with it
   stale      INTEGER NOT NULL,          -- 1: its rebuild failed, an earlier image stands in
+  failing    INTEGER NOT NULL,          -- 1: its bits fail a test that their recipe has by now
   retired    TEXT NOT NULL,             -- why nobody is to get it any more, '' when it is not
   matrices   TEXT NOT NULL,             -- JSON array of the names of those that published it, '' for none
   PRIMARY KEY (snapshot, repository, tag)

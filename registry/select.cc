@@ -100,6 +100,8 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
   } else if (std::string reason = preference_reason(query, winner, ranked[1]); !reason.empty()) {
     reasons.push_back(std::move(reason));
   }
+  if (entry.failing)
+    reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
   if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
   return reasons;
 }
@@ -135,6 +137,9 @@ void check_query(const ImageQuery& query, const Microarchitectures& cpus) {
               did_you_mean(query.cpu, cpus.names()));
 }
 
+constexpr const char* kFailingNow =
+    "failing: it fails a test that its recipe has by now (--allow-failing takes it)";
+
 }  // namespace
 
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
@@ -146,6 +151,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   for (const auto& entry : entries) {
     Verdict verdict = judge(entry.image);
     if (verdict.failed.empty() && !entry.retired.empty()) verdict.failed = "retired: " + entry.retired;
+    if (verdict.failed.empty() && entry.failing && !query.allow_failing) verdict.failed = kFailingNow;
     bool qualifies = verdict.failed.empty();
     (qualifies ? qualifying : failing).push_back({&entry, std::move(verdict.failed), verdict.met, nullptr});
   }

@@ -11,6 +11,7 @@ namespace {
 Json candidate_json(const Candidate& candidate) {
   const ImageRecord& image = candidate.entry->image;
   Json json = {{"name", image.name()}, {"stale", candidate.entry->stale}};
+  if (candidate.entry->failing) json["failing"] = true;
   if (image.external()) {
     json["reference"] = image.reference;
     json["code"] = image.code;

@@ -90,7 +90,8 @@ TEST_F(Withdraw, NamesKnowTheMatricesThatPublishedThem) {
 TEST_F(Withdraw, WhatIsPrunedIsGoneUnlessAnotherMatrixHasIt) {
   open().publish({image("a", "1"), image("b", "2", 'b'), image("c", "3", 'c')}, {}, kNow, "demo");
   open().publish({image("b", "2", 'b')}, {}, kNow, "all");
-  open().publish({image("c", "3", 'c')}, {}, kNow, "demo", {"pytorch:a", "pytorch:b", "pytorch:absent"});
+  open().publish({image("c", "3", 'c')}, {}, kNow, "demo",
+                 {{"pytorch:a", "pytorch:b", "pytorch:absent"}, {}});
   EXPECT_EQ(names(), (Strings{"b all", "c demo"}));
   Index index = open();
   index.rollback(2);

@@ -43,7 +43,7 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   std::int64_t before = index.current();
   add_broken(plan, options.broken, index, failed);
   std::int64_t number =
-      index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), options.pruned);
+      index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, {}});
   show_sifs(state, index);
   return {number, number != before, records.size(), not_built};
 }
