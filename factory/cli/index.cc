@@ -35,6 +35,7 @@ Json entry_json(const IndexEntry& entry) {
   Json json = to_json(entry.image);
   json["name"] = entry.image.name();
   json["stale"] = entry.stale;
+  if (entry.failing) json["failing"] = true;
   if (!entry.retired.empty()) json["retired"] = entry.retired;
   if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
   json["measurements"] = Json::array();
@@ -57,7 +58,7 @@ void list(const IndexOptions& options, Invocation& invocation) {
     for (const Measurement& measurement : entry.measurements)
       speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload,
                            measurement.median, measurement.unit);
-    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") +
+    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
                    (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
                entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
                entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed});

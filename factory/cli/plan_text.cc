@@ -82,6 +82,9 @@ void PlanCounts::add(CellState state) {
     case CellState::to_build:
       ++to_build;
       return;
+    case CellState::to_test:
+      ++to_test;
+      return;
     case CellState::to_retag:
       ++to_retag;
       return;
@@ -92,9 +95,11 @@ void PlanCounts::add(CellState state) {
 }
 
 std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
-  std::size_t images = counts.built + counts.to_build + counts.to_retag + counts.to_package + counts.broken;
+  std::size_t images =
+      counts.built + counts.to_build + counts.to_test + counts.to_retag + counts.to_package + counts.broken;
   std::string text =
       fmt::format("{}: {} built, {} to build", counted(images, "image"), counts.built, counts.to_build);
+  if (counts.to_test > 0) text += fmt::format(", {} to test", counts.to_test);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
   if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
   if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);

@@ -20,6 +20,7 @@ struct PlanView {
 struct PlanCounts {
   std::size_t built = 0;
   std::size_t to_build = 0;
+  std::size_t to_test = 0;
   std::size_t to_retag = 0;
   std::size_t to_package = 0;
   std::size_t broken = 0;

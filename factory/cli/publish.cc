@@ -82,7 +82,8 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   if (options.prune) publish.pruned = lacking.names;
   Published done = publish_built(plan, chosen.images, state, invocation.files, invocation.clock, publish);
   if (done.is_new)
-    say("snapshot {}: {} published, {} not built\n", done.snapshot, done.images, done.not_built);
+    say("snapshot {}: {} published, {} not built{}\n", done.snapshot, done.images, done.not_built,
+        done.failing == 0 ? "" : fmt::format(", {} failing a test", done.failing));
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);

@@ -23,6 +23,7 @@ struct SelectOptions {
   std::int64_t snapshot = 0;
   bool explain = false;
   bool json = false;
+  bool allow_failing = false;
 };
 
 JsonDocument read_named(const std::string& file, const FileSystem& files) {
@@ -87,6 +88,7 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   DslReading reading = read_dsl(document, invocation.graph_compilers(entries));
   if (command.count("--format") > 0) reading.query.format = options.format;
   for (const std::string& unknown : reading.unknown) invocation.note(unknown);
+  reading.query.allow_failing = options.allow_failing;
   Host host = choose_host(options, reading.query, invocation);
   Selection selection = select_image(reading.query, entries, host, invocation.cpus());
   std::string answer;
@@ -126,6 +128,8 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000'000));
+  command->add_flag("--allow-failing", options->allow_failing,
+                    "take images, too, that fail a test which their recipes have by now");
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
   command->footer(

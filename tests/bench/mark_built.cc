@@ -50,6 +50,11 @@ class Marker {
     fs::create_directories(layout);
     record.layout = layout.lexically_relative(state_.root()).string();
     writer_.write_image(image.record_name(), record);
+    for (StepTable::Number test : image.tests()) {
+      TestRecord passed;
+      passed.key = plan_.steps().hex(test);
+      writer_.write(passed);
+    }
   }
 
  private:

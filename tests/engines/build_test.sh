@@ -85,6 +85,37 @@ expect 0 "$KILN" index list --format json
 equals "$(json '{image["stale"] for image in it}')" '{False}'
 expect 4 "$KILN" index rollback 99
 
+# 5a. A stricter test runs on what is built, and runs nothing else; bits that fail it are failing, and nobody gets them.
+rm -rf tiny && cp -r "$tiny" tiny
+expect 0 "$KILN" build -f "$matrix"
+expect 0 "$KILN" publish -f "$matrix"
+# shellcheck disable=SC2016
+echo 'case $said in "hello 2.1:"* | "hello 2.1 "*) echo "too old: $said" && exit 7 ;; esac' >>tiny/recipes/framework/hello/smoke.sh
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json '{cell["state"] for cell in it["cells"]}')" "{'to test'}"
+expect 1 "$KILN" build -f "$matrix" --format json
+equals "$(json 'sorted({(image["verdict"], "2.10" in image["name"]) for image in it["images"]})')" "[('built', True), ('failed', False)]"
+holds "$err" 'too old: hello 2.1'
+equals "$(grep '^start' <<<"$err" | grep -vc '^start  test ' || true)" 0
+expect 0 "$KILN" publish -f "$matrix"
+holds "$out" ' failing a test'
+expect 0 "$KILN" index list
+holds "$(grep 'hello:2.1-' <<<"$out")" '(failing)'
+lacks "$(grep 'hello:2.10-' <<<"$out")" '(failing)'
+expect 4 ask 2.1 false
+holds "$err" '--allow-failing'
+ask_file() { printf '{"optimisation": {"enable_opt_build": false, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"}, "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "2.1"}}}}' >ask.json; }
+ask_file
+expect 0 "$KILN" select --dsl ask.json --allow-failing
+holds "$out" 'hello:2.1-'
+expect 0 "$KILN" select --dsl ask.json --allow-failing --explain
+holds "$out" 'failing: it fails a test'
+rm -rf tiny && cp -r "$tiny" tiny
+expect 0 "$KILN" build -f "$matrix"
+holds "$out" 'nothing to do'
+expect 0 "$KILN" publish -f "$matrix"
+expect 0 "$KILN" select --dsl ask.json
+
 # 6. Killed at a random moment, again and again: the next run goes on, and what was there stays whole.
 rm -rf tiny && cp -r "$tiny" tiny
 for moment in 0.2 0.5 0.9 1.4 2.0; do

@@ -21,8 +21,8 @@ class StateNamesOf : public ::testing::Test {
   testing::ImageNames names_of(const std::string& record) {
     return {record, "pytorch", "2.6", "2.6-" + record, std::string(64, 'a')};
   }
-  bool is_built(const std::string& record) {
-    return StateNames(state, files).is_built(record, "pytorch", "2.6-" + record);
+  bool is_packaged(const std::string& record) {
+    return StateNames(state, files).is_packaged(record, "pytorch", "2.6-" + record);
   }
   // A step with a layer of its own upon one of a step below.
   StepRecord add_step(const std::string& key) {
@@ -42,27 +42,34 @@ class StateNamesOf : public ::testing::Test {
 };
 
 TEST_F(StateNamesOf, TestsAndFailuresAreKnownByTheirRecords) {
-  files.write(state.test("k2"), "");
-  files.write(state.failure("k3"), "");
-  StateNames names(state, files);
-  EXPECT_TRUE(names.has_test("k2"));
-  EXPECT_FALSE(names.has_test("k3"));
-  EXPECT_TRUE(names.has_failure("k3"));
-  EXPECT_FALSE(names.has_failure("k1"));
+  const std::string passed(64, '2');
+  const std::string failed = std::string(63, '2') + "3";  // and like it at the beginning
+  const std::string other = "3" + std::string(63, '2');
+  files.write(state.test(passed), "");
+  files.write(state.test("no key"), "");
+  files.write(state.failure(failed), "");
+  for (bool ahead : {false, true}) {
+    StateNames names(state, files);
+    if (ahead) names.look_ahead();
+    EXPECT_TRUE(names.has_test(passed));
+    EXPECT_FALSE(names.has_test(other));
+    EXPECT_TRUE(names.has_failure(failed));
+    EXPECT_FALSE(names.has_failure(passed));
+  }
 }
 
-TEST_F(StateNamesOf, AnImageIsBuiltWhenRecordAndLayoutAreThere) {
+TEST_F(StateNamesOf, AnImageIsPackagedWhenRecordAndLayoutAreThere) {
   for (const char* record : {"k-1", "k-2"}) testing::make_built(names_of(record), state, files);
-  EXPECT_TRUE(is_built("k-1"));
-  EXPECT_TRUE(is_built("k-2"));
-  EXPECT_FALSE(is_built("k-3")) << "no record";
+  EXPECT_TRUE(is_packaged("k-1"));
+  EXPECT_TRUE(is_packaged("k-2"));
+  EXPECT_FALSE(is_packaged("k-3")) << "no record";
   fs::remove_all(state.layout("pytorch", "2.6-k-1"));
-  EXPECT_FALSE(is_built("k-1")) << "no layout";
+  EXPECT_FALSE(is_packaged("k-1")) << "no layout";
   fs::remove(state.built("k-2"));
-  EXPECT_FALSE(is_built("k-2")) << "no record";
+  EXPECT_FALSE(is_packaged("k-2")) << "no record";
 }
 
-TEST_F(StateNamesOf, AnImageIsBuiltWhenEachBlobIsThereWithItsSize) {
+TEST_F(StateNamesOf, AnImageIsPackagedWhenEachBlobIsThereWithItsSize) {
   const ImageRecord image = testing::make_built(names_of("k"), state, files);
   const std::vector<ImageBlob> blobs = blobs_of(image, store);
   EXPECT_EQ(blobs.size(), 9u);
@@ -72,21 +79,21 @@ TEST_F(StateNamesOf, AnImageIsBuiltWhenEachBlobIsThereWithItsSize) {
       const std::string bytes = *files.read(store.path(blob.digest));
       for (std::size_t size : {bytes.size() - 1, bytes.size() + 1, std::size_t{0}}) {
         fs::resize_file(store.path(blob.digest), size);
-        EXPECT_FALSE(is_built("k")) << blob.what << " has " << size << " bytes";
+        EXPECT_FALSE(is_packaged("k")) << blob.what << " has " << size << " bytes";
       }
       fs::remove(store.path(blob.digest));
-      EXPECT_FALSE(is_built("k")) << blob.what << " is gone";
+      EXPECT_FALSE(is_packaged("k")) << blob.what << " is gone";
       files.write(store.path(blob.digest), bytes);
-      EXPECT_TRUE(is_built("k"));
+      EXPECT_TRUE(is_packaged("k"));
     }
   }
 }
 
-TEST_F(StateNamesOf, AnImageWhoseRecordSaysNothingIsNotBuilt) {
+TEST_F(StateNamesOf, AnImageWhoseRecordSaysNothingIsNotPackaged) {
   for (const char* text : {"", "{", "{}", R"({"manifest": "sha256:zz"})"}) {
     files.write(state.built("k"), text);
     files.make_directories(state.layout("pytorch", "2.6-k"));
-    EXPECT_FALSE(is_built("k")) << text;
+    EXPECT_FALSE(is_packaged("k")) << text;
   }
 }
 
@@ -105,7 +112,7 @@ TEST_F(StateNamesOf, AStepIsDoneWhileItsOwnLayersAreThere) {
 
 TEST_F(StateNamesOf, AnEmptyFolderHasNothing) {
   StatePaths nowhere(folder / "nowhere");
-  EXPECT_FALSE(StateNames(nowhere, files).is_built("k", "pytorch", "t"));
+  EXPECT_FALSE(StateNames(nowhere, files).is_packaged("k", "pytorch", "t"));
   EXPECT_FALSE(StateNames(nowhere, files).has_step("k"));
   StateNames(nowhere, files).keep(files);
   EXPECT_FALSE(files.exists(nowhere.root())) << "and nothing is made of it";

@@ -39,6 +39,12 @@ class SmallState {
     ran.clear();
     return kiln::build(setup, {1, true, "/usr/bin/kiln"}, progress);
   }
+  // Its recipes ask for something else of what is installed.
+  void change_test(const std::string& script) {
+    made.back() = hello(script);
+    recipes = book(made);
+    plan = plan_of(recipes);
+  }
   Published publish() { return publish_built(plan, all_images(plan), state, files, clock); }
   // As `kiln step --image` does; false when it failed.
   bool package(const ResolvedImage& image) {
@@ -54,16 +60,20 @@ class SmallState {
   FolderEngine engine;
   Site site;
   std::vector<RecipeDraft> made = {RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs("make it"),
-                                   RecipeDraft(Kind::framework, "hello", {"2", "1"})
-                                       .method("distro", "install", {"KILN_VERSION"})
-                                       .test("try it")};
+                                   hello("try it")};
   RecipeBook recipes = book(made);
   BuildPlan plan = plan_of(recipes);
   std::vector<std::string>
       ran;  // by the last build: "rootfs debian", "run hello 1", "test hello 1", "image 1"
   std::string archive = "of today";  // what the base is made of
+  std::string failing;               // the version whose tests fail
 
  private:
+  static RecipeDraft hello(const std::string& test) {
+    return RecipeDraft(Kind::framework, "hello", {"2", "1"})
+        .method("distro", "install", {"KILN_VERSION"})
+        .test(test);
+  }
   static BuildPlan plan_of(const RecipeBook& recipes) {
     TargetBook targets(archspec());
     return plan_matrix(matrix({axis("framework", {"hello"}), axis("version", {"1", "2"}),
@@ -108,6 +118,9 @@ class SmallState {
 
   CommandResult run(const fs::path& root, const ContainerRun& request) {
     auto version = request.environment.find("KILN_VERSION");
+    const bool is_test = !request.network;
+    if (is_test && version != request.environment.end() && version->second == failing)
+      return {CommandEnd::exited, 1, "", "it does not say what it should", 0};
     if (request.network && version != request.environment.end())
       files.write(root / "opt/hello", "hello " + version->second);
     return {};

@@ -179,7 +179,7 @@ ImageVerdict verdict_of(const ResolvedImage& image, bool was_built, bool for_thi
   verdict.id = image.id();
   verdict.name = image.reference();
   verdict.key = image.key();
-  if (after.is_built(image)) {
+  if (after.is_built(image, setup.plan.steps())) {
     verdict.verdict = was_built ? Verdict::up_to_date : Verdict::built;
   } else if (for_this_machine) {
     explain_failure(image, setup, verdict);
@@ -191,7 +191,7 @@ ImageVerdict verdict_of(const ResolvedImage& image, bool was_built, bool for_thi
 }
 
 // REQUIRES: none of the images is built.
-void forget_failures(const ImageNumbers& images, const BuildSetup& setup) {
+void forget_failures(const ImageNumbers& images, StateNames& before, const BuildSetup& setup) {
   RecordWriter writer(setup.state, setup.files);
   auto forget = [&](const std::string& key) {
     if (setup.files.exists(setup.state.failure(key))) writer.forget_failure(key);
@@ -200,8 +200,9 @@ void forget_failures(const ImageNumbers& images, const BuildSetup& setup) {
   for (std::uint32_t number : images) {
     const ResolvedImage image = setup.plan.image(number);
     forget(image.key());
-    // A record without its layout promises what is not there; ninja would believe it.
-    writer.remove_image(image.record_name());
+    // A record without its layout promises what is not there; ninja would believe it. One that only lacks
+    // tests stays.
+    if (!before.is_packaged(image)) writer.remove_image(image.record_name());
   }
 }
 
@@ -272,7 +273,7 @@ ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
   StateNames names(setup.state, setup.files);
   ImageNumbers rest;
   for (std::uint32_t number : images)
-    if (!names.is_built(setup.plan.image(number))) rest.push_back(number);
+    if (!names.is_built(setup.plan.image(number), setup.plan.steps())) rest.push_back(number);
   return rest;
 }
 
@@ -290,8 +291,8 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
           BuildReport& report) {
   bool any_damage = take_back(images, false, setup) > 0;
   for (int run = 1; !images.empty(); ++run) {
-    forget_failures(images, setup);
     StateNames before(setup.state, setup.files);
+    forget_failures(images, before, setup);
     progress.begin(missing_steps(setup.plan, images, before) + images.size());
     report.steps_run += run_ninja(setup, images, options, progress, report);
     if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
@@ -334,7 +335,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
   ImageNumbers to_build;
   for (std::uint32_t number : setup.images) {
     const ResolvedImage image = setup.plan.image(number);
-    if (before.is_built(image))
+    if (before.is_built(image, setup.plan.steps()))
       built_before.insert(number);
     else if (machine.can_build(image))
       to_build.push_back(number);

@@ -28,31 +28,34 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   RecordReader reader(state, files);
   std::vector<ImageRecord> records;
   std::vector<std::string> failed;
+  std::vector<FailingImage> failing;
   for (std::uint32_t number : images) {
     const ResolvedImage image = plan.image(number);
-    auto record = names.is_built(image) ? reader.image(image.record_name()) : std::nullopt;
+    auto record = names.is_built(image, plan.steps()) ? reader.image(image.record_name()) : std::nullopt;
     if (record)
       records.push_back(std::move(*record));
+    else if (names.is_failing(image, plan.steps()))
+      failing.push_back({image.reference(), image.key()});
     else
       failed.push_back(image.reference());
   }
-  if (records.empty())
+  if (records.empty() && failing.empty())
     throw Error(ExitCode::no_match, "nothing of '" + plan.name() + "' is built", "run `kiln build` first");
   const std::size_t not_built = failed.size() + options.broken.size();
   Index index = Index::open(state.root(), Index::Mode::write);
   std::int64_t before = index.current();
   add_broken(plan, options.broken, index, failed);
   std::int64_t number =
-      index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, {}});
+      index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, failing});
   show_sifs(state, index);
-  return {number, number != before, records.size(), not_built};
+  return {number, number != before, records.size(), not_built, failing.size()};
 }
 
 std::size_t count_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
                         const FileSystem& files) {
   StateNames names(state, files);
   return static_cast<std::size_t>(std::count_if(images.begin(), images.end(), [&](std::uint32_t number) {
-    return names.is_built(plan.image(number));
+    return names.is_built(plan.image(number), plan.steps());
   }));
 }
 

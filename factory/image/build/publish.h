@@ -21,10 +21,11 @@ struct Published {
   bool is_new = false;  // false: the current snapshot is already that
   std::size_t images = 0;
   std::size_t not_built = 0;  // these keep what they had, marked stale
+  std::size_t failing = 0;    // these fail a test of today: so are their bits marked in the index
 };
 
 // Of these images those that are built, and the folder of SIF files after them. Throws
-// Error(no_match) when none is built. REQUIRES: the state's lock is held.
+// Error(no_match) when none is built, nor fails a test. REQUIRES: the state's lock is held.
 Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const StatePaths& state,
                         const FileSystem& files, const Clock& clock, const PublishOptions& options = {});
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <system_error>
 
 #include "image/state/ledger_file.h"
@@ -55,6 +56,14 @@ std::map<std::string, Kept> read_all(const fs::path& cache) {
   }
   if (!reader.is_proven()) all.clear();
   return all;
+}
+
+// Whether it has these records, as they are now.
+bool has_all(const fs::path& cache, const OpenFolder& folder, std::set<std::string> names) {
+  LedgerReader reader(cache);
+  for (LedgerEntry entry; reader.next(entry);)
+    if (names.contains(entry.name) && folder.stamp(entry.name) == entry.stamp) names.erase(entry.name);
+  return reader.is_proven() && names.empty();
 }
 
 }  // namespace
@@ -124,15 +133,15 @@ bool BlobLedger::is_whole_by_record(const std::string& name) {
 
 void BlobLedger::keep(FileSystem& files) {
   const OpenFolder folder(folder_);
+  std::set<std::string> lacking;
+  for (const auto& [name, is_whole] : read_records_)
+    if (is_whole) lacking.insert(name);
+  if (lacking.empty() || has_all(cache_, folder, std::move(lacking))) return;
   const std::map<std::string, Kept> before = read_all(cache_);
   auto known = [&](const std::string& name, const std::optional<FileStamp>& stamp) {
     auto found = before.find(name);
     return found != before.end() && found->second.stamp == stamp ? &found->second.blobs : nullptr;
   };
-  if (std::none_of(read_records_.begin(), read_records_.end(), [&](const auto& record) {
-        return record.second && known(record.first, folder.stamp(record.first)) == nullptr;
-      }))
-    return;
   LedgerWriter writer;
   for (const std::string& name : names_in(folder_)) {
     const auto stamp = folder.stamp(name);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto kCellStates = enum_names<CellState>({{CellState::built, "built"},
                                                     {CellState::to_build, "to build"},
+                                                    {CellState::to_test, "to test"},
                                                     {CellState::to_retag, "to re-tag"},
                                                     {CellState::to_package, "to package"}});
 
@@ -42,12 +43,16 @@ Standing StateView::packaged(const std::string& record_name) const {
 }
 
 bool StateView::is_whole(const ResolvedImage& image) const {
-  return names_.is_built(image) && packaged(image.record_name()).state == CellState::built;
+  return names_.is_built(image, plan_.steps()) && packaged(image.record_name()).state == CellState::built;
 }
 
 Standing StateView::standing(const ResolvedImage& image) const {
-  if (names_.is_built(image)) return packaged(image.record_name());
-  if (auto missing = first_missing(image)) return {CellState::to_build, reasons(image, *missing)};
+  if (names_.is_built(image, plan_.steps())) return packaged(image.record_name());
+  if (auto missing = first_missing(image)) {
+    const bool is_test = plan_.steps().pattern(*missing).kind == StepKind::test;
+    const CellState state = is_test && names_.is_packaged(image) ? CellState::to_test : CellState::to_build;
+    return {state, reasons(image, *missing)};
+  }
   if (names_.has_image_record(image.record_name()))
     return {CellState::to_package, {damage(image) + ": nothing is built"}};
   return {CellState::to_retag, {"new name or labels: nothing is built"}};

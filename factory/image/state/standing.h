@@ -16,10 +16,11 @@
 
 namespace kiln {
 
-// to_retag: the bits are there, name or labels are new; to_package: the layers are there, but not a format
-// that the site wants by now, or not something else that was made of them.
-enum class CellState { built, to_build, to_retag, to_package };
-std::string_view name_of(CellState state);  // "built", "to build", "to re-tag", "to package"
+// to_test: it is packaged, but has not passed every test that its recipes have by now; to_retag: the bits are
+// there, name or labels are new; to_package: the layers are there, but not a format that the site wants by
+// now, or not something else that was made of them.
+enum class CellState { built, to_build, to_test, to_retag, to_package };
+std::string_view name_of(CellState state);  // "built", "to build", "to test", "to re-tag", "to package"
 
 struct Standing {
   CellState state;

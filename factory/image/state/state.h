@@ -47,6 +47,7 @@ class StatePaths {
   std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }
   std::filesystem::path built_folder() const { return root_ / "built"; }
   std::filesystem::path step_folder() const { return root_ / "steps"; }
+  std::filesystem::path test_folder() const { return root_ / "tests"; }
   std::filesystem::path image_blobs() const { return root_ / "blobs" / "images"; }
   std::filesystem::path step_blobs() const { return root_ / "blobs" / "steps"; }
   std::filesystem::path log(std::string_view key) const { return file("logs", key, ".log"); }

@@ -1,5 +1,7 @@
 #include "image/state/state_names.h"
 
+#include <algorithm>
+
 #include "image/state/record_files.h"
 #include "registry/image_blobs.h"
 
@@ -67,8 +69,40 @@ bool StateNames::has(std::optional<NameSet>& names, const fs::path& file) {
   return names->contains(path.substr(path.rfind('/') + 1));
 }
 
-bool StateNames::is_built(std::string_view record_name, const std::string& repository,
-                          std::string_view immutable_tag) {
+void StateNames::look_ahead() {
+  images_.look_ahead();
+  if (tests_ || tests_ahead_.valid()) return;
+  // Where there is no thread to be had, it is read when somebody asks.
+  tests_ahead_ = std::async([folder = state_->test_folder()] { return KeySet(folder); });
+}
+
+bool StateNames::has_test(const Sha256& key) {
+  if (!tests_) tests_ = tests_ahead_.valid() ? tests_ahead_.get() : KeySet(state_->test_folder());
+  return tests_->contains(key);
+}
+
+bool StateNames::is_built(const ImageSpec& spec) {
+  return is_packaged(record_name(spec), spec.repository, spec.immutable_tag) &&
+         std::all_of(spec.tests.begin(), spec.tests.end(),
+                     [&](const Step& test) { return has_test(test.key); });
+}
+
+bool StateNames::is_built(const ResolvedImage& image, const StepTable& steps) {
+  if (!is_packaged(image)) return false;
+  const std::vector<StepTable::Number> tests = image.tests();
+  return std::all_of(tests.begin(), tests.end(),
+                     [&](StepTable::Number test) { return has_test(steps.key(test)); });
+}
+
+bool StateNames::is_failing(const ResolvedImage& image, const StepTable& steps) {
+  const std::vector<StepTable::Number> tests = image.tests();
+  return std::any_of(tests.begin(), tests.end(), [&](StepTable::Number test) {
+    return !has_test(steps.key(test)) && has_failure(steps.hex(test));
+  });
+}
+
+bool StateNames::is_packaged(std::string_view record_name, const std::string& repository,
+                             std::string_view immutable_tag) {
   if (!images_.is_whole(record_name)) return false;
   auto found = layouts_.find(repository);
   if (found == layouts_.end())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/effects.h"
 #include "image/state/blob_ledger.h"
+#include "image/state/key_set.h"
 #include "image/state/name_set.h"
 #include "image/state/state.h"
 #include "resolve/resolve.h"
@@ -23,26 +25,30 @@ class StateNames {
  public:
   // REQUIRES: both outlive this.
   StateNames(const StatePaths& state, const FileSystem& files);
-  // Begins to look at the blobs of all images, beside the caller, who is going to ask of many.
-  void look_ahead() { images_.look_ahead(); }
+  // Begins to look at the blobs and tests of all images, beside the caller, who is going to ask of many.
+  void look_ahead();
 
-  // Whether an image is built, for everyone who asks: its record and its layout are there, and each of its
-  // blobs has the size that it was written with. Whether it has every format that the site wants by now is
-  // another question (lacks_format()).
-  bool is_built(const ImageSpec& spec) {
-    return is_built(record_name(spec), spec.repository, spec.immutable_tag);
-  }
-  bool is_built(const ResolvedImage& image) {
-    return is_built(image.record_name(), image.repository(), image.immutable_tag());
+  // Whether an image is built, for everyone who asks: it is packaged, and its bits passed the tests that its
+  // recipes have by now. Whether it has every format that the site wants by now is another question
+  // (lacks_format()).
+  bool is_built(const ImageSpec& spec);
+  bool is_built(const ResolvedImage& image, const StepTable& steps);
+  // Its record and its layout are there, and each of its blobs has the size that it was written with.
+  bool is_packaged(const ResolvedImage& image) {
+    return is_packaged(image.record_name(), image.repository(), image.immutable_tag());
   }
   // The same by its names: record_name() of the image, repository and immutable tag.
-  bool is_built(std::string_view record_name, const std::string& repository, std::string_view immutable_tag);
+  bool is_packaged(std::string_view record_name, const std::string& repository,
+                   std::string_view immutable_tag);
+  // Its bits failed a test that its recipes have by now, when it was run last.
+  bool is_failing(const ResolvedImage& image, const StepTable& steps);
   // The image was packaged, though something of it may be gone or damaged by now.
   bool has_image_record(std::string_view record_name);
   // The step is done: its record is there, and the layers that it made have the sizes that they were written
   // with.
   bool has_step(std::string_view key) { return steps_.is_whole(key); }
-  bool has_test(std::string_view key) { return has(tests_, state_->test(key)); }
+  bool has_test(const Sha256& key);
+  bool has_test(const std::string& key) { return has_test(sum_of(Digest::from_hex(key))); }
   bool has_failure(std::string_view key) { return has(failures_, state_->failure(key)); }
 
   // Keeps what was found of blobs for the next who asks. Throws Error(store).
@@ -55,7 +61,8 @@ class StateNames {
   const FileSystem* files_;
   BlobLedger images_;
   BlobLedger steps_;
-  std::optional<NameSet> tests_;
+  std::future<KeySet> tests_ahead_;
+  std::optional<KeySet> tests_;
   std::optional<NameSet> failures_;
   std::map<std::string, NameSet> layouts_;  // by repository
 };
