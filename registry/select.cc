@@ -149,11 +149,12 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   std::vector<Candidate> failing;
   Judge judge(query, host, cpus);
   for (const auto& entry : entries) {
-    Verdict verdict = judge(entry.image);
-    if (verdict.failed.empty() && !entry.retired.empty()) verdict.failed = "retired: " + entry.retired;
-    if (verdict.failed.empty() && entry.failing && !query.allow_failing) verdict.failed = kFailingNow;
-    bool qualifies = verdict.failed.empty();
-    (qualifies ? qualifying : failing).push_back({&entry, std::move(verdict.failed), verdict.met, nullptr});
+    Judgement judgement = judge(entry.image);
+    if (judgement.failed.empty() && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
+    if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;
+    bool qualifies = judgement.failed.empty();
+    (qualifies ? qualifying : failing)
+        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr});
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);

@@ -237,14 +237,14 @@ constexpr std::array kOtherClauses = {accelerator_clause, application_clause,  v
                                       selector_clause,    asked_target_clause, format_clause};
 
 template <typename Clauses>
-Verdict first_failure(const Clauses& clauses, const Case& c, int met) {
-  Verdict verdict{met, ""};
+Judgement first_failure(const Clauses& clauses, const Case& c, int met) {
+  Judgement judgement{met, ""};
   for (const auto& clause : clauses) {
-    verdict.failed = clause(c);
-    if (!verdict.failed.empty()) return verdict;
-    ++verdict.met;
+    judgement.failed = clause(c);
+    if (!judgement.failed.empty()) return judgement;
+    ++judgement.met;
   }
-  return verdict;
+  return judgement;
 }
 
 // `sm_61` → 61; 0 for anything else, arch-specific targets such as sm_90a included: those run on that GPU
@@ -266,7 +266,7 @@ bool gpu_runs(const std::string& gpu, const std::string& built, bool newest_buil
   return has / 10 == needs / 10 || newest_built;
 }
 
-Verdict Judge::operator()(const ImageRecord& image) {
+Judgement Judge::operator()(const ImageRecord& image) {
   Case c{*query_, image, *host_, *cpus_};
   auto known = by_cpu_.find(image.cpu);
   if (known == by_cpu_.end()) known = by_cpu_.emplace(image.cpu, first_failure(kCpuClauses, c, 0)).first;

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-struct Verdict {
+struct Judgement {
   int met = 0;         // clauses that held before the first that did not
   std::string failed;  // that one as a sentence, "" when all hold
 };
@@ -22,13 +22,13 @@ class Judge {
  public:
   Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
       : query_(&query), host_(&host), cpus_(&cpus) {}
-  Verdict operator()(const ImageRecord& image);
+  Judgement operator()(const ImageRecord& image);
 
  private:
   const ImageQuery* query_;
   const Host* host_;
   const Microarchitectures* cpus_;
-  std::map<std::string, Verdict> by_cpu_;  // of the first clauses
+  std::map<std::string, Judgement> by_cpu_;  // of the first clauses
 };
 
 // True when code built for the GPU target `built` (sm_70, gfx90a, or "" for "any of the vendor") runs on

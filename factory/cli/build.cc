@@ -56,18 +56,18 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
     return;
   }
   Table table({"IMAGE", "VERDICT", "REASON"});
-  for (const ImageVerdict& image : report.images) {
+  for (const ImageOutcome& image : report.images) {
     std::string reason = image.reason;
     if (!image.log.empty()) reason += ", log " + image.log.string();
-    table.add({image.name, std::string(name_of(image.verdict)), reason});
+    table.add({image.name, std::string(name_of(image.outcome)), reason});
   }
-  std::size_t skipped = report.count(Verdict::skipped);
+  std::size_t skipped = report.count(Outcome::skipped);
   say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run in {:.1f} s\n", table.text(),
-      report.count(Verdict::built), report.count(Verdict::up_to_date), report.count(Verdict::failed),
-      report.count(Verdict::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
+      report.count(Outcome::built), report.count(Outcome::up_to_date), report.count(Outcome::failed),
+      report.count(Outcome::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
       counted(report.steps_run, "step"), report.seconds);
   if (skipped > 0) say("skipped: {}\n", kOtherMachines);
-  if (report.steps_run == 0 && report.count(Verdict::up_to_date) == report.images.size())
+  if (report.steps_run == 0 && report.count(Outcome::up_to_date) == report.images.size())
     say("nothing to do\n");
 }
 
@@ -106,11 +106,11 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
 void add_broken(const BuildPlan& plan, const ChosenCells& chosen, BuildReport& report) {
   for (std::uint32_t number : chosen.broken) {
     const BrokenCell cell = plan.broken(number);
-    ImageVerdict verdict;
-    verdict.id = verdict.name = cell.request.id;  // its tag is not known
-    verdict.verdict = Verdict::failed;
-    verdict.reason = cell.why.format("");
-    report.images.push_back(std::move(verdict));
+    ImageOutcome outcome;
+    outcome.id = outcome.name = cell.request.id;  // its tag is not known
+    outcome.outcome = Outcome::failed;
+    outcome.reason = cell.why.format("");
+    report.images.push_back(std::move(outcome));
   }
 }
 
@@ -121,7 +121,7 @@ std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbe
   for (std::uint32_t number : images) {
     const ResolvedImage image = plan.image(number);
     if (!view.is_whole(image)) return std::nullopt;
-    report.images.push_back({image.id(), image.reference(), image.key(), Verdict::up_to_date, "", {}});
+    report.images.push_back({image.id(), image.reference(), image.key(), Outcome::up_to_date, "", {}});
   }
   return report;
 }

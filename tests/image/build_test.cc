@@ -19,23 +19,23 @@
 namespace kiln {
 namespace {
 
-ImageVerdict failed(ExitCode cause) {
-  ImageVerdict verdict;
-  verdict.verdict = Verdict::failed;
-  verdict.cause = cause;
-  return verdict;
+ImageOutcome failed(ExitCode cause) {
+  ImageOutcome outcome;
+  outcome.outcome = Outcome::failed;
+  outcome.cause = cause;
+  return outcome;
 }
 
-ImageVerdict ended(Verdict end) {
-  ImageVerdict verdict;
-  verdict.verdict = end;
-  return verdict;
+ImageOutcome ended(Outcome end) {
+  ImageOutcome outcome;
+  outcome.outcome = end;
+  return outcome;
 }
 
 TEST(BuildReport, TheExitCodeNamesTheOneCause) {
   BuildReport report;
   EXPECT_EQ(report.exit_code(), ExitCode::ok);
-  report.images = {ended(Verdict::built), ended(Verdict::up_to_date)};
+  report.images = {ended(Outcome::built), ended(Outcome::up_to_date)};
   EXPECT_EQ(report.exit_code(), ExitCode::ok);
   report.images.push_back(failed(ExitCode::network));
   EXPECT_EQ(report.exit_code(), ExitCode::network);
@@ -49,13 +49,13 @@ TEST(BuildReport, TheExitCodeNamesTheOneCause) {
 
 TEST(BuildReport, WhatWasNotReachedIsAFailure) {
   BuildReport report;
-  report.images = {ended(Verdict::built), ended(Verdict::not_reached)};
+  report.images = {ended(Outcome::built), ended(Outcome::not_reached)};
   EXPECT_EQ(report.exit_code(), ExitCode::images_failed);
 }
 
 TEST(BuildReport, JsonCountsVerdicts) {
   BuildReport report;
-  report.images = {ended(Verdict::built), failed(ExitCode::store), ended(Verdict::up_to_date)};
+  report.images = {ended(Outcome::built), failed(ExitCode::store), ended(Outcome::up_to_date)};
   report.images[1].reason = "busybox 1.35: the disk is full";
   Json json = to_json(report);
   EXPECT_EQ(json["built"], 1);
@@ -67,12 +67,12 @@ TEST(BuildReport, JsonCountsVerdicts) {
 
 TEST(BuildReport, JsonSaysWhichImageItSpeaksOf) {
   BuildReport report;
-  ImageVerdict image = failed(ExitCode::images_failed);
+  ImageOutcome image = failed(ExitCode::images_failed);
   image.id = "pytorch@2.6.0";
   image.name = "pytorch:2.6.0-distro";
   image.key = "0123";
   image.log = "/var/kiln/logs/0123.log";
-  report.images = {image, ended(Verdict::skipped), ended(Verdict::not_reached)};
+  report.images = {image, ended(Outcome::skipped), ended(Outcome::not_reached)};
   report.steps_run = 3;
   report.seconds = 1.5;
   const Json expected = {{"images",
@@ -211,7 +211,7 @@ TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
   one.make_built();
   BuildReport report = one.run();
   EXPECT_TRUE(one.runner.commands.empty());
-  EXPECT_EQ(report.images.at(0).verdict, Verdict::up_to_date);
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::up_to_date);
 }
 
 TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
@@ -225,7 +225,7 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   std::vector<std::string> argv = one.runner.commands[0].argv;
   EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "build.ninja", "-j", "2",
                                             "-k", "0", "--", one.image.id()}));
-  EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::built);
   EXPECT_TRUE(one.files.exists(one.state.plan("one")));
 }
 
@@ -240,20 +240,20 @@ TEST(Build, AnImageForOtherMachinesIsSkipped) {
   OneImageForOthers one;
   BuildReport report = one.run();
   EXPECT_TRUE(one.runner.commands.empty());
-  EXPECT_EQ(report.images.at(0).verdict, Verdict::skipped);
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::skipped);
   EXPECT_EQ(report.images.at(0).reason,
             "is for " + one.other + ", and this machine is " + own_architecture());
   EXPECT_EQ(report.exit_code(), ExitCode::tool_missing) << "nothing else was asked for";
   EXPECT_EQ(to_json(report)["skipped"], 1);
   EXPECT_EQ(to_json(report)["failed"], 0);
-  report.images.push_back(ended(Verdict::built));
+  report.images.push_back(ended(Outcome::built));
   EXPECT_EQ(report.exit_code(), ExitCode::ok);
 }
 
 TEST(Build, AnotherMachineMayHaveBuiltIt) {
   OneImageForOthers one;
   one.make_built();
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::up_to_date);
 }
 
 TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
@@ -286,7 +286,7 @@ TEST(Build, AFailedStepIsTheReason) {
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   BuildReport report = one.run();
-  EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
   EXPECT_EQ(report.images.at(0).reason, "hello 2.1 (distro): exit status 3: boom (build)");
   EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
 }
@@ -300,7 +300,7 @@ TEST(Build, AKilledStepIsTheReason) {
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
   BuildReport report = one.run();
-  EXPECT_EQ(report.images.at(0).verdict, Verdict::failed);
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
   EXPECT_TRUE(report.images.at(0).reason.starts_with("hello 2.1 (distro): killed: process "))
       << report.images.at(0).reason;
   EXPECT_EQ(report.images.at(0).log, one.state.log(key));
@@ -310,7 +310,7 @@ TEST(Build, AKilledStepIsTheReason) {
     EXPECT_FALSE(one.files.exists(one.state.failure(key))) << "the next build forgets it";
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::not_reached);
 }
 
 TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
@@ -323,7 +323,7 @@ TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
     one.die_with_claim(key);
     return CommandResult{CommandEnd::exited, 1, "", "", 1};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::not_reached);
   EXPECT_FALSE(one.files.exists(one.state.failure(key)));
 }
 
@@ -338,7 +338,7 @@ TEST(Build, AKilledNinjaIsSaid) {
   EXPECT_EQ(report.stopped, "ninja was killed by signal 9 (out of memory?)");
   EXPECT_EQ(report.exit_code(), ExitCode::network);
   ASSERT_EQ(report.images.size(), 1u);
-  EXPECT_EQ(report.images[0].verdict, Verdict::not_reached);
+  EXPECT_EQ(report.images[0].outcome, Outcome::not_reached);
   EXPECT_EQ(report.images[0].reason, report.stopped);
   EXPECT_EQ(to_json(report)["stopped"], report.stopped);
 }
@@ -370,7 +370,7 @@ TEST(Build, ALayoutThatIsGoneIsPackagedAgain) {
     one.make_what_is_missing();
     return CommandResult{};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::built);
   EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1})) << "nothing was run again";
 }
 
@@ -391,9 +391,9 @@ TEST(Build, ADamagedImageIsPackagedAgain) {
         fs::resize_file(store.path(blob.digest), blob.size / 2);
       else
         fs::remove(store.path(blob.digest));
-      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built) << blob.what;
+      EXPECT_EQ(one.run().images.at(0).outcome, Outcome::built) << blob.what;
       EXPECT_EQ(store.size_of(blob.digest), blob.size) << blob.what;
-      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date) << blob.what;
+      EXPECT_EQ(one.run().images.at(0).outcome, Outcome::up_to_date) << blob.what;
     }
   }
   EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1})) << "no step was run again";
@@ -415,11 +415,11 @@ TEST(Build, AStepWhoseLayerIsCutOrGoneIsRunAgainAlone) {
         return CommandResult{};
       };
       BuildReport report = one.run();
-      EXPECT_EQ(report.images.at(0).verdict, Verdict::built);
+      EXPECT_EQ(report.images.at(0).outcome, Outcome::built);
       EXPECT_EQ(report.exit_code(), ExitCode::ok);
       EXPECT_EQ(one.steps_run, std::vector<std::size_t>{damaged});
       EXPECT_EQ(one.runner.commands.size(), 1u);
-      EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+      EXPECT_EQ(one.run().images.at(0).outcome, Outcome::up_to_date);
     }
 }
 
@@ -435,9 +435,9 @@ TEST(Build, WhatHangsOnAStepThatMakesOtherBitsIsRunAgain) {
       one.make_what_is_missing();
     return CommandResult{};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::built);
   EXPECT_EQ(one.steps_run, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::up_to_date);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::up_to_date);
 }
 
 TEST(Build, ADamagedRecordOfAStepIsNoRecord) {
@@ -450,7 +450,7 @@ TEST(Build, ADamagedRecordOfAStepIsNoRecord) {
     one.make_what_is_missing();
     return CommandResult{};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::built);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::built);
   EXPECT_EQ(one.steps_run, std::vector<std::size_t>{1});
 }
 
@@ -462,7 +462,7 @@ TEST(Build, DamageThatComesBackEndsTheBuild) {
     fs::remove(BlobStore(one.state.store()).path(one.layer(1)));
     return CommandResult{};
   };
-  EXPECT_EQ(one.run().images.at(0).verdict, Verdict::not_reached);
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::not_reached);
   EXPECT_EQ(one.runner.commands.size(), 4u);
 }
 

@@ -65,11 +65,11 @@ TEST_F(Retest, OnlyTheTestRuns) {
   small.change_test("try harder");
   BuildReport report = small.build();
   EXPECT_EQ(report.exit_code(), ExitCode::ok);
-  EXPECT_EQ(report.count(Verdict::built), 2u);
+  EXPECT_EQ(report.count(Outcome::built), 2u);
   EXPECT_EQ(small.ran, (Strings{"test test hello 1", "test test hello 2"}));
   EXPECT_EQ(packaged_at(), packaged) << "the bits are what they were";
   EXPECT_EQ(standing(0).state, CellState::built);
-  EXPECT_EQ(small.build().count(Verdict::up_to_date), 2u);
+  EXPECT_EQ(small.build().count(Outcome::up_to_date), 2u);
   EXPECT_EQ(small.ran, Strings{});
   EXPECT_FALSE(small.publish().is_new);
 }
@@ -79,8 +79,8 @@ TEST_F(Retest, BitsThatFailAreFailingUntilTheyPass) {
   small.failing = "2";
   BuildReport report = small.build();
   EXPECT_EQ(report.exit_code(), ExitCode::images_failed);
-  EXPECT_EQ(report.count(Verdict::built), 1u);
-  EXPECT_EQ(report.count(Verdict::failed), 1u);
+  EXPECT_EQ(report.count(Outcome::built), 1u);
+  EXPECT_EQ(report.count(Outcome::failed), 1u);
   Published done = small.publish();
   EXPECT_EQ(done.images, 1u);
   EXPECT_EQ(done.failing, 1u);

@@ -33,11 +33,11 @@
 namespace kiln {
 namespace {
 
-constexpr auto kVerdicts = enum_names<Verdict>({{Verdict::built, "built"},
-                                                {Verdict::up_to_date, "up to date"},
-                                                {Verdict::failed, "failed"},
-                                                {Verdict::not_reached, "not reached"},
-                                                {Verdict::skipped, "skipped"}});
+constexpr auto kOutcomes = enum_names<Outcome>({{Outcome::built, "built"},
+                                                {Outcome::up_to_date, "up to date"},
+                                                {Outcome::failed, "failed"},
+                                                {Outcome::not_reached, "not reached"},
+                                                {Outcome::skipped, "skipped"}});
 
 // Reads the FIFO that steps announce their start in, and keeps the status line alive.
 class EventReader {
@@ -133,13 +133,13 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
 }
 
 // The first step, in order of execution, that keeps an image from being whole.
-void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageVerdict& verdict) {
+void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageOutcome& outcome) {
   RecordReader reader(setup.state, setup.files);
   auto failed = [&](const FailureRecord& failure, std::string reason) {
-    verdict.verdict = Verdict::failed;
-    verdict.reason = std::move(reason);
-    verdict.log = failure.log;
-    verdict.cause = failure.exit_code;
+    outcome.outcome = Outcome::failed;
+    outcome.reason = std::move(reason);
+    outcome.log = failure.log;
+    outcome.cause = failure.exit_code;
   };
   auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
     for (StepTable::Number step : steps) {
@@ -173,21 +173,21 @@ class Machine {
   std::map<std::string, bool> known_;  // by architecture
 };
 
-ImageVerdict verdict_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
+ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
                         const BuildSetup& setup) {
-  ImageVerdict verdict;
-  verdict.id = image.id();
-  verdict.name = image.reference();
-  verdict.key = image.key();
+  ImageOutcome outcome;
+  outcome.id = image.id();
+  outcome.name = image.reference();
+  outcome.key = image.key();
   if (after.is_built(image, setup.plan.steps())) {
-    verdict.verdict = was_built ? Verdict::up_to_date : Verdict::built;
+    outcome.outcome = was_built ? Outcome::up_to_date : Outcome::built;
   } else if (for_this_machine) {
-    explain_failure(image, setup, verdict);
+    explain_failure(image, setup, outcome);
   } else {
-    verdict.verdict = Verdict::skipped;
-    verdict.reason = why_not_here(architecture_of(image));
+    outcome.outcome = Outcome::skipped;
+    outcome.reason = why_not_here(architecture_of(image));
   }
-  return verdict;
+  return outcome;
 }
 
 // REQUIRES: none of the images is built.
@@ -309,22 +309,22 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
 
 }  // namespace
 
-std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
+std::string_view name_of(Outcome outcome) { return kOutcomes.of(outcome); }
 
-std::size_t BuildReport::count(Verdict verdict) const {
+std::size_t BuildReport::count(Outcome outcome) const {
   return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
-                                                [&](const auto& image) { return image.verdict == verdict; }));
+                                                [&](const auto& image) { return image.outcome == outcome; }));
 }
 
 ExitCode BuildReport::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
   if (!stopped.empty()) return ExitCode::network;
   std::set<ExitCode> causes;
-  for (const ImageVerdict& image : images)
-    if (image.verdict == Verdict::failed) causes.insert(image.cause);
+  for (const ImageOutcome& image : images)
+    if (image.outcome == Outcome::failed) causes.insert(image.cause);
   if (causes.size() == 1) return *causes.begin();
-  if (!images.empty() && count(Verdict::skipped) == images.size()) return ExitCode::tool_missing;
-  return count(Verdict::failed) + count(Verdict::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
+  if (!images.empty() && count(Outcome::skipped) == images.size()) return ExitCode::tool_missing;
+  return count(Outcome::failed) + count(Outcome::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
 }
 
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
@@ -354,30 +354,30 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     const ResolvedImage image = setup.plan.image(number);
     const bool was_built = built_before.contains(number);
     report.images.push_back(
-        verdict_of(image, was_built, was_built || machine.can_build(image), after, setup));
+        outcome_of(image, was_built, was_built || machine.can_build(image), after, setup));
   }
   after.keep(setup.files);
   if (!report.stopped.empty())
-    for (ImageVerdict& image : report.images)
-      if (image.verdict == Verdict::not_reached) image.reason = report.stopped;
+    for (ImageOutcome& image : report.images)
+      if (image.outcome == Outcome::not_reached) image.reason = report.stopped;
   report.seconds = setup.clock.monotonic_seconds() - start;
   return report;
 }
 
 Json to_json(const BuildReport& report) {
   Json images = Json::array();
-  for (const ImageVerdict& image : report.images) {
+  for (const ImageOutcome& image : report.images) {
     Json item{
-        {"id", image.id}, {"name", image.name}, {"key", image.key}, {"verdict", name_of(image.verdict)}};
+        {"id", image.id}, {"name", image.name}, {"key", image.key}, {"verdict", name_of(image.outcome)}};
     if (!image.reason.empty()) item["reason"] = image.reason;
     if (!image.log.empty()) item["log"] = image.log.string();
     images.push_back(item);
   }
   Json json{{"images", images},
-            {"built", report.count(Verdict::built)},
-            {"up_to_date", report.count(Verdict::up_to_date)},
-            {"failed", report.count(Verdict::failed) + report.count(Verdict::not_reached)},
-            {"skipped", report.count(Verdict::skipped)},
+            {"built", report.count(Outcome::built)},
+            {"up_to_date", report.count(Outcome::up_to_date)},
+            {"failed", report.count(Outcome::failed) + report.count(Outcome::not_reached)},
+            {"skipped", report.count(Outcome::skipped)},
             {"steps_run", report.steps_run},
             {"seconds", report.seconds}};
   put(json, "stopped", report.stopped);

@@ -14,15 +14,15 @@
 namespace kiln {
 
 // skipped: the image is for machines of another architecture, and nothing here runs its programs.
-enum class Verdict { built, up_to_date, failed, not_reached, skipped };
-std::string_view name_of(Verdict verdict);
+enum class Outcome { built, up_to_date, failed, not_reached, skipped };
+std::string_view name_of(Outcome outcome);
 
 // What became of one image.
-struct ImageVerdict {
+struct ImageOutcome {
   std::string id;    // cell
   std::string name;  // repository:tag
   std::string key;
-  Verdict verdict = Verdict::not_reached;
+  Outcome outcome = Outcome::not_reached;
   std::string reason;  // failed: the step and its end; skipped: what it is for
   fs::path log;        // failed only
   ExitCode cause =
@@ -30,12 +30,12 @@ struct ImageVerdict {
 };
 
 struct BuildReport {
-  std::vector<ImageVerdict> images;
+  std::vector<ImageOutcome> images;
   std::size_t steps_run = 0;
   double seconds = 0;
   bool interrupted = false;
   std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
-  std::size_t count(Verdict verdict) const;
+  std::size_t count(Outcome outcome) const;
   // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
   // stopped, the one cause that all failures share
   // (network, store, tool_missing), else images_failed.
