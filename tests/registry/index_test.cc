@@ -1,38 +1,19 @@
 #include "registry/index.h"
 
-#include <sqlite3.h>
-
-#include "samples.h"
+#include "index_fixture.h"
 
 namespace kiln {
 namespace {
 
 using testing::error_of;
 using testing::import_all;
+using testing::IndexTest;
 using testing::kNow;
 using testing::measurement_of;
 using testing::MemoryFolder;
 using testing::read_bytes;
 using testing::stored_image;
 using testing::visible;
-
-class IndexTest : public ::testing::Test {
- protected:
-  ImageRecord image(const std::string& tag, const std::string& content) {
-    return stored_image(store, tag, content);
-  }
-  Index open(Index::Mode mode = Index::Mode::write) { return Index::open(folder.path(), mode); }
-  void sql(const char* statement) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open((folder.path() / "index.db").c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle);
-    sqlite3_close(handle);
-  }
-
-  MemoryFolder folder;
-  BlobStore store{folder.path() / "store"};
-};
 
 std::vector<std::string> tags(const std::vector<IndexEntry>& entries) {
   std::vector<std::string> result;
@@ -215,96 +196,6 @@ TEST_F(IndexTest, AnImageHasANameOfTwoParts) {
                     .ends_with("it needs a manifest, a repository and a tag"));
   }
   EXPECT_EQ(index.current(), 0);
-}
-
-TEST_F(IndexTest, AMappingIsNoImageOfOurs) {
-  Index index = open();
-  ImageRecord mapping;
-  mapping.code = "a";
-  mapping.reference = "docker://a";
-  ImageRecord without_reference = mapping;
-  without_reference.reference = "";
-  ImageRecord ours = mapping;
-  ours.manifest = Digest::of("manifest");
-  for (const auto& wrong : {without_reference, ours}) {
-    EXPECT_TRUE(error_of([&] {
-                  import_all(index, {mapping, wrong});
-                })
-                    .message()
-                    .ends_with("it needs a reference and a code, and no manifest"));
-  }
-  ImageRecord second = mapping;
-  second.code = "b";
-  EXPECT_EQ(import_all(index, {mapping, second}).snapshot, 1);
-  EXPECT_EQ(index.snapshots()[0].note, "2 imported mappings");
-}
-
-TEST_F(IndexTest, TheNewestMappingOfACodeWins) {
-  Index index = open();
-  ImageRecord mapping;
-  mapping.code = "openmpi-3";
-  mapping.application = "openmpi";
-  mapping.version = Version("3.1.3");
-  mapping.reference = "docker://ethcscs/openmpi:3.1.3";
-  EXPECT_EQ(import_all(index, {mapping}).snapshot, 1);
-  EXPECT_EQ(index.snapshots()[0].note, "1 imported mapping");
-  mapping.reference = "docker://modakopt/modak:openmpi";
-  EXPECT_EQ(import_all(index, {mapping}).snapshot, 2);
-  EXPECT_EQ(import_all(index, {mapping}).snapshot, 2) << "nothing is new";
-  index.publish({image("a", "one")}, {}, kNow, "");
-  auto entries = index.entries();
-  ASSERT_EQ(entries.size(), 2u);
-  EXPECT_EQ(entries[0].image.name(), "docker://modakopt/modak:openmpi");
-  EXPECT_EQ(index.entries(1).at(0).image.name(), "docker://ethcscs/openmpi:3.1.3");
-  mapping.code.clear();
-  EXPECT_EQ(
-      error_of([&] { import_all(index, {mapping}); }).message(),
-      "cannot import 'docker://modakopt/modak:openmpi': it needs a reference and a code, and no manifest");
-}
-
-TEST_F(IndexTest, OfMappingsWithOneCodeTheLastIsKept) {
-  Index index = open();
-  ImageRecord one, other, last;
-  one.code = last.code = "a";
-  other.code = "b";
-  one.reference = "docker://one";
-  other.reference = "docker://other";
-  last.reference = "docker://last";
-  const Index::Imported done = import_all(index, {one, other, last});
-  EXPECT_EQ(done.mappings, 2u);
-  EXPECT_EQ(index.snapshots()[0].note, "2 imported mappings");
-  const auto entries = index.entries();
-  ASSERT_EQ(entries.size(), 2u);
-  EXPECT_EQ(entries[0].image.name(), "docker://last");
-  EXPECT_EQ(entries[1].image.name(), "docker://other");
-  EXPECT_EQ(store.records().size(), 2u) << "nothing is kept of the one that nobody can ask for";
-  EXPECT_EQ(import_all(index, {one, other, last}).snapshot, done.snapshot) << "nothing is new";
-  EXPECT_EQ(store.records().size(), 2u);
-  EXPECT_EQ(index.recover().rewritten, 0u);
-  EXPECT_EQ(import_all(index, {one, last, other, one}).snapshot, done.snapshot + 1);
-  EXPECT_EQ(index.entries().at(0).image.name(), "docker://one");
-}
-
-TEST_F(IndexTest, AMappingThatIsWrongTakesAllBeforeItWithIt) {
-  Index index = open();
-  ImageRecord mapping;
-  mapping.code = "kept";
-  mapping.reference = "docker://kept";
-  import_all(index, {mapping});
-  const std::string before = visible(index);
-  auto give = [&](const Index::TakeMapping& take) {
-    for (int i = 0; i < 100; ++i) {
-      mapping.code = "code-" + std::to_string(i);
-      take(mapping);
-    }
-    throw Error(ExitCode::input, "the last row is wrong");
-  };
-  EXPECT_EQ(error_of([&] { index.import_mappings(give, kNow); }).message(), "the last row is wrong");
-  EXPECT_EQ(visible(index), before);
-  EXPECT_EQ(store.records().size(), 1u);
-  EXPECT_EQ(store.sidecars(BlobStore::Sidecar::snapshot), (std::vector<std::string>{"1", "current"}));
-  EXPECT_TRUE(index.recover().is_whole());
-  EXPECT_EQ(visible(index), before);
 }
 
 TEST_F(IndexTest, KnowsTheCompilersOfItsEntries) {
