@@ -90,10 +90,10 @@ TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
   auto files = [&](const AxisValues& more) {
     return Resolver(with_files("1")).spec(cell(more)).last_step().files;
   };
-  using Words = std::vector<std::string>;
-  EXPECT_EQ(files({}), (Words{"distro.sh", "all.txt"}));
-  EXPECT_EQ(files({{"version", "2.7.0"}}), (Words{"distro.sh", "all.txt", "new.txt"}));
-  EXPECT_EQ(files(gpu), (Words{"distro.sh", "all.txt", "gpu.txt"}));
+  using Paths = std::vector<std::string>;
+  EXPECT_EQ(files({}), (Paths{"distro.sh", "all.txt"}));
+  EXPECT_EQ(files({{"version", "2.7.0"}}), (Paths{"distro.sh", "all.txt", "new.txt"}));
+  EXPECT_EQ(files(gpu), (Paths{"distro.sh", "all.txt", "gpu.txt"}));
 }
 
 TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
