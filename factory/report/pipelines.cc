@@ -39,10 +39,10 @@ Json github_cell(const BrokenCell& cell) {
   return json;
 }
 
-// What `kiln publish` needs of a job, and its logs.
+// What `kiln publish` needs of a job, the tests that passed and failed among it, and its logs.
 Json artifact_paths() {
   Json paths = Json::array();
-  for (const char* folder : {"built", "images", "store", "logs"})
+  for (const char* folder : {"built", "tests", "failed", "images", "store", "logs"})
     paths.push_back(std::string(kState) + "/" + folder + "/");
   return paths;
 }
