@@ -5,6 +5,7 @@
 
 #include "base/file_lock.h"
 #include "base/json.h"
+#include "oci/blob_damage.h"
 
 namespace kiln {
 namespace {
@@ -51,9 +52,10 @@ std::optional<Contents> contents_from(const std::string& text, const std::string
   }
 }
 
-bool all_there(const LayerChain& built, const BlobStore& store) {
+// By their bytes: whoever reads layers anew compares digests, and whoever does not must see damage, too.
+bool are_whole(const LayerChain& built, const BlobStore& store) {
   return std::all_of(built.layers.begin(), built.layers.end(), [&](const BuiltLayer& layer) {
-    return store.size_of(layer.blob.digest) == layer.blob.size;
+    return read_damage(store, layer.blob.digest, layer.blob.size).empty();
   });
 }
 
@@ -68,12 +70,11 @@ std::optional<Contents> KeptContents::find(const std::filesystem::path& file, co
 
 Contents KeptContents::once(const LayerChain& built, const evidence::Declaration& declared,
                             const BlobStore& store, const std::function<Contents()>& examine) {
-  if (!all_there(built, store)) return examine();
   const std::filesystem::path file = folder_ / ("image-" + key_of(built, declared, version_) + ".json");
   const std::filesystem::path busy = file.string() + ".lock";
   const FileLock lock = FileLock::acquire(busy);
   std::optional<Contents> contents = find(file, store);
-  if (!contents) {
+  if (!contents || !are_whole(built, store)) {
     contents = examine();
     files_.write(file, text_of(*contents));
   }

@@ -22,8 +22,8 @@ class KeptContents {
       : folder_(std::move(folder)), version_(std::move(version)), files_(files) {}
 
   // What is kept for these layers and this declaration, else what `examine` finds, which is kept. Whoever
-  // asks for the same at the same time waits for the first. Nothing is taken from here while a layer or the
-  // report is missing in the store or of another size: `examine` says so.
+  // asks for the same at the same time waits for the first. Nothing is taken from here while the report
+  // is missing in the store, or a layer is missing or damaged: `examine` says so.
   Contents once(const LayerChain& built, const evidence::Declaration& declared, const BlobStore& store,
                 const std::function<Contents()>& examine);
 

@@ -81,6 +81,16 @@ TEST_F(Kept, WhatIsGoneFromTheStoreIsNoticed) {
   EXPECT_EQ(reads, 3);
 }
 
+TEST_F(Kept, AFlippedBitInALayerIsNoticed) {
+  asked();
+  const fs::path layer = store.path(built.layers[0].blob.digest);
+  std::string bytes = *files.read(layer);
+  bytes[bytes.size() / 2] ^= 4;
+  files.write(layer, bytes);
+  EXPECT_THROW(asked(), Error);
+  EXPECT_EQ(reads, 2);
+}
+
 TEST_F(Kept, WhoAsksAtTheSameTimeWaits) {
   add_library(testing::wide_code());
   std::vector<std::thread> cells;
