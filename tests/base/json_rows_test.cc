@@ -69,7 +69,8 @@ TEST(JsonRows, MistakesHaveTheirPlaceInTheWhole) {
   EXPECT_EQ(refused("[,]"), "f.json:1:2: error: not valid JSON: unexpected ','");
   EXPECT_EQ(refused("[1] [2]"), "f.json:1:5: error: not valid JSON: unexpected '['; expected end of input");
   EXPECT_EQ(refused("[1, / 2]"), "f.json:1:6: error: not valid JSON: unexpected '/'");
-  EXPECT_EQ(refused("[1}, 2]"), "f.json:1:3: error: not valid JSON: unexpected '}' (at /0); expected end of input");
+  EXPECT_EQ(refused("[1}, 2]"),
+            "f.json:1:3: error: not valid JSON: unexpected '}' (at /0); expected end of input");
 }
 
 TEST(JsonRows, WhatIsCutOffIsRefused) {
