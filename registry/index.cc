@@ -213,7 +213,7 @@ std::int64_t Index::retire(const std::vector<Digest>& identities, const std::str
   SnapshotContent content = current_content(*state_);
   std::size_t changed = 0;
   for (auto& [name, tagged] : content.tags) {
-    auto same = [&](const Digest& identity) { return identity.hex() == tagged.image; };
+    auto same = [&image = tagged.image](const Digest& identity) { return identity.hex() == image; };
     if (tagged.retired == reason || std::none_of(identities.begin(), identities.end(), same)) continue;
     tagged.retired = reason;
     ++changed;
