@@ -64,7 +64,7 @@ bool are_whole(const LayerChain& built, const BlobStore& store) {
 std::optional<Contents> KeptContents::find(const std::filesystem::path& file, const BlobStore& store) const {
   auto text = files_.read(file);
   auto contents = text ? contents_from(*text, file.string()) : std::nullopt;
-  if (!contents || !store.has(contents->evidence.report)) return std::nullopt;
+  if (!contents || !read_damage(store, contents->evidence.report, {}).empty()) return std::nullopt;
   return contents;
 }
 

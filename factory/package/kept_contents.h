@@ -23,7 +23,7 @@ class KeptContents {
 
   // What is kept for these layers and this declaration, else what `examine` finds, which is kept. Whoever
   // asks for the same at the same time waits for the first. Nothing is taken from here while the report
-  // is missing in the store, or a layer is missing or damaged: `examine` says so.
+  // or a layer is missing in the store or damaged: `examine` says so.
   Contents once(const LayerChain& built, const evidence::Declaration& declared, const BlobStore& store,
                 const std::function<Contents()>& examine);
 

@@ -76,9 +76,13 @@ TEST_F(Kept, WhatIsGoneFromTheStoreIsNoticed) {
   asked();
   EXPECT_EQ(reads, 2);
   EXPECT_TRUE(store.has(report));
+  fs::resize_file(store.path(report), 0);
+  asked();
+  EXPECT_EQ(reads, 3) << "an empty report is none";
+  EXPECT_GT(fs::file_size(store.path(report)), 0u);
   files.write(store.path(built.layers[0].blob.digest), "short");
   EXPECT_THROW(asked(), Error);
-  EXPECT_EQ(reads, 3);
+  EXPECT_EQ(reads, 4);
 }
 
 TEST_F(Kept, AFlippedBitInALayerIsNoticed) {
