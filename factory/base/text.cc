@@ -100,10 +100,19 @@ std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+// Where the printable ASCII from there ends: nearly all text is that, and goes in one piece.
+static std::size_t after_ascii(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] >= ' ' && text[at] < '\177') ++at;
+  return at;
+}
+
 std::string without_controls(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
+    const std::size_t plain_end = after_ascii(text, at);
+    plain += text.substr(at, plain_end - at);
+    if ((at = plain_end) == text.size()) break;
     const std::size_t size = character_at(text, at);
     if (text[at] == '\033') {
       at = after_escape(text, at);

@@ -65,8 +65,7 @@ void print_plan_table(const PlanView& view, bool every_cell) {
     const ResolvedImage image = view.plan.image(number);
     const Standing standing = view.state.standing(image);
     counts.add(standing.state);
-    table.add(
-        {image.id(), image.reference(), std::string(name_of(standing.state)), short_reason(standing.why)});
+    table.add({image.id(), image.reference(), name_of(standing.state), short_reason(standing.why)});
   }
   for (std::uint32_t number : view.cells.broken) {
     const BrokenCell cell = view.plan.broken(number);

@@ -18,16 +18,18 @@ std::size_t width(std::string_view text) {
 
 }  // namespace
 
-void Table::add(const std::vector<std::string>& row) {
+void Table::add(std::initializer_list<std::string_view> row) {
   std::size_t size = kPackedLength;
-  for (const std::string& cell : row) size += kPackedLength + cell.size();
+  for (std::string_view cell : row) size += kPackedLength + cell.size();
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < size)
     blocks_.emplace_back().reserve(std::max(kBlock, size));
   widths_.resize(std::max(widths_.size(), row.size()), 0);
   pack_number(blocks_.back(), row.size());
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    pack_text(blocks_.back(), row[i]);
-    widths_[i] = std::max(widths_[i], width(row[i]));
+  auto widest = widths_.begin();
+  for (std::string_view cell : row) {
+    pack_text(blocks_.back(), cell);
+    *widest = std::max(*widest, width(cell));
+    ++widest;
   }
   ++rows_;
 }

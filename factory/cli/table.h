@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,9 @@ namespace kiln {
 // of many rows are cheap.
 class Table {
  public:
-  explicit Table(const std::vector<std::string>& header) { add(header); }
+  explicit Table(std::initializer_list<std::string_view> header) { add(header); }
   // REQUIRES: cells are shorter than 4 GiB.
-  void add(const std::vector<std::string>& row);
+  void add(std::initializer_list<std::string_view> row);
   bool empty() const { return rows_ == 1; }
   std::string text() const;
   void print() const;  // on stdout, without making the text first

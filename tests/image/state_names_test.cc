@@ -1,6 +1,9 @@
 #include "image/state/state_names.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "registry/image_blobs.h"
 #include "support/built_image.h"
@@ -14,6 +17,23 @@ TEST(NameSet, HoldsItsNamesAndNoOthers) {
   for (const char* name : {"a", "ab", "b", "ccc"}) EXPECT_TRUE(names.contains(name));
   for (const char* name : {"", "aa", "bb", "c", "cccc", "d"}) EXPECT_FALSE(names.contains(name));
   EXPECT_FALSE(NameSet().contains(""));
+}
+
+// Many blocks; names with much and with nothing in common, one the beginning of the next, the longest that a
+// file can have.
+TEST(NameSet, IsExactWhereNamesShareTheirBeginnings) {
+  std::set<std::string> all{"", std::string(255, 'x'), std::string(254, 'x')};
+  for (int number = 0; number < 500; ++number) {
+    all.insert(fmt::format("2.6-pip-x86_64_v3-{:x}", number * 7919));
+    all.insert(std::string(static_cast<std::size_t>(number % 40), 'a'));
+    all.insert(fmt::format("\xff{}", number % 33));
+  }
+  const NameSet names(std::vector<std::string>(all.begin(), all.end()));
+  for (const std::string& name : all) {
+    EXPECT_TRUE(names.contains(name)) << name;
+    for (const std::string& other : {name + "!", name + "~", name.substr(0, name.size() / 2), "0" + name})
+      EXPECT_EQ(names.contains(other), all.contains(other)) << other;
+  }
 }
 
 class StateNamesOf : public ::testing::Test {
