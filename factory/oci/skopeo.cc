@@ -29,10 +29,16 @@ constexpr std::array kBusy = {"429 Too Many Requests", "500 Internal Server Erro
 // "invalid status code from registry 503 (Service Unavailable)"
 constexpr std::array kBusyStatus = {"429 (Too Many", "500 (Internal", "502 (Bad", "503 (Service",
                                     "504 (Gateway"};
-constexpr std::array kBroken = {
-    "connection reset by peer",      "unexpected EOF",       "broken pipe", "i/o timeout",
-    "TLS handshake timeout",         "connection timed out", "GOAWAY",      "INTERNAL_ERROR",
-    "server closed idle connection", "toomanyrequests"};
+// The second line is what a registry that is being restarted, and its resolver, say; that a name is not known
+// ("no such host") is not among them.
+constexpr std::array kBroken = {"connection refused",   "network is unreachable",
+                                "no route to host",     "Temporary failure in name resolution",
+                                "server misbehaving",   "connection reset by peer",
+                                "unexpected EOF",       "broken pipe",
+                                "i/o timeout",          "TLS handshake timeout",
+                                "connection timed out", "GOAWAY",
+                                "INTERNAL_ERROR",       "server closed idle connection",
+                                "toomanyrequests"};
 
 // A number of seconds, or a date as in RFC 9110.
 double seconds_until(const std::string& text, std::int64_t now) {

@@ -4,14 +4,18 @@
 . "$KILN_SOURCE/tests/support/script.sh"
 command -v skopeo >/dev/null || { echo 'SKIPPED: no skopeo here'; exit 77; }
 
-"$KILN_PYTHON" "$KILN_SOURCE/tests/support/bad_registry.py" "$work" &
-server=$!
+serve() { # serve [PORT]
+  rm -f port
+  "$KILN_PYTHON" "$KILN_SOURCE/tests/support/bad_registry.py" "$work" "$@" &
+  server=$!
+  until [ -e port ]; do kill -0 "$server" && sleep 0.05; done
+}
 end() {
   kill "$server" 2>/dev/null || true
   unmount_all
 }
 trap end EXIT
-until [ -e port ]; do kill -0 "$server" && sleep 0.05; done
+serve
 host=127.0.0.1:$(cat port)
 cat >registries.conf <<CONF
 [[registry]]
@@ -136,4 +140,31 @@ interrupted() { # interrupted REPOSITORY MARK FILE: as soon as FILE has MARK
 }
 interrupted stalled 'stalled/blobs' requests
 interrupted always-503 'try 3 of 101' told.err
+
+# 6. After SIGKILL skopeo does not go on, and the next kiln removes what had come.
+: >requests
+"$KILN" inspect "docker://$host/stalled:latest" >/dev/null 2>&1 &
+told=$!
+until grep -q 'stalled/blobs' requests; do kill -0 "$told" && sleep 0.05; done
+kill -KILL "$told"
+wait "$told" || equals $? 137
+for _ in {1..100}; do pgrep -f "^skopeo .*$host" >/dev/null || break; sleep 0.05; done
+[ -n "$(ls -A tmp)" ] || fail 'nothing was left behind that could be removed'
+limits 60s 20s 1
+pull 0 good
+
+# 7. A registry that is being restarted is waited for.
+kill "$server"
+wait "$server" || true
+pull 6 good
+holds "$err" 'connection refused; try 2 of 2 in '
+holds "$err" 'connection refused; tried 2 times in '
+limits 60s 20s 5
+"$KILN" inspect "docker://$host/good:latest" >told.out 2>told.err &
+told=$!
+until grep -q 'refused; try 3 of 6' told.err; do kill -0 "$told" && sleep 0.05; done
+serve "${host##*:}"
+wait "$told" || fail "not waited for: $(cat told.err)"
+holds "$(cat told.out)" 'digest'
+nothing_stays
 echo 'pull: tried again, given up, ended, and nothing stays'

@@ -210,14 +210,14 @@ expect 3 "$KILN" sif "docker://$host/site/box:nine" -o nine.sif
 holds "$err" 'manifest unknown'
 [ ! -e nine.sif ] || fail 'a SIF of nothing'
 
-# 10. The registry is down: exit 6 in seconds, the lockfile as it was; what is built stays up to date.
+# 10. The registry is down: exit 6 after the tries that the site grants, the lockfile as it was; what is built stays up to date.
 stop_registry
 cp "$lock" before.lock.json
-SECONDS=0
+printf '{"pull": {"retries": 1}}\n' >once.json
+export KILN_SITE=$work/once.json
 expect 6 "$KILN" lock -f "$matrix" --update box
-[ "$SECONDS" -lt 20 ] || fail "it took $SECONDS s to see that the registry is down"
 holds "$err" "cannot ask for the manifest of $host/site/box:1"
-holds "$err" 'connection refused'
+holds "$err" 'connection refused; tried 2 times in '
 cmp "$lock" before.lock.json || fail 'the lockfile changed'
 expect 6 "$KILN" sif "docker://$host/site/box:1" -o down.sif
 expect 0 "$KILN" lock -f "$matrix"

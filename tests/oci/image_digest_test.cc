@@ -39,7 +39,7 @@ class ImageDigest : public ::testing::Test {
   }
 
   std::string digest(const std::string& architecture) {
-    return RegistryReader({runner, clock, {{"REGISTRY_AUTH_FILE", "/auth"}}})
+    return RegistryReader({runner, clock, {{"REGISTRY_AUTH_FILE", "/auth"}}, {.retries = 0}})
         .digest("x:5000/y:1", architecture)
         .text();
   }
@@ -132,7 +132,7 @@ TEST_F(ImageDigest, FailuresAreInPlainWords) {
   EXPECT_EQ(
       down.message(),
       "cannot ask for the manifest of x:5000/y:1: Error parsing image name \"docker://x:5000/y:1\": dial "
-      "tcp 127.0.0.1:5000: connect: connection refused");
+      "tcp 127.0.0.1:5000: connect: connection refused; tried once in 0 s");
   EXPECT_EQ(fails("msg=manifest unknown").code(), ExitCode::input);
   EXPECT_EQ(fails("unauthorized").hint(), "log in with `skopeo login`, or see /etc/containers/policy.json");
   EXPECT_NE(fails("http: server gave HTTP response to HTTPS client").hint().find("insecure"),

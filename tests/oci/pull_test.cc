@@ -12,12 +12,12 @@ using Words = std::vector<std::string>;
 struct Pull : ::testing::Test {
   testing::FakeCommandRunner runner;
   testing::FakeClock clock;
-  Skopeo skopeo{runner, clock, {{"HOME", "/root"}}};
-  void refuse() {
-    runner.respond = [](const Command&) {
+  Skopeo skopeo{runner, clock, {{"HOME", "/root"}}, {}, {}, [](auto) {}};  // nothing is waited for
+  void refuse(const std::string& why = "connection refused") {
+    runner.respond = [why](const Command&) {
       CommandResult result;
       result.status = 1;
-      result.tail = "connection refused";
+      result.tail = why;
       return result;
     };
   }
@@ -59,7 +59,7 @@ TEST_F(Pull, AFailureNamesWhatWasAskedFor) {
 }
 
 TEST_F(Pull, ReferrersAreAskedForByTheirTagAndMayBeMissing) {
-  refuse();
+  refuse("manifest unknown");
   Digest image = Digest::of("image");
   pull_referrers({"docker", "//host/name:tag", ""}, image, "/tmp/f", skopeo);
   EXPECT_EQ(runner.commands.at(0).argv,

@@ -1,7 +1,7 @@
 """A registry that misbehaves, over plain HTTP on the loopback interface: one image in every repository, and what is wrong
 is in the repository's name.
 
-usage: bad_registry.py FOLDER      writes FOLDER/port when it listens, and a line for each request into FOLDER/requests
+usage: bad_registry.py FOLDER [PORT]    writes FOLDER/port when it listens, and a line for each request into FOLDER/requests
 
   good                 nothing is wrong
   flaky-503-2          the first two requests for a manifest get status 503 (or 500, 502, 504, 429); then all is well
@@ -132,7 +132,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # whoever was waited for has gone
 
 
-server = Server(("127.0.0.1", 0), Handler)
+server = Server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Handler)
 with open(os.path.join(sys.argv[1], "port.part"), "w") as file:
     file.write(str(server.server_address[1]))
 os.rename(os.path.join(sys.argv[1], "port.part"), os.path.join(sys.argv[1], "port"))
