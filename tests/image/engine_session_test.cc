@@ -120,6 +120,7 @@ TEST(PrivateFolder, GoesWithItsOwnerAndAfterAKillWithTheNext) {
   folder.write("tmp/step-1-dead/rootfs.tar", "");
   folder.write("tmp/step-1-dead.lock", "");
   folder.write("tmp/step-2-older/rootfs.tar", "");
+  folder.write("tmp/step-3-between.lock", "");  // killed before its folder was there, or after it was gone
   {
     PrivateFolder living(files, folder / "tmp");
     PrivateFolder other(files, folder / "tmp");

@@ -1,5 +1,7 @@
 #include "image/engine/private_folder.h"
 
+#include <set>
+
 #include "base/unique_name.h"
 
 namespace kiln {
@@ -7,10 +9,14 @@ namespace {
 
 fs::path lock_of(const fs::path& folder) { return folder.string() + ".lock"; }
 
+// The lock is there before the folder and after it: a kill between leaves a lock alone.
 void sweep(FileSystem& files, const fs::path& temporary) {
-  for (const std::string& name : files.list(temporary)) {
-    if (!name.starts_with("step-") || name.ends_with(".lock")) continue;
-    if (!FileLock::try_acquire(lock_of(temporary / name))) continue;
+  std::set<std::string> folders;
+  for (const std::string& name : files.list(temporary))
+    if (name.starts_with("step-")) folders.insert(name.substr(0, name.find(".lock")));
+  for (const std::string& name : folders) {
+    const auto lock = FileLock::try_acquire(lock_of(temporary / name));
+    if (!lock) continue;
     files.remove_all(temporary / name);
     files.remove_all(lock_of(temporary / name));
   }
