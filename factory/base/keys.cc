@@ -27,6 +27,7 @@ const KeyTable& key_table() {
         "secrets", "environment"}},
       {"recipe/build", {"needs", "script", "copy", "secrets"}},
       {"recipe/file_when", {"file", "when"}},
+      {"recipe/environment_value", {"value", "with"}},
       {"recipe/need", {"kind", "name", "version", "when"}},
       {"recipe/any_need", {"any", "when"}},
       {"recipe/when", {"version", "target"}},

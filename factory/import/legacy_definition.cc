@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/default_path.h"
 #include "base/quote.h"
 #include "base/reading.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/default_path.h"
 #include "base/quote.h"
 #include "base/reading.h"
 #include "import/legacy_image.h"

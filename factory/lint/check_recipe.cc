@@ -28,7 +28,7 @@ void check_environment(const JsonNode& method, Report& report) {
   auto environment = method.find("environment");
   if (!environment) return;
   for (const auto& [name, node] : environment->members()) {
-    const std::string value = node.string();
+    const std::string value = (node.is_object() ? node.at("value") : node).string();
     if (std::string reason = secret_in(name, value); !reason.empty())
       report.add("KL060", node.where(), reason);
     if (has_credentials(value)) report.add("KL061", node.where(), "this URL has a password");

@@ -26,7 +26,6 @@ inline constexpr std::string_view kEmpty = "application/vnd.oci.empty.v1+json"; 
 }  // namespace media_type
 
 // PATH where nothing says another: Docker's and Apptainer's own default.
-inline constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 struct Descriptor {
   std::string media_type;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "base/default_path.h"
 namespace kiln {
 namespace {
 
@@ -40,7 +42,10 @@ ImageConfig config_of(const ImageSpec& spec, const LayerChain& built, const std:
     config.env.insert(config.env.begin(), std::string("PATH=") + kDefaultPath);
   for (const auto& [name, value] : spec.environment) set_variable(config.env, name, value);
   for (const auto& [name, value] : spec.labels) config.labels[name] = value;
-  if (!spec.command.empty()) config.cmd = spec.command;
+  if (!spec.command.empty()) {
+    config.cmd = spec.command;
+    config.entrypoint.clear();  // the base's would take the command for its words
+  }
   config.history = history_of(built, created);
   config.diff_ids.clear();
   for (const BuiltLayer& layer : built.layers) config.diff_ids.push_back(layer.diff_id);

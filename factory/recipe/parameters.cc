@@ -64,7 +64,9 @@ constexpr Parameter kParameters[] = {
      "TensorFlow 2.2 and later; 2.1 wants `8.0,9.0`"},
     {"PYTORCH_ROCM_ARCH", From::gpu_flags, To::lister, "`gfx90a;gfx942`", "PyTorch"},
 
-    {"KILN_JOBS", From::build, To::every_script, "how many processors the script may use"},
+    {"KILN_JOBS", From::build, To::every_script,
+     "how many compilers the script may run at once: the processors, or what the memory bears at 2 GiB for "
+     "each"},
     {"SOURCE_DATE_EPOCH", From::build, To::every_script, "the newest time that files may have"},
     {"DEBIAN_FRONTEND", From::build, To::every_script, "`noninteractive`"},
     {"LC_ALL", From::build, To::every_script, "`C.UTF-8`"},

@@ -48,6 +48,12 @@ struct When {
   }
 };
 
+// A variable of the image. "{PATH}" in PATH is what the components that are laid before have made of it.
+struct EnvironmentValue {
+  std::string value;
+  std::string with;  // "framework/tensorflow": only in images that have it; "" = in all
+};
+
 // "This component must be in the image too": {"kind": "toolchain", "name": "python", "version": ">=3.11"}.
 // Missing ones are added by `resolve` in their newest fitting version, except frameworks and bases, which the
 // cell itself must choose. With `any`, one of those must be, and kind, name and range say nothing.
@@ -86,9 +92,9 @@ struct Method {
   std::vector<std::string> after;       // kinds or names that this is layered upon when both are in the image
   std::vector<SourceLocation> after_where;  // one for each of `after`
   std::optional<BuildStage> build;
-  std::map<std::string, std::string> environment;  // of the final image
-  VersionRange versions;                           // versions this method offers, default all
-  Optimise optimise;                               // of its scripts, where the cell says nothing else
+  std::map<std::string, EnvironmentValue> environment;  // of the final image
+  VersionRange versions;                                // versions this method offers, default all
+  Optimise optimise;                                    // of its scripts, where the cell says nothing else
   SourceLocation where;
 };
 

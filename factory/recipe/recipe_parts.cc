@@ -97,14 +97,26 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
   return names;
 }
 
-std::map<std::string, std::string> read_environment(const JsonNode& node) {
-  std::map<std::string, std::string> environment;
+// Text, or {"value": …, "with": "framework/tensorflow"}.
+EnvironmentValue read_environment_value(const JsonNode& node) {
+  if (!node.is_object()) return {node.line_of_text(), ""};
+  node.allow_only(keys_of("recipe/environment_value"));
+  const JsonNode with = node.at("with");
+  EnvironmentValue value{node.at("value").line_of_text(), with.string()};
+  const std::size_t slash = value.with.find('/');
+  if (slash == std::string::npos || !kind_from(value.with.substr(0, slash)))
+    with.fail(fmt::format("expected a component, found '{}'", value.with), "such as framework/pytorch");
+  return value;
+}
+
+std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node) {
+  std::map<std::string, EnvironmentValue> environment;
   for (const auto& [name, value] : node.members()) {
     if (!is_variable_name(name))
       throw Error(ExitCode::input, node.where_key(name), fmt::format("'{}' is not a variable's name", name),
                   "letters, digits and _, and no digit first");
-    environment[name] = value.line_of_text();
-    refuse_native(name, value);
+    environment[name] = read_environment_value(value);
+    refuse_native(name, value.is_object() ? value.at("value") : value);
   }
   return environment;
 }

@@ -14,6 +14,6 @@ ComponentVersion read_version_facts(const std::string& version, const JsonNode& 
 Optimise read_optimise(const JsonNode& node);
 // Names of secrets, sorted.
 std::vector<std::string> read_secrets(const JsonNode& node);
-std::map<std::string, std::string> read_environment(const JsonNode& node);
+std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node);
 
 }  // namespace kiln

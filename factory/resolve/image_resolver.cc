@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/default_path.h"
 #include "base/json_text.h"
+#include "recipe/component_value.h"
 #include "resolve/labels.h"
 #include "resolve/stages.h"
 
@@ -33,6 +35,19 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
   }
   globs.erase("");
   return globs;
+}
+
+bool has_component(const Choice& choice, const std::string& path) {
+  return std::any_of(choice.begin(), choice.end(),
+                     [&](const Chosen& chosen) { return path_of(*chosen.component) == path; });
+}
+
+// `value` with what stands before in place of "{PATH}".
+std::string path_upon(const std::string& before, std::string value) {
+  constexpr std::string_view kBefore = "{PATH}";
+  const std::size_t at = value.find(kBefore);
+  if (at != std::string::npos) value.replace(at, kBefore.size(), before.empty() ? kDefaultPath : before);
+  return value;
 }
 
 }  // namespace
@@ -75,7 +90,9 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
     composition.components.push_back({component->kind, component->name, version->version, method->name,
                                       method->optimised, automatic, written});
     composition.optimised = composition.optimised || method->optimised;
-    for (const auto& [name, value] : method->environment) environment[name] = value;
+    for (const auto& [name, value] : method->environment)
+      if (value.with.empty() || has_component(choice, value.with))
+        environment[name] = name == "PATH" ? path_upon(environment[name], value.value) : value.value;
   }
   composition.environment = PackedMap(environment);
   composition.repository = repository_of(main_component(composition.components));
@@ -176,7 +193,7 @@ Sha256 ImageResolver::key_of(const ImageTable::Image& image) {
   inputs.member("command", image_command());
   inputs.member("environment", image.composition->environment);
   inputs.member("platform", "linux/" + image.target->architecture);
-  inputs.key("schema") += '1';
+  inputs.key("schema") += '2';  // 1: the base's entry point stayed
   inputs.key("step") += '"';
   append_hex(text_, table_->steps.key(image.last_step));
   text_ += '"';

@@ -94,7 +94,8 @@ class Generator:
             facts = {f"KILN_FACT_{fact.upper()}" for version in self.recipes[recipe_name]["versions"].values() for fact in version.get("facts", {})}
             method["parameters"] = dice.some(OWN, 6) + dice.some(sorted(facts), 2)
         if dice.chance(35):
-            method["environment"] = {key: dice.choice(["1", "a b", "/opt/x:$PATH", "\"'\\", ""]) for key in dice.some(["PATH", "X_Y", "HOME_OF", "KILN_VERSION"], 2)}
+            values = ["1", "a b", "/opt/x:$PATH", "\"'\\", "", "/opt/x:{PATH}", "{PATH}:{PATH}", {"value": "/y:{PATH}", "with": "/".join(dice.choice(list(self.recipes)))}]
+            method["environment"] = {key: dice.choice(values) for key in dice.some(["PATH", "X_Y", "HOME_OF", "KILN_VERSION"], 2)}
         return method
 
     def _base_method(self, kind, name, _own, _below):

@@ -66,7 +66,7 @@ class Image:
         for _, steps in self.builder.stages:
             self.steps += [step for step in steps if step.key not in {known.key for known in self.steps}]
         self.key = hash_of({"command": ["/bin/sh"], "environment": self.builder.environment, "platform": f"linux/{architecture_of(target)}",
-                            "schema": 1, "step": self.builder.last.key})
+                            "schema": 2, "step": self.builder.last.key})
         self.main = self._main()
         self.optimised = any(chosen.method.get("optimised", False) for chosen in self.components)
         self.repository = self.main.recipe.name.lower().replace("+", "p")

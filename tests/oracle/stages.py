@@ -8,6 +8,7 @@ from flags import COMPILER_VARIABLES, GPU_VARIABLES, LEVEL_FREE, Flags, Impossib
 from jsonc import canonical
 from recipes import KINDS, holds
 
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ARCHITECTURES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64"}
 
 
@@ -61,7 +62,14 @@ class ImageBuilder:
         self.stages, self.flags, self.built, self.building = [], [], {}, []
         self.environment = {}
         for chosen in image:
-            self.environment.update(chosen.method.get("environment", {}))
+            for name, value in chosen.method.get("environment", {}).items():
+                if isinstance(value, dict):
+                    if not any(f"{other.recipe.kind}/{other.recipe.name}" == value["with"] for other in image):
+                        continue
+                    value = value["value"]
+                if name == "PATH":
+                    value = value.replace("{PATH}", self.environment.get("PATH", "") or DEFAULT_PATH, 1)
+                self.environment[name] = value
         steps, laid = [], []
         for chosen in image:
             self._lay(steps, chosen, laid)

@@ -185,6 +185,18 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"ValueIsANumber", R"("OPENBLAS_VERBOSE": "0")", R"("OPENBLAS_VERBOSE": 0)", Schema::refuses,
      "24:43: error: expected a string, found a number (at /methods/distro/environment/OPENBLAS_VERBOSE); put "
      "it in quotes (a version such as 3.10 would lose its zero)"},
+    {"ValueWithNoComponent", R"("OPENBLAS_VERBOSE": "0")",
+     R"("OPENBLAS_VERBOSE": {"value": "0", "with": "pytorch"})", Schema::refuses,
+     "24:66: error: expected a component, found 'pytorch' (at "
+     "/methods/distro/environment/OPENBLAS_VERBOSE/with); such as framework/pytorch"},
+    {"ValueWithNoCondition", R"("OPENBLAS_VERBOSE": "0")", R"("OPENBLAS_VERBOSE": {"value": "0"})",
+     Schema::refuses,
+     "24:43: error: the key 'with' is missing (at /methods/distro/environment/OPENBLAS_VERBOSE)"},
+    {"NativeValueOfAComponent", R"("OPENBLAS_VERBOSE": "0")",
+     R"("OPENBLAS_VERBOSE": {"value": "-march=native", "with": "framework/pytorch"})", Schema::accepts,
+     "24:53: error: '-march=native' means the machine that builds, and images are for the target (at "
+     "/methods/distro/environment/OPENBLAS_VERBOSE/value); scripts find the target's flags in CFLAGS and the "
+     "like: docs/flags.md"},
     {"BuildWithoutScript", R"("script": "build.sh",)", "", Schema::refuses,
      "27:16: error: the key 'script' is missing (at /methods/source/build)"},
     {"BuildCopiesNothing", R"(["/opt/kiln/openblas"])", "[]", Schema::refuses,

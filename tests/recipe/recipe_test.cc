@@ -78,7 +78,7 @@ TEST(RecipeDraft, KeepsMethodsInTheFilesOrder) {
   EXPECT_EQ(distro.needs[1].any[1].name, "blis");
   EXPECT_EQ(distro.needs[1].when.version.text(), ">=0.3.20");
   EXPECT_EQ(distro.after, (Strings{"framework", "python"}));
-  EXPECT_EQ(distro.environment.at("OPENBLAS_VERBOSE"), "0");
+  EXPECT_EQ(distro.environment.at("OPENBLAS_VERBOSE").value, "0");
   EXPECT_FALSE(distro.build.has_value());
 }
 
@@ -171,7 +171,7 @@ TEST(RecipeDraft, ReadsBothSortsOfBase) {
   EXPECT_EQ(debian.find_method("distro")->image, "");
   EXPECT_EQ(debian.find_method("hub")->image, "docker.io/library/debian:{version}");
   EXPECT_EQ(debian.find_method("hub")->script, "trim.sh");
-  EXPECT_EQ(debian.find_method("hub")->environment.at("LANG"), "");
+  EXPECT_EQ(debian.find_method("hub")->environment.at("LANG").value, "");
 }
 
 TEST(RecipeDraft, NeedsVersionsAndMethods) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/default_path.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {
@@ -40,6 +41,39 @@ TEST(ResolveTest, NeedsAreAddedInTheirNewestVersion) {
   EXPECT_EQ(spec.environment, (std::map<std::string, std::string>{{"TORCH_HOME", "/var/torch"}}));
   EXPECT_EQ(spec.command, (Words{"/bin/sh"}));
   EXPECT_FALSE(spec.optimised);
+}
+
+// Of the demo's PyTorch, each of whose recipes has the variables that are named after it.
+std::map<std::string, std::string> environment_with(
+    const std::map<std::string, std::map<std::string, EnvironmentValue>>& of_recipes) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  for (RecipeDraft& draft : recipes)
+    if (auto found = of_recipes.find(draft.get().name); found != of_recipes.end())
+      for (Method& method : draft.get().methods)
+        for (const auto& [name, value] : found->second) method.environment[name] = value;
+  return Resolver(std::move(recipes)).spec(cell()).environment;
+}
+
+TEST(ResolveTest, APathIsPutUponThatOfTheComponentsBefore) {
+  auto path = [](const std::string& of_python, const std::string& of_pytorch) {
+    return environment_with(
+               {{"python", {{"PATH", {of_python, ""}}}}, {"pytorch", {{"PATH", {of_pytorch, ""}}}}})
+        .at("PATH");
+  };
+  EXPECT_EQ(environment_with({{"pytorch", {{"PATH", {"/a:{PATH}", ""}}}}}).at("PATH"),
+            std::string("/a:") + kDefaultPath);
+  EXPECT_EQ(path("/b:{PATH}:/c", "/a:{PATH}"), std::string("/a:/b:") + kDefaultPath + ":/c");
+  EXPECT_EQ(path("/b", "/a:{PATH}"), "/a:/b");
+  EXPECT_EQ(path("/b", "/a"), "/a");
+}
+
+TEST(ResolveTest, AVariableMayBeForImagesWithAComponent) {
+  auto environment = [](const std::string& with) {
+    return environment_with({{"pytorch", {{"FLAGS", {"on", with}}}}});
+  };
+  EXPECT_EQ(environment("toolchain/python").at("FLAGS"), "on");
+  EXPECT_FALSE(environment("toolchain/gcc").contains("FLAGS"));
+  EXPECT_FALSE(environment("library/python").contains("FLAGS"));
 }
 
 TEST(ResolveTest, ImagesWithAndWithoutALaterComponentShareTheirBeginning) {

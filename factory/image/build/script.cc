@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/default_path.h"
 #include "base/file_mask.h"
 #include "base/hidden_words.h"
 #include "base/processors.h"
@@ -22,7 +23,8 @@ constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
 int jobs_of_step(const Site& site) {
   int processors = static_cast<int>(usable_processors());
   int steps = site.jobs > 0 ? site.jobs : std::max(1, processors / 2);
-  return std::max(1, processors / steps);
+  const int bearable = static_cast<int>(compilers_in_memory());
+  return std::max(1, std::min(processors, bearable) / steps);
 }
 
 bool has_path(const std::optional<ImageConfig>& base) {
