@@ -65,8 +65,9 @@ std::map<std::string, std::string> render_context(const ImageSpec& spec, const R
   RenderLayout layout(spec);
   std::map<std::string, std::string> context;
   if (layout.needs_rootfs()) context["rootfs.sh"] = rootfs_script(spec, layout, true);
-  context["setup.sh"] = setup_script({true, true, secrets_of(spec, {StepKind::run})});
-  context["site/environment.sh"] = kSiteEnvironment;
+  context["setup.sh"] = setup_script({true, true, !spec.tests.empty(), secrets_of(spec, {StepKind::run})});
+  context["site/environment.sh"] =
+      std::string(kSiteEnvironment) + std::string(kJobsScript) + "export KILN_JOBS\n";
   context["site/apt.conf"] = kSiteApt;
   context["site/apt-of-base.conf"] = kSiteAptOfBase;
   for (const Stage& stage : spec.stages) {

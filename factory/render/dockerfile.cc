@@ -2,8 +2,9 @@
 //
 // Scripts are mounted from the build context, so no layer holds them, and so are the site's files (pip's and
 // git's configuration, certificates), which come as optional build secrets: they work without being given in
-// docker (BuildKit), podman and buildah alike, and never reach a layer or the history. In the form of one
-// file, a stage of its own writes the scripts, and a stage upon the image tests it; no other file is read.
+// docker (BuildKit), podman and buildah alike, and never reach a layer or the history. A stage upon the image
+// tests it, where it is asked for. In the form of one file, a stage of its own writes the scripts, and no
+// other file is read.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -28,22 +29,6 @@ std::string secrets_header(const ImageSpec& spec) {
   return text;
 }
 
-// How the image is tested by hand.
-std::string tests_header(const ImageSpec& spec, const std::string& image) {
-  std::string text;
-  for (const Step& test : spec.tests) {
-    std::string folder = script_folder(test);
-    std::string command =
-        fmt::format("docker run --rm --network none -v \"$PWD/scripts/{0}:{1}/{0}:ro\" -w {1}/{0} {2} env",
-                    folder, kMounts, image);
-    for (const auto& [name, value] : test.parameters) {
-      command += fmt::format(" {}={}", variable_name(name), shell_word(value));
-    }
-    text += fmt::format("#   {} /bin/sh -eu {}\n", command, shell_word(test.script));
-  }
-  return text;
-}
-
 // `alone`: nullptr for the form with a build context.
 std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
   std::string image = one_line(fmt::format("{}:{}", spec.repository, spec.tag));
@@ -62,10 +47,9 @@ std::string dockerfile_header(const ImageSpec& spec, const RenderLayout& layout,
       "#   --secret id=ca-certificates.crt,src=/etc/ssl/certs/ca-certificates.crt\n"
       "#   --build-arg http_proxy=URL      # podman and buildah take proxies from the environment\n";
   text += secrets_header(spec);
-  if (!spec.tests.empty()) text += "# To test it:\n";
-  if (alone == nullptr) return text + tests_header(spec, image);
-  if (!spec.tests.empty()) text += fmt::format("#   docker build --target {}{} .\n", kTestStage, file);
-  return text + rootfs_comment(layout, *alone);
+  if (!spec.tests.empty())
+    text += fmt::format("# To test it:\n#   docker build --target {}{} .\n", kTestStage, file);
+  return alone == nullptr ? text : text + rootfs_comment(layout, *alone);
 }
 
 // What a mount of the build context is taken from.
@@ -126,14 +110,13 @@ std::string files_stage(const ImageSpec& spec, const RenderLayout& layout, const
 }
 
 // Tests the image when it is asked for; the last stage is the image again.
-std::string test_stage(const ImageSpec& spec, const RenderLayout& layout) {
+std::string test_stage(const ImageSpec& spec, const RenderLayout& layout, const OneFile* alone) {
   if (spec.tests.empty()) return "";
-  const OneFile alone;
   const std::string& image = layout.stages().back().name;
   std::string text = fmt::format("\nFROM {} AS {}\n", image, kTestStage);
   for (const Step& test : spec.tests) {
     std::string folder = script_folder(test);
-    std::vector<std::string> lines = {mount_of_scripts(folder, &alone)};
+    std::vector<std::string> lines = {mount_of_scripts(folder, alone)};
     for (std::string& line : script_lines(test, fmt::format("{}/{}", kMounts, folder), always_there(false)))
       lines.push_back(std::move(line));
     text += fmt::format("\n# {}\nRUN {}", one_line(test.title), continued(lines, "    "));
@@ -171,10 +154,11 @@ std::string dockerfile_text(const ImageSpec& spec, const OneFile* alone) {
   text += pairs_instruction("LABEL", spec.labels, label_name);
   if (!spec.command.empty()) {
     for (const std::string& word : spec.command) quote_shell(word);  // refuses line ends, as everywhere else
-    text +=
-        fmt::format("\nCMD {}\n", Json(spec.command).dump(-1, ' ', false, Json::error_handler_t::replace));
+    // A base's own entry point would take the command for its words.
+    text += fmt::format("\nENTRYPOINT []\nCMD {}\n",
+                        Json(spec.command).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  return alone != nullptr ? text + test_stage(spec, layout) : text;
+  return text + test_stage(spec, layout, alone);
 }
 
 }  // namespace

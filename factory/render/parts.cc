@@ -176,8 +176,8 @@ std::string generated_line(const ImageSpec& spec) {
 
 const std::vector<std::string>& always_there(bool home) {
   // 1980-01-01: the oldest date that a zip archive (a Python wheel) can hold.
-  static const std::vector<std::string> kWords = {"DEBIAN_FRONTEND=noninteractive", "KILN_JOBS=\"$(nproc)\"",
-                                                  "LC_ALL=C.UTF-8",
+  static const std::vector<std::string> kWords = {"DEBIAN_FRONTEND=noninteractive",
+                                                  "KILN_JOBS=\"${KILN_JOBS:-$(nproc)}\"", "LC_ALL=C.UTF-8",
                                                   "SOURCE_DATE_EPOCH=\"${SOURCE_DATE_EPOCH:-315532800}\""};
   static const std::vector<std::string> kWithHome = {kWords[0], "HOME=/root", kWords[1], kWords[2],
                                                      kWords[3]};

@@ -69,9 +69,20 @@ std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec
                                                            const std::set<StepKind>& kinds);
 
 // What %setup of a definition file has to do.
+// Sets KILN_JOBS, in any POSIX shell.
+inline constexpr std::string_view kJobsScript =
+    R"(# A compiler may take 2 GiB: no more of them at once than the memory that is free now bears.
+KILN_JOBS=$(nproc)
+while read -r name size _; do
+  if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi
+done </proc/meminfo
+[ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
+)";
+
 struct SetupParts {
   bool unpacks = false;  // a root file system
-  bool beside = false;   // rootfs.sh and what it left lie beside the definition file
+  bool beside = false;   // rootfs.sh and what it left lie beside the definition file, and the scripts
+  bool tests = false;    // among these, some for %test
   std::map<std::string, std::vector<std::string>> secrets;  // secrets_of()
 };
 std::string setup_script(const SetupParts& parts);

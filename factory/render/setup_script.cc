@@ -55,6 +55,10 @@ if [ -e site/base/apt.conf ]; then
   cp "$root$site/base/apt.conf" "$root$site/apt.conf"
 fi
 )";
+constexpr std::string_view kFolders =
+    R"(# Before Singularity 3.2, %files makes no folders on its way.
+mkdir -p "$root/.kiln/scripts" "$root/.kiln/copies"{}
+)";
 constexpr std::string_view kCertificates =
     R"(certificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
 if [ -f "$certificates" ]; then
@@ -82,6 +86,9 @@ std::string setup_script(const SetupParts& parts) {
   if (parts.unpacks)
     text += with(kUnpack, parts.beside ? "run 'sh rootfs.sh' first" : "the first lines say how to make it");
   text += kSite;
+  text += kJobsScript;
+  text += "echo \"export KILN_JOBS=$KILN_JOBS\" >>\"$root$site/environment.sh\"\n";
+  if (parts.beside) text += with(kFolders, parts.tests ? " \"$root/.kiln/tests\"" : "");
   std::vector<std::string> names;
   for (const auto& [name, steps] : parts.secrets) names.push_back(name);
   if (!names.empty()) text += with(kSecrets, fmt::format("{}", fmt::join(names, " ")));

@@ -62,7 +62,7 @@ std::string setup_section(const ImageSpec& spec, const RenderBase& base, bool al
   if (!base.archive.empty()) root += " " + base.archive;
   if (!alone) return fmt::format("\n%setup\n    /bin/sh -eu setup.sh {}\n", root);
   return fmt::format("\n%setup\n    /bin/sh -eu -s {} <<'KILN'\n{}KILN\n", root,
-                     setup_script({!base.archive.empty(), false, secrets_of(spec, {StepKind::run})}));
+                     setup_script({!base.archive.empty(), false, false, secrets_of(spec, {StepKind::run})}));
 }
 
 std::string archive_of(const RenderCopy& copy) { return fmt::format("{}/copies/{}.tar", kOurs, copy.number); }

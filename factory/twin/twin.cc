@@ -107,7 +107,6 @@ void Comparison::images(const TwinImage& planned, const TwinImage& read) {
     for (std::size_t i = 0; i < planned.tests.size(); ++i)
       script(planned.tests[i], read.tests[i], fmt::format("test {}", i + 1));
   }
-  word(planned.tested, read.tested, "the tested image", 0);
   named(planned.environment, read.environment, "the image's environment", 0);
   named(planned.labels, read.labels, "the labels", 0);
   if (counts(planned.command.size(), read.command.size(), "words in the command", 0)) {
@@ -178,7 +177,6 @@ std::string script_folder_of(const Step& step) {
 TwinImage twin_for_dockerfile(const ImageSpec& spec) {
   TwinImage image = twin_of(spec, false);
   image.labels = {spec.labels.begin(), spec.labels.end()};
-  if (!spec.tests.empty()) image.tested = fmt::format("{}:{}", spec.repository, spec.tag);
   return image;
 }
 

@@ -46,7 +46,6 @@ struct TwinImage {
   NamedWords environment;
   NamedWords labels;
   std::vector<std::string> command;
-  std::string tested;  // what a Dockerfile's header calls the image that its tests run; "" without tests
 };
 
 // What the files have to say for `spec`. A definition file cannot hold everything: labels lose the blanks at

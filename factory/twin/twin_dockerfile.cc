@@ -14,7 +14,9 @@ constexpr std::string_view kMounts = "/run/kiln";
 class DockerfileTwin {
  public:
   DockerfileTwin(const Dockerfile& dockerfile, std::vector<std::string>& problems)
-      : dockerfile_(dockerfile), problems_(problems) {}
+      : dockerfile_(dockerfile), problems_(problems), count_(dockerfile.stages.size()) {
+    if (count_ >= 3 && dockerfile.stages[count_ - 2].name == "kiln-test") count_ -= 2;
+  }
   TwinImage read();
 
  private:
@@ -25,7 +27,7 @@ class DockerfileTwin {
   void read_copy(const DockerInstruction& one, std::size_t stage, TwinStage& out);
   void read_pairs(const DockerInstruction& one, NamedWords& out);
   void read_tests();
-  void read_test(const Comment& comment);
+  void read_test(const DockerInstruction& one);
   void problem(Place place, std::string_view what) {
     problems_.push_back(fmt::format("{}:{}: {}", dockerfile_.file, place.line, what));
   }
@@ -36,25 +38,28 @@ class DockerfileTwin {
 
   const Dockerfile& dockerfile_;
   std::vector<std::string>& problems_;
+  std::size_t count_;  // of the stages that make the image; those that test it come after
   const std::vector<std::string> always_ = always_there(true);
   TwinImage image_;
   std::vector<std::string> bases_;    // by index of the file's stage; "" for a stage of the plan
   std::vector<std::size_t> planned_;  // index of the file's stage → of the plan's
   std::vector<bool> used_;            // bases
+  bool entry_reset_ = false;
 };
 
 TwinImage DockerfileTwin::read() {
   for (const Directive& directive : dockerfile_.directives) problem(directive.place, "a directive");
   for (const DockerInstruction& argument : dockerfile_.arguments) problem(argument.place, "an ARG");
-  std::size_t count = dockerfile_.stages.size();
-  bases_.resize(count);
-  planned_.resize(count);
-  used_.assign(count, true);
-  for (std::size_t i = 0; i < count; ++i)
+  bases_.resize(count_);
+  planned_.resize(count_);
+  used_.assign(count_, true);
+  for (std::size_t i = 0; i < count_; ++i)
     if (!read_base(i)) read_stage(i);
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count_; ++i)
     if (!used_[i]) problem(dockerfile_.stages[i].from.place, "a base that no stage starts from");
   read_tests();
+  if (!image_.command.empty() && !entry_reset_)
+    problems_.push_back(dockerfile_.file + ": the base's ENTRYPOINT stays");
   return std::move(image_);
 }
 
@@ -98,7 +103,7 @@ void DockerfileTwin::read_stage(std::size_t index) {
 }
 
 void DockerfileTwin::read_instruction(const DockerInstruction& one, std::size_t stage, TwinStage& out) {
-  bool last = stage + 1 == dockerfile_.stages.size();
+  bool last = stage + 1 == count_;
   bool steps_over = !image_.environment.empty() || !image_.labels.empty() || !image_.command.empty();
   bool step = one.verb == DockerVerb::run || one.verb == DockerVerb::copy;
   if (step && steps_over) problem(one.place, "a step after the image's configuration");
@@ -110,6 +115,8 @@ void DockerfileTwin::read_instruction(const DockerInstruction& one, std::size_t 
     read_pairs(one, image_.environment);
   } else if (last && one.verb == DockerVerb::label && image_.command.empty()) {
     read_pairs(one, image_.labels);
+  } else if (last && one.verb == DockerVerb::entrypoint && one.exec && one.words.empty() && !entry_reset_) {
+    entry_reset_ = true;  // as %runscript has no entry point of the base's
   } else if (last && one.verb == DockerVerb::cmd && one.exec && !one.words.empty() &&
              image_.command.empty()) {
     for (const DockerWord& word : one.words) image_.command.push_back(word.text);
@@ -174,38 +181,29 @@ void DockerfileTwin::read_pairs(const DockerInstruction& one, NamedWords& out) {
     out.emplace_back(expand(pair.name, pair.place), expand(pair.value, pair.place));
 }
 
-// The header says how to test the image: one docker command for each test, below "# To test it:".
+// `FROM image AS kiln-test`, a RUN for each test, and `FROM image` again.
 void DockerfileTwin::read_tests() {
-  const auto& comments = dockerfile_.comments;
-  auto start = std::find_if(comments.begin(), comments.end(),
-                            [](const Comment& c) { return c.text == " To test it:"; });
-  if (start == comments.end()) return;
-  for (auto at = std::next(start); at != comments.end() && at->place.line == std::prev(at)->place.line + 1;
-       ++at)
-    read_test(*at);
+  const auto& stages = dockerfile_.stages;
+  if (count_ == stages.size()) return;
+  const DockerStage& test = stages[count_];
+  const DockerStage& last = stages.back();
+  if (last.base != stages[count_ - 1].name || !last.name.empty() || !last.instructions.empty() ||
+      test.base != last.base || !last.from.flags.empty() || !test.from.flags.empty())
+    problem(last.from.place, "the last stage is not the image alone");
+  for (const DockerInstruction& one : test.instructions) read_test(one);
 }
 
-void DockerfileTwin::read_test(const Comment& comment) {
-  ShellTokens tokens = shell_tokens(comment.text);
+void DockerfileTwin::read_test(const DockerInstruction& one) {
+  ShellTokens tokens = shell_tokens(one.text);
   TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
-  TwinScript test;
-  test.line = comment.place.line;
-  bool good = tokens.complete && cursor.take_all("docker run --rm --network none -v");
-  if (good) {
-    std::string volume = cursor.done() ? "" : cursor.take().raw;
-    std::string_view prefix = "\"$PWD/scripts/";
-    std::size_t colon = volume.find(':');
-    good = volume.starts_with(prefix) && colon != std::string::npos && cursor.take("-w");
-    if (good) test.folder = volume.substr(prefix.size(), colon - prefix.size());
-    std::string place = fmt::format("{}/{}", kMounts, test.folder);
-    good = good && volume == fmt::format("{}{}:{}:ro\"", prefix, test.folder, place) && cursor.take(place);
-  }
-  auto image = good ? cursor.take_word() : std::nullopt;
-  good = image && cursor.take("env") && take_environment_and_script(cursor, {}, test) && cursor.done();
-  bool same = image_.tests.empty() || image == image_.tested;
-  if (!good || !same) return problem(comment.place, "a test that kiln does not write");
-  image_.tested = *image;
-  image_.tests.push_back(std::move(test));
+  std::optional<TwinScript> test;
+  if (one.verb == DockerVerb::run && !one.exec && one.heredocs.empty() && tokens.complete)
+    test = take_script(cursor, kMounts, always_there(false));
+  if (!test || !cursor.done() || one.flags.size() != 1 || one.flags[0].name != "mount" ||
+      one.flags[0].value != fmt::format("type=bind,source=scripts/{0},target={1}/{0}", test->folder, kMounts))
+    return problem(one.place, "a test that kiln does not write");
+  test->line = one.place.line;
+  image_.tests.push_back(std::move(*test));
 }
 
 }  // namespace

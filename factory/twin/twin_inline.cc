@@ -59,15 +59,12 @@ class InlineDockerfile {
  public:
   InlineDockerfile(Dockerfile& dockerfile, std::vector<std::string>& problems)
       : dockerfile_(dockerfile), problems_(problems) {}
-  // Leaves the form with a build context, without tests.
+  // Leaves the form with a build context.
   void take_apart();
   Files files;
-  std::vector<TwinScript> tests;
 
  private:
   void take_files();
-  void take_tests();
-  void read_test(const DockerInstruction& one);
   void problem(Place place, std::string_view what) {
     problems_.push_back(fmt::format("{}:{}: {}", dockerfile_.file, place.line, what));
   }
@@ -77,8 +74,6 @@ class InlineDockerfile {
 };
 
 void InlineDockerfile::take_apart() {
-  dockerfile_.comments.clear();  // the tests have a stage here
-  take_tests();
   take_files();
   for (DockerStage& stage : dockerfile_.stages)
     for (DockerInstruction& one : stage.instructions)
@@ -108,33 +103,6 @@ void InlineDockerfile::take_files() {
       problem(one.place, "no writing of one file");
   }
   stages.erase(stage);
-}
-
-// `FROM image AS kiln-test`, a RUN for each test, and `FROM image` again.
-void InlineDockerfile::take_tests() {
-  auto& stages = dockerfile_.stages;
-  if (stages.size() < 3 || stages[stages.size() - 2].name != "kiln-test") return;
-  const DockerStage& last = stages.back();
-  const DockerStage& test = stages[stages.size() - 2];
-  if (last.base != stages[stages.size() - 3].name || !last.name.empty() || !last.instructions.empty() ||
-      test.base != last.base || !last.from.flags.empty() || !test.from.flags.empty())
-    problem(last.from.place, "the last stage is not the image alone");
-  for (const DockerInstruction& one : test.instructions) read_test(one);
-  stages.resize(stages.size() - 2);
-}
-
-void InlineDockerfile::read_test(const DockerInstruction& one) {
-  ShellTokens tokens = shell_tokens(one.text);
-  TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
-  std::optional<TwinScript> test;
-  if (one.verb == DockerVerb::run && !one.exec && one.heredocs.empty() && tokens.complete)
-    test = take_script(cursor, "/run/kiln", always_there(false));
-  if (!test || !cursor.done() || one.flags.size() != 1 ||
-      one.flags[0].value !=
-          fmt::format("type=bind,{0}scripts/{1},target=/run/kiln/{1}", kFromFiles, test->folder))
-    return problem(one.place, "a test that kiln does not write");
-  test->line = one.place.line;
-  tests.push_back(std::move(*test));
 }
 
 // A body of a script, line by line. The lines of a heredoc are nobody else's.
@@ -239,10 +207,7 @@ std::vector<std::string> inline_dockerfile_differences(const ImageSpec& spec, co
   InlineDockerfile inlined(dockerfile, differences);
   inlined.take_apart();
   TwinImage read = read_twin(dockerfile, differences);
-  read.tests = std::move(inlined.tests);
-  TwinImage planned = twin_for_dockerfile(spec);
-  planned.tested.clear();
-  compare_twins(planned, read, "Dockerfile", differences);
+  compare_twins(twin_for_dockerfile(spec), read, "Dockerfile", differences);
   Files files;
   for (const Stage& stage : spec.stages)
     for (const Step& step : stage.steps)

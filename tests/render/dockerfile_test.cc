@@ -55,8 +55,8 @@ TEST(RenderDockerfile, EqualSpecsGiveEqualBytes) {
 }
 
 TEST(RenderDockerfile, OneInstructionForEachStep) {
-  std::vector<std::string> expected = {"FROM", "ADD", "FROM", "RUN",   "FROM", "COPY",
-                                       "COPY", "RUN", "ENV",  "LABEL", "CMD"};
+  std::vector<std::string> expected = {"FROM", "ADD",   "FROM",       "RUN", "FROM", "COPY", "COPY", "RUN",
+                                       "ENV",  "LABEL", "ENTRYPOINT", "CMD", "FROM", "RUN",  "FROM"};
   EXPECT_EQ(words_of(instructions_of(render_dockerfile(sample_spec()))), expected);
 }
 

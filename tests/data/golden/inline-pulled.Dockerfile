@@ -55,6 +55,13 @@ RUN mkdir -p /kiln/site && \
       '  done' \
       '  export APT_CONFIG="/run/kiln/site/apt${APT_CONFIG:+-of-base}.conf"' \
       'fi' \
+      '# A compiler may take 2 GiB: no more of them at once than the memory that is free now bears.' \
+      'KILN_JOBS=$(nproc)' \
+      'while read -r name size _; do' \
+      '  if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi' \
+      'done </proc/meminfo' \
+      '[ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1' \
+      'export KILN_JOBS' \
       >/kiln/site/environment.sh
 RUN mkdir -p /kiln/site && \
     printf '%s\n' \
@@ -76,7 +83,7 @@ RUN --mount=type=bind,from=kiln-files,source=/kiln/scripts/library-openblas,targ
       KILN_PREFIX='/opt/kiln/openblas' \
       DEBIAN_FRONTEND=noninteractive \
       HOME=/root \
-      KILN_JOBS="$(nproc)" \
+      KILN_JOBS="${KILN_JOBS:-$(nproc)}" \
       LC_ALL=C.UTF-8 \
       SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-315532800}" \
       /bin/sh -eu build.sh
@@ -100,7 +107,7 @@ RUN --mount=type=bind,from=kiln-files,source=/kiln/scripts/framework-pytorch,tar
       KILN_VERSION='2.6.0' \
       DEBIAN_FRONTEND=noninteractive \
       HOME=/root \
-      KILN_JOBS="$(nproc)" \
+      KILN_JOBS="${KILN_JOBS:-$(nproc)}" \
       LC_ALL=C.UTF-8 \
       SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-315532800}" \
       /bin/sh -eu distro.sh
@@ -111,6 +118,7 @@ ENV LD_LIBRARY_PATH="/opt/kiln/openblas/lib" \
 LABEL org.opencontainers.image.title="pytorch" \
       org.opencontainers.image.version="2.6.0"
 
+ENTRYPOINT []
 CMD ["python3","-c","print(\"it's on\")"]
 
 FROM image AS kiln-test
@@ -120,7 +128,7 @@ RUN --mount=type=bind,from=kiln-files,source=/kiln/scripts/framework-pytorch,tar
     cd /run/kiln/framework-pytorch && exec env \
       KILN_VERSION='2.6.0' \
       DEBIAN_FRONTEND=noninteractive \
-      KILN_JOBS="$(nproc)" \
+      KILN_JOBS="${KILN_JOBS:-$(nproc)}" \
       LC_ALL=C.UTF-8 \
       SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-315532800}" \
       /bin/sh -eu smoke.sh

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 ( cd "$here/scripts/base-debian" && exec env \
     KILN_VERSION='trixie' \
     DEBIAN_FRONTEND=noninteractive \
-    KILN_JOBS="$(nproc)" \
+    KILN_JOBS="${KILN_JOBS:-$(nproc)}" \
     LC_ALL=C.UTF-8 \
     SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-315532800}" \
     KILN_OUTPUT="$here/part-rootfs.tar" \

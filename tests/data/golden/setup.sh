@@ -25,6 +25,15 @@ if [ -f "$git" ]; then
   cp "$git" "$root$site/gitconfig"
   echo "export GIT_CONFIG_SYSTEM=$site/gitconfig" >>"$root$site/environment.sh"
 fi
+# A compiler may take 2 GiB: no more of them at once than the memory that is free now bears.
+KILN_JOBS=$(nproc)
+while read -r name size _; do
+  if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi
+done </proc/meminfo
+[ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
+echo "export KILN_JOBS=$KILN_JOBS" >>"$root$site/environment.sh"
+# Before Singularity 3.2, %files makes no folders on its way.
+mkdir -p "$root/.kiln/scripts" "$root/.kiln/copies" "$root/.kiln/tests"
 # What rootfs.sh left: how this machine reaches packages.
 if [ -e site/base/apt.conf ]; then
   cp -R site/base "$root$site/base"
