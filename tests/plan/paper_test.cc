@@ -37,9 +37,8 @@ std::vector<Mark> marks() {
   const char* hub21 = "tensorflow-hub@2.1.0-py3";
   const char* gpu21 = "tensorflow-hub@2.1.0-gpu-py3";
   const char* torch_hub = "pytorch-hub@1.4-cuda10.1-cudnn7-runtime";
-  const char* cntk_cpu = "cntk-hub@2.6-cpu-python3.5";
-  const char* cntk_gpu = "cntk-hub@2.6-gpu-python3.5-cuda9.0-cudnn7.0";
-  const char* no_cntk = "no image of CNTK 2.7 is documented; the last one is 2.6";
+  const char* cntk_cpu = "cntk-hub@2.7-cpu-python3.5";
+  const char* cntk_gpu = "cntk-hub@2.7-gpu-python3.5-cuda10.0-cudnn7.3";
   return {
       {"TF 1.14 hub CPU", cell(tf, "1.14.0", "hub", hub114, false, "none"),
        "1.14.0-hub-broadwell-tensorflow-hub1.14.0-py3", nullptr},
@@ -61,13 +60,12 @@ std::vector<Mark> marks() {
        "2.1.0-source-broadwell-ubuntu18.04", nullptr},
       {"TF 2.1 opt-build GPU", cell(tf, "2.1.0", "source", "cuda@10.1", true, "none"),
        "2.1.0-source-broadwell-sm_61-cuda10.1", nullptr},
-      {"PyTorch 1.4 hub CPU", cell("pytorch", "1.4.0", "hub", torch_hub, false), nullptr,
-       "PyTorch published no image for CPUs"},
+      {"PyTorch 1.4 hub CPU", cell("pytorch", "1.4.0", "hub", torch_hub, false),
+       "1.4.0-hub-broadwell-pytorch-hub1.4-cuda10.1-cudnn7-runtime", nullptr},
       {"PyTorch 1.4 hub GPU", cell("pytorch", "1.4.0", "hub", torch_hub, true),
        "1.4.0-hub-broadwell-sm_61-pytorch-hub1.4-cuda10.1-cudnn7-runtime", nullptr},
-      {"PyTorch 1.4 pip CPU", cell("pytorch", "1.4.0", "pip", "ubuntu@18.04", false, "none"), nullptr,
-       "the checksum of the CPU wheel torch 1.4.0+cpu is not known; the wheel on the package index is for "
-       "CUDA 10.1"},
+      {"PyTorch 1.4 pip CPU", cell("pytorch", "1.4.0", "pip", "ubuntu@18.04", false, "none"),
+       "1.4.0-pip-broadwell-ubuntu18.04", nullptr},
       {"PyTorch 1.4 pip GPU", cell("pytorch", "1.4.0", "pip", "cuda@10.1", true, "none"),
        "1.4.0-pip-broadwell-sm_61-cuda10.1", nullptr},
       {"PyTorch 1.4 opt-build CPU", cell("pytorch", "1.4.0", "source", "ubuntu@18.04", false, "none"),
@@ -78,12 +76,10 @@ std::vector<Mark> marks() {
        "1.6.0-hub-broadwell-mxnet-hub1.6.0_cpu_py3", nullptr},
       {"MXNet 1.6 hub GPU", cell("mxnet", "1.6.0", "hub", "mxnet-hub@1.6.0_gpu_cu101_py3", true),
        "1.6.0-hub-broadwell-sm_61-mxnet-hub1.6.0_gpu_cu101_py3", nullptr},
-      {"CNTK 2.7 hub CPU", cell("cntk", "2.7", "hub", cntk_cpu, false), nullptr, no_cntk},
-      {"CNTK 2.7 hub GPU", cell("cntk", "2.7", "hub", cntk_gpu, true), nullptr, no_cntk},
-      {"CNTK 2.6 hub CPU", cell("cntk", "2.6", "hub", cntk_cpu, false),
-       "2.6-hub-broadwell-cntk-hub2.6-cpu-python3.5", nullptr},
-      {"CNTK 2.6 hub GPU", cell("cntk", "2.6", "hub", cntk_gpu, true),
-       "2.6-hub-broadwell-sm_61-cntk-hub2.6-gpu-python3.5-cuda9.0-cudnn7.0", nullptr},
+      {"CNTK 2.7 hub CPU", cell("cntk", "2.7", "hub", cntk_cpu, false),
+       "2.7-hub-broadwell-cntk-hub2.7-cpu-python3.5", nullptr},
+      {"CNTK 2.7 hub GPU", cell("cntk", "2.7", "hub", cntk_gpu, true),
+       "2.7-hub-broadwell-sm_61-cntk-hub2.7-gpu-python3.5-cuda10.0-cudnn7.3", nullptr},
       {"XLA 2.1 hub CPU", cell(tf, "2.1.0", "hub", hub21, false, "xla"),
        "2.1.0-hub-xla-broadwell-tensorflow-hub2.1.0-py3", nullptr},
       {"XLA 2.1 hub GPU", cell(tf, "2.1.0", "hub", gpu21, true, "xla"),

@@ -9,12 +9,16 @@ wheels() {
 }
 kind=cpu
 [ "$KILN_BASE_NAME" != cuda ] || kind=gpu
+wanted=requirements-$KILN_VERSION-$kind.txt
 case $KILN_VERSION in
-  1.*) pip install --require-hashes --no-deps -r requirements-bootstrap.txt ;;
+  1.*)
+    wanted=requirements-$KILN_VERSION.txt # one wheel for both
+    pip install --require-hashes --no-deps -r requirements-bootstrap.txt
+    ;;
 esac
-wheels "requirements-$KILN_VERSION-$kind.txt"
+wheels "$wanted"
 # The project's wheels for CPUs are pinned alone, with what all of them need beside them.
-if [ $kind = cpu ] && grep -q ' @ ' "requirements-$KILN_VERSION-$kind.txt"; then
+if [ $kind = cpu ] && grep -q ' @ ' "$wanted"; then
   wheels requirements-common-py3.12.txt
 fi
 pip check
