@@ -12,6 +12,7 @@ def function(x, y):
 torch.manual_seed(0)
 x, y = torch.randn(8, 8), torch.randn(8, 8)
 right = function(x, y)
+torch_glow.setGlowBackend("CPU")  # LLVM's code; the default interprets
 torch_glow.enableFusionPass()
 with torch.no_grad():
     traced = torch.jit.trace(function, (x, y), check_trace=False)
