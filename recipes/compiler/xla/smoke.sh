@@ -8,7 +8,10 @@ case $KILN_FRAMEWORK_NAME in
     XLA_FLAGS="--xla_dump_to=$folder" python3 smoke_tensorflow.py "$folder"
     ;;
 esac
-# TensorFlow 2.1 left that to the driver where there was no assembler.
+case $KILN_GPU_TARGETS in
+  *sm_[1-9]*) python3 libdevice.py ;;
+esac
+# TensorFlow 2.1 left the assembling to the driver where there was no assembler.
 case $KILN_FRAMEWORK_VERSION/$KILN_GPU_TARGETS in
   2.1.*) ;;
   *sm_[1-9]*) python3 gpu_assembler.py ;;
