@@ -33,7 +33,8 @@ if [ -n "$KILN_GPU_TARGETS" ]; then
   # 6.1;7.0+PTX as TensorFlow writes it: 6.1,7.0. It always adds PTX.
   TF_CUDA_COMPUTE_CAPABILITIES=$(echo "${KILN_CUDA_ARCHS%+PTX}" | tr ';' ,)
   export TF_CUDA_COMPUTE_CAPABILITIES
-  export TF_NEED_CUDA=1 TF_CUDA_CLANG=0 TF_CUDA_VERSION="$KILN_FACT_CUDA" TF_CUDNN_VERSION=7 TF_CUDA_PATHS=/usr/local/cuda,/usr
+  cuda=$(readlink /usr/local/cuda) # cuda-10.1
+  export TF_NEED_CUDA=1 TF_CUDA_CLANG=0 TF_CUDA_VERSION="${cuda##*cuda-}" TF_CUDNN_VERSION=7 TF_CUDA_PATHS=/usr/local/cuda,/usr
 else
   export TF_NEED_CUDA=0
 fi
