@@ -20,14 +20,21 @@ export PATH="$work/venv/bin:$PATH" MAX_JOBS="$KILN_JOBS" PYTORCH_BUILD_VERSION="
 export BUILD_TEST=0 USE_DISTRIBUTED=1 USE_MPI=0 USE_NUMA=0 USE_ROCM=0 USE_XPU=0 USE_MKLDNN=1 BLAS=OpenBLAS CFLAGS CXXFLAGS
 # x86 only.
 if [ "$KILN_CPU_FAMILY" = x86_64 ]; then export USE_FBGEMM=1; else export USE_FBGEMM=0; fi
-if [ -n "$KILN_GPU_TARGETS" ]; then
+case $KILN_GPU_TARGETS in
+gfx*)
+  # Upstream's README: the sources are translated first. RCCL and MIOpen are the base's.
+  PYTORCH_ROCM_ARCH=$(echo "$KILN_GPU_TARGETS" | tr ' ' ';')
+  export PYTORCH_ROCM_ARCH ROCM_PATH=/opt/rocm USE_ROCM=1 USE_CUDA=0 USE_NCCL=1
+  python3 tools/amd_build/build_amd.py
+  ;;
+sm_*)
   export USE_CUDA=1 USE_CUDNN=1 USE_NCCL=1 USE_SYSTEM_NCCL=1 CUDA_HOME=/usr/local/cuda TORCH_CUDA_ARCH_LIST="$KILN_CUDA_ARCHS"
   export TORCH_NVCC_FLAGS="-Xfatbin -compress-all" USE_CUSPARSELT=0 USE_CUFILE=0 USE_FLASH_ATTENTION=1
   # No driver here: its stub is linked against in this stage only.
   export LIBRARY_PATH=/usr/local/cuda/lib64/stubs
-else
-  export USE_CUDA=0 USE_CUDNN=0 USE_NCCL=0
-fi
+  ;;
+*) export USE_CUDA=0 USE_CUDNN=0 USE_NCCL=0 ;;
+esac
 python3 -m pip --no-cache-dir wheel --no-build-isolation --no-deps --wheel-dir /opt/kiln/wheels/pytorch .
 set -- /opt/kiln/wheels/pytorch/*.whl
 if [ $# -ne 1 ] || ! [ -f "$1" ]; then

@@ -20,7 +20,10 @@ case $KILN_VERSION in
     blas=libopenblas0-pthread
     openmp=libgomp1
     wheels "requirements-common-py$python.txt"
-    [ -z "$KILN_GPU_TARGETS" ] || wheels "requirements-triton-$KILN_FACT_TRITON-gpu.txt"
+    # The package index has Triton for NVIDIA's GPUs alone.
+    case $KILN_GPU_TARGETS in
+      sm_*) wheels "requirements-triton-$KILN_FACT_TRITON-gpu.txt" ;;
+    esac
     ;;
 esac
 pip install --no-index --no-deps --no-compile /opt/kiln/wheels/pytorch/*.whl
