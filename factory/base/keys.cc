@@ -48,7 +48,7 @@ const KeyTable& key_table() {
       {"site/secret", {"environment"}},
       {"lock", {"lock", "archspec", "components"}},
       {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe"}},
-      {"lock/source", {"url", "checksum"}},
+      {"lock/source", {"url", "checksum", "ref"}},
   };
   return kTable;
 }

@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/temporary_folder.h"
 #include "image/build/archive_state.h"
+#include "image/build/commit_history.h"
 #include "oci/image_digest.h"
 #include "plan/lock_update.h"
 
@@ -39,14 +40,18 @@ std::string ask_archive(const LockNeed& need, const std::string& architecture, I
 Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const Lockfile* previous,
                   Invocation& invocation) {
   RegistryReader registry(invocation.skopeo());
-  LockSources sources{[&](const std::string& reference, const std::string& architecture) {
-                        return registry.digest(reference, architecture);
-                      },
-                      [&](const LockNeed& need, const std::string& architecture) {
-                        return ask_archive(need, architecture, invocation);
-                      },
-                      [&](const Recipe& recipe) { return recipe_digest(recipe, invocation.files); },
-                      invocation.archspec_version()};
+  TemporaryFolder fetched;
+  CommitHistory history(invocation.runner, invocation.child_environment(), fetched.path());
+  LockSources sources{
+      [&](const std::string& reference, const std::string& architecture) {
+        return registry.digest(reference, architecture);
+      },
+      [&](const LockNeed& need, const std::string& architecture) {
+        return ask_archive(need, architecture, invocation);
+      },
+      [&](const Recipe& recipe) { return recipe_digest(recipe, invocation.files); },
+      invocation.archspec_version(),
+      [&](const std::string& url, const std::string& commit) { return history.ref_of(url, commit); }};
   auto needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
   if (options.update.empty()) return make_lock(needs, previous, sources);
   return update_lock(needs, *previous, options.update, sources);

@@ -78,6 +78,24 @@ class GapFinder {
   std::vector<LockGap> gaps_;
 };
 
+constexpr std::string_view kCommit = "git:";
+
+// Where upstream has the commit that the recipe pins.
+std::string source_ref(const LockNeed& need, const LockEntry* keep, const LockSources& sources) {
+  const ComponentVersion& version = *need.version;
+  if (!version.source_checksum.starts_with(kCommit)) return "";
+  if (keep != nullptr && keep->source_url == version.source_url &&
+      keep->source_checksum == version.source_checksum && !keep->source_ref.empty())
+    return keep->source_ref;
+  const std::string commit = version.source_checksum.substr(kCommit.size());
+  std::string ref = sources.ref_of(version.source_url, commit);
+  if (ref.empty())
+    throw Error(ExitCode::input, version.where,
+                fmt::format("no branch and no tag of {} has the commit {}", version.source_url, commit),
+                "it may be a fork's, which GitHub serves by its digest, too: take one of upstream's history");
+  return ref;
+}
+
 // `keep`: the entry whose digests and archives stay where they still fit; null to ask for all of them.
 LockEntry make_entry(const LockNeed& need, const LockEntry* keep, const LockSources& sources) {
   LockEntry entry;
@@ -88,6 +106,7 @@ LockEntry make_entry(const LockNeed& need, const LockEntry* keep, const LockSour
   entry.image = need.image;
   entry.source_url = need.version->source_url;
   entry.source_checksum = need.version->source_checksum;
+  entry.source_ref = source_ref(need, keep, sources);
   entry.recipe = sources.recipe(*need.component);
   for (const auto& [architecture, step] : need.base_steps) {
     if (!need.image.empty() && is_in_registry(need.image)) {

@@ -47,10 +47,12 @@ struct LockSources {
   std::function<std::string(const LockNeed&, const std::string& architecture)> archive;
   RecipeDigest recipe;
   std::string archspec;
+  // The branch or tag of upstream whose history has a commit; "" when none has it.
+  std::function<std::string(const std::string& url, const std::string& commit)> ref_of;
 };
 
 // The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more
-// goes.
+// goes. Throws Error(input) at a commit that is not upstream's.
 Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockSources& sources);
 
 // `previous` with only those entries made anew that one of `names` means: a component (`pytorch`,

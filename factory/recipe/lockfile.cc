@@ -25,6 +25,7 @@ std::map<std::string, std::string> parts_of(const LockEntry& entry) {
   std::map<std::string, std::string> parts = {{"image", entry.image},
                                               {"floating", entry.floating},
                                               {"source", source_of(entry)},
+                                              {"source ref", entry.source_ref},
                                               {"recipe", entry.recipe.text()}};
   for (const auto& [architecture, digest] : entry.digests) parts["digest " + architecture] = digest.text();
   for (const auto& [architecture, archive] : entry.archives) parts["archive " + architecture] = archive;
@@ -59,6 +60,7 @@ Json to_json(const LockEntry& entry) {
   if (!entry.floating.empty()) json["floating"] = entry.floating;
   if (!entry.source_url.empty())
     json["source"] = {{"url", entry.source_url}, {"checksum", entry.source_checksum}};
+  if (!entry.source_ref.empty()) json["source"]["ref"] = entry.source_ref;
   return json;
 }
 

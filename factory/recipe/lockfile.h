@@ -9,7 +9,8 @@
 //       "sha256:…"},
 //                                 "recipe": "sha256:…"},
 //       "base/debian@trixie:distro": {"archives": {"amd64": "trixie 13.7 4f2c…, …"}, "recipe": "sha256:…"},
-//       "library/openblas@0.3.29:source": {"source": {"url": "…", "checksum": "git:…"}, "recipe": "sha256:…"}
+//       "library/openblas@0.3.29:source": {"source": {"url": "…", "checksum": "git:…", "ref":
+//       "refs/tags/v0.3.29"}, "recipe": "sha256:…"}
 //     }
 //   }
 //
@@ -38,6 +39,7 @@ struct LockEntry {
   std::string floating;                         // why nothing pins it; "" when something does or need not
   std::string source_url;
   std::string source_checksum;  // sha256:… or git:<commit>
+  std::string source_ref;       // of a commit: the branch or tag of upstream whose history has it
   Digest recipe;                // recipe_digest(): --locked refuses another
   SourceLocation where;
 };

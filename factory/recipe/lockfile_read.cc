@@ -34,6 +34,7 @@ void read_source(const JsonNode& node, LockEntry& entry) {
   node.allow_only(keys_of("lock/source"));
   entry.source_url = read_text(node.at("url"));
   entry.source_checksum = read_text(node.at("checksum"));
+  if (auto ref = node.find("ref")) entry.source_ref = read_text(*ref);
 }
 
 // "base/ubuntu@18.04:hub" → kind, name, version and method.

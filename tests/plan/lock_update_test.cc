@@ -90,13 +90,18 @@ class LockUpdate : public ::testing::Test {
               asked.push_back(need.component->name + " " + architecture);
               return "trixie " + upstream;
             },
-            [this](const Recipe& recipe) { return Digest::of(recipe.name + edited); }, "0.2.5"};
+            [this](const Recipe& recipe) { return Digest::of(recipe.name + edited); }, "0.2.5",
+            [this](const std::string& url, const std::string& commit) {
+              asked.push_back(url + " " + commit.substr(0, 4));
+              return ref;
+            }};
   }
 
   std::vector<RecipeDraft> recipes;
   Lines bases = {"ubuntu", "debian"};
   Lines targets = {"x86_64_v3", "neoverse_v1"};
   std::string upstream = "1";
+  std::string ref = "refs/tags/v3.1";
   std::string edited;
   Lines asked;
 };
@@ -251,6 +256,31 @@ TEST_F(LockUpdate, AnEditedRecipeIsAGapOnceAComponent) {
       fmt::format("recipes/base/ubuntu/recipe.json: this recipe, or a file that it names, is not as it was "
                   "locked: digest {} → {}",
                   Digest::of("ubuntu").hex().substr(0, 12), Digest::of("ubuntu!").hex().substr(0, 12)));
+}
+
+TEST_F(LockUpdate, ACommitIsAskedForOnceAndMustBeUpstreams) {
+  source(recipe("bazel"), "3.1", "https://example.org/bazel.git", "git:" + std::string(40, 'c'));
+  bases = {"ubuntu"};
+  Lockfile first = with_needs([&](const LockNeeds& needs) { return make_lock(needs, nullptr, sources()); });
+  EXPECT_EQ(first.entries.at("toolchain/bazel@3.1:source").source_ref, "refs/tags/v3.1");
+  auto questions = [&] {
+    return std::count(asked.begin(), asked.end(), "https://example.org/bazel.git cccc");
+  };
+  EXPECT_EQ(questions(), 1);
+  ref = "";
+  Lockfile second = with_needs([&](const LockNeeds& needs) { return make_lock(needs, &first, sources()); });
+  EXPECT_EQ(questions(), 1);
+  EXPECT_EQ(second.entries.at("toolchain/bazel@3.1:source").source_ref, "refs/tags/v3.1");
+
+  source(recipe("bazel"), "3.1", "https://example.org/bazel.git", "git:" + std::string(40, 'd'));
+  try {
+    with_needs([&](const LockNeeds& needs) { return make_lock(needs, &first, sources()); });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::input);
+    EXPECT_EQ(error.message(),
+              "no branch and no tag of https://example.org/bazel.git has the commit " + std::string(40, 'd'));
+  }
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ const char* const kLock = R"({
       "recipe": "sha256:3333333333333333333333333333333333333333333333333333333333333333",
       "source": {
         "checksum": "git:0123456789abcdef0123456789abcdef01234567",
+        "ref": "refs/tags/v0.3.29",
         "url": "https://example.org/openblas"
       }
     }
@@ -56,6 +57,7 @@ TEST(Lockfile, ReadsEveryKeyWithItsPlace) {
   const LockEntry& openblas = lock.entries.at("library/openblas@0.3.29:source");
   EXPECT_EQ(openblas.source_url, "https://example.org/openblas");
   EXPECT_EQ(openblas.source_checksum, "git:0123456789abcdef0123456789abcdef01234567");
+  EXPECT_EQ(openblas.source_ref, "refs/tags/v0.3.29");
 }
 
 TEST(Lockfile, IsWrittenAsItIsRead) {
@@ -74,10 +76,10 @@ TEST(Lockfile, StandsBesideItsMatrix) {
 
 const std::vector<Mistake> kLockMistakes = {
     {"NewerVersion", R"("lock": 1)", R"("lock": 2)", Schema::refuses,
-     "21:11: error: this lockfile is of version 2, and this kiln reads version 1 (at /lock); use the kiln "
+     "22:11: error: this lockfile is of version 2, and this kiln reads version 1 (at /lock); use the kiln "
      "that wrote it, or write it again with kiln lock"},
     {"VersionIsAWord", R"("lock": 1)", R"("lock": "1")", Schema::refuses,
-     "21:11: error: expected a whole number, found a string (at /lock)"},
+     "22:11: error: expected a whole number, found a string (at /lock)"},
     {"NoVersion", R"("lock": 1)", R"("$schema": "x")", Schema::refuses,
      "1:1: error: the key 'lock' is missing"},
     {"UnknownKey", R"("components")", R"("component")", Schema::refuses,
@@ -86,7 +88,7 @@ const std::vector<Mistake> kLockMistakes = {
      "9:7: error: unknown key 'digest' (at /components/base~1ubuntu@18.04:hub/digest); did you mean "
      "'digests'?"},
     {"UnknownKeyOfASource", R"("url")", R"("uri")", Schema::refuses,
-     "17:9: error: unknown key 'uri' (at /components/library~1openblas@0.3.29:source/source/uri); did you "
+     "18:9: error: unknown key 'uri' (at /components/library~1openblas@0.3.29:source/source/uri); did you "
      "mean 'url'?"},
     {"SameEntryTwice", "base/debian@trixie:distro", "base/ubuntu@18.04:hub", Schema::accepts,
      "8:5: error: the key 'base/ubuntu@18.04:hub' stands here a second time (at /components); equal keys "
@@ -155,7 +157,7 @@ TEST(LockChanges, AreOneLineEach) {
           "base/ubuntu@18.04:hub: digest arm64 new (cccccccccccc)",
           "library/fast@1:distro: new (nothing to fetch)",
           "library/openblas@0.3.29:source: gone (source https://example.org/openblas "
-          "git:0123456789abcdef0123456789abcdef01234567)"}));
+          "git:0123456789abcdef0123456789abcdef01234567, source ref refs/tags/v0.3.29)"}));
   EXPECT_EQ(compare_locks(before, before), std::vector<LockChange>());
   EXPECT_EQ(to_json(compare_locks(before, now)[2]), Json({{"id", "base/ubuntu@18.04:hub"},
                                                           {"what", "digest amd64"},

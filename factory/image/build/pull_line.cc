@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kBetweenLines = 10;  // seconds
+constexpr double kBetweenPullLines = 10;  // seconds
 constexpr const char* kClearLine = "\r\x1b[K";
 
 std::string line_of(const PullState& state, ProgressStyle style) {
@@ -33,7 +33,7 @@ std::function<void(const PullState&)> pull_teller(ProgressStyle style, const Clo
   return [style, &clock, write = std::move(write),
           told = clock.monotonic_seconds()](const PullState& state) mutable {
     const double now = clock.monotonic_seconds();
-    if (state.ended || (state.waits.empty() && now - told < kBetweenLines)) return;
+    if (state.ended || (state.waits.empty() && now - told < kBetweenPullLines)) return;
     told = now;
     write(line_of(state, style) + "\n");
   };

@@ -1,0 +1,100 @@
+#include "image/build/commit_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+// What `git ls-remote` writes of a tag's commit beside the tag itself.
+constexpr std::string_view kPeeled = "^{}";
+
+std::map<std::string, std::string> tips_in(const std::string& listed) {
+  std::map<std::string, std::string> tips;
+  for (std::string_view line : split(listed, '\n')) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;
+    std::string_view ref = line.substr(tab + 1);
+    if (ref.ends_with(kPeeled)) ref.remove_suffix(kPeeled.size());  // it comes after the tag's own line
+    tips[std::string(ref)] = line.substr(0, tab);
+  }
+  return tips;
+}
+
+// The branch that people look at, else the first tag, else the first.
+std::string best_of(const std::string& listed) {
+  std::vector<std::string> refs;
+  for (std::string_view ref : split(listed, '\n'))
+    if (!ref.empty()) refs.emplace_back(ref);
+  for (const char* usual : {"refs/heads/main", "refs/heads/master"})
+    if (std::find(refs.begin(), refs.end(), usual) != refs.end()) return usual;
+  auto tag =
+      std::find_if(refs.begin(), refs.end(), [](const auto& ref) { return ref.starts_with("refs/tags/"); });
+  if (tag != refs.end()) return *tag;
+  return refs.empty() ? "" : refs.front();
+}
+
+}  // namespace
+
+CommitHistory::CommitHistory(CommandRunner& runner, std::map<std::string, std::string> environment,
+                             fs::path folder)
+    : runner_(runner), environment_(std::move(environment)), folder_(std::move(folder)) {
+  environment_["GIT_TERMINAL_PROMPT"] = "0";
+  environment_["LC_ALL"] = "C";
+}
+
+std::string CommitHistory::git(std::vector<std::string> arguments, const std::string& action) {
+  Command command;
+  command.argv = std::move(arguments);
+  command.argv.insert(command.argv.begin(), "git");
+  command.environment = environment_;
+  command.capture_stdout = true;
+  CommandResult result = runner_.run(command);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  if (!result.ok()) throw Error(ExitCode::network, fmt::format("{}: {}", action, last_lines(result.tail, 1)));
+  return std::move(result.output);
+}
+
+std::string CommitHistory::ref_at(const std::string& url, const std::string& commit) {
+  auto tips = tips_.find(url);
+  if (tips == tips_.end()) {
+    const std::string listed =
+        git({"ls-remote", "--heads", "--tags", "--", url}, "cannot ask for the branches of " + url);
+    tips = tips_.emplace(url, tips_in(listed)).first;
+  }
+  std::string ending;  // tags before branches: a release says more
+  for (const auto& [ref, tip] : tips->second)
+    if (tip == commit && ref.starts_with("refs/tags/")) return ref;
+  for (const auto& [ref, tip] : tips->second)
+    if (tip == commit) ending += ref + "\n";
+  return best_of(ending);
+}
+
+std::string CommitHistory::ref_above(const std::string& url, const std::string& commit) {
+  const std::string action = "cannot fetch the history of " + url;
+  auto fetched = fetched_.find(url);
+  if (fetched == fetched_.end()) {
+    const fs::path repository = folder_ / fmt::format("{}.git", fetched_.size());
+    git({"init", "--quiet", "--bare", repository.string()}, action);
+    git({"-C", repository.string(), "fetch", "--quiet", "--filter=tree:0", "--", url,
+         "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"},
+        action);
+    fetched = fetched_.emplace(url, repository).first;
+  }
+  // Only what branches and tags reach was fetched: of any other commit there is no object.
+  const std::string inside = fetched->second.string();
+  const std::string known =
+      git({"-C", inside, "rev-list", "--all", "--no-walk=unsorted", "--ignore-missing", commit}, action);
+  if (known.find(commit) == std::string::npos) return "";
+  return best_of(git({"-C", inside, "for-each-ref", "--format=%(refname)", "--contains", commit}, action));
+}
+
+std::string CommitHistory::ref_of(const std::string& url, const std::string& commit) {
+  std::string ref = ref_at(url, commit);
+  return ref.empty() ? ref_above(url, commit) : ref;
+}
+
+}  // namespace kiln
