@@ -185,15 +185,4 @@ std::vector<Error> check_dockerfile(const SourceFile& file, Report& report) {
   return DockerfileCheck(file, report).run();
 }
 
-void check_base(std::string_view reference, const SourceLocation& where, Report& report) {
-  if (reference.find("@sha256:") != std::string_view::npos) return;
-  std::string_view last = reference.substr(reference.rfind('/') + 1);
-  std::size_t colon = last.find(':');
-  std::string_view tag = colon == std::string_view::npos ? "" : last.substr(colon + 1);
-  if (tag.empty() || tag == "latest")
-    report.add("KL015", where, fmt::format("'{}' is whatever is newest", reference));
-  else
-    report.add("KL016", where, fmt::format("'{}' can be moved to another image", reference));
-}
-
 }  // namespace kiln::lint

@@ -23,7 +23,7 @@ void check_python_file(const SourceFile& file, Report& report);
 // KL013, KL014, KL061.
 void check_requirements_file(const SourceFile& file, Report& report);
 
-// KL015 and KL016 for an image reference.
+// KL015, KL016 and KL019 for an image reference.
 void check_base(std::string_view reference, const SourceLocation& where, Report& report);
 
 }  // namespace kiln::lint

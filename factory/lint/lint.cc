@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/json.h"
@@ -24,6 +25,35 @@ bool is_script(std::string_view path, std::string_view text) {
 // JSON that is neither a matrix nor a site file.
 bool is_other_json(std::string_view name) {
   return name.ends_with(".lock.json") || name.ends_with(".schema.json");
+}
+
+// "'numpy' is installed …, as are 'scipy' and 14 more": a file that pins nothing is one finding, at the
+// first. A finding that is suppressed stays by itself. REQUIRES: in the order of files.
+void fold_unpinned(std::vector<Finding>& findings) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<Finding> folded;
+  std::map<std::string, std::pair<std::size_t, std::vector<std::string>>>
+      others;  // by file: the first, names
+  for (Finding& finding : findings) {
+    if (finding.rule == "KL013" && !finding.suppressed) {
+      auto [first, added] = others.try_emplace(finding.where.file, folded.size(), std::vector<std::string>{});
+      if (!added) {
+        first->second.second.push_back(finding.text.substr(0, finding.text.find('\'', 1) + 1));
+        continue;
+      }
+    }
+    folded.push_back(std::move(finding));
+  }
+  for (auto& [file, rest] : others) {
+    auto& [first, names] = rest;
+    if (names.empty()) continue;
+    const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
+    names.resize(names.size() - more);
+    folded[first].text +=
+        fmt::format(", as {} {}", names.size() + more == 1 ? "is" : "are", fmt::join(names, ", "));
+    if (more > 0) folded[first].text += fmt::format(" and {} more", more);
+  }
+  findings = std::move(folded);
 }
 
 bool is_searched(const std::string& name) {
@@ -196,6 +226,7 @@ LintResult Linter::finish(const Shellcheck& shellcheck) {
   auto same = [&](const Finding& a, const Finding& b) { return place(a) == place(b); };
   result_.findings.erase(std::unique(result_.findings.begin(), result_.findings.end(), same),
                          result_.findings.end());
+  fold_unpinned(result_.findings);
   return std::move(result_);
 }
 

@@ -17,6 +17,16 @@ TEST(Bases, ArePinned) {
           {"FROM localhost:5000/a\n", "1:6 KL015 'localhost:5000/a' is whatever is newest"},
           {"FROM localhost:5000/a:1\n", "1:6 KL016 'localhost:5000/a:1' can be moved to another image"},
           {"FROM ubuntu:22.04@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", ""},
+          {"FROM "
+           "nvidia/cuda:10.2-base@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+           "1:6 KL019 'nvidia/cuda:10.2-base@sha256:"
+           "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' cannot be pulled: NVIDIA "
+           "deleted all "
+           "of CUDA 10 in 2023"},
+          {"FROM docker.io/nvidia/cuda:11.0.3-base-ubuntu20.04\n",
+           "1:6 KL016 'docker.io/nvidia/cuda:11.0.3-base-ubuntu20.04' can be moved to another image"},
+          {"FROM registry.example.org/nvidia/cuda:10.2-base\n",
+           "1:6 KL016 'registry.example.org/nvidia/cuda:10.2-base' can be moved to another image"},
           {"FROM scratch AS one\nFROM one\n", ""},
           {"ARG TAG=22.04\nFROM ubuntu:${TAG}\n", "2:6 KL016 'ubuntu:22.04' can be moved to another image"},
           {"ARG TAG\nFROM ubuntu:${TAG}\n", ""},
