@@ -20,10 +20,12 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
   command.add_option("--only", options.only, "a cell pattern, as the arguments; may be repeated")
       ->type_name("CELL")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command.add_option("--exclude", options.exclude, "leave out the cells that match this; may be repeated")
       ->type_name("CELL")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
 }
 

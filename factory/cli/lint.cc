@@ -226,6 +226,7 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
                    "matrix whose cells to look at, with the recipes that they use")
       ->type_name("FILE")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--format", options->format, "text, json or sarif; for --list: text, json or markdown")
       ->check(CLI::IsMember({"text", "json", "sarif", "markdown"}))
@@ -238,10 +239,12 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
   command->add_option("--rule", options->only, "this rule only, by id or name; may be repeated")
       ->type_name("ID")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--ignore", options->ignore, "without this rule; may be repeated")
       ->type_name("ID")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--explain", options->explain, "say why a rule is there, with an example of bad and good")

@@ -118,6 +118,7 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
                    "may be repeated")
       ->type_name("NAME")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
   command->add_option("--format", options->format, "table or json")

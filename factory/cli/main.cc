@@ -56,6 +56,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->type_name("DIR")
       ->envname("KILN_RECIPES")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--color", options.colour, "colours: auto, always or never")
       ->type_name("WHEN")

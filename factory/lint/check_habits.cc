@@ -41,6 +41,21 @@ void check_questions(const ScriptUnit& unit, const ShellCommand& command, Report
     add(report, "KL081", unit, command, command.span, fmt::format("{} asks a person", call.program));
 }
 
+// `yes | ./configure`: what is answered to the questions in turn.
+void check_answers(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  const std::string program = call_of(command).program;
+  if (command.before != "|" || (program != "configure" && program != "configure.py")) return;
+  auto feeds = [&](const ShellCommand& other) {
+    const std::string its = call_of(other).program;
+    return other.pipeline == command.pipeline && (its == "yes" || its == "echo" || its == "printf");
+  };
+  const auto& commands = unit.shell.commands;
+  auto feeder = std::find_if(commands.begin(), commands.end(), feeds);
+  if (feeder != commands.end())
+    add(report, "KL034", unit, command, command.span,
+        fmt::format("{} answers {}'s questions by their order", call_of(*feeder).program, program));
+}
+
 // A link or copy of the stub, or its folder in the loader's configuration.
 void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   if (!stays(unit.place)) return;
@@ -118,6 +133,7 @@ void check_habits(const ScriptUnit& unit, Report& report) {
     check_sudo(unit, command, report);
     check_modes(unit, command, report);
     check_questions(unit, command, report);
+    check_answers(unit, command, report);
     check_stub(unit, command, report);
   }
   check_errors(unit, report);

@@ -92,6 +92,7 @@ expect 1 "$KILN" lint bad --severity error
 lacks "$out" KL001
 expect 0 "$KILN" lint bad --severity error --ignore KL072
 expect 1 "$KILN" lint bad --rule lost-state
+expect 1 "$KILN" lint --rule lost-state bad # an option takes one word: what follows is a file
 equals "$(echo "$out" | wc -l)" 1
 expect 1 "$KILN" lint bad --format json
 equals "$(json 'sorted({f["rule"] for f in it["findings"]})')" "['KL001', 'KL050', 'KL072', 'KL073', 'KL076']"

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+TF_NEED_CUDA=0 python3 configure.py </dev/null
+echo done | tee log
