@@ -71,4 +71,11 @@ FileLock::~FileLock() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+PassingLock::PassingLock(fs::path file) : file_(std::move(file)), lock_(FileLock::acquire(file_)) {}
+
+PassingLock::~PassingLock() {
+  std::error_code ignored;  // it is unlocked with us
+  fs::remove(file_, ignored);
+}
+
 }  // namespace kiln

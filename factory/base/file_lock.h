@@ -28,4 +28,20 @@ class FileLock {
   int fd_;
 };
 
+// A lock for the time of one piece of work. Its file goes when the work ends, also by an exception, and while
+// the lock is still held: removed later, it could be the next holder's. That of a killed process is left to
+// whoever does the same work next.
+class PassingLock {
+ public:
+  // As FileLock::acquire.
+  explicit PassingLock(std::filesystem::path file);
+  ~PassingLock();
+  PassingLock(const PassingLock&) = delete;
+  PassingLock& operator=(const PassingLock&) = delete;
+
+ private:
+  std::filesystem::path file_;
+  FileLock lock_;
+};
+
 }  // namespace kiln

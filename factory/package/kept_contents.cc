@@ -71,14 +71,12 @@ std::optional<Contents> KeptContents::find(const std::filesystem::path& file, co
 Contents KeptContents::once(const LayerChain& built, const evidence::Declaration& declared,
                             const BlobStore& store, const std::function<Contents()>& examine) {
   const std::filesystem::path file = folder_ / ("image-" + key_of(built, declared, version_) + ".json");
-  const std::filesystem::path busy = file.string() + ".lock";
-  const FileLock lock = FileLock::acquire(busy);
+  const PassingLock lock(file.string() + ".lock");
   std::optional<Contents> contents = find(file, store);
   if (!contents || !are_whole(built, store)) {
     contents = examine();
     files_.write(file, text_of(*contents));
   }
-  files_.remove_all(busy);
   return std::move(*contents);
 }
 

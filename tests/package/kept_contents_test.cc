@@ -95,6 +95,14 @@ TEST_F(Kept, AFlippedBitInALayerIsNoticed) {
   EXPECT_EQ(reads, 2);
 }
 
+TEST_F(Kept, NoLockIsLeftWhereExaminingFails) {
+  evidence::Declaration declared;
+  KeptContents kept(folder / "evidence", "0.1", files);
+  auto fails = []() -> Contents { throw Error(ExitCode::input, "damaged"); };
+  EXPECT_THROW(kept.once(built, declared, store, fails), Error);
+  EXPECT_EQ(files.list(folder / "evidence"), std::vector<std::string>{});
+}
+
 TEST_F(Kept, WhoAsksAtTheSameTimeWaits) {
   add_library(testing::wide_code());
   std::vector<std::thread> cells;
