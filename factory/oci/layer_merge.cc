@@ -38,8 +38,19 @@ Digest digest_of(const Xattrs& set) {
 
 }  // namespace
 
+void ContentSink::take(std::string_view) {
+  throw Error(ExitCode::internal, "an extract was given to one who takes none");
+}
+
 LayerMerge::LayerMerge(std::size_t layer_count, OpenLayer open, ContentSink& sink, const EntryLimits& limits,
                        const LayerLimits& layer_limits)
+    : LayerMerge(layer_count, OpenEntries([open = std::move(open), limits, layer_limits](std::size_t layer) {
+                   return std::make_unique<LayerReader>(open(layer), limits, layer_limits);
+                 }),
+                 sink, limits, layer_limits) {}
+
+LayerMerge::LayerMerge(std::size_t layer_count, OpenEntries open, ContentSink& sink,
+                       const EntryLimits& limits, const LayerLimits& layer_limits)
     : layer_count_(layer_count),
       open_(std::move(open)),
       sink_(sink),
@@ -62,14 +73,13 @@ void LayerMerge::run() {
 template <typename Use>
 void LayerMerge::with_layer(std::size_t layer, Use use) {
   try {
-    std::unique_ptr<LayerStream> stream = open_(layer);
-    LayerReader reader(*stream, limits_, layer_limits_);
+    std::unique_ptr<LayerEntries> reader = open_(layer);
     LayerEntry entry;
-    while (reader.next(entry)) {
+    while (reader->next(entry)) {
       if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
-      use(reader, entry);
+      use(*reader, entry);
     }
-    compressed_ += stream->compressed_bytes_read();
+    compressed_ += reader->compressed_bytes_read();
   } catch (Error& error) {
     error.while_doing(fmt::format("reading layer {} of {}", layer + 1, layer_count_));
     throw;
@@ -78,7 +88,7 @@ void LayerMerge::with_layer(std::size_t layer, Use use) {
 
 void LayerMerge::read_layer(std::size_t layer) {
   first_inode_[layer] = static_cast<InodeId>(tree_.inode_count());
-  with_layer(layer, [&](LayerReader& reader, const LayerEntry& entry) {
+  with_layer(layer, [&](LayerEntries& reader, const LayerEntry& entry) {
     if (++report_.entries > limits_.entries)
       reader.refuse(fmt::format("the image has more than {} entries", limits_.entries));
     record(reader, entry, layer);
@@ -103,7 +113,7 @@ void LayerMerge::check_memory(std::uint64_t compressed) const {
                     most / 1'000'000, compressed));
 }
 
-void LayerMerge::record(LayerReader& reader, const LayerEntry& entry, std::size_t layer) {
+void LayerMerge::record(LayerEntries& reader, const LayerEntry& entry, std::size_t layer) {
   Inode inode;
   inode.kind = entry.kind;
   inode.layer = static_cast<std::uint16_t>(layer);
@@ -130,9 +140,13 @@ void LayerMerge::record(LayerReader& reader, const LayerEntry& entry, std::size_
   tree_.add_inode(inode);
 }
 
-std::uint32_t LayerMerge::write_content(LayerReader& reader, NodeId path) {
+std::uint32_t LayerMerge::write_content(LayerEntries& reader, NodeId path) {
   sink_.next_file(tree_.paths(), path);
   std::uint32_t content = sink_.begin_file();
+  if (auto extract = reader.extract()) {
+    sink_.take(*extract);
+    return content;
+  }
   reader.read_content([this](std::string_view bytes) {
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
     sink_.append(bytes);
@@ -217,7 +231,7 @@ void LayerMerge::read_skipped() {
   for (std::size_t layer = layer_count_; layer-- > 0;) {
     if (wanted[layer].empty()) continue;
     ++report_.layers_read_again;
-    with_layer(layer, [&](LayerReader& reader, const LayerEntry& entry) {
+    with_layer(layer, [&](LayerEntries& reader, const LayerEntry& entry) {
       auto found = wanted[layer].find(static_cast<std::uint32_t>(entry.number));
       if (found == wanted[layer].end()) return;
       Inode& inode = tree_.inode(found->second);

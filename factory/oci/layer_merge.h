@@ -29,6 +29,9 @@ class ContentSink {
   virtual std::uint32_t begin_file() = 0;  // its content id, counted from 0
   virtual void append(std::string_view bytes) = 0;
   virtual void end_file() = 0;
+  // In the place of append and end_file: what was kept of the content. Only they are given it whose extracts
+  // are read (layer_extract.h).
+  virtual void take(std::string_view extract);
 };
 
 // What a conversion did that the user may want to know.
@@ -45,8 +48,12 @@ inline constexpr std::size_t kMostLayers = 512;
 class LayerMerge {
  public:
   using OpenLayer = std::function<std::unique_ptr<LayerStream>(std::size_t layer)>;
+  using OpenEntries = std::function<std::unique_ptr<LayerEntries>(std::size_t layer)>;
 
   LayerMerge(std::size_t layer_count, OpenLayer open, ContentSink& sink, const EntryLimits& limits = {},
+             const LayerLimits& layer_limits = {});
+  // For layers whose entries are not all read from a stream; those that are, by the same limits.
+  LayerMerge(std::size_t layer_count, OpenEntries open, ContentSink& sink, const EntryLimits& limits = {},
              const LayerLimits& layer_limits = {});
 
   // Reads all layers and works out the tree. Throws Error(input) naming layer, entry number and name.
@@ -67,18 +74,18 @@ class LayerMerge {
   template <typename Use>
   void with_layer(std::size_t layer, Use use);
   void read_layer(std::size_t layer);
-  void record(LayerReader& reader, const LayerEntry& entry, std::size_t layer);
+  void record(LayerEntries& reader, const LayerEntry& entry, std::size_t layer);
   void check_memory(std::uint64_t compressed) const;
   bool is_hidden(NodeId node, std::size_t layer) const;
   void hide_below(const Inode& inode);
   Hidden& hidden(NodeId node);
   std::uint32_t xattr_set(const LayerEntry& entry);
-  std::uint32_t write_content(LayerReader& reader, NodeId path);
+  std::uint32_t write_content(LayerEntries& reader, NodeId path);
   void merge_layers();
   void read_skipped();
 
   std::size_t layer_count_;
-  OpenLayer open_;
+  OpenEntries open_;
   ContentSink& sink_;
   EntryLimits limits_;
   LayerLimits layer_limits_;

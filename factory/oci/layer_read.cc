@@ -15,15 +15,6 @@ constexpr std::string_view kOpaque = ".wh..wh..opq";
 
 [[noreturn]] void bad_layer(const std::string& what) { throw Error(ExitCode::input, what); }
 
-// Makes control characters visible: names go to terminals and logs.
-std::string printable(std::string_view raw) {
-  std::string text;
-  for (char c : raw.substr(0, 200)) {
-    text += is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
-  }
-  return text;
-}
-
 EntryKind kind_of(char type) {
   switch (type) {
     case '0':
@@ -41,7 +32,7 @@ EntryKind kind_of(char type) {
     case '6':
       return EntryKind::fifo;
     default:
-      bad_layer(fmt::format("has the unknown type '{}'", printable({&type, 1})));
+      bad_layer(fmt::format("has the unknown type '{}'", shown_name({&type, 1})));
   }
 }
 
@@ -104,6 +95,14 @@ class LayerBytes final : public TarInput {
 
 }  // namespace
 
+std::string shown_name(std::string_view raw) {
+  std::string text;
+  for (char c : raw.substr(0, 200)) {
+    text += is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return text;
+}
+
 std::string entry_path(std::string_view raw, const EntryLimits& limits) {
   if (raw.size() > limits.path)
     bad_layer(fmt::format("has a path of {} bytes, the limit is {}", raw.size(), limits.path));
@@ -142,7 +141,7 @@ struct LayerReader::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void refuse(const std::string& why) const {
-    bad_layer(fmt::format("entry #{} '{}': {}", number, printable(member.name), why));
+    bad_layer(fmt::format("entry #{} '{}': {}", number, shown_name(member.name), why));
   }
 
   // What is wrong with the entry is told with its number and name; the stream's own errors name the layer.
@@ -199,6 +198,9 @@ struct LayerReader::State {
 
 LayerReader::LayerReader(LayerStream& stream, const EntryLimits& limits, const LayerLimits& layer_limits)
     : state_(std::make_unique<State>(stream, limits, layer_limits)) {}
+LayerReader::LayerReader(std::unique_ptr<LayerStream> stream, const EntryLimits& limits,
+                         const LayerLimits& layer_limits)
+    : stream_(std::move(stream)), state_(std::make_unique<State>(*stream_, limits, layer_limits)) {}
 LayerReader::~LayerReader() = default;
 
 bool LayerReader::next(LayerEntry& entry) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,23 +48,42 @@ struct EntryLimits {
 // Throws Error(input) for "..", too long paths and components.
 std::string entry_path(std::string_view raw, const EntryLimits& limits);
 
-class LayerReader {
+// An entry's name for an error: its first 200 bytes, control characters made visible, since it goes to
+// terminals and logs.
+std::string shown_name(std::string_view raw);
+
+// A layer's entries in its order, wherever they come from.
+class LayerEntries {
+ public:
+  virtual ~LayerEntries() = default;
+  // False at the end of the layer, whose digests were then right. Throws Error(input) that names the entry.
+  virtual bool next(LayerEntry& entry) = 0;
+  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry,
+  // or not at all.
+  virtual void read_content(const std::function<void(std::string_view)>& sink) = 0;
+  // What was kept of that content in its place (layer_extract.h); nullopt where it can be read.
+  virtual std::optional<std::string_view> extract() const { return std::nullopt; }
+  virtual std::uint64_t compressed_bytes_read() const = 0;
+  // An error about the entry that next() gave: "entry #7 'a/b': …".
+  [[noreturn]] virtual void refuse(const std::string& why) const = 0;
+};
+
+class LayerReader final : public LayerEntries {
  public:
   // `stream` outlives the reader.
   LayerReader(LayerStream& stream, const EntryLimits& limits, const LayerLimits& layer_limits);
-  ~LayerReader();
+  LayerReader(std::unique_ptr<LayerStream> stream, const EntryLimits& limits,
+              const LayerLimits& layer_limits);
+  ~LayerReader() override;
 
-  // False at the end of the layer, whose digests were then right. Throws Error(input) that names the entry.
-  bool next(LayerEntry& entry);
-  // The content of the file that next() gave, in order; holes come as zeros. Call at most once for an entry,
-  // or not at all.
-  void read_content(const std::function<void(std::string_view)>& sink);
-  std::uint64_t compressed_bytes_read() const;
-  // An error about the entry that next() gave: "entry #7 'a/b': …".
-  [[noreturn]] void refuse(const std::string& why) const;
+  bool next(LayerEntry& entry) override;
+  void read_content(const std::function<void(std::string_view)>& sink) override;
+  std::uint64_t compressed_bytes_read() const override;
+  [[noreturn]] void refuse(const std::string& why) const override;
 
  private:
   struct State;
+  std::unique_ptr<LayerStream> stream_;  // null: somebody else's
   std::unique_ptr<State> state_;
 };
 

@@ -1,6 +1,8 @@
-// Layers in, a plain map of the merged image out.
+// Layers in, a plain map of the merged image out. What is merged is merged through extracts as well, and has
+// to be the same.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "oci/layer_merge.h"
+#include "oci/layer_extract.h"
 #include "support/tar_bytes.h"
 
 namespace kiln::testing {
@@ -52,7 +54,19 @@ class MemorySink final : public ContentSink {
   }
   void append(std::string_view bytes) override { contents.back() += bytes; }
   void end_file() override {}
+  void take(std::string_view extract) override { contents.back() = extract; }
   std::vector<std::string> contents;
+};
+
+// Leaves contents as they are.
+class WholeContents final : public ContentExtractor {
+ public:
+  void begin_file(std::string_view) override { content_.clear(); }
+  void append(std::string_view bytes) override { content_ += bytes; }
+  std::string end_file() override { return content_; }
+
+ private:
+  std::string content_;
 };
 
 // Blobs as files, and streams of them; media type and digests can be made to lie.
@@ -110,12 +124,10 @@ struct Merged {
   MergeReport report;
 };
 
-inline Merged merge(const TestLayers& layers, const EntryLimits& limits = {},
-                    const LayerLimits& layer_limits = {}) {
+inline Merged merge(const TestLayers& layers, const LayerMerge::OpenEntries& open, const EntryLimits& limits,
+                    const LayerLimits& layer_limits) {
   MemorySink sink;
-  LayerMerge merge(
-      layers.count(), [&](std::size_t i) { return layers.open(i, layer_limits); }, sink, limits,
-      layer_limits);
+  LayerMerge merge(layers.count(), open, sink, limits, layer_limits);
   merge.run();
   Merged merged;
   std::map<InodeId, std::vector<std::string>> names;
@@ -125,6 +137,53 @@ inline Merged merge(const TestLayers& layers, const EntryLimits& limits = {},
       for (const std::string& path : paths) merged.files[path] += " =" + paths.front();
   merged.report = merge.report();
   return merged;
+}
+
+// The message of an error, but for how far ahead the layer was unfolded, which differs from run to run.
+inline std::string message_of(const Error& error) {
+  std::string message = error.format();
+  return message.substr(0, message.find(" files take over "));
+}
+
+inline void expect_same_through_extracts(const TestLayers& layers, const LayerMerge::OpenEntries& read,
+                                         const EntryLimits& limits, const LayerLimits& layer_limits,
+                                         const Merged& direct, const std::string& refusal) {
+  auto open = [&](std::size_t layer) -> std::unique_ptr<LayerEntries> {
+    try {
+      WholeContents contents;
+      auto extract = extract_of(*read(layer), contents);
+      if (extract) return read_extract(*extract);
+    } catch (const Error&) {
+    }
+    return read(layer);
+  };
+  try {
+    const Merged through = merge(layers, open, limits, layer_limits);
+    EXPECT_EQ(refusal, "") << "but accepted through extracts";
+    EXPECT_EQ(through.files, direct.files);
+    EXPECT_EQ(through.report.entries, direct.report.entries);
+    EXPECT_EQ(through.report.contents_skipped, direct.report.contents_skipped);
+    EXPECT_EQ(through.report.layers_read_again, direct.report.layers_read_again);
+    EXPECT_EQ(through.report.devices_dropped, direct.report.devices_dropped);
+    EXPECT_EQ(through.report.xattrs_dropped, direct.report.xattrs_dropped);
+  } catch (const Error& error) {
+    EXPECT_EQ(message_of(error), refusal);
+  }
+}
+
+inline Merged merge(const TestLayers& layers, const EntryLimits& limits = {},
+                    const LayerLimits& layer_limits = {}) {
+  auto read = [&](std::size_t layer) {
+    return std::make_unique<LayerReader>(layers.open(layer, layer_limits), limits, layer_limits);
+  };
+  try {
+    Merged merged = merge(layers, read, limits, layer_limits);
+    expect_same_through_extracts(layers, read, limits, layer_limits, merged, "");
+    return merged;
+  } catch (const Error& error) {
+    expect_same_through_extracts(layers, read, limits, layer_limits, {}, message_of(error));
+    throw;
+  }
 }
 
 inline Merged merge_short(const std::vector<std::vector<std::string>>& layers) {

@@ -1,0 +1,159 @@
+#include "oci/layer_extract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/effects.h"
+#include "base/field_bytes.h"
+
+namespace kiln {
+
+// An entry but for its number, which is its place, and its path.
+template <typename Bytes>
+static void fields(Bytes& bytes, LayerEntry& entry) {
+  bytes(entry.kind, entry.target, entry.mode, entry.uid, entry.gid, entry.mtime, entry.size, entry.xattrs);
+}
+
+namespace {
+
+constexpr std::uint64_t kEnd = 0;  // in the place of an entry
+
+std::size_t common_start(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first - a.begin());
+}
+
+class ExtractWriter {
+ public:
+  // `compressed`: bytes of the layer that were read when the entry was.
+  void add(LayerEntry& entry, std::uint64_t compressed) {
+    bytes_.number(1);
+    const std::size_t same = common_start(entry.path, path_);
+    bytes_.number(same);
+    bytes_.text(std::string_view(entry.path).substr(same));
+    path_ = entry.path;
+    bytes_(entry);
+    count(compressed);
+  }
+  void add_content(std::string_view extract) { bytes_.text(extract); }
+  std::size_t size() const { return bytes_.size(); }
+  std::string finish(std::uint64_t compressed) {
+    bytes_.number(kEnd);
+    count(compressed);
+    return bytes_.take();
+  }
+
+ private:
+  void count(std::uint64_t compressed) {
+    bytes_.number(compressed - compressed_);
+    compressed_ = compressed;
+  }
+  ToBytes bytes_;
+  std::string path_;
+  std::uint64_t compressed_ = 0;
+};
+
+class ExtractReader final : public LayerEntries {
+ public:
+  explicit ExtractReader(std::string extract) : extract_(std::move(extract)), bytes_(extract_) {}
+
+  bool next(LayerEntry& entry) override {
+    const bool more = bytes_.number() != kEnd;
+    if (more) read(entry);
+    compressed_ += bytes_.number();
+    content_.reset();
+    if (more && entry.kind == EntryKind::file) content_ = bytes_.text();
+    if (!more && !bytes_.at_end()) throw Error(ExitCode::input, "bytes follow a layer's extract");
+    return more;
+  }
+  void read_content(const std::function<void(std::string_view)>&) override {
+    throw Error(ExitCode::internal, "an extract has no contents");
+  }
+  std::optional<std::string_view> extract() const override { return content_; }
+  // As many as when the layer itself was read so far: limits that depend on them stay what they are.
+  std::uint64_t compressed_bytes_read() const override { return compressed_; }
+  [[noreturn]] void refuse(const std::string& why) const override {
+    throw Error(ExitCode::input, fmt::format("entry #{} '{}': {}", number_, shown_name(path_), why));
+  }
+
+ private:
+  void read(LayerEntry& entry) {
+    path_.resize(std::min<std::uint64_t>(bytes_.number(), path_.size()));
+    path_ += bytes_.text();
+    bytes_(entry);
+    entry.path = path_;
+    entry.number = ++number_;
+  }
+
+  std::string extract_;
+  FromBytes bytes_;
+  std::string path_;
+  std::uint64_t number_ = 0;
+  std::uint64_t compressed_ = 0;
+  std::optional<std::string_view> content_;
+};
+
+}  // namespace
+
+std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents) {
+  ExtractWriter writer;
+  LayerEntry entry;
+  while (layer.next(entry)) {
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    writer.add(entry, layer.compressed_bytes_read());
+    if (entry.kind == EntryKind::file) {
+      contents.begin_file(entry.path);
+      layer.read_content([&](std::string_view bytes) {
+        if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+        contents.append(bytes);
+      });
+      writer.add_content(contents.end_file());
+    }
+    if (writer.size() > kMostExtract) return std::nullopt;
+  }
+  return writer.finish(layer.compressed_bytes_read());
+}
+
+std::unique_ptr<LayerEntries> read_extract(std::string extract) {
+  return std::make_unique<ExtractReader>(std::move(extract));
+}
+
+void BothExtractors::begin_file(std::string_view path) {
+  first_.begin_file(path);
+  second_.begin_file(path);
+}
+void BothExtractors::append(std::string_view bytes) {
+  first_.append(bytes);
+  second_.append(bytes);
+}
+std::string BothExtractors::end_file() {
+  ToBytes both;
+  both.text(first_.end_file());
+  both.text(second_.end_file());
+  return both.take();
+}
+
+void BothSinks::next_file(const PathTable& paths, NodeId path) {
+  first_.next_file(paths, path);
+  second_.next_file(paths, path);
+}
+std::uint32_t BothSinks::begin_file() {
+  second_.begin_file();
+  return first_.begin_file();
+}
+void BothSinks::append(std::string_view bytes) {
+  first_.append(bytes);
+  second_.append(bytes);
+}
+void BothSinks::end_file() {
+  first_.end_file();
+  second_.end_file();
+}
+void BothSinks::take(std::string_view extract) {
+  FromBytes both(extract);
+  first_.take(both.text());
+  second_.take(both.text());
+}
+
+}  // namespace kiln

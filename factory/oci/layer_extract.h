@@ -1,0 +1,67 @@
+// A layer without its contents: its entries in their order, and of each file only what its readers make of
+// it. What is read of an extract is what is read of the layer, at a fraction of the work, so whoever puts
+// layers on one another (LayerMerge) need not know which of the two it has.
+//
+// An extract is kiln's own and never comes from an image: whoever reads one has proven it first.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "oci/layer_merge.h"
+
+namespace kiln {
+
+// Makes of each file's content what a ContentSink needs of it.
+class ContentExtractor {
+ public:
+  virtual ~ContentExtractor() = default;
+  virtual void begin_file(std::string_view path) = 0;  // as ContentSink::next_file has it
+  virtual void append(std::string_view bytes) = 0;
+  virtual std::string end_file() = 0;  // what ContentSink::take is given
+};
+
+// Bytes of an extract: over a hundred thousand files with all that is kept of them. A layer that needs more
+// is read anew for each image.
+inline constexpr std::size_t kMostExtract = 128u << 20;
+
+// Reads a whole layer; nullopt for one whose extract is over kMostExtract. Throws Error(input) for what is
+// wrong with the layer, and what `contents` throws.
+std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents);
+
+// The layer's entries, with their numbers, limits on the layer alone already held. Throws Error(input) for
+// bytes that extract_of() did not make.
+std::unique_ptr<LayerEntries> read_extract(std::string extract);
+
+// Both of two, of the same files.
+class BothExtractors final : public ContentExtractor {
+ public:
+  BothExtractors(ContentExtractor& first, ContentExtractor& second) : first_(first), second_(second) {}
+  void begin_file(std::string_view path) override;
+  void append(std::string_view bytes) override;
+  std::string end_file() override;
+
+ private:
+  ContentExtractor& first_;
+  ContentExtractor& second_;
+};
+
+// Hands everything on to two, and each its own part of what BothExtractors made.
+class BothSinks final : public ContentSink {
+ public:
+  BothSinks(ContentSink& first, ContentSink& second) : first_(first), second_(second) {}
+  void next_file(const PathTable& paths, NodeId path) override;
+  std::uint32_t begin_file() override;  // of the first
+  void append(std::string_view bytes) override;
+  void end_file() override;
+  void take(std::string_view extract) override;
+
+ private:
+  ContentSink& first_;
+  ContentSink& second_;
+};
+
+}  // namespace kiln
