@@ -7,136 +7,43 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
-
-#include "evidence/spool.h"
 
 namespace kiln::evidence {
 namespace {
 
-constexpr std::size_t kTextLimit = 4096;          // of one file that may configure the loader
-constexpr std::size_t kAllTextLimit = 64u << 20;  // of all of them
-constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
+constexpr std::size_t kAllTextLimit = 64u << 20;  // of all texts that may configure the loader
 
-// ld.so.conf includes files of any name, and which ones is known only when all layers are read: so every
-// small text that could be such a file is kept, within kAllTextLimit.
-bool may_configure_loader(std::string_view text) {
-  bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f);
-  });
-  return plain && (text.find('/') != text.npos || text.find("include") != text.npos);
-}
-
-// Takes files as they stream by and examines each when it is whole.
+// Takes files as they stream by, and keeps what is found in each.
 class Examiner final : public ContentSink {
  public:
-  explicit Examiner(const ReadOptions& options) : options_(options) {}
+  explicit Examiner(const ReadOptions& options) : examiner_(options.jobs, options.cache) {}
 
   std::uint32_t begin_file() override {
     contents_.emplace_back();
-    spool_.clear();
-    hasher_.reset();
-    start_.clear();
-    kind_ = Kind::undecided;
+    examiner_.begin();
     return static_cast<std::uint32_t>(contents_.size() - 1);
   }
+  void append(std::string_view bytes) override { examiner_.append(bytes); }
+  void end_file() override { keep(examiner_.end()); }
+  void take(std::string_view extract) override { keep(content_from_bytes(extract)); }
 
-  void append(std::string_view bytes) override {
-    contents_.back().size += bytes.size();
-    if (kind_ == Kind::elf) return keep(bytes);
-    if (kind_ == Kind::other) return;
-    // A layer hands over files in pieces of any size: even the four bytes of the magic may come apart.
-    start_.append(bytes.substr(0, kTextLimit + 1 - std::min(start_.size(), kTextLimit + 1)));
-    if (start_.size() < 4) return;
-    if (is_elf(start_)) {
-      kind_ = Kind::elf;
-      hasher_ = std::make_unique<Hasher>();
-      // start_ holds all that came before and the beginning of these bytes.
-      std::size_t before = static_cast<std::size_t>(contents_.back().size) - bytes.size();
-      keep(std::string_view(start_).substr(0, before));
-      keep(bytes);
-    } else if (start_.size() > kTextLimit) {
-      kind_ = Kind::other;
-    }
-  }
-
-  void end_file() override {
-    if (kind_ == Kind::elf) return examine_elf();
-    if (kind_ == Kind::undecided && text_bytes_ < kAllTextLimit && may_configure_loader(start_)) {
-      text_bytes_ += start_.size();
-      contents_.back().text = start_;
-    }
-  }
-
-  std::deque<Content> take() { return std::move(contents_); }
-  std::size_t from_cache() const { return from_cache_; }
+  std::deque<Content> contents() { return std::move(contents_); }
 
  private:
-  enum class Kind { undecided, elf, other };
-
-  void keep(std::string_view bytes) {
-    if (spool_.size() + bytes.size() > kElfLimit)
-      throw Error(ExitCode::input, fmt::format("an ELF file is larger than {} bytes", kElfLimit));
-    hasher_->update(bytes);
-    spool_.append(bytes);
+  // Of the texts no more than an image may have, whether they are read or come out of extracts.
+  void keep(Content content) {
+    if (text_bytes_ >= kAllTextLimit) content.text.clear();
+    text_bytes_ += content.text.size();
+    contents_.back() = std::move(content);
   }
 
-  void examine_elf() {
-    Content& content = contents_.back();
-    Digest digest = hasher_->finish();
-    if (options_.cache != nullptr) content.facts = options_.cache->find(digest);
-    if (content.facts) {
-      ++from_cache_;
-      return;
-    }
-    try {
-      content.facts = examine(spool_.bytes(), options_.jobs);
-      if (options_.cache != nullptr) options_.cache->keep(digest, *content.facts);
-    } catch (const Error& error) {
-      // One damaged file is a finding of its own, not the end of the report.
-      if (error.code() != ExitCode::input) throw;
-      content.damage = error.message();
-    }
-  }
-
-  const ReadOptions& options_;
+  FileExaminer examiner_;
   std::deque<Content> contents_;
-  Spool spool_;
-  std::unique_ptr<Hasher> hasher_;
-  std::string start_;
-  Kind kind_ = Kind::undecided;
   std::size_t text_bytes_ = 0;
-  std::size_t from_cache_ = 0;
 };
 
-// Hands everything on to two takers.
-class BothSinks final : public ContentSink {
- public:
-  BothSinks(ContentSink& first, ContentSink& second) : first_(first), second_(second) {}
-  void next_file(const PathTable& paths, NodeId path) override {
-    first_.next_file(paths, path);
-    second_.next_file(paths, path);
-  }
-  std::uint32_t begin_file() override {
-    second_.begin_file();
-    return first_.begin_file();
-  }
-  void append(std::string_view bytes) override {
-    first_.append(bytes);
-    second_.append(bytes);
-  }
-  void end_file() override {
-    first_.end_file();
-    second_.end_file();
-  }
-
- private:
-  ContentSink& first_;
-  ContentSink& second_;
-};
-
-ImageFiles merge_layers(std::size_t count, const LayerMerge::OpenLayer& open, const ReadOptions& options) {
+ImageFiles merge_layers(std::size_t count, const LayerMerge::OpenEntries& open, const ReadOptions& options) {
   Examiner examiner(options);
   std::optional<BothSinks> both;
   if (options.also != nullptr) both.emplace(examiner, *options.also);
@@ -145,9 +52,8 @@ ImageFiles merge_layers(std::size_t count, const LayerMerge::OpenLayer& open, co
   merge.run();
   ImageFiles files;
   files.tree = std::move(merge.tree());
-  files.contents = examiner.take();
+  files.contents = examiner.contents();
   files.layers = count;
-  files.from_cache = examiner.from_cache();
   return files;
 }
 
@@ -158,9 +64,8 @@ class FolderReader {
 
   ImageFiles run() {
     walk(root_, "");
-    files_.contents = examiner_.take();
+    files_.contents = examiner_.contents();
     files_.layers = 1;
-    files_.from_cache = examiner_.from_cache();
     return std::move(files_);
   }
 
@@ -216,24 +121,13 @@ class FolderReader {
   ImageFiles files_;
 };
 
+std::unique_ptr<LayerEntries> read_layer(const ReadOnlyFile& file, const LayerBlob& layer) {
+  auto stream = std::make_unique<LayerStream>(BlobSection{&file, 0, file.size()}, layer.descriptor,
+                                              layer.diff_id, LayerLimits{});
+  return std::make_unique<LayerReader>(std::move(stream), EntryLimits{}, LayerLimits{});
+}
+
 }  // namespace
-
-std::optional<FileFacts> FolderCache::find(const Digest& digest) {
-  auto bytes = files_.read(file(digest));
-  if (!bytes) return std::nullopt;
-  try {
-    JsonNode root = JsonDocument::parse(*bytes, file(digest).string()).root();
-    if (root.at("version").string() != facts_version()) return std::nullopt;
-    return file_facts_from_json(root.at("facts"));
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
-  if (facts.code_bytes < kCachedCode) return;
-  files_.write(file(digest), Json{{"version", facts_version()}, {"facts", to_json(facts)}}.dump());
-}
 
 ImageFiles read_image(const SourceImage& image, const ReadOptions& options) {
   std::uint64_t done = 0;
@@ -242,7 +136,7 @@ ImageFiles read_image(const SourceImage& image, const ReadOptions& options) {
       [&](std::size_t layer) {
         if (options.progress) options.progress(done, image.compressed_size());
         done += image.layer_size(layer);
-        return image.open_layer(layer, {});
+        return std::make_unique<LayerReader>(image.open_layer(layer, {}), EntryLimits{}, LayerLimits{});
       },
       options);
 }
@@ -253,8 +147,8 @@ ImageFiles read_layers(const std::vector<LayerBlob>& layers, const ReadOptions& 
   return merge_layers(
       layers.size(),
       [&](std::size_t i) {
-        BlobSection blob{&files[i], 0, files[i].size()};
-        return std::make_unique<LayerStream>(blob, layers[i].descriptor, layers[i].diff_id, LayerLimits{});
+        auto extract = options.extracts != nullptr ? options.extracts->open(layers[i]) : nullptr;
+        return extract ? std::move(extract) : read_layer(files[i], layers[i]);
       },
       options);
 }

@@ -5,62 +5,42 @@
 
 #include <deque>
 #include <functional>
-#include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/effects.h"
-#include "evidence/file_facts.h"
+#include "evidence/facts_cache.h"
+#include "evidence/file_examiner.h"
 #include "oci/image_source.h"
 #include "oci/image_tree.h"
 #include "oci/layer_merge.h"
 
 namespace kiln::evidence {
 
-// Facts found before, by the digest of the file's bytes.
-class FactsCache {
- public:
-  virtual ~FactsCache() = default;
-  virtual std::optional<FileFacts> find(const Digest& digest) = 0;
-  virtual void keep(const Digest& digest, const FileFacts& facts) = 0;
-};
+struct LayerBlob;
 
-// A cache in a folder, one file for each ELF file with at least kCachedCode bytes of code: less is scanned
-// faster than read. Damaged and older files are as good as absent.
-class FolderCache final : public FactsCache {
+// Layers read before.
+class LayerExtracts {
  public:
-  static constexpr std::uint64_t kCachedCode = 4u << 20;
-  FolderCache(fs::path folder, FileSystem& files) : folder_(std::move(folder)), files_(files) {}
-  std::optional<FileFacts> find(const Digest& digest) override;
-  void keep(const Digest& digest, const FileFacts& facts) override;
-
- private:
-  fs::path file(const Digest& digest) const { return folder_ / (digest.hex() + ".json"); }
-  fs::path folder_;
-  FileSystem& files_;
+  virtual ~LayerExtracts() = default;
+  // The layer's extract (oci/layer_extract.h), made by FileExaminer and by whoever `also` is; nullptr where
+  // the layer is to be read.
+  virtual std::unique_ptr<LayerEntries> open(const LayerBlob& layer) = 0;
 };
 
 struct ReadOptions {
   unsigned jobs = 1;
   FactsCache* cache = nullptr;
-  ContentSink* also = nullptr;  // takes the same contents, with the same ids: one pass for two readers
+  ContentSink* also = nullptr;        // takes the same contents, with the same ids: one pass for two readers
+  LayerExtracts* extracts = nullptr;  // read_layers() only, and with `also`
   std::function<void(std::uint64_t done, std::uint64_t all)> progress;  // compressed bytes
-};
-
-// What a regular file holds.
-struct Content {
-  std::optional<FileFacts> facts;  // of an ELF file
-  std::string damage;              // of a file that begins like ELF and is none
-  std::string text;                // of a small text file
-  std::uint64_t size = 0;
 };
 
 struct ImageFiles {
   ImageTree tree;
   std::deque<Content> contents;  // by the payload of a file's inode
   std::size_t layers = 0;
-  std::size_t from_cache = 0;
 };
 
 // One layer of an image, lowest first.

@@ -12,54 +12,6 @@
 namespace kiln::sbom {
 namespace {
 
-constexpr std::uint64_t kMostKept = 1ull << 30;  // bytes of all databases of an image
-
-// What a file may be by its path, wherever it is, and how much of it is read. Symbolic links decide later
-// what is really there.
-struct Wanted {
-  std::string_view ending;  // of the path; a "/" at the end: anything directly in that folder
-  std::uint64_t most;
-};
-constexpr Wanted kWanted[] = {
-    {"lib/dpkg/status", 64u << 20},
-    {"lib/dpkg/status.d/", 1u << 20},
-    {"lib/dpkg/info/", 16u << 20},
-    {"/copyright", 4u << 20},
-    {"lib/apk/db/installed", 64u << 20},
-    {"rpm/rpmdb.sqlite", 512u << 20},
-    {".dist-info/METADATA", 1u << 20},
-    {".dist-info/INSTALLER", 1u << 10},
-    {".dist-info/direct_url.json", 64u << 10},
-    {".egg-info/PKG-INFO", 1u << 20},
-    {".egg-info", 1u << 20},
-    {"conda-meta/", 32u << 20},
-    {"os-release", 64u << 10},
-};
-
-std::uint64_t limit_of(std::string_view path) {
-  std::string_view folder = path.substr(0, path.rfind('/') + 1);
-  for (const Wanted& wanted : kWanted) {
-    bool below = wanted.ending.back() == '/';
-    if (!(below ? folder : path).ends_with(wanted.ending)) continue;
-    if (wanted.ending == "lib/dpkg/info/" && !path.ends_with(".list")) return 0;
-    if (wanted.ending == "conda-meta/" && !path.ends_with(".json")) return 0;
-    return wanted.most;
-  }
-  return 0;
-}
-
-// Of a package's list of files only what Python packages are known by is needed: without it, large images
-// would keep tens of megabytes.
-std::string python_lines(std::string_view list) {
-  std::string kept;
-  while (!list.empty()) {
-    std::string_view line = list.substr(0, list.find('\n'));
-    list.remove_prefix(std::min(list.size(), line.size() + 1));
-    if (is_python_metadata(line)) (kept += line) += '\n';
-  }
-  return kept;
-}
-
 class InventoryReader {
  public:
   InventoryReader(ImageTree& tree, const DatabaseFiles& files) : tree_(tree), files_(files) {}
@@ -99,7 +51,7 @@ class InventoryReader {
       gap(path, path.ends_with(".db") ? "RPM's ndb format is not read" : "Berkeley DB is not read");
     if (path.ends_with("rpm/rpmdb.sqlite-wal"))
       gap(path, "changes that are not yet in rpmdb.sqlite are not read");
-    if (limit_of(path) != 0) databases_.push_back(path);
+    if (database_limit(path) != 0) databases_.push_back(path);
   }
 
   void gap(const std::string& path, const std::string& why) {
@@ -229,38 +181,6 @@ class InventoryReader {
 };
 
 }  // namespace
-
-void DatabaseFiles::next_file(const PathTable& paths, NodeId path) { path_ = paths.path(path); }
-
-std::uint32_t DatabaseFiles::begin_file() {
-  limit_ = limit_of(path_);
-  if (limit_ != 0) kept_[files_];
-  return files_++;
-}
-
-void DatabaseFiles::append(std::string_view bytes) {
-  if (limit_ == 0) return;
-  std::string& kept = kept_[files_ - 1];
-  kept += bytes;
-  total_ += bytes.size();
-  if (kept.size() <= limit_ && total_ <= kMostKept) return;
-  total_ -= kept.size();
-  kept_.erase(files_ - 1);
-  limit_ = 0;
-}
-
-void DatabaseFiles::end_file() {
-  if (limit_ == 0 || !path_.ends_with(".list")) return;
-  std::string& kept = kept_[files_ - 1];
-  total_ -= kept.size();
-  kept = python_lines(kept);
-  total_ += kept.size();
-}
-
-const std::string* DatabaseFiles::find(std::uint32_t content) const {
-  auto found = kept_.find(content);
-  return found == kept_.end() ? nullptr : &found->second;
-}
 
 Inventory read_inventory(ImageTree& tree, const DatabaseFiles& files) {
   return InventoryReader(tree, files).read();

@@ -1,0 +1,132 @@
+#include "evidence/file_examiner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/field_bytes.h"
+
+namespace kiln::evidence {
+
+template <typename Bytes>
+static void fields(Bytes& bytes, Witness& witness) {
+  bytes(witness.symbol, witness.address, witness.instruction);
+}
+
+template <typename Bytes>
+static void fields(Bytes& bytes, FeatureFacts& facts) {
+  bytes(facts.instructions, facts.functions, facts.unconditional, facts.dispatched);
+}
+
+template <typename Bytes>
+static void fields(Bytes& bytes, DynamicFacts& facts) {
+  bytes(facts.soname, facts.needed, facts.rpath, facts.runpath, facts.init, facts.fini,
+        facts.no_default_libraries);
+}
+
+template <typename Bytes>
+static void fields(Bytes& bytes, GpuCode& code) {
+  bytes(code.sm, code.compute, code.gfx);
+}
+
+template <typename Bytes>
+static void fields(Bytes& bytes, FileFacts& facts) {
+  bytes(facts.machine, facts.type, facts.interpreter, facts.dynamic, facts.needs_glibc, facts.provides_glibc,
+        facts.code_bytes, facts.functions, facts.boundaries, facts.undecodable_bytes, facts.features,
+        facts.queries, facts.gpu, facts.problems);
+}
+
+template <typename Bytes>
+static void fields(Bytes& bytes, Content& content) {
+  bytes(content.facts, content.damage, content.text, content.size);
+}
+
+namespace {
+
+constexpr std::size_t kTextLimit = 4096;          // of one file that may configure the loader
+constexpr std::uint64_t kElfLimit = 16ull << 30;  // of one ELF file
+
+// ld.so.conf includes files of any name, and which ones is known only when all layers are read: so every
+// small text that could be such a file is kept.
+bool may_configure_loader(std::string_view text) {
+  bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c == '\n' || c == '\t' || c == '\r' || (c >= ' ' && c != 0x7f);
+  });
+  return plain && (text.find('/') != text.npos || text.find("include") != text.npos);
+}
+
+}  // namespace
+
+std::string to_bytes(Content& content) {
+  ToBytes bytes;
+  bytes(content);
+  return bytes.take();
+}
+
+Content content_from_bytes(std::string_view bytes) {
+  FromBytes from(bytes);
+  Content content;
+  from(content);
+  return content;
+}
+
+void FileExaminer::begin() {
+  content_ = {};
+  spool_.clear();
+  hasher_.reset();
+  start_.clear();
+  kind_ = Kind::undecided;
+}
+
+void FileExaminer::append(std::string_view bytes) {
+  content_.size += bytes.size();
+  if (kind_ == Kind::elf) return keep(bytes);
+  if (kind_ == Kind::other) return;
+  // A layer hands over files in pieces of any size: even the four bytes of the magic may come apart.
+  start_.append(bytes.substr(0, kTextLimit + 1 - std::min(start_.size(), kTextLimit + 1)));
+  if (start_.size() < 4) return;
+  if (is_elf(start_)) {
+    kind_ = Kind::elf;
+    hasher_ = std::make_unique<Hasher>();
+    // start_ holds all that came before and the beginning of these bytes.
+    std::size_t before = static_cast<std::size_t>(content_.size) - bytes.size();
+    keep(std::string_view(start_).substr(0, before));
+    keep(bytes);
+  } else if (start_.size() > kTextLimit) {
+    kind_ = Kind::other;
+  }
+}
+
+Content FileExaminer::end() {
+  if (kind_ == Kind::elf) examine_elf();
+  if (kind_ == Kind::undecided && may_configure_loader(start_)) content_.text = start_;
+  return std::move(content_);
+}
+
+std::string FileExaminer::end_file() {
+  Content content = end();
+  return to_bytes(content);
+}
+
+void FileExaminer::keep(std::string_view bytes) {
+  if (spool_.size() + bytes.size() > kElfLimit)
+    throw Error(ExitCode::input, fmt::format("an ELF file is larger than {} bytes", kElfLimit));
+  hasher_->update(bytes);
+  spool_.append(bytes);
+}
+
+void FileExaminer::examine_elf() {
+  Digest digest = hasher_->finish();
+  if (cache_ != nullptr) content_.facts = cache_->find(digest);
+  if (content_.facts) return;
+  try {
+    content_.facts = examine(spool_.bytes(), jobs_);
+    if (cache_ != nullptr) cache_->keep(digest, *content_.facts);
+  } catch (const Error& error) {
+    // One damaged file is a finding of its own, not the end of the report.
+    if (error.code() != ExitCode::input) throw;
+    content_.damage = error.message();
+  }
+}
+
+}  // namespace kiln::evidence
