@@ -7,6 +7,7 @@
 
 #include "package/documents.h"
 #include "package/kept_contents.h"
+#include "package/kept_layers.h"
 
 namespace kiln {
 namespace {
@@ -100,11 +101,32 @@ std::string excess_of(const evidence::Evidence& found) {
   return fmt::format("code exceeds the target {}: {}{}; {}", found.declared.target, first, more, holder);
 }
 
+struct ReadLayers {
+  evidence::ImageFiles files;
+  sbom::DatabaseFiles databases;
+};
+
+ReadLayers read_layers(const std::vector<evidence::LayerBlob>& layers, const Examination& how,
+                       KeptLayers* kept) {
+  ReadLayers read;
+  read.files = evidence::read_layers(layers, {how.jobs, how.cache, &read.databases, kept, {}});
+  return read;
+}
+
+// What is kept of layers may spare work and nothing else: an image that is refused is refused by its layers,
+// in their words.
+ReadLayers read_layers(const std::vector<evidence::LayerBlob>& layers, const Examination& how) {
+  if (how.layers != nullptr) try {
+      return read_layers(layers, how, how.layers);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input) throw;
+    }
+  return read_layers(layers, how, nullptr);
+}
+
 Contents read_contents(const evidence::Declaration& declared, const LayerChain& built, const BlobStore& store,
                        const Examination& how) {
-  sbom::DatabaseFiles databases;
-  evidence::ReadOptions options{how.jobs, how.cache, &databases, {}};
-  evidence::ImageFiles files = evidence::read_layers(blobs_of(built, store), options);
+  auto [files, databases] = read_layers(blobs_of(built, store), how);
   evidence::Evidence found = evidence::judge(files, declared, how.cpus);
   std::string report = to_json(found, true).dump(1, ' ', false, Json::error_handler_t::replace);
   Digest digest = store.put(report, std::string(kEvidenceType)).digest;

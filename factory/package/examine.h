@@ -14,12 +14,14 @@
 namespace kiln {
 
 class KeptContents;
+class KeptLayers;
 
 struct Examination {
   const Microarchitectures& cpus;
   unsigned jobs = 1;                      // scanning threads
   evidence::FactsCache* cache = nullptr;  // null: every file is read anew
   KeptContents* kept = nullptr;           // null: the layers are read though equal ones were
+  KeptLayers* layers = nullptr;           // null: no layer is read from what another image's had
 };
 
 struct Contents {
@@ -29,9 +31,9 @@ struct Contents {
   std::string excess;  // "code exceeds the target …"; "" when it does not
 };
 
-// Reads the layers and judges them by what the spec declares, once for all cells of equal layers that declare
-// the same. The whole report becomes a blob of the store.
-// Throws Error(input) for damaged layers.
+// Reads the layers, each once for all images that have it, and judges them by what the spec declares, once
+// for all cells of equal layers that declare the same. The whole report becomes a blob of the store. Throws
+// Error(input) for damaged layers.
 Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore& store,
                  const Examination& how);
 

@@ -1,6 +1,7 @@
 #include "package/package.h"
 
 #include "package/kept_contents.h"
+#include "package/kept_layers.h"
 
 namespace kiln {
 
@@ -10,7 +11,9 @@ Artifact package(const PackageRequest& request, const BlobStore& store, FileSyst
   const DocumentFacts& facts = request.facts;
   evidence::FolderCache cache(request.evidence_cache, files);
   KeptContents kept(request.evidence_cache, facts.tool + " " + facts.flag_table, files);
-  Contents contents = examine(spec, request.built, store, {request.cpus, request.jobs, &cache, &kept});
+  KeptLayers layers(request.evidence_cache, files, request.jobs, &cache);
+  Contents contents =
+      examine(spec, request.built, store, {request.cpus, request.jobs, &cache, &kept, &layers});
   files.write(request.evidence_log, contents.table);
   if (request.refuse_excess) refuse_excess(contents);
   Artifact artifact = compose(spec, request.built, std::move(contents.evidence), facts.epoch);

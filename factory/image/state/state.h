@@ -17,7 +17,7 @@
 //   logs/<cell>/           links to those of the cell (image/build/log_links.h)
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
-//   evidence/<digest>.json what was found in a large ELF file: a cache
+//   evidence/              what was found in large ELF files, in layers and in images: a cache
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
 //   beside it tmp/                   private folders of running steps store/                 BlobStore

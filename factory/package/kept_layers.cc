@@ -1,0 +1,90 @@
+#include "package/kept_layers.h"
+
+#include <fmt/format.h>
+
+#include "base/file_lock.h"
+#include "oci/blob_damage.h"
+#include "sbom/inventory.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kForm = "1";     // of an extract's bytes
+constexpr const char* kTooLarge = "";  // kept in the place of an extract that would be
+
+// Of everything that decides what an extract says. That the blob unfolds to the DiffID was seen when it was
+// made, so both are in it, and the media type, by which it is unfolded.
+std::string name_of(const evidence::LayerBlob& layer) {
+  return "layer-" + Digest::of(fmt::format("{} {} {}\n{}\n{}\n{}", kForm, evidence::facts_version(),
+                                           sbom::databases_version(), layer.descriptor.digest.text(),
+                                           layer.diff_id.text(), layer.descriptor.media_type))
+                        .hex();
+}
+
+// Over the name as well: the extract of another layer proves nothing.
+std::string proof(const std::string& name, std::string_view extract) {
+  Hasher hasher;
+  hasher.update(name.data(), name.size());
+  hasher.update(extract.data(), extract.size());
+  return hasher.finish().hex() + "\n";
+}
+
+}  // namespace
+
+std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer) {
+  const std::string name = name_of(layer);
+  std::optional<std::string> extract = find(name);
+  if (!extract) {
+    const PassingLock lock(folder_ / (name + ".lock"));
+    extract = find(name);
+    if (!extract) {
+      extract = make(layer);
+      if (!extract) return nullptr;
+      files_.write(folder_ / name, proof(name, *extract) + *extract);
+      whole_.insert(layer.descriptor.digest.hex());
+    }
+  }
+  if (*extract == kTooLarge || !is_whole(layer)) return nullptr;
+  return read_extract(std::move(*extract));
+}
+
+std::optional<std::string> KeptLayers::find(const std::string& name) const {
+  try {
+    auto text = files_.read(folder_ / name);
+    const std::size_t end = text ? text->find('\n') : std::string::npos;
+    if (end == std::string::npos) return std::nullopt;
+    const std::string proven = text->substr(0, end + 1);
+    text->erase(0, end + 1);
+    if (proven != proof(name, *text)) return std::nullopt;
+    return text;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> KeptLayers::make(const evidence::LayerBlob& layer) const {
+  try {
+    const ReadOnlyFile file(layer.file);
+    LayerStream stream({&file, 0, file.size()}, layer.descriptor, layer.diff_id, {});
+    LayerReader reader(stream, {}, {});
+    evidence::FileExaminer code(jobs_, cache_);
+    sbom::DatabaseExtractor packages;
+    BothExtractors both(code, packages);
+    return extract_of(reader, both).value_or(kTooLarge);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    return std::nullopt;
+  }
+}
+
+// Whoever reads the layer itself compares its digest, and whoever does not must see damage, too.
+bool KeptLayers::is_whole(const evidence::LayerBlob& layer) {
+  const std::string digest = layer.descriptor.digest.hex();
+  if (whole_.contains(digest)) return true;
+  if (!has_bytes_of(layer.file, layer.descriptor.digest)) return false;
+  whole_.insert(digest);
+  return true;
+}
+
+}  // namespace kiln
