@@ -1,6 +1,7 @@
 #include "oci/layer_extract.h"
 
 #include <fmt/format.h>
+#include <zstd.h>
 
 #include <algorithm>
 
@@ -24,6 +25,27 @@ std::size_t common_start(std::string_view a, std::string_view b) {
       std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first - a.begin());
 }
 
+constexpr int kLevel = 3;  // of zstd
+
+std::string packed(const std::string& bytes) {
+  std::string frame(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size = ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size) != 0)
+    throw Error(ExitCode::internal, fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  frame.resize(size);
+  return frame;
+}
+
+std::string unpacked(std::string_view frame) {
+  const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (size > kMostExtract + 64)  // with its end; errors are larger than all sizes
+    throw Error(ExitCode::input, "is no extract of a layer");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  if (ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size()) != bytes.size())
+    throw Error(ExitCode::input, "a layer's extract is damaged");
+  return bytes;
+}
+
 class ExtractWriter {
  public:
   // `compressed`: bytes of the layer that were read when the entry was.
@@ -41,7 +63,7 @@ class ExtractWriter {
   std::string finish(std::uint64_t compressed) {
     bytes_.number(kEnd);
     count(compressed);
-    return bytes_.take();
+    return packed(bytes_.take());
   }
 
  private:
@@ -56,7 +78,7 @@ class ExtractWriter {
 
 class ExtractReader final : public LayerEntries {
  public:
-  explicit ExtractReader(std::string extract) : extract_(std::move(extract)), bytes_(extract_) {}
+  explicit ExtractReader(std::string_view extract) : extract_(unpacked(extract)), bytes_(extract_) {}
 
   bool next(LayerEntry& entry) override {
     const bool more = bytes_.number() != kEnd;
@@ -96,7 +118,7 @@ class ExtractReader final : public LayerEntries {
 
 }  // namespace
 
-std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents) {
+std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents, std::size_t most) {
   ExtractWriter writer;
   LayerEntry entry;
   while (layer.next(entry)) {
@@ -110,13 +132,13 @@ std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& con
       });
       writer.add_content(contents.end_file());
     }
-    if (writer.size() > kMostExtract) return std::nullopt;
+    if (writer.size() > most) return std::nullopt;
   }
   return writer.finish(layer.compressed_bytes_read());
 }
 
-std::unique_ptr<LayerEntries> read_extract(std::string extract) {
-  return std::make_unique<ExtractReader>(std::move(extract));
+std::unique_ptr<LayerEntries> read_extract(std::string_view extract) {
+  return std::make_unique<ExtractReader>(extract);
 }
 
 void BothExtractors::begin_file(std::string_view path) {

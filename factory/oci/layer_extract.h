@@ -24,17 +24,18 @@ class ContentExtractor {
   virtual std::string end_file() = 0;  // what ContentSink::take is given
 };
 
-// Bytes of an extract: over a hundred thousand files with all that is kept of them. A layer that needs more
-// is read anew for each image.
+// Bytes of an extract before it is compressed: over a hundred thousand files with all that is kept of them. A
+// layer that needs more is read anew for each image.
 inline constexpr std::size_t kMostExtract = 128u << 20;
 
-// Reads a whole layer; nullopt for one whose extract is over kMostExtract. Throws Error(input) for what is
-// wrong with the layer, and what `contents` throws.
-std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents);
+// Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
+// Error(input) for what is wrong with the layer, and what `contents` throws.
+std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents,
+                                      std::size_t most = kMostExtract);
 
 // The layer's entries, with their numbers, limits on the layer alone already held. Throws Error(input) for
 // bytes that extract_of() did not make.
-std::unique_ptr<LayerEntries> read_extract(std::string extract);
+std::unique_ptr<LayerEntries> read_extract(std::string_view extract);
 
 // Both of two, of the same files.
 class BothExtractors final : public ContentExtractor {

@@ -45,7 +45,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
     }
   }
   if (*extract == kTooLarge || !is_whole(layer)) return nullptr;
-  return read_extract(std::move(*extract));
+  return read_extract(*extract);
 }
 
 std::optional<std::string> KeptLayers::find(const std::string& name) const {
@@ -71,7 +71,7 @@ std::optional<std::string> KeptLayers::make(const evidence::LayerBlob& layer) co
     evidence::FileExaminer code(jobs_, cache_);
     sbom::DatabaseExtractor packages;
     BothExtractors both(code, packages);
-    return extract_of(reader, both).value_or(kTooLarge);
+    return extract_of(reader, both, most_).value_or(kTooLarge);
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
     return std::nullopt;

@@ -17,9 +17,10 @@ namespace kiln {
 // one of another version, is as good as absent. All may be deleted at any time.
 class KeptLayers final : public evidence::LayerExtracts {
  public:
-  // `jobs` and `cache` as evidence::FileExaminer has them.
-  KeptLayers(std::filesystem::path folder, FileSystem& files, unsigned jobs, evidence::FactsCache* cache)
-      : folder_(std::move(folder)), files_(files), jobs_(jobs), cache_(cache) {}
+  // `jobs` and `cache` as evidence::FileExaminer has them; `most`: bytes of an extract.
+  KeptLayers(std::filesystem::path folder, FileSystem& files, unsigned jobs, evidence::FactsCache* cache,
+             std::size_t most = kMostExtract)
+      : folder_(std::move(folder)), files_(files), jobs_(jobs), cache_(cache), most_(most) {}
 
   // What is kept, else what is made of the layer and kept; whoever asks for the same at the same time waits.
   // nullptr for a layer that is damaged or extraordinarily large: reading it says what there is to say.
@@ -35,6 +36,7 @@ class KeptLayers final : public evidence::LayerExtracts {
   FileSystem& files_;
   unsigned jobs_;
   evidence::FactsCache* cache_;
+  std::size_t most_;
   std::set<std::string> whole_;  // digests of blobs whose bytes were compared: one that is opened twice
 };
 

@@ -15,6 +15,16 @@ std::string data(const std::string& name) {
   return RealFileSystem().read(fs::path(KILN_TEST_DATA) / "sbom" / name).value_or("");
 }
 
+// Counts the ELF files that are looked at.
+struct Scans final : evidence::FactsCache {
+  std::optional<evidence::FileFacts> find(const Digest&) override {
+    ++asked;
+    return std::nullopt;
+  }
+  void keep(const Digest&, const evidence::FileFacts&) override {}
+  std::atomic<int> asked = 0;
+};
+
 class KeptLayersTest : public testing::PackedImage {
  protected:
   fs::path kept() const { return folder / "evidence"; }
@@ -167,15 +177,7 @@ TEST_F(KeptLayersTest, AnotherDiffIdIsAnotherLayer) {
 // The blob is read for its digest alone: what is inside comes from the extract.
 TEST_F(KeptLayersTest, EachLayerIsReadOnceForAllImages) {
   add_library(wide);
-  std::string counted;
-  struct Counting final : evidence::FactsCache {
-    std::optional<evidence::FileFacts> find(const Digest&) override {
-      ++asked;
-      return std::nullopt;
-    }
-    void keep(const Digest&, const evidence::FileFacts&) override {}
-    std::atomic<int> asked = 0;
-  } scanned;
+  Scans scanned;
   KeptLayers layers(kept(), files, 1, &scanned);
   said(&layers);
   EXPECT_EQ(scanned.asked, 1);
@@ -193,6 +195,20 @@ TEST_F(KeptLayersTest, EachLayerIsReadOnceForAllImages) {
   for (std::thread& cell : cells) cell.join();
   EXPECT_EQ(scanned.asked, 2) << "whoever asks at the same time waits";
   EXPECT_EQ(files.list(kept()).size(), 3u);
+}
+
+// An extract of it is tried once and never again.
+TEST_F(KeptLayersTest, ALayerWithTooMuchToKeepIsReadForEachImage) {
+  built.layers.clear();
+  add_library(wide);
+  const std::string direct = said(nullptr);
+  Scans scanned;
+  for (int time = 0; time < 3; ++time) {
+    KeptLayers layers(kept(), files, 1, &scanned, 100);
+    EXPECT_EQ(said(&layers), direct);
+    EXPECT_EQ(scanned.asked, 1) << "by extracts; readers of layers do not ask";
+  }
+  EXPECT_LT(fs::file_size(extract()), 100u);
 }
 
 }  // namespace
