@@ -100,15 +100,15 @@ TEST_F(Claims, NeverTwoAtOnce) {
 }
 
 TEST_F(Claims, WhatTheKilledWroteHalfIsSweptWhenNobodyWrites) {
-  for (const char* name :
-       {".build.ninja.12.0.tmp", "steps/.a.json.12.1.tmp", "built/.b.json.12.1.tmp",
-        "plans/.demo.json.12.1.tmp", "recipes/framework/hello/.distro.sh.12.2.tmp",
-        "images/hello/.2.1-distro-12-0123abcd/oci-layout",
-        "images/hello/.2.1-distro-12-0123abcd.old/oci-layout", "sif.snapshots/.4-0123-12-0123abcd/x.sif"})
+  for (const char* name : {".build.ninja.12.0.tmp", "steps/.a.json.12.1.tmp", "built/.b.json.12.1.tmp",
+                           "plans/.demo.json.12.1.tmp", "recipes/framework/hello/.distro.sh.12.2.tmp",
+                           "images/hello/.2.1-distro-12-0123abcd/oci-layout",
+                           "images/hello/.2.1-distro-12-0123abcd.old/oci-layout", "evidence/layer-1.lock",
+                           "sif.snapshots/.4-0123-12-0123abcd/x.sif"})
     folder.write(name, "half");
-  const std::vector<std::string> stay = {"steps/a.json", "images/hello/2.1-distro/oci-layout",
-                                         "lock",         "recipes/framework/hello/.profile",
-                                         "index.db",     "tmp/.lock"};
+  const std::vector<std::string> stay = {"steps/a.json",     "images/hello/2.1-distro/oci-layout", "lock",
+                                         "evidence/layer-1", "recipes/framework/hello/.profile",   "index.db",
+                                         "tmp/.lock"};
   for (const std::string& name : stay) folder.write(name, "whole");
   {
     const Claim claim(state, "a", clock, [](const std::string&) {});

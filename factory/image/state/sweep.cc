@@ -11,6 +11,9 @@ namespace {
 // What FileSystem::write makes aside.
 bool is_half_written(const std::string& name) { return name.starts_with('.') && name.ends_with(".tmp"); }
 
+// What packaging locks while others wait for what it finds (base/file_lock.h). Nobody packages.
+bool is_lock(const std::string& name) { return name.ends_with(".lock"); }
+
 // Layouts and folders of SIF names are made aside under a first point; no repository, tag or snapshot has
 // one.
 bool is_made_aside(const std::string& name) { return name.starts_with('.'); }
@@ -33,6 +36,7 @@ void sweep_state(const StatePaths& state, FileSystem& files) {
   constexpr std::array kFolders = {"",      "plans",  "origins",     "steps", "tests",
                                    "built", "failed", "conversions", "logs",  "evidence"};
   for (const char* folder : kFolders) remove_those(state.root() / folder, is_half_written, files);
+  remove_those(state.evidence(), is_lock, files);
   remove_below(state.recipes(), files);
   remove_those(state.sif_snapshots(), is_made_aside, files);
   for (const std::string& repository : files.list(state.root() / "images"))
