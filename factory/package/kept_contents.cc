@@ -5,6 +5,7 @@
 
 #include "base/file_lock.h"
 #include "base/json.h"
+#include "base/proven.h"
 #include "oci/blob_damage.h"
 
 namespace kiln {
@@ -33,17 +34,12 @@ std::string text_of(const Contents& contents) {
             {"inventory", sbom::to_json(contents.inventory)},
             {"table", contents.table},
             {"excess", contents.excess}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Digest::of(text).hex() + "\n" + text;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The digest in the first line is that of the rest.
 std::optional<Contents> contents_from(const std::string& text, const std::string& file) {
-  const std::size_t end = text.find('\n');
-  if (end == std::string::npos || Digest::of(text.substr(end + 1)).hex() != text.substr(0, end))
-    return std::nullopt;
   try {
-    const JsonNode root = JsonDocument::parse(text.substr(end + 1), file).root();
+    const JsonNode root = JsonDocument::parse(text, file).root();
     return Contents{evidence_record_from_json(root.at("evidence")),
                     sbom::inventory_from_json(root.at("inventory")), root.at("table").string(),
                     root.at("excess").string()};
@@ -63,6 +59,7 @@ bool are_whole(const LayerChain& built, const BlobStore& store) {
 
 std::optional<Contents> KeptContents::find(const std::filesystem::path& file, const BlobStore& store) const {
   auto text = files_.read(file);
+  if (text) text = proven(file.filename().string(), std::move(*text));
   auto contents = text ? contents_from(*text, file.string()) : std::nullopt;
   if (!contents || !read_damage(store, contents->evidence.report, {}).empty()) return std::nullopt;
   return contents;
@@ -75,7 +72,7 @@ Contents KeptContents::once(const LayerChain& built, const evidence::Declaration
   std::optional<Contents> contents = find(file, store);
   if (!contents || !are_whole(built, store)) {
     contents = examine();
-    files_.write(file, text_of(*contents));
+    files_.write(file, with_proof(file.filename().string(), text_of(*contents)));
   }
   return std::move(*contents);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file_lock.h"
+#include "base/proven.h"
 #include "oci/blob_damage.h"
 #include "sbom/inventory.h"
 
@@ -21,14 +22,6 @@ std::string name_of(const evidence::LayerBlob& layer) {
                         .hex();
 }
 
-// Over the name as well: the extract of another layer proves nothing.
-std::string proof(const std::string& name, std::string_view extract) {
-  Hasher hasher;
-  hasher.update(name.data(), name.size());
-  hasher.update(extract.data(), extract.size());
-  return hasher.finish().hex() + "\n";
-}
-
 }  // namespace
 
 std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer) {
@@ -40,7 +33,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
     if (!extract) {
       extract = make(layer);
       if (!extract) return nullptr;
-      files_.write(folder_ / name, proof(name, *extract) + *extract);
+      files_.write(folder_ / name, with_proof(name, *extract));
       whole_.insert(layer.descriptor.digest.hex());
     }
   }
@@ -51,12 +44,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
 std::optional<std::string> KeptLayers::find(const std::string& name) const {
   try {
     auto text = files_.read(folder_ / name);
-    const std::size_t end = text ? text->find('\n') : std::string::npos;
-    if (end == std::string::npos) return std::nullopt;
-    const std::string proven = text->substr(0, end + 1);
-    text->erase(0, end + 1);
-    if (proven != proof(name, *text)) return std::nullopt;
-    return text;
+    return text ? proven(name, std::move(*text)) : std::nullopt;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
     return std::nullopt;

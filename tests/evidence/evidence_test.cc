@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/proven.h"
 #include "compiled.h"
 #include "support/layout.h"
 
@@ -233,13 +234,21 @@ TEST(ImageFilesTest, TheCacheGivesTheSameAnswer) {
   ASSERT_TRUE(cache.find(digest));
   EXPECT_EQ(to_json(*cache.find(digest)), to_json(facts));
   // What another kiln, or another table of names, found does not count.
-  std::string kept = files.read(folder / (digest.hex() + ".json")).value();
-  std::size_t version = kept.find(facts_version());
+  const std::string name = digest.hex() + ".json";
+  const std::string kept = files.read(folder / name).value();
+  std::string other = proven(digest.hex(), kept).value();
+  std::size_t version = other.find(facts_version());
   ASSERT_NE(version, std::string::npos);
-  folder.write(digest.hex() + ".json", kept.replace(version, 3, "0-x"));
+  folder.write(name, with_proof(digest.hex(), other.replace(version, 3, "0-x")));
   EXPECT_FALSE(cache.find(digest));
-  folder.write(digest.hex() + ".json", kept.substr(0, kept.size() / 2));
+  folder.write(name, kept.substr(0, kept.size() / 2));
   EXPECT_FALSE(cache.find(digest));
+  for (std::size_t at = 0; at < kept.size(); at += 5) {
+    std::string damaged = kept;
+    damaged[at] ^= 1;
+    folder.write(name, damaged);
+    EXPECT_FALSE(cache.find(digest)) << "a bit flipped in byte " << at;
+  }
 }
 
 }  // namespace

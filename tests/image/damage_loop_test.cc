@@ -35,7 +35,7 @@ class DamageLoop : public ::testing::Test {
     std::string first = *below(file).begin();
     if (first == "store") return *std::next(below(file).begin()) == "sha256";
     return first == "images" || first == "built" || first == "steps" || first == "blobs" ||
-           first == "conversions";
+           first == "conversions" || first == "evidence";
   }
   bool is_record(const fs::path& file) const {
     std::string first = *below(file).begin();
@@ -43,7 +43,7 @@ class DamageLoop : public ::testing::Test {
   }
   bool is_cache(const fs::path& file) const {
     std::string first = *below(file).begin();
-    return first == "blobs" || first == "conversions";
+    return first == "blobs" || first == "conversions" || first == "evidence";
   }
 
   std::map<std::string, std::string> blobs() const {
