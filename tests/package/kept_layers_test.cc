@@ -157,7 +157,7 @@ TEST_F(KeptLayersTest, DamageOfALayerIsNoticedThoughItsExtractIsWhole) {
   const std::string whole = said_by_extracts();
   const fs::path layer = store.path(built.layers[0].blob.digest);
   std::string bytes = *files.read(layer);
-  bytes[bytes.size() / 2] ^= 4;
+  bytes[bytes.find("libc6")] ^= 4;  // in a content: only the digest tells
   files.write(layer, bytes);
   EXPECT_TRUE(said_by_extracts().starts_with("error: ")) << said_by_extracts();
   EXPECT_EQ(said_by_extracts(), said(nullptr));
