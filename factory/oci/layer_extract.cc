@@ -10,10 +10,12 @@
 
 namespace kiln {
 
-// An entry but for its number, which is its place, and its path.
+// An entry but for its number, which is its place, and its path. What is added to entries does not compile
+// until it is added here; then kExtractForm is raised.
 template <typename Bytes>
 static void fields(Bytes& bytes, LayerEntry& entry) {
-  bytes(entry.kind, entry.target, entry.mode, entry.uid, entry.gid, entry.mtime, entry.size, entry.xattrs);
+  [[maybe_unused]] auto& [number, kind, path, target, mode, uid, gid, mtime, size, xattrs] = entry;
+  bytes(kind, target, mode, uid, gid, mtime, size, xattrs);
 }
 
 namespace {

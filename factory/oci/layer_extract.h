@@ -28,6 +28,9 @@ class ContentExtractor {
 // layer that needs more is read anew for each image.
 inline constexpr std::size_t kMostExtract = 128u << 20;
 
+// Raised when the same layer gives another extract.
+inline constexpr int kExtractForm = 1;
+
 // Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
 // Error(input) for what is wrong with the layer, and what `contents` throws.
 std::optional<std::string> extract_of(LayerEntries& layer, ContentExtractor& contents,

@@ -10,13 +10,12 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kForm = "1";     // of an extract's bytes
 constexpr const char* kTooLarge = "";  // kept in the place of an extract that would be
 
 // Of everything that decides what an extract says. That the blob unfolds to the DiffID was seen when it was
 // made, so both are in it, and the media type, by which it is unfolded.
 std::string name_of(const evidence::LayerBlob& layer) {
-  return "layer-" + Digest::of(fmt::format("{} {} {}\n{}\n{}\n{}", kForm, evidence::facts_version(),
+  return "layer-" + Digest::of(fmt::format("{} {} {}\n{}\n{}\n{}", kExtractForm, evidence::facts_version(),
                                            sbom::databases_version(), layer.descriptor.digest.text(),
                                            layer.diff_id.text(), layer.descriptor.media_type))
                         .hex();
