@@ -33,7 +33,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
       extract = make(layer);
       if (!extract) return nullptr;
       files_.write(folder_ / name, with_proof(name, *extract));
-      whole_.insert(layer.descriptor.digest.hex());
+      if (*extract != kTooLarge) whole_.insert(layer.descriptor.digest.hex());  // it was read to its end
     }
   }
   if (*extract == kTooLarge || !is_whole(layer)) return nullptr;
