@@ -29,7 +29,7 @@ class ContentExtractor {
 inline constexpr std::size_t kMostExtract = 128u << 20;
 
 // Raised when the same layer gives another extract.
-inline constexpr int kExtractForm = 1;
+inline constexpr int kExtractForm = 2;
 
 // Reads a whole layer: a zstd frame; nullopt for a layer whose extract is over `most` bytes. Throws
 // Error(input) for what is wrong with the layer, and what `contents` throws.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -59,15 +58,17 @@ class LayerStream::Pipe {
     if (read_ == written_) return {};
     holding_ = true;
     const Chunk& chunk = chunks_[read_ % kChunks];
+    compressed_of_read_ = chunk.compressed;
     return {chunk.bytes.get(), chunk.size};
   }
 
-  std::uint64_t compressed_bytes_read() const { return compressed_; }
+  std::uint64_t compressed_bytes_read() const { return compressed_of_read_; }
 
  private:
   struct Chunk {
     std::unique_ptr<char[]> bytes;  // made on first use: small layers need one
     std::size_t size = 0;
+    std::uint64_t compressed = 0;  // bytes of the blob that were read for this chunk and those before it
   };
 
   void guarded(void (Pipe::*work)()) {
@@ -130,6 +131,7 @@ class LayerStream::Pipe {
         if (!more) break;
       }
       count_plain(chunk->size);
+      chunk->compressed = compressed_;
       if (chunk->size > 0) publish();
     }
     inflater->finish();
@@ -163,7 +165,7 @@ class LayerStream::Pipe {
     if (plain_ > limits_.ratio_from && plain_ / limits_.ratio > compressed_)
       throw Error(ExitCode::input,
                   fmt::format("the layer unfolds {} bytes to {}, over {} times: a decompression bomb",
-                              compressed_.load(), plain_, limits_.ratio));
+                              compressed_, plain_, limits_.ratio));
   }
 
   void hash_all() {
@@ -198,7 +200,8 @@ class LayerStream::Pipe {
   bool hashing_ = false;
   Hasher blob_hash_;
   std::uint64_t plain_ = 0;
-  std::atomic<std::uint64_t> compressed_{0};
+  std::uint64_t compressed_ = 0;          // of the inflating thread
+  std::uint64_t compressed_of_read_ = 0;  // of the caller's
 
   std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;

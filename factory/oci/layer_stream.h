@@ -38,7 +38,9 @@ class LayerStream {
   std::string_view next();
   // Reads to the end, so that the digests are checked.
   void drain();
-  std::uint64_t compressed_bytes_read() const;  // for progress
+  // Bytes of the blob behind what next() gave so far: the same in every run, however far ahead the threads
+  // are, so that a limit in terms of it refuses a layer always or never.
+  std::uint64_t compressed_bytes_read() const;
 
  private:
   class Pipe;

@@ -161,5 +161,21 @@ TEST(LayerStream, StopsInTheMiddle) {
   }
 }
 
+// Limits are in terms of it, and the thread that unfolds is ahead, now more, now less.
+TEST(LayerStream, CountsTheBytesBehindWhatItsCallerHas) {
+  constexpr std::size_t kMega = 1u << 20;
+  const std::string plain(20 * kMega + 7, 'x');
+  TestLayers layers({plain});
+  auto stream = layers.open(0);
+  EXPECT_EQ(stream->compressed_bytes_read(), 0u);
+  std::size_t position = 0;
+  for (std::string_view chunk = stream->next(); !chunk.empty(); chunk = stream->next()) {
+    position += chunk.size();
+    const std::size_t blocks = (position + kMega - 1) / kMega;
+    EXPECT_EQ(stream->compressed_bytes_read(), std::min(blocks * kMega, plain.size()));
+  }
+  EXPECT_EQ(position, plain.size());
+}
+
 }  // namespace
 }  // namespace kiln
