@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <vector>
 
 #include "base/glob.h"
 #include "base/json.h"
 #include "lint/check_file.h"
+#include "oci/reference.h"
 
 namespace kiln {
 
@@ -37,38 +37,29 @@ const std::vector<GoneImage>& gone_images() {
   return kGone;
 }
 
-struct Tagged {
-  std::string_view image;  // without the hub's own name
-  std::string_view tag;    // "" without one
-  bool pinned = false;     // by digest
-};
-
-Tagged tagged_from(std::string_view reference) {
-  constexpr std::array<std::string_view, 3> kHub = {"docker://", "docker.io/", "index.docker.io/"};
-  for (std::string_view prefix : kHub)
-    if (reference.starts_with(prefix)) reference.remove_prefix(prefix.size());
-  const std::size_t digest = reference.find('@');
-  Tagged tagged{reference.substr(0, digest), "", digest != std::string_view::npos};
-  const std::size_t slash = tagged.image.rfind('/');
-  const std::size_t colon = tagged.image.find(':', slash == std::string_view::npos ? 0 : slash);
-  if (colon == std::string_view::npos) return tagged;
-  tagged.tag = tagged.image.substr(colon + 1);
-  tagged.image = tagged.image.substr(0, colon);
-  return tagged;
+// As Docker Hub names it.
+std::string hub_name(std::string_view reference) {
+  std::string name = repository_name(reference);
+  for (std::string_view host : {"docker.io/", "index.docker.io/"})
+    if (name.starts_with(host)) return name.substr(host.size());
+  return name;
 }
 
 }  // namespace
 
 void check_base(std::string_view reference, const SourceLocation& where, Report& report) {
-  const Tagged base = tagged_from(reference);
-  const std::string_view tag = base.tag.empty() && !base.pinned ? "latest" : base.tag;
+  const bool pinned = reference.find("@sha256:") != std::string_view::npos;
+  std::string tag = tag_of(reference);
+  if (tag.empty() && !pinned) tag = "latest";
+  const std::string name = hub_name(reference);
   const auto& gone = gone_images();
-  auto is_it = [&](const GoneImage& one) { return one.image == base.image && glob_matches(one.tag, tag); };
-  auto found = std::find_if(gone.begin(), gone.end(), is_it);
+  auto found = std::find_if(gone.begin(), gone.end(), [&](const GoneImage& one) {
+    return one.image == name && glob_matches(one.tag, tag);
+  });
   if (found != gone.end())
     report.add("KL019", where, fmt::format("'{}' cannot be pulled: {}", reference, found->why)).hint =
         found->instead;
-  if (reference.find("@sha256:") != std::string_view::npos) return;
+  if (pinned) return;
   if (tag == "latest")
     report.add("KL015", where, fmt::format("'{}' is whatever is newest", reference));
   else

@@ -34,6 +34,14 @@ std::string repository_name(std::string_view reference) {
   return std::string(plain.substr(0, name_end(plain)));
 }
 
+std::string tag_of(std::string_view reference) {
+  if (!is_in_registry(reference)) return "";
+  std::string_view plain = plain_of(reference);
+  plain = plain.substr(0, plain.find('@'));
+  const std::size_t end = name_end(plain);
+  return std::string(end < plain.size() ? plain.substr(end + 1) : "");
+}
+
 std::string pinned_reference(std::string_view reference, const Digest& digest) {
   return repository_name(reference) + "@" + digest.text();
 }

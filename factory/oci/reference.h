@@ -16,6 +16,9 @@ bool is_in_registry(std::string_view reference);
 // `name` alone: without transport, tag and digest. REQUIRES: is_in_registry(reference).
 std::string repository_name(std::string_view reference);
 
+// "" without one, and of an image of this machine's disk.
+std::string tag_of(std::string_view reference);
+
 // `name@sha256:…`: skopeo, Docker and Apptainer disagree on a tag beside a digest, so there is none.
 // REQUIRES: is_in_registry(reference).
 std::string pinned_reference(std::string_view reference, const Digest& digest);

@@ -23,6 +23,14 @@ TEST(ImageReference, TakesTheTagOffAndLeavesThePort) {
   EXPECT_EQ(repository_name("debian" + kAt), "debian");
 }
 
+TEST(ImageReference, ATagIsNoPortAndNoDigest) {
+  EXPECT_EQ(tag_of("docker.io/library/debian:13"), "13");
+  EXPECT_EQ(tag_of("docker://localhost:5000/debian:13" + kAt), "13");
+  EXPECT_EQ(tag_of("localhost:5000/debian"), "");
+  EXPECT_EQ(tag_of("debian" + kAt), "");
+  EXPECT_EQ(tag_of("oci:/srv/x:1"), "");
+}
+
 TEST(ImageReference, PinsWithoutATag) {
   EXPECT_EQ(pinned_reference("localhost:5000/debian:13", kDigest), "localhost:5000/debian" + kAt);
   EXPECT_EQ(pinned_reference("docker://x/debian@sha256:" + std::string(64, 'b'), kDigest), "x/debian" + kAt);
