@@ -48,10 +48,13 @@ struct When {
   }
 };
 
+using ComponentKey = std::pair<Kind, std::string>;
+
 // A variable of the image. "{PATH}" in PATH is what the components that are laid before have made of it.
 struct EnvironmentValue {
   std::string value;
-  std::string with;  // "framework/tensorflow": only in images that have it; "" = in all
+  std::optional<ComponentKey> with{};  // only in images that have this component; nullopt = in all
+  SourceLocation where{};              // of `with`
 };
 
 // "This component must be in the image too": {"kind": "toolchain", "name": "python", "version": ">=3.11"}.
@@ -143,8 +146,6 @@ struct Recipe {
   const ComponentVersion* find_version(const Version& version) const;
   const Method* find_method(std::string_view name) const;
 };
-
-using ComponentKey = std::pair<Kind, std::string>;
 
 // A component whose recipe is wrong: nothing is made of it.
 struct BrokenRecipe {

@@ -99,14 +99,15 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
 
 // Text, or {"value": …, "with": "framework/tensorflow"}.
 EnvironmentValue read_environment_value(const JsonNode& node) {
-  if (!node.is_object()) return {node.line_of_text(), ""};
+  if (!node.is_object()) return {node.line_of_text()};
   node.allow_only(keys_of("recipe/environment_value"));
   const JsonNode with = node.at("with");
-  EnvironmentValue value{node.at("value").line_of_text(), with.string()};
-  const std::size_t slash = value.with.find('/');
-  if (slash == std::string::npos || !kind_from(value.with.substr(0, slash)))
-    with.fail(fmt::format("expected a component, found '{}'", value.with), "such as framework/pytorch");
-  return value;
+  const std::string component = with.string();
+  const std::size_t slash = std::min(component.find('/'), component.size());
+  const std::optional<Kind> kind = kind_from(component.substr(0, slash));
+  if (!kind || slash == component.size())
+    with.fail(fmt::format("expected a component, found '{}'", component), "such as framework/pytorch");
+  return {node.at("value").line_of_text(), ComponentKey{*kind, component.substr(slash + 1)}, with.where()};
 }
 
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node) {

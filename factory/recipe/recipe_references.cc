@@ -1,5 +1,5 @@
-// What only all recipes together show: needs and `after` that name nothing, and components that need each
-// other.
+// What only all recipes together show: needs, `after` and `with` that name nothing, and components that need
+// each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,16 +23,20 @@ std::vector<const Need*> written_needs(const Recipe& recipe) {
   return needs;
 }
 
+// nullptr: its recipe is broken.
+const Recipe* existing(const ComponentKey& named, const SourceLocation& where, const RecipeBook& recipes) {
+  const auto& [kind, name] = named;
+  if (recipes.find_broken(kind, name) != nullptr) return nullptr;
+  if (const Recipe* recipe = recipes.find(kind, name)) return recipe;
+  std::string hint = did_you_mean(name, recipes.names(kind));
+  for (const auto& [key, other] : recipes.all())
+    if (hint.empty() && key.second == name) hint = fmt::format("there is a {}", text_of(key));
+  throw Error(ExitCode::input, where, fmt::format("there is no {} '{}'", name_of(kind), name), hint);
+}
+
 void check_need(const Need& need, const RecipeBook& recipes) {
-  if (recipes.find_broken(need.kind, need.name) != nullptr) return;
-  const Recipe* recipe = recipes.find(need.kind, need.name);
-  if (recipe == nullptr) {
-    std::string hint = did_you_mean(need.name, recipes.names(need.kind));
-    for (const auto& [key, other] : recipes.all())
-      if (hint.empty() && key.second == need.name) hint = fmt::format("there is a {}", text_of(key));
-    throw Error(ExitCode::input, need.where,
-                fmt::format("there is no {} '{}'", name_of(need.kind), need.name), hint);
-  }
+  const Recipe* recipe = existing({need.kind, need.name}, need.where, recipes);
+  if (recipe == nullptr) return;
   const auto& versions = recipe->versions;
   if (std::none_of(versions.begin(), versions.end(),
                    [&](const auto& one) { return need.range.contains(one.version); }))
@@ -58,6 +62,11 @@ void check_after(const Method& method, const std::set<std::string>& known) {
                   fmt::format("'{}' is neither a kind nor a component", name),
                   did_you_mean(name, {known.begin(), known.end()}));
   }
+}
+
+void check_environment(const Method& method, const RecipeBook& recipes) {
+  for (const auto& [name, value] : method.environment)
+    if (value.with) existing(*value.with, value.where, recipes);
 }
 
 // Depth-first search that keeps its path, so that the circle can be told need by need, and is no recursion:
@@ -162,7 +171,10 @@ std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes) {
   for (const auto& [key, component] : recipes.all()) {
     try {
       check_needs(component, recipes);
-      for (const Method& method : component.methods) check_after(method, known);
+      for (const Method& method : component.methods) {
+        check_after(method, known);
+        check_environment(method, recipes);
+      }
     } catch (const Error& error) {
       faults.emplace(key, error);
     }

@@ -37,9 +37,10 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
   return globs;
 }
 
-bool has_component(const Choice& choice, const std::string& path) {
-  return std::any_of(choice.begin(), choice.end(),
-                     [&](const Chosen& chosen) { return path_of(*chosen.component) == path; });
+bool has_component(const Choice& choice, const ComponentKey& key) {
+  return std::any_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
+    return chosen.component->kind == key.first && chosen.component->name == key.second;
+  });
 }
 
 // `value` with what stands before in place of "{PATH}".
@@ -91,7 +92,7 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
                                       method->optimised, automatic, written});
     composition.optimised = composition.optimised || method->optimised;
     for (const auto& [name, value] : method->environment)
-      if (value.with.empty() || has_component(choice, value.with))
+      if (!value.with || has_component(choice, *value.with))
         environment[name] = name == "PATH" ? path_upon(environment[name], value.value) : value.value;
   }
   composition.environment = PackedMap(environment);

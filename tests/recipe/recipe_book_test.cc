@@ -176,6 +176,19 @@ TEST(RecipeBook, RefusesAnAfterThatNamesNothing) {
             "/methods/pip/after/1); did you mean 'openblas'?");
 }
 
+TEST(RecipeBook, RefusesAVariableWithAComponentThatIsNot) {
+  auto with = [](const std::string& component) {
+    return error_of(R"("environment": {"X": {"value": "1", "with": ")" + component + R"("}})");
+  };
+  EXPECT_EQ(with("library/opnblas"),
+            "recipes/library/a/recipe.json:2:66: error: there is no library 'opnblas' (at "
+            "/methods/pip/environment/X/with); did you mean 'openblas'?");
+  EXPECT_EQ(with("library/gcc"),
+            "recipes/library/a/recipe.json:2:66: error: there is no library 'gcc' (at "
+            "/methods/pip/environment/X/with); there is a toolchain/gcc");
+  EXPECT_EQ(with("toolchain/gcc"), "no error");
+}
+
 TEST(RecipeBook, TellsACircleOfNeeds) {
   FakeFileSystem files(
       {{"recipes/framework/f/recipe.json", recipe(needs("library", "a"))},

@@ -182,7 +182,7 @@ TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
   auto of = [](std::vector<RecipeDraft> recipes) { return Resolver(std::move(recipes)).spec(cell()); };
   ImageSpec plain = of(demo_recipes());
   ImageSpec other = of(changed("pytorch", [](Recipe& c) {
-    c.methods[0].environment["TORCH_HOME"] = {"/tmp", ""};
+    c.methods[0].environment["TORCH_HOME"] = {"/tmp"};
   }));
   ImageSpec renamed = of(changed("pytorch", [](Recipe& c) { c.description = "new words"; }));
   EXPECT_EQ(plain.last_step().key, other.last_step().key);

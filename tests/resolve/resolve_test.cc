@@ -56,11 +56,10 @@ std::map<std::string, std::string> environment_with(
 
 TEST(ResolveTest, APathIsPutUponThatOfTheComponentsBefore) {
   auto path = [](const std::string& of_python, const std::string& of_pytorch) {
-    return environment_with(
-               {{"python", {{"PATH", {of_python, ""}}}}, {"pytorch", {{"PATH", {of_pytorch, ""}}}}})
+    return environment_with({{"python", {{"PATH", {of_python}}}}, {"pytorch", {{"PATH", {of_pytorch}}}}})
         .at("PATH");
   };
-  EXPECT_EQ(environment_with({{"pytorch", {{"PATH", {"/a:{PATH}", ""}}}}}).at("PATH"),
+  EXPECT_EQ(environment_with({{"pytorch", {{"PATH", {"/a:{PATH}"}}}}}).at("PATH"),
             std::string("/a:") + kDefaultPath);
   EXPECT_EQ(path("/b:{PATH}:/c", "/a:{PATH}"), std::string("/a:/b:") + kDefaultPath + ":/c");
   EXPECT_EQ(path("/b", "/a:{PATH}"), "/a:/b");
@@ -68,12 +67,12 @@ TEST(ResolveTest, APathIsPutUponThatOfTheComponentsBefore) {
 }
 
 TEST(ResolveTest, AVariableMayBeForImagesWithAComponent) {
-  auto environment = [](const std::string& with) {
+  auto environment = [](const ComponentKey& with) {
     return environment_with({{"pytorch", {{"FLAGS", {"on", with}}}}});
   };
-  EXPECT_EQ(environment("toolchain/python").at("FLAGS"), "on");
-  EXPECT_FALSE(environment("toolchain/gcc").contains("FLAGS"));
-  EXPECT_FALSE(environment("library/python").contains("FLAGS"));
+  EXPECT_EQ(environment({Kind::toolchain, "python"}).at("FLAGS"), "on");
+  EXPECT_FALSE(environment({Kind::toolchain, "gcc"}).contains("FLAGS"));
+  EXPECT_FALSE(environment({Kind::library, "python"}).contains("FLAGS"));
 }
 
 TEST(ResolveTest, ImagesWithAndWithoutALaterComponentShareTheirBeginning) {

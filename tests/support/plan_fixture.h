@@ -98,7 +98,7 @@ class RecipeDraft {
     return *this;
   }
   RecipeDraft& environment(const std::string& name, const std::string& value) {
-    component_.methods.back().environment[name] = {value, ""};
+    component_.methods.back().environment[name] = {value};
     return *this;
   }
   RecipeDraft& optimised() {
