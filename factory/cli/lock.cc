@@ -8,6 +8,7 @@
 #include "cli/lock_use.h"
 #include "cli/print.h"
 #include "cli/temporary_folder.h"
+#include "cli/usage.h"
 #include "image/build/archive_state.h"
 #include "image/build/commit_history.h"
 #include "oci/image_digest.h"
@@ -41,7 +42,8 @@ Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const 
                   Invocation& invocation) {
   RegistryReader registry(invocation.skopeo());
   TemporaryFolder fetched;
-  CommitHistory history(invocation.runner, invocation.child_environment(), fetched.path());
+  CommitHistory history(invocation.runner, invocation.child_environment(), fetched.path(),
+                        invocation.site().pull_limits);
   LockSources sources{
       [&](const std::string& reference, const std::string& architecture) {
         return registry.digest(reference, architecture);
@@ -112,14 +114,13 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
   command->add_option("-o,--output", options->output, "lockfile to write (default: FILE with .lock.json)")
       ->type_name("LOCK");
-  command
-      ->add_option("--update", options->update,
-                   "fetch anew what is pinned for this component, entry or image, and nothing else; a glob; "
-                   "may be repeated")
-      ->type_name("NAME")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(
+      command
+          ->add_option(
+              "--update", options->update,
+              "fetch anew what is pinned for this component, entry or image, and nothing else; a glob; "
+              "may be repeated")
+          ->type_name("NAME"));
   command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))

@@ -80,10 +80,16 @@ class GapFinder {
 
 constexpr std::string_view kCommit = "git:";
 
+// A wheel of this version has nothing to do with its source.
+bool reads_source(const Method& method) {
+  return std::any_of(method.parameters.begin(), method.parameters.end(),
+                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
+}
+
 // Where upstream has the commit that the recipe pins.
 std::string source_ref(const LockNeed& need, const LockEntry* keep, const LockSources& sources) {
   const ComponentVersion& version = *need.version;
-  if (!version.source_checksum.starts_with(kCommit)) return "";
+  if (!version.source_checksum.starts_with(kCommit) || !reads_source(*need.method)) return "";
   if (keep != nullptr && keep->source_url == version.source_url &&
       keep->source_checksum == version.source_checksum && !keep->source_ref.empty())
     return keep->source_ref;

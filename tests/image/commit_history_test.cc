@@ -2,7 +2,11 @@
 // the real git.
 #include "image/build/commit_history.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "support/temporary_folder.h"
@@ -13,7 +17,6 @@ namespace {
 class Commits : public ::testing::Test {
  protected:
   Commits() {
-    if (!runner.find_program("git")) return;
     git({"init", "--quiet", "--bare", "upstream.git"});
     git({"-C", "upstream.git", "config", "uploadpack.allowAnySHA1InWant", "true"});
     git({"init", "--quiet", "--initial-branch=main", "work"});
@@ -27,10 +30,6 @@ class Commits : public ::testing::Test {
     of_fork = commit("of a fork");
     git({"-C", "work", "push", "--quiet", url(), "HEAD:refs/heads/fork"});
     git({"-C", "upstream.git", "update-ref", "-d", "refs/heads/fork"});
-  }
-
-  void SetUp() override {
-    if (!runner.find_program("git")) GTEST_SKIP() << "no git here";
   }
 
   std::string git(std::vector<std::string> arguments) {
@@ -97,6 +96,28 @@ TEST_F(Commits, ARepositoryThatIsNotThereIsAFaultOfTheNetwork) {
     EXPECT_EQ(error.code(), ExitCode::network);
     EXPECT_TRUE(error.message().starts_with("cannot ask for the branches of file://")) << error.message();
   }
+}
+
+TEST_F(Commits, ASilentServerIsLeft) {
+  // Takes connections, says nothing.
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 4), 0);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string silent = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/x.git";
+  CommitHistory patient(runner, environment, folder / "fetched", {.stall = std::chrono::seconds(1)});
+  try {
+    patient.ref_of(silent, old);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::network);
+    EXPECT_EQ(error.message(), "cannot ask for the branches of " + silent + ": nothing came for 1 s");
+  }
+  ::close(listener);
 }
 
 }  // namespace

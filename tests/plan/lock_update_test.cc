@@ -261,6 +261,12 @@ TEST_F(LockUpdate, AnEditedRecipeIsAGapOnceAComponent) {
 TEST_F(LockUpdate, ACommitIsAskedForOnceAndMustBeUpstreams) {
   source(recipe("bazel"), "3.1", "https://example.org/bazel.git", "git:" + std::string(40, 'c'));
   bases = {"ubuntu"};
+  auto& reads = recipe("bazel").get().methods.front().parameters;
+  reads = {};
+  with_needs([&](const LockNeeds& needs) { return make_lock(needs, nullptr, sources()); });
+  EXPECT_EQ(std::count(asked.begin(), asked.end(), "https://example.org/bazel.git cccc"), 0)
+      << "its script reads no source";
+  reads = {"KILN_SOURCE_CHECKSUM"};
   Lockfile first = with_needs([&](const LockNeeds& needs) { return make_lock(needs, nullptr, sources()); });
   EXPECT_EQ(first.entries.at("toolchain/bazel@3.1:source").source_ref, "refs/tags/v3.1");
   auto questions = [&] {

@@ -24,37 +24,49 @@ std::map<std::string, std::string> tips_in(const std::string& listed) {
   return tips;
 }
 
+bool is_tag(std::string_view ref) { return ref.starts_with("refs/tags/"); }
+
 // The branch that people look at, else the first tag, else the first.
-std::string best_of(const std::string& listed) {
-  std::vector<std::string> refs;
-  for (std::string_view ref : split(listed, '\n'))
-    if (!ref.empty()) refs.emplace_back(ref);
+std::string best_of(const std::vector<std::string_view>& refs) {
   for (const char* usual : {"refs/heads/main", "refs/heads/master"})
     if (std::find(refs.begin(), refs.end(), usual) != refs.end()) return usual;
-  auto tag =
-      std::find_if(refs.begin(), refs.end(), [](const auto& ref) { return ref.starts_with("refs/tags/"); });
-  if (tag != refs.end()) return *tag;
-  return refs.empty() ? "" : refs.front();
+  auto tag = std::find_if(refs.begin(), refs.end(), is_tag);
+  if (tag != refs.end()) return std::string(*tag);
+  return refs.empty() ? "" : std::string(refs.front());
+}
+
+Error failure(const CommandResult& result, const std::string& action, const CommandLimits& limits) {
+  if (result.end == CommandEnd::interrupted) return {ExitCode::interrupted, "interrupted"};
+  if (result.end == CommandEnd::silence_limit)
+    return {ExitCode::network, fmt::format("{}: nothing came for {} s", action, limits.silence.count())};
+  if (result.end == CommandEnd::wall_limit)
+    return {ExitCode::network, fmt::format("{}: it took longer than {} s", action, limits.wall.count())};
+  const bool full = result.tail.find("No space left on device") != std::string::npos;
+  return {full ? ExitCode::store : ExitCode::network,
+          fmt::format("{}: {}", action, last_lines(result.tail, 1))};
 }
 
 }  // namespace
 
 CommitHistory::CommitHistory(CommandRunner& runner, std::map<std::string, std::string> environment,
-                             fs::path folder)
+                             fs::path folder, const PullLimits& limits)
     : runner_(runner), environment_(std::move(environment)), folder_(std::move(folder)) {
+  limits_.wall = limits.wall;
+  limits_.silence = limits.stall;
   environment_["GIT_TERMINAL_PROMPT"] = "0";
   environment_["LC_ALL"] = "C";
 }
 
-std::string CommitHistory::git(std::vector<std::string> arguments, const std::string& action) {
+std::string CommitHistory::git(std::vector<std::string> arguments, const std::string& action,
+                               const CommandLimits& limits) {
   Command command;
   command.argv = std::move(arguments);
   command.argv.insert(command.argv.begin(), "git");
   command.environment = environment_;
   command.capture_stdout = true;
+  command.limits = limits;
   CommandResult result = runner_.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  if (!result.ok()) throw Error(ExitCode::network, fmt::format("{}: {}", action, last_lines(result.tail, 1)));
+  if (!result.ok()) throw failure(result, action, limits);
   return std::move(result.output);
 }
 
@@ -62,15 +74,15 @@ std::string CommitHistory::ref_at(const std::string& url, const std::string& com
   auto tips = tips_.find(url);
   if (tips == tips_.end()) {
     const std::string listed =
-        git({"ls-remote", "--heads", "--tags", "--", url}, "cannot ask for the branches of " + url);
+        git({"ls-remote", "--heads", "--tags", "--", url}, "cannot ask for the branches of " + url, limits_);
     tips = tips_.emplace(url, tips_in(listed)).first;
   }
-  std::string ending;  // tags before branches: a release says more
+  std::vector<std::string_view> ending;
   for (const auto& [ref, tip] : tips->second)
-    if (tip == commit && ref.starts_with("refs/tags/")) return ref;
-  for (const auto& [ref, tip] : tips->second)
-    if (tip == commit) ending += ref + "\n";
-  return best_of(ending);
+    if (tip == commit) ending.push_back(ref);
+  // Tags before branches: a release says more.
+  auto tag = std::find_if(ending.begin(), ending.end(), is_tag);
+  return tag != ending.end() ? std::string(*tag) : best_of(ending);
 }
 
 std::string CommitHistory::ref_above(const std::string& url, const std::string& commit) {
@@ -79,9 +91,10 @@ std::string CommitHistory::ref_above(const std::string& url, const std::string& 
   if (fetched == fetched_.end()) {
     const fs::path repository = folder_ / fmt::format("{}.git", fetched_.size());
     git({"init", "--quiet", "--bare", repository.string()}, action);
-    git({"-C", repository.string(), "fetch", "--quiet", "--filter=tree:0", "--", url,
+    // With its progress, so that silence is silence.
+    git({"-C", repository.string(), "fetch", "--progress", "--filter=tree:0", "--", url,
          "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"},
-        action);
+        action, limits_);
     fetched = fetched_.emplace(url, repository).first;
   }
   // Only what branches and tags reach was fetched: of any other commit there is no object.
@@ -89,7 +102,11 @@ std::string CommitHistory::ref_above(const std::string& url, const std::string& 
   const std::string known =
       git({"-C", inside, "rev-list", "--all", "--no-walk=unsorted", "--ignore-missing", commit}, action);
   if (known.find(commit) == std::string::npos) return "";
-  return best_of(git({"-C", inside, "for-each-ref", "--format=%(refname)", "--contains", commit}, action));
+  const std::string listed =
+      git({"-C", inside, "for-each-ref", "--format=%(refname)", "--contains", commit}, action);
+  std::vector<std::string_view> containing = split(listed, '\n');
+  std::erase(containing, "");
+  return best_of(containing);
 }
 
 std::string CommitHistory::ref_of(const std::string& url, const std::string& commit) {

@@ -6,28 +6,33 @@
 #include <string>
 
 #include "base/effects.h"
+#include "base/site.h"
 
 namespace kiln {
 
 class CommitHistory {
  public:
-  // `environment`: of git; `folder`: private, holds what is fetched. REQUIRES: `runner` outlives this.
-  CommitHistory(CommandRunner& runner, std::map<std::string, std::string> environment, fs::path folder);
+  // `environment`: of git; `folder`: private, holds what is fetched; `limits`: as registries are given, but
+  // for its retries. REQUIRES: `runner` outlives this.
+  CommitHistory(CommandRunner& runner, std::map<std::string, std::string> environment, fs::path folder,
+                const PullLimits& limits = {});
 
   // The branch or tag of `url` whose history has the commit: "refs/tags/v1.4.0", a tag that is the commit
   // itself before others. "" when none has it. Commits are fetched without their trees, and only where no
   // branch or tag ends in this one. `url` is anything that git fetches from. Throws Error(network) when it
-  // cannot be asked, Error(interrupted).
+  // cannot be asked or is silent for too long, Error(store) for a full disk, Error(interrupted).
   std::string ref_of(const std::string& url, const std::string& commit);
 
  private:
-  std::string git(std::vector<std::string> arguments, const std::string& action);
+  std::string git(std::vector<std::string> arguments, const std::string& action,
+                  const CommandLimits& limits = {});
   std::string ref_at(const std::string& url, const std::string& commit);
   std::string ref_above(const std::string& url, const std::string& commit);
 
   CommandRunner& runner_;
   std::map<std::string, std::string> environment_;
   fs::path folder_;
+  CommandLimits limits_;                                            // of what asks others
   std::map<std::string, fs::path> fetched_;                         // by URL
   std::map<std::string, std::map<std::string, std::string>> tips_;  // by URL: ref → commit
 };
