@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/print.h"
+#include "cli/usage.h"
 
 namespace kiln {
 
@@ -17,16 +18,12 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
                   "which cells (default: all): a glob over the id or tag, or axis=value, such as "
                   "'compiler=*xla*'; several of one axis are alternatives, different axes must all hold")
       ->type_name("CELL");
-  command.add_option("--only", options.only, "a cell pattern, as the arguments; may be repeated")
-      ->type_name("CELL")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command.add_option("--exclude", options.exclude, "leave out the cells that match this; may be repeated")
-      ->type_name("CELL")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(command.add_option("--only", options.only, "a cell pattern, as the arguments; may be repeated")
+                 ->type_name("CELL"));
+  repeatable(
+      command
+          .add_option("--exclude", options.exclude, "leave out the cells that match this; may be repeated")
+          ->type_name("CELL"));
 }
 
 ExitCode tell_broken(const Resolution& cells, const ChosenCells& chosen) {

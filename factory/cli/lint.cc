@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "cli/usage.h"
 #include "lint/fix.h"
 #include "lint/output.h"
 
@@ -221,13 +222,10 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       ->add_option("paths", options->paths,
                    "files or folders (default: the folders recipes and matrix, and the site file in use)")
       ->type_name("FILE|DIR");
-  command
-      ->add_option("-f,--file", options->matrices,
-                   "matrix whose cells to look at, with the recipes that they use")
-      ->type_name("FILE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(command
+                 ->add_option("-f,--file", options->matrices,
+                              "matrix whose cells to look at, with the recipes that they use")
+                 ->type_name("FILE"));
   command->add_option("--format", options->format, "text, json or sarif; for --list: text, json or markdown")
       ->check(CLI::IsMember({"text", "json", "sarif", "markdown"}))
       ->capture_default_str();
@@ -236,16 +234,10 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
                    "the least that is shown and fails: error, warning or note")
       ->check(CLI::IsMember({"error", "warning", "note"}))
       ->capture_default_str();
-  command->add_option("--rule", options->only, "this rule only, by id or name; may be repeated")
-      ->type_name("ID")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--ignore", options->ignore, "without this rule; may be repeated")
-      ->type_name("ID")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(command->add_option("--rule", options->only, "this rule only, by id or name; may be repeated")
+                 ->type_name("ID"));
+  repeatable(command->add_option("--ignore", options->ignore, "without this rule; may be repeated")
+                 ->type_name("ID"));
   command
       ->add_option("--explain", options->explain, "say why a rule is there, with an example of bad and good")
       ->type_name("ID");

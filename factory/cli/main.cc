@@ -50,14 +50,12 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
                  "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
       ->type_name("FILE")
       ->envname("KILN_SITE");
-  app.add_option(
-         "--recipes", options.recipes,
-         "recipes folder; may be repeated, later ones win (default: beside the matrix, else kiln's own)")
-      ->type_name("DIR")
-      ->envname("KILN_RECIPES")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(
+      app.add_option(
+             "--recipes", options.recipes,
+             "recipes folder; may be repeated, later ones win (default: beside the matrix, else kiln's own)")
+          ->type_name("DIR")
+          ->envname("KILN_RECIPES"));
   app.add_option("--color", options.colour, "colours: auto, always or never")
       ->type_name("WHEN")
       ->envname("KILN_COLOR")

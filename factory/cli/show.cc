@@ -125,21 +125,15 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   command->add_option("--format", options->format, "of --flags: table (the default) or json")
       ->check(CLI::IsMember({"table", "json"}));
   FlagQuery& query = options->query;
-  command->add_option("--cpu", query.cpus, "--flags without a matrix: archspec's name, or a glob over them")
-      ->type_name("NAME")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--compiler", query.compilers, "--flags without a matrix: such as gcc@12.2.0")
-      ->type_name("NAME@VERSION")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--accelerator", query.accelerators, "with --cpu: such as nvidia:sm_80")
-      ->type_name("GPU")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  repeatable(
+      command
+          ->add_option("--cpu", query.cpus, "--flags without a matrix: archspec's name, or a glob over them")
+          ->type_name("NAME"));
+  repeatable(
+      command->add_option("--compiler", query.compilers, "--flags without a matrix: such as gcc@12.2.0")
+          ->type_name("NAME@VERSION"));
+  repeatable(command->add_option("--accelerator", query.accelerators, "with --cpu: such as nvidia:sm_80")
+                 ->type_name("GPU"));
   command->add_option("--optimise", query.optimise, "with --cpu: such as o3+lto")->type_name("WORDS");
   command->footer(
       "kiln show -f matrix/demo.json --stage expand\n"
