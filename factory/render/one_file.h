@@ -26,7 +26,6 @@ std::vector<const Step*> scripts_of(const ImageSpec& spec);
 
 // The stage that holds the scripts, from which each RUN mounts them.
 inline constexpr std::string_view kFilesStage = "kiln-files";
-inline constexpr std::string_view kTestStage = "kiln-test";
 inline constexpr std::string_view kFilesFolder = "/kiln";
 
 // RUN instructions that write the files of the context to kFilesFolder: any Docker builds them, while

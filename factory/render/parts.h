@@ -31,6 +31,9 @@ struct RenderStage {
   std::vector<const Step*> steps;  // run and copy, without the base
 };
 
+// The stage of a Dockerfile that runs the tests, upon the image.
+inline constexpr std::string_view kTestStage = "kiln-test";
+
 // The stages of an image, checked: throws Error(input) for a spec that no chain of stages can express.
 class RenderLayout {
  public:
