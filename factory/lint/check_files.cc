@@ -43,8 +43,10 @@ void check_requirements_file(const SourceFile& file, Report& report) {
     if (one.url.starts_with("git+") && !has_commit(one.url))
       report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");
     else if (!one.exact)
-      report.add("KL013", file, one.span,
-                 fmt::format("'{}' is installed in whatever version is newest", one.name));
+      report
+          .add("KL013", file, one.span,
+               fmt::format("'{}' is installed in whatever version is newest", one.name))
+          .package = one.name;
     else if (!one.hashed && !one.url.starts_with("git+"))
       report.add("KL014", file, one.span,
                  fmt::format("'{}' has no hash", one.name.empty() ? one.url : one.name));

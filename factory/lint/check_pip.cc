@@ -17,7 +17,8 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
       add(report, "KL010", unit, command, one.span, "git+ without a commit is whatever upstream has today");
     } else if (!one.exact) {
       add(report, "KL013", unit, command, one.span,
-          fmt::format("'{}' is installed in whatever version is newest", one.name));
+          fmt::format("'{}' is installed in whatever version is newest", one.name))
+          .package = one.name;
       reported = true;
     }
   }
@@ -128,7 +129,8 @@ void check_conda(const ScriptUnit& unit, Report& report) {
       } else if (text != "install" && text != "create" && is_letter_or_digit(text.front()) &&
                  text.find_first_of("=$/") == std::string::npos) {
         add(report, "KL013", unit, command, call.arguments[i]->span,
-            fmt::format("'{}' is installed in whatever version is newest", text));
+            fmt::format("'{}' is installed in whatever version is newest", text))
+            .package = text;
       }
     }
   }

@@ -25,6 +25,7 @@ struct Finding {
   int end_column = 0;  // one behind the last byte, on the same line; 0 = not known
   int first_line = 0;  // of the command or instruction that it is part of: a suppression may stand above it
   std::string text;
+  std::string package = {};  // that the text speaks of, where findings of one rule are told together
   std::string hint;
   std::vector<Edit> fix;      // empty: a person has to
   bool suppressed = false;    // by a comment …

@@ -38,7 +38,7 @@ void fold_unpinned(std::vector<Finding>& findings) {
     if (finding.rule == "KL013" && !finding.suppressed) {
       auto [first, added] = others.try_emplace(finding.where.file, folded.size(), std::vector<std::string>{});
       if (!added) {
-        first->second.second.push_back(finding.text.substr(0, finding.text.find('\'', 1) + 1));
+        first->second.second.push_back(fmt::format("'{}'", finding.package));
         continue;
       }
     }
