@@ -7,16 +7,16 @@
 # A root of bind mounts; what is above the program and the sources is there by its own name.
 mkdir root
 cd root
-mkdir -p usr etc proc dev tmp work ".$KILN_SOURCE" ".$KILN_BUILD" ".$(dirname "$KILN")"
+mkdir -p usr etc proc dev tmp srv ".$KILN_SOURCE" ".$KILN_BUILD" ".$(dirname "$KILN")"
 for link in bin sbin lib lib64; do ln -s "usr/$link" "$link"; done
-cp -r "$tiny" work/tiny
-cp "$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')" work
+cp -r "$tiny" srv/tiny
+cp "$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')" srv
 for folder in /usr /etc /dev "$KILN_SOURCE" "$KILN_BUILD" "$(dirname "$KILN")"; do mount --bind "$folder" ".$folder"; done
 mount -t proc proc proc
 cd ..
 inside() {
-  chroot root env -i PATH="$PATH" HOME=/work TMPDIR=/tmp SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
-    KILN_ARCHSPEC=/work/microarchitectures.json "$KILN" -C /work "$@"
+  chroot root env -i PATH="$PATH" HOME=/srv TMPDIR=/tmp SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
+    KILN_ARCHSPEC=/srv/microarchitectures.json "$KILN" -C /srv "$@"
 }
 
 expect 5 inside doctor

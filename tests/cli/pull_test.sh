@@ -155,7 +155,7 @@ pull 0 good
 
 # 7. A registry that is being restarted is waited for.
 kill "$server"
-wait "$server" || true
+wait "$server" || equals $? 143
 pull 6 good
 holds "$err" 'connection refused; try 2 of 2 in '
 holds "$err" 'connection refused; tried 2 times in '

@@ -243,7 +243,7 @@ TEST(Import, ATranslatedScriptDoesWhatTheDockerfileDid) {
   Import import = import_files(
       {{"x-1.Dockerfile",
         "FROM debian:12\nARG NAME=world\nENV GREETING=\"hello $NAME\" QUOTED='a \"b\" $NAME'\nWORKDIR " + to +
-            "/work\n" +
+            "/srv\n" +
             "RUN echo \"$GREETING\" >greeting && \\\n    # a comment\n    echo more >>greeting\nRUN cd / && "
             "export LOST=1\n"
             "RUN echo \"lost: ${LOST:-}\" >lost; false; pwd >where\nRUN [\"sh\", \"-c\", \"echo "
@@ -262,15 +262,15 @@ TEST(Import, ATranslatedScriptDoesWhatTheDockerfileDid) {
   command.environment = {{"PATH", "/usr/bin:/bin"}};
   CommandResult result = RealCommandRunner().run(command);
   ASSERT_TRUE(result.ok()) << result.tail << import.files.at("recipes/framework/x/x-1.sh");
-  EXPECT_EQ(root.read("image/work/greeting"), "hello world\nmore\n");
-  EXPECT_EQ(root.read("image/work/lost"), "lost: \n");
-  EXPECT_EQ(root.read("image/work/where"), to + "/work\n");
-  EXPECT_EQ(root.read("image/work/quoted"), "a \"b\" $NAME\n");
-  EXPECT_EQ(root.read("image/work/heredoc"), "a heredoc");
+  EXPECT_EQ(root.read("image/srv/greeting"), "hello world\nmore\n");
+  EXPECT_EQ(root.read("image/srv/lost"), "lost: \n");
+  EXPECT_EQ(root.read("image/srv/where"), to + "/srv\n");
+  EXPECT_EQ(root.read("image/srv/quoted"), "a \"b\" $NAME\n");
+  EXPECT_EQ(root.read("image/srv/heredoc"), "a heredoc");
   EXPECT_EQ(root.read("image/data/data.txt"), "the data");
   EXPECT_EQ(root.read("image/data/inner"), "inner");
   EXPECT_EQ(root.read("image/inline"), "as $it is\n");
-  EXPECT_EQ(root.read("image/work/shell"), "shell\n");
+  EXPECT_EQ(root.read("image/srv/shell"), "shell\n");
 }
 
 TEST(Import, Json) {
