@@ -16,7 +16,7 @@ const KeyTable& key_table() {
                                                  "workload",  "target",  "optimise"};
   static const KeyTable kTable = {
       {"recipe", {"description", "licenses", "homepage", "versions", "methods", "test"}},
-      {"recipe/version", {"facts", "source"}},
+      {"recipe/version", {"facts", "source", "build_on"}},
       {"recipe/source", {"url", "checksum"}},
       {"recipe/method",
        {"optimised", "optimise", "versions", "script", "files", "parameters", "secrets", "needs", "after",
@@ -25,7 +25,7 @@ const KeyTable& key_table() {
       {"recipe/base_method",
        {"optimised", "versions", "image", "rootfs", "archive", "site", "script", "files", "parameters",
         "secrets", "environment"}},
-      {"recipe/build", {"needs", "script", "copy", "secrets"}},
+      {"recipe/build", {"needs", "script", "copy", "mount", "secrets"}},
       {"recipe/file_when", {"file", "when"}},
       {"recipe/environment_value", {"value", "with"}},
       {"recipe/need", {"kind", "name", "version", "when"}},

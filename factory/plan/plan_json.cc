@@ -108,6 +108,7 @@ void append_json(std::string& out, const Step& step) {
   JsonObjectText object(out);
   object.member("component", step.component);
   object.member("copy", step.copy);
+  object.member("mount", step.mount);
   object.member("files", step.files);
   object.member("from", step.from);
   object.key("inputs") += step.inputs;

@@ -68,7 +68,8 @@ StepKind step_kind_at(const JsonNode& node) {
 
 Step step_from(const JsonNode& node) {
   node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "version", "method",
-                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy"});
+                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy",
+                   "mount"});
   Step step;
   step.key = node.at("key").string();
   step.kind = step_kind_at(node.at("kind"));
@@ -88,6 +89,7 @@ Step step_from(const JsonNode& node) {
   step.parameters = map_from(node.at("parameters"));
   step.files = node.at("files").strings();
   step.copy = node.at("copy").strings();
+  if (auto mount = node.find("mount")) step.mount = mount->strings();  // plans of older kilns have none
   if (Digest::of(step.inputs).hex() != step.key)
     node.at("key").fail(fmt::format("the key '{}' does not belong to the step's inputs", step.key),
                         "the plan was changed by hand; run 'kiln plan' again");

@@ -69,12 +69,15 @@ struct Need {
   std::vector<Need> any{};  // in order of preference; none of these has an `any`
 };
 
-// The stage that is thrown away: its tools and sources never reach the image; `copy` paths do.
+// The stage that is thrown away: its tools and sources never reach the image.
 struct BuildStage {
   std::vector<Need> needs;
   std::string script;
-  std::vector<std::string> copy;          // absolute paths
+  std::vector<std::string> copy;          // absolute paths that the image keeps
   std::vector<std::string> secrets = {};  // as Method::secrets, of this script
+  // Absolute paths that Method::script sees at their places while it runs, and that are in no layer: a wheel
+  // to install. Not all of copy and mount are empty.
+  std::vector<std::string> mount = {};
 };
 
 struct Method {
@@ -108,6 +111,13 @@ struct Pin {
   std::map<std::string, std::string> archives;  // KILN_ARCHIVE of the rootfs script
 };
 
+// The version of the same base that build stages stand upon, with the compilers and headers that images on
+// this one do without. Both have the method.
+struct BuildBase {
+  Version version;
+  SourceLocation where;
+};
+
 struct ComponentVersion {
   Version version;
   std::map<std::string, std::string>
@@ -116,6 +126,7 @@ struct ComponentVersion {
   std::string source_checksum;  // sha256:… or git:<40 hex>
   SourceLocation where;
   std::map<std::string, Pin> pins{};                // by method; empty without a lockfile
+  std::optional<BuildBase> build_on{};              // of a base
   std::string fact(const std::string& name) const;  // "" when there is none of that name
 };
 

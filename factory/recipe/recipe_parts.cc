@@ -60,6 +60,7 @@ ComponentVersion read_version_facts(const std::string& version, const JsonNode& 
       facts->fail("the facts 'compiler' and 'compiler_version' go together",
                   "flags depend on both: {\"compiler\": \"gcc\", \"compiler_version\": \"14.2\"}");
   }
+  if (auto base = node.find("build_on")) one.build_on = BuildBase{Version(base->name()), base->where()};
   if (auto source = node.find("source")) return read_source(*source, std::move(one));
   return one;
 }

@@ -33,6 +33,7 @@ class RecipeReader {
   void read_versions_alone(std::string_view json);
   void read_methods(const JsonNode& node);
   void read_tests(const JsonNode& node);
+  void check_build_bases() const;
   Method read_method(const std::string& name, const JsonNode& node);
   void read_base(const JsonNode& node, Method& method);
   void read_archive(const JsonNode& node, Method& method);
@@ -87,6 +88,7 @@ Recipe RecipeReader::read(std::string_view json) {
   read_versions(root.at("versions"));
   versions_read_ = true;
   read_methods(root.at("methods"));
+  check_build_bases();
   if (auto node = root.find("test")) read_tests(*node);
   return std::move(component_);
 }
@@ -157,6 +159,27 @@ void RecipeReader::read_methods(const JsonNode& node) {
   if (component_.methods.empty()) node.fail("expected at least one method, found an empty object");
 }
 
+void RecipeReader::check_build_bases() const {
+  for (const ComponentVersion& one : component_.versions) {
+    if (!one.build_on) continue;
+    auto refuse = [&](const std::string& why, const std::string& hint = "") {
+      throw Error(ExitCode::input, one.build_on->where, why, hint);
+    };
+    const std::string name = one.build_on->version.text();
+    if (component_.kind != Kind::base) refuse("only a base has another version to build on");
+    const ComponentVersion* other = component_.find_version(one.build_on->version);
+    if (other == nullptr) {
+      std::vector<std::string> known;
+      for (const ComponentVersion& version : component_.versions) known.push_back(version.version.text());
+      refuse(fmt::format("there is no version '{}'", name), did_you_mean(name, known));
+    }
+    if (other->build_on) refuse(fmt::format("'{}' is itself built upon another version", name));
+    for (const Method& method : component_.methods)
+      if (method.versions.contains(one.version) && !method.versions.contains(other->version))
+        refuse(fmt::format("the method {} has no version '{}'", method.name, name));
+  }
+}
+
 Method RecipeReader::read_method(const std::string& name, const JsonNode& node) {
   const bool base = component_.kind == Kind::base;
   node.allow_only(keys_of(base ? "recipe/base_method" : "recipe/method"));
@@ -173,7 +196,12 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
     node.at("secrets").fail("no script of this method would be handed them",
                             "those of a build stage's script stand in 'build'");
   if (auto needs = node.find("needs")) method.needs = read_needs(*needs, component_.versions);
-  if (auto build = node.find("build")) method.build = read_build(*build);
+  if (auto build = node.find("build")) {
+    method.build = read_build(*build);
+    if (!method.build->mount.empty() && method.script.empty())
+      build->at("mount").fail("no script of this method would see what is mounted",
+                              "add a 'script', or 'copy'");
+  }
   if (auto after = node.find("after")) {
     for (const JsonNode& item : read_distinct(*after, "name")) {
       method.after.push_back(item.name());
@@ -257,8 +285,16 @@ BuildStage RecipeReader::read_build(const JsonNode& node) {
   BuildStage build;
   if (auto needs = node.find("needs")) build.needs = read_needs(*needs, component_.versions);
   build.script = take_file(node.at("script"), FileUse::script);
-  for (const JsonNode& item : read_at_least_one(node.at("copy"), "path"))
-    build.copy.push_back(read_absolute_path(item));
+  if (auto list = node.find("copy"))
+    for (const JsonNode& item : read_at_least_one(*list, "path"))
+      build.copy.push_back(read_absolute_path(item));
+  if (auto list = node.find("mount"))
+    for (const JsonNode& item : read_at_least_one(*list, "path"))
+      build.mount.push_back(read_absolute_path(item));
+  if (build.copy.empty() && build.mount.empty())
+    node.fail(
+        "a build stage hands nothing on",
+        "'copy' are paths that the image keeps, 'mount' those that the method's script sees while it runs");
   if (auto list = node.find("secrets")) build.secrets = read_secrets(*list);
   return build;
 }

@@ -63,7 +63,7 @@ std::string mount_of_scripts(const std::string& folder, const OneFile* alone) {
                      folder);
 }
 
-std::string run_instruction(const Step& step, const OneFile* alone) {
+std::string run_instruction(const Step& step, const RenderLayout& layout, const OneFile* alone) {
   std::string folder = script_folder(step);
   std::vector<std::string> lines = {
       mount_of_scripts(folder, alone),
@@ -73,6 +73,9 @@ std::string run_instruction(const Step& step, const OneFile* alone) {
       fmt::format("--mount=type=secret,id=ca-certificates.crt,target={}/secrets/ca-certificates.crt",
                   kMounts),
   };
+  for (const std::string& path : step.mount)
+    lines.push_back(fmt::format("--mount=type=bind,from={0},source={1},target={1}",
+                                layout.stages()[layout.copy_of(step).from].name, plain_path(path)));
   for (const std::string& name : step.secrets)
     lines.push_back(
         fmt::format("--mount=type=secret,id={0},target={1}/secrets/{0},required=true", name, kMounts));
@@ -128,7 +131,8 @@ std::string stage_text(const RenderStage& stage, const RenderLayout& layout, con
   std::string text = fmt::format("\nFROM {} AS {}\n", layout.bases()[stage.base].name, stage.name);
   for (const Step* step : stage.steps) {
     text += fmt::format("\n# {}\n", one_line(step->title));
-    text += step->kind == StepKind::copy ? copy_instructions(*step, layout) : run_instruction(*step, alone);
+    text += step->kind == StepKind::copy ? copy_instructions(*step, layout)
+                                         : run_instruction(*step, layout, alone);
   }
   return text;
 }

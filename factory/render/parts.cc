@@ -77,14 +77,14 @@ void RenderLayout::add_stage(const Stage& stage) {
   RenderStage rendered{stage_name(stage.name, stages_), base_index(first), {}};
   for (std::size_t i = 1; i < stage.steps.size(); ++i) {
     const Step& step = stage.steps[i];
-    if (step.kind == StepKind::copy) {
+    if (step.kind != StepKind::copy && step.kind != StepKind::run)
+      refuse("the step", step.title, fmt::format("'{}' cannot stand inside a stage", name_of(step.kind)));
+    if (!taken_paths(step).empty()) {
       auto from = stage_by_last_.find(step.from);
       if (from == stage_by_last_.end())
-        refuse("the copy", step.title, "its build stage does not come before it");
+        refuse("the step", step.title, "its build stage does not come before it");
       // The same copy may stand in two stages; then it is one archive for both.
       copies_.try_emplace(step.key, RenderCopy{copies_.size() + 1, &step, from->second});
-    } else if (step.kind != StepKind::run) {
-      refuse("the step", step.title, fmt::format("'{}' cannot stand inside a stage", name_of(step.kind)));
     }
     rendered.steps.push_back(&step);
   }

@@ -18,6 +18,7 @@ struct RenderBase {
   const Step* step = nullptr;
 };
 
+// Of a step that copies or mounts files of a build stage.
 struct RenderCopy {
   std::size_t number = 0;  // counts the copies of the image from 1
   const Step* step = nullptr;
@@ -33,6 +34,11 @@ struct RenderStage {
 
 // The stage of a Dockerfile that runs the tests, upon the image.
 inline constexpr std::string_view kTestStage = "kiln-test";
+
+// What a step takes from a build stage: absolute paths; none of other steps.
+inline const std::vector<std::string>& taken_paths(const Step& step) {
+  return step.copy.empty() ? step.mount : step.copy;
+}
 
 // The stages of an image, checked: throws Error(input) for a spec that no chain of stages can express.
 class RenderLayout {

@@ -7,6 +7,8 @@
 // write what the build context holds otherwise.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/quote.h"
 #include "render/one_file.h"
 #include "render/parts.h"
@@ -105,13 +107,15 @@ std::string script_files(const RenderStage& stage, const ImageSpec* image) {
 
 // What a stage takes from earlier ones.
 std::string copied_files(const RenderStage& stage, const RenderLayout& layout) {
-  std::string text;
+  std::map<std::size_t, std::string> lines;  // by the earlier stage
   for (const Step* step : stage.steps) {
-    if (step->kind != StepKind::copy) continue;
+    if (taken_paths(*step).empty()) continue;
     const RenderCopy& copy = layout.copy_of(*step);
-    text +=
-        fmt::format("\n%files from {0}\n    {1} {1}\n", layout.stages()[copy.from].name, archive_of(copy));
+    lines[copy.from] += fmt::format("    {0} {0}\n", archive_of(copy));
   }
+  std::string text;
+  for (const auto& [from, files] : lines)
+    text += fmt::format("\n%files from {}\n{}", layout.stages()[from].name, files);
   return text;
 }
 
@@ -126,10 +130,11 @@ std::string run_script(const Step& step, std::string_view place, const std::vect
 
 std::string post_step(const Step& step, const RenderLayout& layout) {
   std::string text = fmt::format("\n    # {}\n", one_line(step.title));
-  if (step.kind == StepKind::copy) {
-    return text + fmt::format("    tar -C / -xpf {}\n", archive_of(layout.copy_of(step)));
-  }
-  return text + run_script(step, "scripts", always_there(true));
+  if (!taken_paths(step).empty())
+    text += fmt::format("    tar -C / -xpf {}\n", archive_of(layout.copy_of(step)));
+  if (step.kind == StepKind::run) text += run_script(step, "scripts", always_there(true));
+  if (!step.mount.empty()) text += fmt::format("    rm -rf {}\n", fmt::join(step.mount, " "));
+  return text;
 }
 
 // The archives that later stages take from this one.
@@ -138,8 +143,9 @@ std::string hand_on(std::size_t stage, const RenderLayout& layout) {
   for (const auto& [key, copy] : layout.copies()) {
     if (copy.from != stage) continue;
     std::string paths;
-    for (const std::string& path : copy.step->copy) paths += " ." + plain_path(path);
-    text += fmt::format("\n    mkdir -p {}/copies\n    tar -C / -cf {}{}\n", kOurs, archive_of(copy), paths);
+    for (const std::string& path : taken_paths(*copy.step)) paths += " ." + plain_path(path);
+    if (text.empty()) text = fmt::format("\n    mkdir -p {}/copies\n", kOurs);
+    text += fmt::format("    tar -C / -cf {}{}\n", archive_of(copy), paths);
   }
   return text;
 }

@@ -2,8 +2,9 @@
 // computed. The second stage. Pure.
 //
 // The steps of all images stand once in a table and refer to each other by number: a step knows the one that
-// it builds on, and a copy the last step of the build stage that it copies from. So the number of its last
-// step says how an image is made. What is wanted whole, a Step or an ImageSpec, is made from the table.
+// it builds on, and one that copies or mounts files the last step of the build stage that has them. So the
+// number of its last step says how an image is made. What is wanted whole, a Step or an ImageSpec, is made
+// from the table.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct Step {
   std::string key;  // 64 hex digits
   StepKind kind = StepKind::run;
   std::string parent;  // key of the step it builds on, "" for rootfs and pull
-  std::string from;    // copy: key of the build stage's last step
+  std::string from;    // key of the last step of the build stage that `copy` or `mount` are of
   std::string inputs;  // canonical JSON: kind, parent key, parameters, script digests; see step_pattern.cc
   // What must not enter the key:
   std::string title;      // "pytorch 2.6.0 (distro)"
@@ -52,6 +53,7 @@ struct Step {
   std::map<std::string, std::string> parameters;  // environment of the script
   std::vector<std::string> files;                 // paths inside the recipe folder, script included
   std::vector<std::string> copy;                  // copy: absolute paths
+  std::vector<std::string> mount;                 // run: absolute paths that the script sees while it runs
   std::vector<std::string> secrets;               // names, sorted; what they are is in no key
 };
 

@@ -50,11 +50,13 @@ class StageBuilder {
   void lay(OpenStage& stage, const Chosen& chosen) {
     const Method& method = *chosen.method;
     if (chosen.component->kind == Kind::base) lay_base(stage, chosen);
-    if (method.build) add_step(stage, StepRole::copy, chosen, nullptr, build_stage(chosen));
+    const StepTable::Number built = method.build ? build_stage(chosen) : kNone;
+    if (method.build && !method.build->copy.empty()) add_step(stage, StepRole::copy, chosen, nullptr, built);
     // After a build, the flags were the build's business: the script in the image may lack a compiler.
     FlagPolicy flags = method.build ? FlagPolicy::optional : FlagPolicy::required;
     if (!method.script.empty())
-      add_script(stage, StepRole::install, {&chosen, &solution_->choice, stage.laid, flags});
+      add_script(stage, StepRole::install, {&chosen, &solution_->choice, stage.laid, flags},
+                 method.build && !method.build->mount.empty() ? built : kNone);
     stage.laid.push_back(&chosen);
   }
 
@@ -71,8 +73,9 @@ class StageBuilder {
     return values;
   }
 
-  void add_script(OpenStage& stage, StepRole role, const ScriptPlace& place) {
-    add_step(stage, role, *place.self, values_of(place), kNone);
+  // `from`: the last step of the stage whose files the script sees.
+  void add_script(OpenStage& stage, StepRole role, const ScriptPlace& place, StepTable::Number from = kNone) {
+    add_step(stage, role, *place.self, values_of(place), from);
   }
 
   void add_step(OpenStage& stage, StepRole role, const Chosen& chosen, const ScriptValues* values,
@@ -88,9 +91,15 @@ class StageBuilder {
     if (found != solution_->tools.end()) return found->second;
     const Target& target = target_->target;
     NeedSolver solver(input_->recipes, target, solution_->method, solution_->choice);
-    Choice tools = solver.complete({solution_->choice.front()}, build_requirements_of(chosen, target));
+    Choice tools =
+        solver.complete({build_base(solution_->choice.front())}, build_requirements_of(chosen, target));
     for (Chosen& tool : tools) tool.automatic = true;  // of equal rank here: layered by kind and name
     return solution_->tools.emplace(key, layered(tools, target)).first->second;
+  }
+
+  static Chosen build_base(Chosen base) {
+    if (base.version->build_on) base.version = base.component->find_version(base.version->build_on->version);
+    return base;
   }
 
   // The last step of the stage in which the component is built, once an image.

@@ -4,6 +4,7 @@
 //    "parent": KEY, "schema": 1, "script": {"digest": "sha256:…", "name": "distro.sh"}}
 //   a script that the site hands secrets: their names, "secrets": ["token", …], as well
 //   rootfs: "architecture" as well;  pull: "architecture" and "reference";  copy: "copy" and "from"
+//   a script that sees files of a build stage: "mount" and "from" as well
 //   a pull that the lockfile pins: "digest" as well, and "reference" is the repository's name without a tag
 //
 // without blanks, keys sorted. File names are those inside the recipe folder: scripts can see them. Titles,
@@ -141,6 +142,10 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       break;
     case StepRole::install:
       set_script(step, inputs, recipe, method.script, files, method.secrets);
+      if (!method.build || method.build->mount.empty()) break;
+      step.mount = method.build->mount;
+      inputs["mount"] = step.mount;
+      inputs["from"] = "";
       break;
     case StepRole::build:
       set_script(step, inputs, recipe, method.build->script, files, method.build->secrets);

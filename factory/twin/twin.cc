@@ -51,11 +51,11 @@ TwinImage twin_of(const ImageSpec& spec, bool whole_copies) {
     TwinStage out{archives[i].empty() ? reference_of(stage.steps[0]) : archives[i], {}, 0};
     for (std::size_t j = 1; j < stage.steps.size(); ++j) {
       const Step& step = stage.steps[j];
+      std::size_t from = step.from.empty() ? 0 : stage_that_ends_in(spec, step.from, i);
       if (step.kind != StepKind::copy) {
-        out.steps.push_back({script_of(step), 0, {}, 0});
+        out.steps.push_back({script_of(step), from, step.mount, 0});
         continue;
       }
-      std::size_t from = stage_that_ends_in(spec, step.from, i);
       if (whole_copies) out.steps.push_back({{}, from, step.copy, 0});
       for (const std::string& path : step.copy)
         if (!whole_copies) out.steps.push_back({{}, from, {path}, 0});
@@ -127,12 +127,13 @@ void Comparison::step(const TwinStep& planned, const TwinStep& read, const std::
   if (copies != read.run.script.empty())
     return add(read.line, fmt::format("{} {}, the plan {}", where, copies ? "runs a script" : "copies",
                                       copies ? "copies" : "runs a script"));
-  if (!copies) return script(planned.run, read.run, where);
+  if (!copies) script(planned.run, read.run, where);
+  const char* does = copies ? "copies" : "mounts";
   if (planned.from != read.from)
     add(read.line,
-        fmt::format("{} copies from stage {}, the plan from {}", where, read.from + 1, planned.from + 1));
+        fmt::format("{} {} from stage {}, the plan from {}", where, does, read.from + 1, planned.from + 1));
   if (planned.paths != read.paths)
-    add(read.line, fmt::format("{} copies {}, the plan {}", where, fmt::join(read.paths, " "),
+    add(read.line, fmt::format("{} {} {}, the plan {}", where, does, fmt::join(read.paths, " "),
                                fmt::join(planned.paths, " ")));
 }
 

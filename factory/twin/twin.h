@@ -28,8 +28,8 @@ struct TwinScript {
 // A script that runs, or paths copied from an earlier stage.
 struct TwinStep {
   TwinScript run;                  // script "" for a copy
-  std::size_t from = 0;            // copy: index of the stage
-  std::vector<std::string> paths;  // copy
+  std::size_t from = 0;            // index of the stage that has `paths`
+  std::vector<std::string> paths;  // that are copied, or that the script sees while it runs
   int line = 0;
 };
 

@@ -48,6 +48,7 @@ class DefinitionTwin {
   bool in_part(PostPart part);
   bool read_step(TokenCursor cursor, int line);
   bool read_unpacking(TokenCursor cursor, int line);
+  bool read_removal(TokenCursor cursor);
   bool read_packing(TokenCursor cursor);
   bool read_post_label(TokenCursor cursor);
   void finish_post(int line, bool last);
@@ -248,6 +249,8 @@ bool DefinitionTwin::read_post_line(const ScriptLine& line, bool last) {
     return packs_ && cursor.take("-cf") && in_part(PostPart::hand_on) && read_packing(cursor);
   }
   if (first == "mkdir") return packs_ = in_part(PostPart::hand_on) && is("mkdir -p /.kiln/copies");
+  if (first == "rm" && part_ == PostPart::steps && !is("rm -rf /.kiln/scripts /.kiln/copies /.kiln/site"))
+    return read_removal(cursor);
   if (first == "rm")
     return last && !cleaned_ && in_part(PostPart::clean) &&
            (cleaned_ = is("rm -rf /.kiln/scripts /.kiln/copies /.kiln/site"));
@@ -273,6 +276,23 @@ bool DefinitionTwin::read_unpacking(TokenCursor cursor, int line) {
   if (made == archives_[from].made.end()) return false;
   image_.stages.back().steps.push_back({{}, from, made->second, line});
   archives_.back().taken.erase(taken);
+  return true;
+}
+
+// `rm -rf PATH…` behind an unpacking of these paths and a script: the script alone saw them.
+bool DefinitionTwin::read_removal(TokenCursor cursor) {
+  if (!cursor.take_all("rm -rf")) return false;
+  std::vector<std::string> paths;
+  while (auto path = cursor.take_word()) paths.push_back(*path);
+  std::vector<TwinStep>& steps = image_.stages.back().steps;
+  if (!cursor.done() || steps.size() < 2) return false;
+  const TwinStep taken = steps[steps.size() - 2];
+  TwinStep& script = steps.back();
+  if (!taken.run.script.empty() || script.run.script.empty() || !script.paths.empty() || taken.paths != paths)
+    return false;
+  script.from = taken.from;
+  script.paths = paths;
+  steps.erase(steps.end() - 2);
   return true;
 }
 

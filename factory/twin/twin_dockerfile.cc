@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "render/render.h"
 #include "twin/twin_reading.h"
 
@@ -23,7 +24,8 @@ class DockerfileTwin {
   bool read_base(std::size_t index);
   void read_stage(std::size_t index);
   void read_instruction(const DockerInstruction& one, std::size_t stage, TwinStage& out);
-  void read_run(const DockerInstruction& one, TwinStage& out);
+  void read_run(const DockerInstruction& one, std::size_t stage, TwinStage& out);
+  bool read_mount(const std::string& mount, std::size_t stage, TwinStep& step) const;
   void read_copy(const DockerInstruction& one, std::size_t stage, TwinStage& out);
   void read_pairs(const DockerInstruction& one, NamedWords& out);
   void read_tests();
@@ -108,7 +110,7 @@ void DockerfileTwin::read_instruction(const DockerInstruction& one, std::size_t 
   bool step = one.verb == DockerVerb::run || one.verb == DockerVerb::copy;
   if (step && steps_over) problem(one.place, "a step after the image's configuration");
   if (one.verb == DockerVerb::run) {
-    read_run(one, out);
+    read_run(one, stage, out);
   } else if (one.verb == DockerVerb::copy) {
     read_copy(one, stage, out);
   } else if (last && one.verb == DockerVerb::env && image_.labels.empty() && image_.command.empty()) {
@@ -143,7 +145,22 @@ std::string secret_of(const std::string& mount) {
                                                                                                      : "";
 }
 
-void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
+// `type=bind,from=STAGE,source=PATH,target=PATH`: a path of an earlier stage. Adds it to the step's.
+bool DockerfileTwin::read_mount(const std::string& mount, std::size_t stage, TwinStep& step) const {
+  constexpr std::string_view kBefore = "type=bind,from=";
+  if (!mount.starts_with(kBefore)) return false;
+  const std::vector<std::string_view> words = split(std::string_view(mount).substr(kBefore.size()), ',');
+  if (words.size() != 3 || !words[1].starts_with("source=/")) return false;
+  const std::string path(words[1].substr(std::string_view("source=").size()));
+  auto from = dockerfile_.copied_stage(std::string(words[0]), stage);
+  if (words[2] != "target=" + path || !from || !bases_[*from].empty()) return false;
+  if (!step.paths.empty() && step.from != planned_[*from]) return false;
+  step.from = planned_[*from];
+  step.paths.push_back(path);
+  return true;
+}
+
+void DockerfileTwin::read_run(const DockerInstruction& one, std::size_t stage, TwinStage& out) {
   ShellTokens tokens = shell_tokens(one.text);
   TokenCursor cursor(tokens.tokens.begin(), tokens.tokens.end());
   std::optional<TwinScript> script;
@@ -152,8 +169,10 @@ void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
     script = take_script(cursor, kMounts, always_);
   if (!script || !cursor.done()) return problem(one.place, "a command that kiln does not write");
   std::vector<std::string> mounts;
+  TwinStep step;
   for (const DockerFlag& flag : one.flags) {
     std::string mount = flag.name == "mount" ? flag.value : "--" + flag.name;
+    if (read_mount(mount, stage, step)) continue;
     if (std::string name = secret_of(mount); !name.empty())
       script->secrets.push_back(std::move(name));
     else
@@ -161,7 +180,9 @@ void DockerfileTwin::read_run(const DockerInstruction& one, TwinStage& out) {
   }
   if (mounts != mounts_of(script->folder)) problem(one.place, "other mounts than those of a step");
   script->line = one.place.line;
-  out.steps.push_back({std::move(*script), 0, {}, one.place.line});
+  step.run = std::move(*script);
+  step.line = one.place.line;
+  out.steps.push_back(std::move(step));
 }
 
 // The COPY instructions of one step stand together; which belong together the plan knows.

@@ -213,6 +213,56 @@ TEST_F(Steps, ACopyTakesFromTheBuildStage) {
   EXPECT_EQ(record(copy.key).chain.layers.size(), 2u) << "the image's chain, not the stage's";
 }
 
+class MountingSteps : public Steps {
+ protected:
+  MountingSteps() {
+    base = add_base();
+    build = add(StepKind::run, base).key;
+    EXPECT_EQ(run(build), StepOutcome::done);
+    engine.on_start = [&](const StepRecord& parent) {
+      if (parent.key != build) return;
+      const fs::path root = engine.folder / std::to_string(engine.containers);
+      files.write(root / "opt/wheels/one.whl", "wheel");
+      fs::create_symlink("/etc", root / "opt/link");
+    };
+  }
+  StepOutcome install(const std::vector<std::string>& mount, const std::string& name) {
+    Step& step = add(StepKind::run, base, name);
+    step.from = build;
+    step.mount = mount;
+    key = step.key;
+    return run(key);
+  }
+  std::string base, build, key;
+};
+
+TEST_F(MountingSteps, AScriptSeesFilesOfTheBuildStageThatNoLayerHas) {
+  fs::path inside;
+  engine.script = [&](const fs::path& root, const ContainerRun& request) {
+    inside = root;
+    fs::path seen;
+    for (const Mount& mount : request.mounts)
+      if (mount.target == "/opt/wheels") seen = mount.source;
+    // As engines do, to have something to mount upon.
+    fs::create_directories(root / "opt/wheels");
+    files.write(root / "opt/installed", "yes");
+    EXPECT_EQ(files.read(seen / "one.whl"), "wheel");
+    return CommandResult{};
+  };
+  EXPECT_EQ(install({"/opt/wheels"}, "install\n"), StepOutcome::done)
+      << files.read(state.log(key)).value_or("");
+  EXPECT_EQ(record(key).chain.layers.size(), 2u);
+  EXPECT_TRUE(fs::exists(inside / "opt/installed"));
+  EXPECT_FALSE(fs::exists(inside / "opt/wheels")) << "a place to mount upon is no file of the image";
+}
+
+TEST_F(MountingSteps, ALinkWouldLeadOutOfTheStageAndNothingIsNothing) {
+  EXPECT_EQ(install({"/opt/link"}, "one\n"), StepOutcome::failed);
+  EXPECT_EQ(failure(key).what, "the build stage left a link at /opt/link");
+  EXPECT_EQ(install({"/opt/none"}, "two\n"), StepOutcome::failed);
+  EXPECT_EQ(failure(key).what, "the build stage left nothing at /opt/none");
+}
+
 TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
   BlobStore origin(folder / "origin");
   LayoutImage image;

@@ -23,6 +23,11 @@ class Chosen:
         self.build = self.method.get("build")
         self.facts = recipe.facts(version)
 
+    def in_version(self, version):
+        other = Chosen(self.recipe, version, self.method_name, self.written)
+        other.automatic = self.automatic
+        return other
+
     @property
     def identity(self):
         return (self.recipe.path, self.version, self.method_name)

@@ -72,12 +72,22 @@ class Generator:
         own = list(recipe["versions"])
         make = self._base_method if kind == "base" else self._method
         recipe["methods"] = {method: make(kind, name, own, below) for method in methods}
+        if kind == "base" and len(own) > 1 and dice.chance(60):
+            self._build_on(recipe)
         if dice.chance(60):
             tests = [self._test(index, own) for index in range(dice.randint(1, 3))]
             recipe["test"] = tests if len(tests) > 1 or dice.chance(30) else tests[0]
         for key, values in {"description": ["A thing", "Ümlaut & \"quotes\""], "homepage": ["https://example.org"], "licenses": ["MIT", "MIT OR ISC", "BSD-3-Clause"]}.items():
             if dice.chance(50):
                 recipe[key] = dice.choice(values)
+
+    def _build_on(self, recipe):
+        """Some versions are built upon one other, which has all their methods."""
+        ranges = [method.get("versions", "*") for method in recipe["methods"].values()]
+        one, *others = self.dice.sample(list(recipe["versions"]), len(recipe["versions"]))
+        for other in others:
+            if self.dice.chance(60) and all(contains(range, one) for range in ranges if contains(range, other)):
+                recipe["versions"][other]["build_on"] = one
 
     def _shared(self, method, recipe_name):
         own = list(self.recipes[recipe_name]["versions"])
@@ -134,6 +144,10 @@ class Generator:
         compiler = {"kind": "toolchain", "name": dice.choice(compilers)[1]} if compilers and dice.chance(60) else None
         if dice.chance(30):
             method["build"] = {"script": "build.sh", "copy": [f"/opt/kiln/{name}"] + (["/srv/more"] if dice.chance(20) else [])}
+            if "script" in method and dice.chance(30):
+                method["build"]["mount"] = ["/srv/wheels"] + (["/srv/other"] if dice.chance(30) else [])
+                if dice.chance(60):
+                    del method["build"]["copy"]
             self._hand_secrets(method["build"], True)
             needs = self._needs((kind, name), own, below, 2)
             if compiler:

@@ -44,6 +44,10 @@ class Recipe:
     def source(self, version):
         return self.written["versions"][version].get("source", {})
 
+    def build_on(self, version):
+        """The version that build stages stand on, None for the same."""
+        return self.written["versions"][version].get("build_on")
+
     def methods_of(self, version):
         """The methods that this version offers, the default first."""
         return [name for name, method in self.methods.items() if contains(method.get("versions", "*"), version)]

@@ -47,7 +47,7 @@ class Step:
     def document(self):
         """As `kiln show --stage plan` has it."""
         return {"kind": self.kind, "component": self.component, "version": self.version, "method": self.method, "title": self.title,
-                "parent": self.parent, "from": self.inputs.get("from", ""), "copy": self.inputs.get("copy", []), "script": self.script,
+                "parent": self.parent, "from": self.inputs.get("from", ""), "copy": self.inputs.get("copy", []), "mount": self.inputs.get("mount", []), "script": self.script,
                 "files": self.files, "site": self.site, "secrets": self.inputs.get("secrets", []), "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
                 "inputs": self.inputs, "key": self.key}
 
@@ -82,13 +82,17 @@ class ImageBuilder:
         method = chosen.method
         if chosen.recipe.kind == "base":
             steps.append(self._base(chosen))
+        mounted = {}
         if chosen.build:
             source = self._build(chosen)
-            steps.append(Step("copy", chosen, steps[-1], copy=chosen.build["copy"], **{"from": source.key}, source=source))
+            if "copy" in chosen.build:
+                steps.append(Step("copy", chosen, steps[-1], copy=chosen.build["copy"], **{"from": source.key}, source=source))
+            if "mount" in chosen.build:
+                mounted = {"mount": chosen.build["mount"], "from": source.key, "source": source}
         if "script" in method:
             parameters = self._parameters(chosen, laid, "optional" if chosen.build else "required")
             steps.append(Step("run", chosen, steps[-1], script=method["script"], files=self._files(chosen), parameters=parameters,
-                              secrets=method.get("secrets", [])))
+                              secrets=method.get("secrets", []), **mounted))
         laid.append(chosen)
 
     def _files(self, chosen):
@@ -104,8 +108,14 @@ class ImageBuilder:
         return Step("rootfs", chosen, None, architecture=architecture, script=method["rootfs"], files=files,
                     parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []), site=method.get("site", ""))
 
+    def _build_base(self):
+        """The image's base, in the version that it names for building."""
+        base = self.image[0]
+        other = base.recipe.build_on(base.version)
+        return base if other is None else base.in_version(other)
+
     def _build(self, chosen):
-        """The stage that builds a component: the image's base and what the build needs, in the image's versions where those fit."""
+        """The stage that builds a component: the base to build on and what the build needs, in the image's versions where those fit."""
         if chosen.identity in self.built:
             return self.built[chosen.identity]
         if chosen.identity in self.building:
@@ -113,7 +123,7 @@ class ImageBuilder:
         self.building.append(chosen.identity)
         method = self.cell.get("method")
         needed = requirements(chosen.build.get("needs", []), chosen, self.target)
-        tools = Solver(self.recipes, self.target, None if method == "none" else method, self.image).complete(self.image[:1], needed)
+        tools = Solver(self.recipes, self.target, None if method == "none" else method, self.image).complete([self._build_base()], needed)
         steps, laid = [], []
         for tool in layered([_as_automatic(tool) for tool in tools], self.target):
             self._lay(steps, tool, laid)

@@ -21,7 +21,7 @@ const std::vector<Mistake> kRecipeMistakes = {
      "11:18: error: unknown key 'uri' (at /versions/0.3.29/source/uri); did you mean 'url'?"},
     {"UnknownBuildKey", R"("copy")", R"("copies")", Schema::refuses,
      "30:9: error: unknown key 'copies' (at /methods/source/build/copies); known keys: needs, script, copy, "
-     "secrets"},
+     "mount, secrets"},
     {"UnknownNeedKey", R"("name": "python", "version")", R"("name": "python", "versions")", Schema::refuses,
      "22:57: error: unknown key 'versions' (at /methods/distro/needs/0/versions); did you mean 'version'?"},
     {"UnknownTestKey", R"("files": ["smoke.py"])", R"("file": ["smoke.py"])", Schema::refuses,
@@ -201,6 +201,19 @@ const std::vector<Mistake> kRecipeMistakes = {
      "27:16: error: the key 'script' is missing (at /methods/source/build)"},
     {"BuildCopiesNothing", R"(["/opt/kiln/openblas"])", "[]", Schema::refuses,
      "30:17: error: expected at least one path, found an empty array (at /methods/source/build/copy)"},
+    {"BuildHandsNothingOn", R"("copy": ["/opt/kiln/openblas"])", R"("secrets": ["token"])", Schema::refuses,
+     "27:16: error: a build stage hands nothing on (at /methods/source/build); 'copy' are paths that the "
+     "image "
+     "keeps, 'mount' those that the method's script sees while it runs"},
+    {"MountWithoutAScript", R"("copy": ["/opt/kiln/openblas"])", R"("mount": ["/srv/wheels"])",
+     Schema::accepts,
+     "30:18: error: no script of this method would see what is mounted (at /methods/source/build/mount); add "
+     "a "
+     "'script', or 'copy'"},
+    {"MountOfParent", R"("copy": ["/opt/kiln/openblas"])", R"("mount": ["/srv/../etc"])", Schema::refuses,
+     R"(30:19: error: expected an absolute path, found "/srv/../etc" (at /methods/source/build/mount/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
+    {"LibraryToBuildOn", R"("0.3.9": {})", R"("0.3.9": {"build_on": "0.3.29"})", Schema::accepts,
+     "8:27: error: only a base has another version to build on (at /versions/0.3.9/build_on)"},
     {"CopyOfRelativePath", R"("/opt/kiln/openblas")", R"("opt/kiln/openblas")", Schema::refuses,
      R"(30:18: error: expected an absolute path, found "opt/kiln/openblas" (at /methods/source/build/copy/0); such as /opt/kiln/name: no '..', no '/' at the end, and letters, digits and _ . + - @ only)"},
     {"CopyOfParent", R"("/opt/kiln/openblas")", R"("/opt/../etc")", Schema::refuses,
@@ -293,6 +306,17 @@ const std::vector<Mistake> kBaseMistakes = {
     {"AbsentRootfs", R"("rootfs.sh")", R"("rootf.sh")", Schema::accepts,
      "4:26: error: there is no file 'recipes/base/debian/rootf.sh' (at /methods/distro/rootfs); did you mean "
      "'rootfs.sh'?"},
+    {"BuildOnNothing", R"("trixie": {})", R"("trixie": {"build_on": "trixie-devel"})", Schema::accepts,
+     "2:39: error: there is no version 'trixie-devel' (at /versions/trixie/build_on)"},
+    {"BuildOnItself", R"("trixie": {})", R"("trixie": {"build_on": "trixie"})", Schema::accepts,
+     "2:39: error: 'trixie' is itself built upon another version (at /versions/trixie/build_on)"},
+    {"BuildOnWithoutTheMethod", R"({"trixie": {}},
+  "methods": {
+    "distro": {"rootfs": "rootfs.sh", "optimised": false, "versions": "*")",
+     R"({"2": {"build_on": "1"}, "1": {}},
+  "methods": {
+    "distro": {"rootfs": "rootfs.sh", "optimised": false, "versions": "2")",
+     Schema::accepts, "2:34: error: the method distro has no version '1' (at /versions/2/build_on)"},
     {"BaseWithNeeds", R"("optimised": false)", R"("needs": [])", Schema::refuses,
      "4:39: error: unknown key 'needs' (at /methods/distro/needs); known keys: optimised, versions, image, "
      "rootfs, archive, site, script, files, parameters, secrets, environment"},

@@ -124,7 +124,7 @@ TEST(RenderDockerfile, RefusesWhatCannotBeWritten) {
   EXPECT_EQ(with([](ImageSpec& s) { s.stages[1].steps[1].copy = {"/opt/.."}; }),
             "the path '/opt/..' cannot be rendered");
   EXPECT_EQ(with([](ImageSpec& s) { s.stages[1].steps[1].from = "none"; }),
-            "the copy 'openblas 0.3.29 (from its build)' cannot be rendered");
+            "the step 'openblas 0.3.29 (from its build)' cannot be rendered");
   EXPECT_EQ(with([](ImageSpec& s) { s.stages[1].steps[2].component = "framework/a,b"; }),
             "the component 'framework/a,b' cannot be rendered");
   EXPECT_EQ(with([](ImageSpec& s) { s.stages[1].steps[2].script = "../x.sh"; }),

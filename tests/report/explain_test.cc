@@ -126,9 +126,8 @@ TEST(ExplainTest, ATestOrTheEnvironmentAlone) {
   EXPECT_EQ(why(changed("openblas", [](RecipeDraft& recipe) { rewrite(recipe, "smoke.sh"); })),
             (Lines{fmt::format("test of library/openblas: smoke.sh changed ({} → {})",
                                short_digest("is it openblas"), short_digest("other"))}));
-  Lines lines = why(changed("pytorch", [](RecipeDraft& recipe) {
-    recipe.get().methods[0].environment["TORCH_HOME"] = {"/tmp"};
-  }));
+  Lines lines = why(changed(
+      "pytorch", [](RecipeDraft& recipe) { recipe.get().methods[0].environment["TORCH_HOME"] = {"/tmp"}; }));
   EXPECT_EQ(lines.back(), "image: environment TORCH_HOME changed ('/var/torch' → '/tmp')");
 }
 

@@ -52,6 +52,23 @@ TEST_F(KeyTest, FurtherFilesAreInTheKey) {
   EXPECT_NE(key(with_file("a")), plain_);
 }
 
+TEST_F(KeyTest, AnInstallationIsTheStageWhoseFilesItSees) {
+  auto built = [&](const std::vector<std::string>& mount, const std::string& script) {
+    return key(changed("openblas",
+                       [&](Recipe& c) {
+                         Method& method = c.methods[1];
+                         method.build->copy.clear();
+                         method.build->mount = mount;
+                         method.script = script;
+                         c.files["install.sh"] = RecipeFile{"install.sh", Digest::of("install"), "install"};
+                       }),
+               {{"library", "openblas@0.3.29:source"}});
+  };
+  const std::string plain = built({"/srv/a"}, "install.sh");
+  EXPECT_NE(plain, built({"/srv/b"}, "install.sh"));
+  EXPECT_EQ(plain, built({"/srv/a"}, "install.sh"));
+}
+
 // What they hold never is; which ones a script is handed may decide what it does.
 TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
   const Resolver resolver(changed("openblas", [](Recipe& c) {
@@ -181,9 +198,8 @@ TEST_F(KeyTest, OfSeveralTestsEachIsNamedAfterItsScript) {
 TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
   auto of = [](std::vector<RecipeDraft> recipes) { return Resolver(std::move(recipes)).spec(cell()); };
   ImageSpec plain = of(demo_recipes());
-  ImageSpec other = of(changed("pytorch", [](Recipe& c) {
-    c.methods[0].environment["TORCH_HOME"] = {"/tmp"};
-  }));
+  ImageSpec other =
+      of(changed("pytorch", [](Recipe& c) { c.methods[0].environment["TORCH_HOME"] = {"/tmp"}; }));
   ImageSpec renamed = of(changed("pytorch", [](Recipe& c) { c.description = "new words"; }));
   EXPECT_EQ(plain.last_step().key, other.last_step().key);
   EXPECT_NE(plain.key, other.key);

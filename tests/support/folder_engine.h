@@ -47,6 +47,7 @@ struct FolderContainer final : Container {
     for (const std::string& path : paths)
       fs::copy(dynamic_cast<FolderContainer&>(other).root / path.substr(1), root / path.substr(1));
   }
+  fs::path place_of(const std::string& path) override { return root / path.substr(1); }
   ChangedTree changes() override { return {root, {}}; }
   void keep(const std::string& key) override { engine.events.push_back("kept " + key); }
   FolderEngine& engine;

@@ -74,6 +74,15 @@ inline ImageSpec sample_spec() {
   return spec;
 }
 
+// The same, whose pytorch is installed out of files of the build stage that the image never has.
+inline ImageSpec sample_that_mounts() {
+  ImageSpec spec = sample_spec();
+  Step& install = spec.stages.back().steps.back();
+  install.from = spec.stages.front().steps.back().key;
+  install.mount = {"/opt/kiln/wheels", "/srv/list.txt"};
+  return spec;
+}
+
 // Two images that share the base and the build stage; the second has one more step.
 inline std::vector<ImageSpec> sample_images() {
   ImageSpec first = sample_spec();

@@ -15,8 +15,7 @@ std::vector<std::string> differences(const ImageSpec& spec) {
 
 // What is found when the files of `spec` are compared with a plan that `change` has changed.
 template <typename Change>
-std::vector<std::string> found(Change change) {
-  ImageSpec spec = sample_spec();
+std::vector<std::string> found(Change change, ImageSpec spec = sample_spec()) {
   std::string dockerfile = render_dockerfile(spec);
   std::string definition = render_singularity(spec);
   change(spec);
@@ -65,6 +64,25 @@ TEST(Twin, SecretsOfEachStep) {
   std::string optional = render_dockerfile(spec);
   optional.erase(optional.find(",required=true"), std::string_view(",required=true").size());
   EXPECT_FALSE(dockerfile_differences(spec, optional).empty());
+}
+
+TEST(Twin, FilesThatAScriptSees) {
+  EXPECT_EQ(differences(sample_that_mounts()), Lines());
+  Lines lines =
+      found([](ImageSpec& spec) { spec.stages[1].steps[2].mount.pop_back(); }, sample_that_mounts());
+  EXPECT_EQ(lines,
+            Lines({"Dockerfile:46: stage 2, step 3 mounts /opt/kiln/wheels /srv/list.txt, the plan "
+                   "/opt/kiln/wheels",
+                   "Singularity.def:61: stage 2, step 2 mounts /opt/kiln/wheels /srv/list.txt, the plan "
+                   "/opt/kiln/wheels"}));
+  EXPECT_EQ(found(
+                [](ImageSpec& spec) {
+                  spec.stages[1].steps[2].mount.clear();
+                  spec.stages[1].steps[2].from.clear();
+                },
+                sample_that_mounts())
+                .size(),
+            2u);
 }
 
 TEST(Twin, TellsWhatDiffers) {
@@ -144,7 +162,8 @@ std::vector<std::pair<std::size_t, std::size_t>> telling_lines(const std::string
 }
 
 struct Rendered {
-  ImageSpec spec = sample_spec();
+  explicit Rendered(ImageSpec sample) : spec(std::move(sample)) {}
+  ImageSpec spec;
   std::string texts[2] = {render_dockerfile(spec), render_singularity(spec)};
   // Whether a change of one of the files is found.
   bool differs(int which, const std::string& text) const {
@@ -154,8 +173,12 @@ struct Rendered {
 
 // Every byte of every line that counts is replaced, and another put in front of it: each time a difference
 // must be found.
-TEST(Twin, FindsEveryChangedByte) {
-  Rendered rendered;
+class TwinBytes : public ::testing::TestWithParam<ImageSpec (*)()> {};
+
+INSTANTIATE_TEST_SUITE_P(Samples, TwinBytes, ::testing::Values(sample_spec, sample_that_mounts));
+
+TEST_P(TwinBytes, FindsEveryChangedByte) {
+  Rendered rendered(GetParam()());
   int changes = 0;
   for (int which = 0; which < 2; ++which) {
     const std::string& text = rendered.texts[which];
@@ -176,8 +199,8 @@ TEST(Twin, FindsEveryChangedByte) {
   EXPECT_GT(changes, 5000);
 }
 
-TEST(Twin, FindsEveryMissingAndEveryMovedLine) {
-  Rendered rendered;
+TEST_P(TwinBytes, FindsEveryMissingAndEveryMovedLine) {
+  Rendered rendered(GetParam()());
   for (int which = 0; which < 2; ++which) {
     for (const auto& [start, size] : telling_lines(rendered.texts[which])) {
       std::string line = rendered.texts[which].substr(start, size);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "image/build/built_files.h"
 #include "image/build/script.h"
 #include "image/engine/private_folder.h"
 #include "image/state/record_files.h"
@@ -45,7 +46,12 @@ CommandResult open_shell(const ShellPlace& place, const StepSetup& setup) {
   request.argv = {"/bin/sh", "-c", kShell};
   request.network = step.kind != StepKind::test;
   request.interactive = true;
-  return engine->start(&record)->run(request);
+  auto container = engine->start(&record);
+  if (place.after || step.mount.empty()) return container->run(request);
+  BuiltFiles built(step, record_of(step.from, "the build stage of " + step.title, setup), *container,
+                   *engine);
+  request.mounts.insert(request.mounts.end(), built.mounts().begin(), built.mounts().end());
+  return container->run(request);
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "image/build/built_files.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
 #include "image/build/trust.h"
@@ -102,7 +103,14 @@ class StepRun {
     auto container = engine_.start(&parent);
     fs::path files = copy_recipe_files(step_, setup_, folder_);
     ContainerRun request = container_script(step_, parent, files, setup_, folder_, log());
+    if (step_.mount.empty()) {
+      check_script(container->run(request), request.limits);
+      return finish(*container, std::move(parent));
+    }
+    BuiltFiles built(step_, record_of(step_.from), *container, engine_);
+    request.mounts.insert(request.mounts.end(), built.mounts().begin(), built.mounts().end());
     check_script(container->run(request), request.limits);
+    built.take_away();
     return finish(*container, std::move(parent));
   }
 

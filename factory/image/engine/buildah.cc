@@ -103,6 +103,8 @@ class BuildahContainer final : public Container {
     for (const std::string& path : paths) copy_path(resolve_inside(from, path), to, path, log);
   }
 
+  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
+
   ChangedTree changes() override {
     fs::path merged = mount();
     std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");

@@ -43,6 +43,9 @@ class Container {
   virtual void add_archive(const fs::path& tar) = 0;
   // Copies absolute paths of another container's file system to the same paths here.
   virtual void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) = 0;
+  // Where `path`, absolute, is on the build host, links followed within the container; it need not exist.
+  // Valid until the container goes or runs.
+  virtual fs::path place_of(const std::string& path) = 0;
   // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
   virtual ChangedTree changes() = 0;
   // Keeps the container's state under the step's key so that children start from it at once.
