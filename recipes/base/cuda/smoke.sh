@@ -1,7 +1,10 @@
 #!/bin/sh -eu
-# nvcc is the version asked for, the loader finds CUDA's and cuDNN's libraries, and no stub of the driver shadows the real one.
-found=$(/usr/local/cuda/bin/nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-[ "$found" = "$KILN_VERSION" ] || { echo "nvcc is $found, not $KILN_VERSION" >&2; exit 1; }
+# CUDA is the version asked for, as is nvcc where it is to be, the loader finds CUDA's and cuDNN's libraries, and no stub of the driver shadows the real one.
+[ -d "/usr/local/cuda-$KILN_FACT_CUDA" ] || { echo "there is no /usr/local/cuda-$KILN_FACT_CUDA" >&2; exit 1; }
+if [ "$KILN_FACT_FLAVOUR" = devel ]; then
+  found=$(/usr/local/cuda/bin/nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  [ "$found" = "$KILN_FACT_CUDA" ] || { echo "nvcc is $found, not $KILN_FACT_CUDA" >&2; exit 1; }
+fi
 libraries=$(ldconfig -p)
 for library in libcudart.so libcublas.so libcufft.so libcurand.so libcusolver.so libcusparse.so libcupti.so libcudnn.so.7; do
   case $libraries in
@@ -12,4 +15,4 @@ done
 case $libraries in
   *stubs/libcuda.so*) echo "the stub of libcuda.so is on the loader's path" >&2; exit 1 ;;
 esac
-echo "CUDA $found with cuDNN 7"
+echo "CUDA $KILN_FACT_CUDA ($KILN_FACT_FLAVOUR) with cuDNN 7"

@@ -1,5 +1,5 @@
 #!/bin/sh -eu
-# Installs CUDA $KILN_VERSION with its compiler and headers, and cuDNN, from NVIDIA's archives. A key is used only when its
+# Installs CUDA $KILN_FACT_CUDA and cuDNN from NVIDIA's archives: KILN_FACT_PACKAGES of them. A key is used only when its
 # fingerprint is the known one.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
@@ -23,18 +23,17 @@ add_archive nvidia-cuda "$KILN_FACT_ARCHIVE" "${KILN_FACT_ARCHIVE_KEY% *}" "${KI
 add_archive nvidia-ml "$KILN_FACT_CUDNN_ARCHIVE" "${KILN_FACT_CUDNN_ARCHIVE_KEY% *}" "${KILN_FACT_CUDNN_ARCHIVE_KEY#* }"
 gpgconf --homedir "$work" --kill all
 
-release=$(echo "$KILN_VERSION" | tr . -)
-set -- "cuda-minimal-build-$release" "cuda-libraries-dev-$release" "cuda-command-line-tools-$release" "cuda-nvml-dev-$release"
-for package in $KILN_FACT_PACKAGES; do
-  set -- "$@" "$package"
-done
 apt-get update -qq
-apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends --allow-downgrades "$@"
+# A list of packages.
+# shellcheck disable=SC2086
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends --allow-downgrades $KILN_FACT_PACKAGES
 for package in $KILN_FACT_PACKAGES; do
-  apt-mark hold "${package%%=*}" >/dev/null
+  case $package in
+    *=*) apt-mark hold "${package%%=*}" >/dev/null ;;
+  esac
 done
 
-ln -sfn "cuda-$KILN_VERSION" /usr/local/cuda
+ln -sfn "cuda-$KILN_FACT_CUDA" /usr/local/cuda
 printf '/usr/local/cuda/lib64\n/usr/local/cuda/extras/CUPTI/lib64\n' >/etc/ld.so.conf.d/cuda.conf
 ldconfig
 apt-get purge -qq --auto-remove gnupg

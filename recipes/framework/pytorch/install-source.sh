@@ -30,8 +30,6 @@ pip install --no-index --no-deps --no-compile /opt/kiln/wheels/pytorch/*.whl
 case $KILN_VERSION in
   1.*) pip uninstall --yes cmake ninja ;;
 esac
-rm -rf /opt/kiln/wheels/pytorch
-rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
 # What the wheel was linked with.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq

@@ -18,11 +18,7 @@ case $KILN_METHOD/$KILN_VERSION in
   pip/*) pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "requirements-$KILN_VERSION-$kind.txt" ;;
   source/*) pip install --require-hashes --no-deps --only-binary :all: --no-compile -r "requirements-$KILN_VERSION-source-$kind.txt" ;;
 esac
-if [ "$KILN_METHOD" = source ]; then
-  pip install --no-index --no-deps --no-compile /opt/kiln/wheels/tensorflow/*.whl
-  rm -rf /opt/kiln/wheels/tensorflow
-  rmdir --ignore-fail-on-non-empty /opt/kiln/wheels
-fi
+[ "$KILN_METHOD" != source ] || pip install --no-index --no-deps --no-compile /opt/kiln/wheels/tensorflow/*.whl
 pip check
 # The image is read-only where it runs, so byte code is made now. Python 3.6 writes the source's time into it: the one that kiln gives the
 # files, or it would never be used.
