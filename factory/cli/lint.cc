@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "cli/table.h"
 #include "cli/usage.h"
+#include "lint/facts.h"
 #include "lint/fix.h"
 #include "lint/output.h"
 
@@ -28,6 +29,7 @@ struct LintOptions {
   std::vector<std::string> ignore;
   std::string explain;
   bool list = false;
+  bool facts = false;
   bool fix = false;
   bool dry_run = false;
 };
@@ -76,6 +78,12 @@ class Run {
  public:
   Run(const LintOptions& options, Invocation& invocation) : options_(options), invocation_(invocation) {}
 
+  std::vector<fs::path> recipe_files() const {
+    std::vector<fs::path> files;
+    for (const fs::path& path : paths()) add_recipes(path, files);
+    return files;
+  }
+
   lint::LintResult lint_all() {
     const std::vector<std::string>& roots = invocation_.options.recipes;
     lint::Linter linter(invocation_.files, {ids_of(options_.only), ids_of(options_.ignore)},
@@ -90,6 +98,13 @@ class Run {
   }
 
  private:
+  void add_recipes(const fs::path& path, std::vector<fs::path>& files) const {
+    if (path.filename() == "recipe.json") files.push_back(path);
+    if (!invocation_.files.is_directory(path)) return;
+    for (const std::string& name : invocation_.files.list(path))
+      if (!name.starts_with('.')) add_recipes(path / name, files);
+  }
+
   bool only_matrices() const { return options_.paths.empty() && !options_.matrices.empty(); }
 
   // Errors of what its cells need; of all its recipes, where it is not alone.
@@ -190,11 +205,27 @@ void print(const lint::LintResult& result, const LintOptions& options, lint::Sev
   print_summary(result, least, invocation);
 }
 
+void print_facts(const LintOptions& options, Invocation& invocation) {
+  if (options.format == "sarif")
+    throw Error(ExitCode::usage, "facts are no findings", "text, json or markdown");
+  const std::vector<std::string>& roots = invocation.options.recipes;
+  const auto facts = lint::facts_of_recipes(Run(options, invocation).recipe_files(), invocation.files,
+                                            {roots.begin(), roots.end()});
+  if (options.format == "markdown") return print_text(lint::facts_as_markdown(facts));
+  if (options.format == "json") return print_document(lint::facts_as_json(facts));
+  Table table({"RECIPE", "VERSION/FACT", "FACTS", "KNOWN", "FROM"});
+  for (const lint::FactLine& line : lint::fact_lines(facts))
+    table.add({line.component, line.what, std::to_string(line.facts), line.known, line.from});
+  print_text(table.text());
+  invocation.note(lint::facts_in_short(facts));
+}
+
 void run_lint(const LintOptions& options, Invocation& invocation) {
   if (!options.explain.empty()) return print_text(lint::explain(lint::known_rule(options.explain)));
   if (options.list) return print_rules(options.format);
+  if (options.facts) return print_facts(options, invocation);
   if (options.format == "markdown")
-    throw Error(ExitCode::usage, "--format markdown is for --list", "text, json or sarif");
+    throw Error(ExitCode::usage, "--format markdown is for --list and --facts", "text, json or sarif");
   const lint::Severity least = *lint::severity_from(options.severity);
   Run run(options, invocation);
   lint::LintResult result = run.lint_all();
@@ -226,7 +257,9 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
                  ->add_option("-f,--file", options->matrices,
                               "matrix whose cells to look at, with the recipes that they use")
                  ->type_name("FILE"));
-  command->add_option("--format", options->format, "text, json or sarif; for --list: text, json or markdown")
+  command
+      ->add_option("--format", options->format,
+                   "text, json or sarif; for --list and --facts: text, json or markdown")
       ->check(CLI::IsMember({"text", "json", "sarif", "markdown"}))
       ->capture_default_str();
   command
@@ -242,6 +275,8 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       ->add_option("--explain", options->explain, "say why a rule is there, with an example of bad and good")
       ->type_name("ID");
   command->add_flag("--list", options->list, "list the rules");
+  command->add_flag("--facts", options->facts,
+                    "list what recipes say of their versions, how it is known and from where");
   command->add_flag("--fix", options->fix, "mend what can be mended without a person");
   command
       ->add_flag("-n,--dry-run", options->dry_run, "with --fix: print the changes as a diff, change nothing")

@@ -1,11 +1,14 @@
 // Recipes: what recipe.json says, and all files that it names.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "lint/check_file.h"
 #include "lint/cuda_limits.h"
 #include "lint/recipe_source.h"
+#include "recipe/fact_sources.h"
 
 namespace kiln::lint {
 namespace {
@@ -64,6 +67,27 @@ void check_sources(const RecipeSource& recipe, Report& report) {
                         fmt::format("method '{}' downloads the source of {}, and there is none", method.name,
                                     version.version.text()));
   }
+}
+
+// Facts decide what is built and where it runs, so where each is from can be looked up.
+void check_facts(const RecipeSource& recipe, Report& report) {
+  const JsonNode root = recipe.document.root();
+  const std::vector<FactSource> sources = read_fact_sources(root);
+  std::set<const FactSource*> used;
+  for (const Fact& fact : facts_of(recipe.component, root)) {
+    const FactSource* source = source_of(fact, sources);
+    if (source == nullptr)
+      report.add("KL094", fact.where, fmt::format("nothing says how '{}' is known", fact.path));
+    else if (source->known == Knowledge::unknown)
+      report.add("KL094", fact.where, fmt::format("nobody knows where '{}' is from", fact.path));
+    used.insert(source);
+  }
+  for (const FactSource& source : sources)
+    if (!used.contains(&source))
+      report
+          .add("KL094", source.where,
+               fmt::format("no fact is '{}' that is not another's before it", fmt::join(source.of, "', '")))
+          .severity = Severity::warning;
 }
 
 void check_versions(const RecipeSource& recipe, Report& report) {
@@ -133,6 +157,7 @@ void check_recipe(const RecipeSource& recipe, Report& report) {
   check_files(recipe, report);
   check_methods(recipe, report);
   check_versions(recipe, report);
+  check_facts(recipe, report);
   check_sources(recipe, report);
   check_drivers(recipe, report);
   check_wheels(recipe, report);

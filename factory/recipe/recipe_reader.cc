@@ -6,6 +6,7 @@
 
 #include "base/keys.h"
 #include "base/reading.h"
+#include "recipe/fact_sources.h"
 #include "recipe/parameters.h"
 #include "recipe/recipe.h"
 #include "recipe/recipe_needs.h"
@@ -87,6 +88,7 @@ Recipe RecipeReader::read(std::string_view json) {
   if (auto node = root.find("homepage")) component_.homepage = read_text(*node);
   read_versions(root.at("versions"));
   versions_read_ = true;
+  read_fact_sources(root);
   read_methods(root.at("methods"));
   check_build_bases();
   if (auto node = root.find("test")) read_tests(*node);

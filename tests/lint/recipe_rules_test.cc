@@ -32,7 +32,9 @@ void expect_findings(const std::string& folder, const std::vector<RecipeCase>& c
     kiln::testing::FakeFileSystem files;
     for (const auto& [path, text] : all)
       if (!text.empty()) files.files["r/" + folder + "/" + path] = text;
-    const LintResult result = testing::lint_path("r", files);
+    LintResult result = testing::lint_path("r", files);
+    // No fact of these says how it is known: facts_test.
+    std::erase_if(result.findings, [](const Finding& finding) { return finding.rule == "KL094"; });
     for (const Error& error : result.unreadable) ADD_FAILURE() << error.format();
     EXPECT_EQ(testing::findings_in(result, "r/" + folder), one.findings)
         << one.changed.begin()->first << ": " << one.changed.begin()->second;

@@ -255,8 +255,8 @@ const std::vector<Mistake> kRecipeMistakes = {
      "34:12: error: the key 'script' is missing (at /test/0)"},
     {"NoTestAtAll", R"("test": [{"script": "smoke.sh", "files": ["smoke.py"]}, )", R"("test": [], "x": [)",
      Schema::refuses,
-     "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, methods, "
-     "test"},
+     "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, "
+     "sources, methods, test"},
     {"TestTwice", R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}})",
      R"({"files": ["smoke.py"], "script": "smoke.sh"})", Schema::refuses,
      R"(34:59: error: test {"files":["smoke.py"],"script":"smoke.sh"} is there twice (at /test/1); first at /test/0)"},
