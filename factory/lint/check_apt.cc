@@ -4,39 +4,20 @@
 #include <algorithm>
 #include <array>
 
+#include "lint/apt_call.h"
 #include "lint/check_script.h"
 
 namespace kiln::lint {
 namespace {
 
-struct Apt {
-  const ShellCommand* command;
-  Call call;
-  const ShellToken* verb;
-};
-
-std::vector<Apt> apt_calls(const ScriptUnit& unit) {
-  std::vector<Apt> calls;
-  for (const ShellCommand& command : unit.shell.commands) {
-    Call call = call_of(command);
-    if (call.program != "apt-get" && call.program != "apt" && call.program != "aptitude") continue;
-    const ShellToken* verb = call.subcommand({"-o", "-t", "-c", "--option", "--target-release"});
-    if (verb != nullptr) calls.push_back({&command, call, verb});
-  }
-  return calls;
+bool only_local_files(const AptCall& apt) {
+  const auto packages = apt.packages();
+  return !packages.empty() && std::all_of(packages.begin(), packages.end(), [](const ShellToken* word) {
+    return word->text.find('/') != std::string::npos;
+  });
 }
 
-bool only_local_files(const Apt& apt) {
-  bool local = false;
-  for (const ShellToken* word : apt.call.arguments) {
-    if (word == apt.verb || word->text.starts_with('-')) continue;
-    if (word->text.find('/') == std::string::npos) return false;
-    local = true;
-  }
-  return local;
-}
-
-bool answers(const Apt& apt, const ScriptUnit& unit) {
+bool answers(const AptCall& apt, const ScriptUnit& unit) {
   for (const ShellToken* word : apt.call.arguments) {
     const std::string& text = word->text;
     if (text == "--yes" || text == "--assume-yes" || text == "--force-yes" || text == "-q=2" || text == "-qq")
@@ -51,7 +32,7 @@ bool answers(const Apt& apt, const ScriptUnit& unit) {
   });
 }
 
-void check_install(const Apt& apt, bool updated, const ScriptUnit& unit, Report& report) {
+void check_install(const AptCall& apt, bool updated, const ScriptUnit& unit, Report& report) {
   const std::size_t behind = apt.verb->span.end;
   if (!updated && !only_local_files(apt)) {
     Finding& finding = add(report, "KL071", unit, *apt.command, apt.call.word->span,
@@ -71,7 +52,7 @@ void check_install(const Apt& apt, bool updated, const ScriptUnit& unit, Report&
   }
 }
 
-void check_name(const Apt& apt, const ScriptUnit& unit, Report& report) {
+void check_name(const AptCall& apt, const ScriptUnit& unit, Report& report) {
   static constexpr std::array<std::string_view, 9> kVerbs = {
       "install", "update", "upgrade", "full-upgrade", "remove", "purge", "clean", "autoremove", "autoclean"};
   if (apt.call.program != "apt" || std::find(kVerbs.begin(), kVerbs.end(), apt.verb->text) == kVerbs.end())
@@ -110,8 +91,8 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
   return {{{end, end}, fmt::format("\n{0}apt-get clean\n{0}rm -rf /var/lib/apt/lists/*", indent)}};
 }
 
-void check_lists(const std::vector<Apt>& calls, const ScriptUnit& unit, Report& report) {
-  auto leaves = [](const Apt& apt) { return apt.verb->text == "install" || apt.verb->text == "update"; };
+void check_lists(const std::vector<AptCall>& calls, const ScriptUnit& unit, Report& report) {
+  auto leaves = [](const AptCall& apt) { return apt.verb->text == "install" || apt.verb->text == "update"; };
   auto last = std::find_if(calls.rbegin(), calls.rend(), leaves);
   if (last == calls.rend() || !stays(unit.place) || drops_lists(unit)) return;
   Finding& finding =
@@ -141,9 +122,9 @@ void check_other_managers(const ScriptUnit& unit, Report& report) {
 }  // namespace
 
 void check_apt(const ScriptUnit& unit, Report& report) {
-  const std::vector<Apt> calls = apt_calls(unit);
+  const std::vector<AptCall> calls = apt_calls(unit);
   bool updated = false;
-  for (const Apt& apt : calls) {
+  for (const AptCall& apt : calls) {
     check_name(apt, unit, report);
     updated |= apt.verb->text == "update";
     if (apt.verb->text == "install") check_install(apt, updated, unit, report);

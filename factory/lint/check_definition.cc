@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "lint/check_file.h"
+#include "lint/whole_file.h"
 #include "source/definition_file.h"
 
 namespace kiln::lint {
@@ -32,30 +34,48 @@ void check_environment(const ScriptUnit& unit, Report& report) {
             "what was in LD_LIBRARY_PATH, such as --nv's, is lost");
 }
 
-void check_section(const SourceFile& file, const DefinitionSection& section, Report& report) {
-  if (!is_shell_section(section.name)) return;
+// The section's shell, where it is one.
+std::optional<ScriptUnit> check_section(const SourceFile& file, const DefinitionSection& section,
+                                        Report& report) {
+  if (!is_shell_section(section.name)) return std::nullopt;
   Span body{file.start_of(section.place.line + 1), file.start_of(section.last_line + 1)};
   ScriptUnit unit{&file, body, place_of(section.name), read_shell(file.text(), body)};
   check_script(unit, report);
   if (unit.place == ScriptPlace::environment) check_environment(unit, report);
+  return unit;
 }
 
-void check_from(const SourceFile& file, const DefinitionStage& stage, Report& report) {
+// The base, "" where it is not in a registry.
+std::string check_from(const SourceFile& file, const DefinitionStage& stage, Report& report) {
   const HeaderField* from = stage.find("from");
-  if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return;
-  if (from->value.find("{{") != std::string::npos) return;  // whoever builds says which
+  if (from == nullptr || lower_case(stage.value("bootstrap")) != "docker") return "";
+  if (from->value.find("{{") != std::string::npos) return "";  // whoever builds says which
   Place place = from->value_place;
   check_base(from->value, file.at(file.offset_of(place.line, place.column)), report);
+  return from->value;
+}
+
+// Apptainer runs all %post sections of a stage as one shell: what one exports, the next one has.
+void check_stage(const SourceFile& file, const DefinitionStage& stage, WholeFile& whole, Report& report) {
+  FileStage& own = whole.stages.emplace_back();
+  own.name = stage.value("stage");
+  own.base = check_from(file, stage, report);
+  for (const DefinitionSection& section : stage.sections) {
+    if (auto unit = check_section(file, section, report)) own.units.push_back(std::move(*unit));
+    if (section.name == "labels")
+      for (const NamedValue& label : section.labels()) whole.labels.push_back(label.value);
+  }
 }
 
 }  // namespace
 
 std::vector<Error> check_definition(const SourceFile& file, Report& report) {
   std::vector<Error> errors;
-  for (const DefinitionStage& stage : read_definition(file.text(), file.path(), errors).stages) {
-    check_from(file, stage, report);
-    for (const DefinitionSection& section : stage.sections) check_section(file, section, report);
-  }
+  WholeFile whole{&file, {}, {}, {}};
+  for (const DefinitionStage& stage : read_definition(file.text(), file.path(), errors).stages)
+    check_stage(file, stage, whole, report);
+  whole.add_shell_settings();
+  check_whole(whole, report);
   return errors;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lint/check_file.h"
+#include "lint/whole_file.h"
 #include "source/dockerfile.h"
 
 namespace kiln::lint {
@@ -36,28 +37,44 @@ bool is_shell_body(const DockerInstruction& run) {
 
 class DockerfileCheck {
  public:
-  DockerfileCheck(const SourceFile& file, Report& report) : file_(file), report_(report) {}
+  DockerfileCheck(const SourceFile& file, Report& report) : file_(file), report_(report) {
+    whole_.file = &file;
+  }
 
   std::vector<Error> run() {
     std::vector<Error> errors;
     parsed_ = read_dockerfile(file_.text(), file_.path(), errors);
     for (const DockerInstruction& one : parsed_.arguments) check(one);
     for (stage_ = 0; stage_ < parsed_.stages.size(); ++stage_) check_stage(parsed_.stages[stage_]);
+    const std::size_t known = report_.findings().size();
+    whole_.add_shell_settings();
+    check_whole(whole_, report_);
+    for (const DockerStage& stage : parsed_.stages) place_suppressions(stage, known);
     return errors;
   }
 
  private:
   void check_stage(const DockerStage& stage) {
     const std::size_t known = report_.findings().size();
+    whole_.stages.push_back({stage.name, "", std::nullopt, {}});
     check_from(stage);
+    const auto& parent = whole_.stages.back().parent;
+    unattended_ = parent && unattended_of_[*parent];
     // `kiln generate --inline` writes files there, whose lines are no commands of the instruction's.
-    if (stage.name == "kiln-files") return;
+    if (stage.name == "kiln-files") return unattended_of_.push_back(false);
+    argument_unattended_ = false;
     for (const DockerInstruction& one : stage.instructions) check(one);
+    unattended_of_.push_back(unattended_);
     if (!runs_.shell.commands.empty()) {
       check_git(runs_, report_);
       check_downloads(runs_, report_);
     }
     runs_ = {};
+    place_suppressions(stage, known);
+  }
+
+  // A suppression stands above the instruction.
+  void place_suppressions(const DockerStage& stage, std::size_t known) {
     for (std::size_t i = known; i < report_.findings().size(); ++i) {
       Finding& finding = report_.findings()[i];
       for (const DockerInstruction& one : stage.instructions)
@@ -67,6 +84,9 @@ class DockerfileCheck {
 
   void check(const DockerInstruction& one) {
     if (one.verb == DockerVerb::env || one.verb == DockerVerb::arg) check_pairs(one);
+    if (one.verb == DockerVerb::label)
+      for (const DockerPair& pair : one.pairs)
+        whole_.labels.push_back(plain_text(pair.value, parsed_.escape));
     if (one.verb == DockerVerb::add) check_add(one);
     if (one.verb == DockerVerb::run && !one.exec) check_run(one);
     for (const DockerInstruction& trigger : one.trigger) check(trigger);
@@ -93,13 +113,20 @@ class DockerfileCheck {
     } catch (const Error&) {
       return;
     }
-    if (known && reference != "scratch" && !parsed_.stage_named(reference, stage_))
-      check_base(reference, file_.at(offset(word.place)), report_);
+    whole_.stages.back().parent = parsed_.stage_named(reference, stage_);
+    if (!known || reference == "scratch" || whole_.stages.back().parent) return;
+    whole_.stages.back().base = reference;
+    check_base(reference, file_.at(offset(word.place)), report_);
   }
 
   void check_pairs(const DockerInstruction& one) {
-    for (const DockerPair& pair : one.pairs)
-      check_pair(one.verb, pair, plain_text(pair.value, parsed_.escape));
+    for (const DockerPair& pair : one.pairs) {
+      const std::string value = plain_text(pair.value, parsed_.escape);
+      check_pair(one.verb, pair, value);
+      whole_.settings.push_back({pair.name, value, span_of(pair.place, pair.end)});
+      if (pair.name == "DEBIAN_FRONTEND" && !value.empty())
+        (one.verb == DockerVerb::env ? unattended_ : argument_unattended_) = true;
+    }
   }
 
   void check_pair(DockerVerb verb, const DockerPair& pair, const std::string& value) {
@@ -154,7 +181,9 @@ class DockerfileCheck {
       dropped = dropped || (flag.name == "mount" && flag.value.find("type=cache") != std::string::npos);
     ScriptUnit unit{&file_, script_of(one), dropped ? ScriptPlace::run_dropped : ScriptPlace::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
+    unit.unattended = unattended_ || argument_unattended_;
     check_alone(unit, report_);
+    whole_.stages.back().units.push_back(unit);
     add_to_stage(std::move(unit));
   }
 
@@ -177,6 +206,10 @@ class DockerfileCheck {
   std::size_t stage_ = 0;  // that is looked at
   int pipelines_ = 0;      // all of runs_ have smaller numbers
   ScriptUnit runs_;        // all its RUNs
+  WholeFile whole_;
+  bool unattended_ = false;           // ENV of this stage, or of one below it, sets DEBIAN_FRONTEND
+  bool argument_unattended_ = false;  // an ARG of this stage does
+  std::vector<bool> unattended_of_;   // each stage's ENV at its end
 };
 
 }  // namespace

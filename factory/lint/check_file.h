@@ -20,8 +20,9 @@ void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report)
 // KL003, KL012, KL060 and KL061 in Python, line by line.
 void check_python_file(const SourceFile& file, Report& report);
 
-// KL013, KL014, KL061.
+// KL013, KL014, KL024, KL061.
 void check_requirements_file(const SourceFile& file, Report& report);
+void check_protobuf_of(const SourceFile& file, const RequirementsFile& all, Report& report);  // KL024 of it
 
 // KL015, KL016 and KL019 for an image reference.
 void check_base(std::string_view reference, const SourceLocation& where, Report& report);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lint/check_file.h"
+#include "lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {
@@ -18,7 +19,12 @@ std::string_view code_of(std::string_view line) {
 
 void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report) {
   Span all{0, file.text().size()};
-  check_script({&file, all, place, read_shell(file.text(), all)}, report);
+  ScriptUnit unit{&file, all, place, read_shell(file.text(), all)};
+  check_script(unit, report);
+  WholeFile whole{&file, {{"", "", std::nullopt, {}}}, {}, {}};
+  whole.stages.front().units.push_back(std::move(unit));
+  whole.add_shell_settings();
+  check_whole(whole, report);
 }
 
 void check_python_file(const SourceFile& file, Report& report) {
@@ -39,6 +45,7 @@ void check_python_file(const SourceFile& file, Report& report) {
 
 void check_requirements_file(const SourceFile& file, Report& report) {
   const RequirementsFile all = read_requirements_file(file);
+  check_protobuf_of(file, all, report);
   for (const PipPackage& one : all.packages) {
     if (one.url.starts_with("git+") && !has_commit(one.url))
       report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");

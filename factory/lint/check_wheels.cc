@@ -1,68 +1,18 @@
-// Wheels for GPUs in cells without one, and the inverse: the table of data/wheels.json.
+// Wheels for GPUs in cells without one, and the inverse.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
-#include "base/glob.h"
-#include "base/json.h"
 #include "lint/check_cells.h"
 #include "lint/pip_call.h"
+#include "lint/wheel_kind.h"
 
-namespace kiln {
-std::map<std::string_view, std::string_view> embedded_lint_data();
-
-namespace lint {
+namespace kiln::lint {
 namespace {
-
-struct WheelKind {
-  std::string name;
-  std::string version = "*";
-  std::string extra = "*";
-  std::string unless_index;
-  std::string architecture;
-  bool gpu = false;
-  std::string why;
-};
-
-std::vector<WheelKind> read_kinds() {
-  const auto data = embedded_lint_data();
-  const JsonDocument document = JsonDocument::parse(data.at("wheels.json"), "wheels.json");
-  std::vector<WheelKind> kinds;
-  for (const JsonNode& node : document.root().at("packages").items()) {
-    WheelKind kind;
-    auto take = [&](const char* key, std::string& field) {
-      if (auto value = node.find(key)) field = value->string();
-    };
-    take("name", kind.name);
-    take("version", kind.version);
-    take("extra", kind.extra);
-    take("unless_index", kind.unless_index);
-    take("architecture", kind.architecture);
-    take("why", kind.why);
-    kind.gpu = node.at("for").string() == "gpu";
-    kinds.push_back(std::move(kind));
-  }
-  return kinds;
-}
-
-const WheelKind* kind_of(const PipPackage& package, const std::string& index,
-                         const std::string& architecture) {
-  static const std::vector<WheelKind> kKinds = read_kinds();
-  for (const WheelKind& kind : kKinds) {
-    bool fits =
-        glob_matches(kind.name, package.name) && glob_matches(kind.version, package.version) &&
-        glob_matches(kind.extra, package.extras) &&
-        (kind.architecture.empty() || kind.architecture == architecture) &&
-        (kind.unless_index.empty() || (index + package.url).find(kind.unless_index) == std::string::npos);
-    if (fits) return &kind;
-  }
-  return nullptr;
-}
 
 void check_package(const PipPackage& package, const std::string& index, const SourceFile& file,
                    const Cell& cell, CellReport& report) {
-  const WheelKind* kind = kind_of(package, index, cell.architecture);
+  const WheelKind* kind = wheel_kind(package, index, cell.architecture);
   if (kind == nullptr || kind->gpu == cell.has_gpu()) return;
   report.add(kind->gpu ? "KL020" : "KL021", file.at(package.span.begin),
              fmt::format("'{}{}{}' in an image for a {}: {}", package.name,
@@ -123,5 +73,4 @@ void check_wheels_of(const Cell& cell, CellReport& report) {
   }
 }
 
-}  // namespace lint
-}  // namespace kiln
+}  // namespace kiln::lint

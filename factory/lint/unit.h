@@ -31,6 +31,7 @@ struct ScriptUnit {
   Span span;
   ScriptPlace place = ScriptPlace::recipe;
   ShellText shell;
+  bool unattended = false;  // DEBIAN_FRONTEND is set around it
 
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);

@@ -1,0 +1,26 @@
+// Python packages that are for GPUs, or for CPUs only: the table of data/wheels.json.
+#pragma once
+
+#include <string>
+
+#include "source/requirements_file.h"
+
+namespace kiln::lint {
+
+struct WheelKind {
+  std::string name;
+  std::string version = "*";
+  std::string extra = "*";
+  std::string unless_index;
+  std::string architecture;
+  bool gpu = false;
+  bool runs_anywhere = false;  // it is only larger than a CPU needs
+  std::string why;
+};
+
+// `index`: of the call or file that names the package; `architecture`: amd64, "" where it is not known. Null
+// for a package that is for any machine.
+const WheelKind* wheel_kind(const PipPackage& package, const std::string& index,
+                            const std::string& architecture);
+
+}  // namespace kiln::lint

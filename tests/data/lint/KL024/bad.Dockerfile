@@ -1,0 +1,2 @@
+FROM python:3.7-slim
+RUN pip install --no-cache-dir tensorflow==2.1.0 numpy==1.18.5
