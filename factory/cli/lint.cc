@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/lock_use.h"
 #include "cli/print.h"
 #include "cli/table.h"
 #include "cli/usage.h"
@@ -144,7 +145,9 @@ class Run {
   void lint_matrix(lint::Linter& linter, const fs::path& matrix) {
     try {
       const Catalogue catalogue = invocation_.load_untold(matrix.string());
-      linter.look_at(lint::CellInput{catalogue.plan, catalogue.recipes, invocation_.cpus()});
+      const std::optional<Lockfile> lock = find_lockfile(matrix, invocation_);
+      linter.look_at(
+          lint::CellInput{catalogue.plan, catalogue.recipes, invocation_.cpus(), lock ? &*lock : nullptr});
       for (const Error& error : faults_of(catalogue)) linter.cannot_read(error);
       if (only_matrices())
         for (const fs::path& recipe : recipes_of(catalogue)) linter.look_at(recipe);

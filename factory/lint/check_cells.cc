@@ -95,6 +95,7 @@ void check_cells(const CellInput& input, Report& report) {
     check_wheels_of(cell, cells);
     check_cuda_of(cell, input, cells);
     check_runtime_of(cell, cells);
+    check_sources_of(cell, input, cells);
   }
   cells.write_to(report);
 }

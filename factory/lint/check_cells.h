@@ -8,6 +8,7 @@
 #include "lint/finding.h"
 #include "lint/recipe_source.h"
 #include "plan/build_plan.h"
+#include "recipe/lockfile.h"
 
 namespace kiln::lint {
 
@@ -15,10 +16,11 @@ struct CellInput {
   const BuildPlan& plan;
   const RecipeBook& recipes;
   const Microarchitectures& cpus;
+  const Lockfile* lock = nullptr;  // of the matrix; null without one
 };
 
-// KL020, KL021, KL023, KL030, KL031, KL033, KL035. A finding that many cells have is reported once, with
-// their number.
+// KL020, KL021, KL023, KL025, KL030, KL031, KL033, KL035. A finding that many cells have is reported once,
+// with their number.
 void check_cells(const CellInput& input, Report& report);
 
 // Findings of cells before they are counted.
@@ -64,6 +66,8 @@ void check_wheels_of(const Cell& cell, CellReport& report);  // KL020, KL021
 void check_cuda_of(const Cell& cell, const CellInput& input,
                    CellReport& report);                       // KL021, KL030, KL031, KL033
 void check_runtime_of(const Cell& cell, CellReport& report);  // KL035
+
+void check_sources_of(const Cell& cell, const CellInput& input, CellReport& report);  // KL025
 
 // True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.
 bool is_for_cell(const std::string& file, const CellPart& part, bool gpu);

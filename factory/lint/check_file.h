@@ -24,6 +24,10 @@ void check_python_file(const SourceFile& file, Report& report);
 void check_requirements_file(const SourceFile& file, Report& report);
 void check_protobuf_of(const SourceFile& file, const RequirementsFile& all, Report& report);  // KL024 of it
 
+// KL025 for the source of a recipe's version.
+void check_source_commit(std::string_view url, std::string_view commit, const SourceLocation& where,
+                         Report& report);
+
 // KL015, KL016 and KL019 for an image reference.
 void check_base(std::string_view reference, const SourceLocation& where, Report& report);
 

@@ -92,8 +92,12 @@ void check_facts(const RecipeSource& recipe, Report& report) {
 
 void check_versions(const RecipeSource& recipe, Report& report) {
   for (const auto& [name, version] : recipe.document.root().at("versions").members()) {
-    if (auto source = version.find("source"); source && has_credentials(source->at("url").string()))
-      report.add("KL061", source->at("url").where(), "this URL has a password");
+    if (auto source = version.find("source")) {
+      const JsonNode url = source->at("url");
+      if (has_credentials(url.string())) report.add("KL061", url.where(), "this URL has a password");
+      if (auto checksum = source->find("checksum"))
+        check_source_commit(url.string(), checksum->string(), checksum->where(), report);
+    }
     auto facts = version.find("facts");
     if (!facts) continue;
     for (const auto& [fact, value] : facts->members())

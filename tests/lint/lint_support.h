@@ -7,11 +7,13 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lint/lint.h"
 #include "plan/build_plan.h"
+#include "recipe/lockfile.h"
 #include "support/fake_effects.h"
 
 namespace kiln::lint::testing {
@@ -37,7 +39,10 @@ inline LintResult lint_path(const fs::path& path, FileSystem& files, const Shell
     TargetBook targets(cpus());
     BuildPlan plan = plan_matrix(read_matrix(files, path / "matrix.json"), {recipes, targets, cpus()});
     EXPECT_GT(plan.size(), 0u) << path;
-    linter.look_at(CellInput{plan, recipes, cpus()});
+    std::optional<Lockfile> lock;
+    if (const fs::path beside = lockfile_beside(path / "matrix.json"); files.exists(beside))
+      lock = read_lockfile(JsonDocument::parse(files.read(beside).value_or(""), beside.string()));
+    linter.look_at(CellInput{plan, recipes, cpus(), lock ? &*lock : nullptr});
   }
   return linter.finish(shellcheck);
 }

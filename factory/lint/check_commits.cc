@@ -1,0 +1,81 @@
+// Commits that no branch and no tag of their project has: the table of data/commits.json.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "lint/check_file.h"
+#include "lint/whole_file.h"
+
+namespace kiln {
+
+std::map<std::string_view, std::string_view> embedded_lint_data();
+
+namespace lint {
+namespace {
+
+struct ForeignCommit {
+  std::string repository;
+  std::string commit;
+  std::string why;
+  std::string instead;
+};
+
+const std::vector<ForeignCommit>& foreign_commits() {
+  static const std::vector<ForeignCommit> kCommits = [] {
+    const auto data = embedded_lint_data();
+    const JsonDocument document = JsonDocument::parse(data.at("commits.json"), "commits.json");
+    std::vector<ForeignCommit> commits;
+    for (const JsonNode& one : document.root().at("foreign").items())
+      commits.push_back({one.at("repository").string(), one.at("commit").string(), one.at("why").string(),
+                         one.at("instead").string()});
+    return commits;
+  }();
+  return kCommits;
+}
+
+// Whether a run of hex digits of `text` is the commit, or what git abbreviates it to.
+bool names(std::string_view text, std::string_view commit) {
+  constexpr std::size_t kShortest = 7;
+  const std::string lower = lower_case(text);
+  for (std::size_t at = 0; at < lower.size();) {
+    std::size_t end = at;
+    while (end < lower.size() && is_letter_or_digit(lower[end])) ++end;
+    const std::string_view word = std::string_view(lower).substr(at, end - at);
+    if (word.size() >= kShortest && commit.starts_with(word)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string text_for(const ForeignCommit& one) {
+  return fmt::format("no branch and no tag of {} has the commit {}: {}", one.repository,
+                     one.commit.substr(0, 12), one.why);
+}
+
+}  // namespace
+
+void check_fork_commits(const WholeFile& whole, Report& report) {
+  for (const ForeignCommit& one : foreign_commits()) {
+    if (!whole.mentions(one.repository)) continue;
+    for (const PlacedCommand& place : whole.commands())
+      for (const ShellToken& word : place.command->words)
+        if (assigned_name(word.text).empty() && names(word.text, one.commit))
+          add(report, "KL025", *place.unit, *place.command, word.span, text_for(one)).hint = one.instead;
+    for (const Setting& setting : whole.settings)
+      if (names(setting.value, one.commit))
+        report.add("KL025", *whole.file, setting.span, text_for(one)).hint = one.instead;
+  }
+}
+
+void check_source_commit(std::string_view url, std::string_view commit, const SourceLocation& where,
+                         Report& report) {
+  for (const ForeignCommit& one : foreign_commits())
+    if (url.find(one.repository) != std::string_view::npos && names(commit, one.commit))
+      report.add("KL025", where, text_for(one)).hint = one.instead;
+}
+
+}  // namespace lint
+}  // namespace kiln

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+get "$KILN_SOURCE_URL"

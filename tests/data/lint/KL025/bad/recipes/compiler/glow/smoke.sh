@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+grep -q torch_glow /proc/self/maps

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+/opt/x/bin/pip install --require-hashes --no-cache-dir -r requirements.txt
