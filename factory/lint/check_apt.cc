@@ -92,7 +92,7 @@ std::vector<Edit> removal(const ScriptUnit& unit) {
 }
 
 void check_lists(const std::vector<AptCall>& calls, const ScriptUnit& unit, Report& report) {
-  auto leaves = [](const AptCall& apt) { return apt.verb->text == "install" || apt.verb->text == "update"; };
+  auto leaves = [](const AptCall& apt) { return apt.verb->text == "update"; };
   auto last = std::find_if(calls.rbegin(), calls.rend(), leaves);
   if (last == calls.rend() || !stays(unit.place) || drops_lists(unit)) return;
   Finding& finding =

@@ -22,7 +22,9 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
       reported = true;
     }
   }
-  bool fetches = !pip.words.no_index && (!pip.words.files.empty() || !pip.packages.empty());
+  bool from_index = std::any_of(pip.packages.begin(), pip.packages.end(),
+                                [](const PipPackage& one) { return !one.url.starts_with("git+"); });
+  bool fetches = !pip.words.no_index && (!pip.words.files.empty() || from_index);
   if (!fetches || reported || pip.words.hashes || wrapped_with(unit, "--require-hashes")) return;
   Finding& finding = add(report, "KL014", unit, command, pip.words.verb->span,
                          "pip takes whatever file the index has for these versions");
@@ -111,31 +113,6 @@ void check_pip(const ScriptUnit& unit, Report& report) {
     check_cache(*pip, unit, command, report);
     check_place(*pip, unit, command, report);
   }
-}
-
-void check_conda(const ScriptUnit& unit, Report& report) {
-  const ShellCommand* last = nullptr;
-  for (const ShellCommand& command : unit.shell.commands) {
-    const Call call = call_of(command);
-    if (call.program != "conda" && call.program != "mamba" && call.program != "micromamba") continue;
-    if (call.has("clean")) last = nullptr;
-    if (!call.has("install") && !call.has("create")) continue;
-    last = &command;
-    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-      const std::string& text = call.arguments[i]->text;
-      if (text == "-n" || text == "-c" || text == "-p" || text == "--name" || text == "--channel" ||
-          text == "--file" || text == "--prefix") {
-        ++i;
-      } else if (text != "install" && text != "create" && is_letter_or_digit(text.front()) &&
-                 text.find_first_of("=$/") == std::string::npos) {
-        add(report, "KL013", unit, command, call.arguments[i]->span,
-            fmt::format("'{}' is installed in whatever version is newest", text))
-            .package = text;
-      }
-    }
-  }
-  if (last != nullptr && stays(unit.place))
-    add(report, "KL052", unit, *last, last->span, "conda's packages stay in the layer a second time");
 }
 
 }  // namespace kiln::lint

@@ -39,23 +39,35 @@ bool is_profile(std::string_view path) {
                                                              "/root/.bashrc",    "/root/.profile"};
   if (path.starts_with("/etc/profile.d/")) return true;
   if (std::find(kExact.begin(), kExact.end(), path) != kExact.end()) return true;
-  bool home = path.starts_with("~/") || path.starts_with("$HOME/") || path.starts_with("${HOME}/");
+  bool home = path.starts_with("~/") || path.starts_with("$HOME/") || path.starts_with("${HOME}/") ||
+              path.starts_with("/home/");
   return home &&
          (path.ends_with("/.bashrc") || path.ends_with("/.profile") || path.ends_with("/.bash_profile"));
+}
+
+// Read by the same script, further down.
+bool is_sourced_behind(std::string_view path, const ShellCommand& command, const ScriptUnit& unit) {
+  const auto& commands = unit.shell.commands;
+  return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& other) {
+    const Call call = call_of(other);
+    return other.span.begin > command.span.begin && (call.program == "source" || call.program == ".") &&
+           call.has(path);
+  });
+}
+
+void check_profile(const ShellToken& path, const ScriptUnit& unit, const ShellCommand& command,
+                   Report& report) {
+  if (is_profile(path.text) && !is_sourced_behind(path.text, command, unit))
+    add(report, "KL002", unit, command, path.span, fmt::format("no step and no program reads {}", path.text));
 }
 
 void check_profiles(const ScriptUnit& unit, Report& report) {
   for (const ShellCommand& command : unit.shell.commands) {
     for (const ShellRedirect& redirect : command.redirects)
-      if (redirect.sign.starts_with('>') && is_profile(redirect.target.text))
-        add(report, "KL002", unit, command, redirect.target.span,
-            fmt::format("no step and no program reads {}", redirect.target.text));
+      if (redirect.sign.starts_with('>')) check_profile(redirect.target, unit, command, report);
     const Call call = call_of(command);
     if (call.program != "tee") continue;
-    for (const ShellToken* word : call.arguments)
-      if (is_profile(word->text))
-        add(report, "KL002", unit, command, word->span,
-            fmt::format("no step and no program reads {}", word->text));
+    for (const ShellToken* word : call.arguments) check_profile(*word, unit, command, report);
   }
 }
 

@@ -83,6 +83,7 @@ TEST(Add, IsCopyForPlainFiles) {
           {"FROM scratch\nADD https://github.com/a/b/archive/master.zip /\n",
            "2:5-46 KL011 /archive/master. in this URL is a branch: it moves\n2:5-46 KL012 nothing checks "
            "what ADD gets"},
+          {"FROM scratch\nADD https://api.github.com/repos/a/b/git/refs/heads/main /v.json\n", ""},
           {"FROM scratch\nADD git@a.org:b.git#v1 /\n", "2:5-23 KL012 nothing checks what ADD gets"},
           {"FROM scratch\nADD https://a.org/a.git#0123456789abcdef0123456789abcdef01234567 /\n", ""},
       });

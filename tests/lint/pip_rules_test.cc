@@ -44,20 +44,25 @@ TEST(PipVersions, AreNamedExactly) {
 }
 
 TEST(PipVersions, OfGitAreCommits) {
-  expect_findings("a.sh", kNoCache,
-                  {
-                      {"v/bin/pip install --require-hashes git+https://a.org/a.git\n",
-                       "3:36-59 KL010 git+ without a commit is whatever upstream has today"},
-                      {"v/bin/pip install --require-hashes git+https://a.org/a.git@v1\n",
-                       "3:36-62 KL010 git+ without a commit is whatever upstream has today"},
-                      {"v/bin/pip install --require-hashes "
-                       "git+https://a.org/a.git@0123456789abcdef0123456789abcdef01234567\n",
-                       ""},
-                      {"v/bin/pip install --require-hashes \"git+https://a.org/a.git@$REF\"\n", ""},
-                      {"v/bin/pip install --require-hashes \"a @ git+https://a.org/a.git@v1\"\n",
-                       "3:36-68 KL010 git+ without a commit is whatever upstream has today"},
-                      {"v/bin/pip install --require-hashes https://a.org/a-1-py3-none-any.zip@1\n", ""},
-                  });
+  expect_findings(
+      "a.sh", kNoCache,
+      {
+          {"v/bin/pip install --require-hashes git+https://a.org/a.git\n",
+           "3:36-59 KL010 git+ without a commit is whatever upstream has today"},
+          {"v/bin/pip install --require-hashes git+https://a.org/a.git@v1\n",
+           "3:36-62 KL010 git+ without a commit is whatever upstream has today"},
+          {"v/bin/pip install --require-hashes "
+           "git+https://a.org/a.git@0123456789abcdef0123456789abcdef01234567\n",
+           ""},
+          {"v/bin/pip install --require-hashes \"git+https://a.org/a.git@$REF\"\n", ""},
+          {"v/bin/pip install --no-deps git+https://a.org/a.git@0123456789abcdef0123456789abcdef01234567\n",
+           ""},
+          {"v/bin/pip install git+https://a.org/a.git@0123456789abcdef0123456789abcdef01234567 six==1.0\n",
+           "3:11-18 KL014 pip takes whatever file the index has for these versions"},
+          {"v/bin/pip install --require-hashes \"a @ git+https://a.org/a.git@v1\"\n",
+           "3:36-68 KL010 git+ without a commit is whatever upstream has today"},
+          {"v/bin/pip install --require-hashes https://a.org/a-1-py3-none-any.zip@1\n", ""},
+      });
 }
 
 TEST(PipCache, IsNotLeftBehind) {
@@ -121,14 +126,31 @@ TEST(Conda, PackagesAreNamedExactly) {
                       {"conda install -y numpy && conda clean -a\n",
                        "2:18-23 KL013 'numpy' is installed in whatever version is newest"},
                       {"conda install -y numpy=1.2 && conda clean -a\n", ""},
-                      {"mamba create -n env -c forge --file a python && mamba clean -a\n",
-                       "2:39-45 KL013 'python' is installed in whatever version is newest"},
-                      {"micromamba create -p root --prefix root --name env --channel forge \"$P\" ./a && "
+                      {"mamba create -y -n env -c forge --file a python && mamba clean -a\n",
+                       "2:42-48 KL013 'python' is installed in whatever version is newest"},
+                      {"micromamba create -y -p root --prefix root --name env --channel forge \"$P\" ./a && "
                        "micromamba clean -a\n",
                        ""},
                       {"conda list numpy\n", ""},
                       {"miniconda install numpy\n", ""},
                   });
+}
+
+TEST(Conda, AsksNobody) {
+  const std::string asks = "KL072 conda will ask and nobody answers";
+  expect_findings(
+      "a.sh", kShell,
+      {
+          {"conda install numpy=1.2\nconda clean -a\n", "2:7-14 " + asks},
+          {"conda create -p /x python=3.6\nconda clean -a\n", "2:7-13 " + asks},
+          {"mamba install numpy=1.2 && mamba clean -a\n", "2:7-14 KL072 mamba will ask and nobody answers"},
+          {"conda install --yes numpy=1.2\nconda clean -a\n", ""},
+          {"conda install -qy numpy=1.2\nconda clean -a\n", ""},
+          {"yes | conda install numpy=1.2\nconda clean -a\n", ""},
+          {"export CONDA_ALWAYS_YES=1\nconda install numpy=1.2\nconda clean -a\n", ""},
+          {"conda config --set always_yes true\nconda install numpy=1.2\nconda clean -a\n", ""},
+          {"conda env create -f e.yml\nconda clean -a\n", ""},
+      });
 }
 
 TEST(Conda, CachesAreCleaned) {
