@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "lint/check_file.h"
 #include "lint/whole_file.h"
@@ -136,6 +136,13 @@ class DockerfileCheck {
     }
   }
 
+  // $NAME or ${NAME}, and whoever builds says what that is.
+  bool is_of_argument(std::string_view value) const {
+    if (!value.starts_with('$')) return false;
+    value.remove_prefix(value.starts_with("${") ? 2 : 1);
+    return arguments_.contains(std::string(value.substr(0, value.find_first_of(":}"))));
+  }
+
   void check_pair(DockerVerb verb, const DockerPair& pair, const std::string& value) {
     Span span = span_of(pair.place, pair.end);
     if (std::string flag = native_flag(value); !flag.empty())
@@ -145,6 +152,10 @@ class DockerfileCheck {
     else if (verb == DockerVerb::arg && !pair.has_value && !secret_in(pair.name, "a value").empty())
       report_.add("KL060", file_, span,
                   fmt::format("the value of {} stays in the image's history", pair.name));
+    if (verb == DockerVerb::arg) arguments_.insert(pair.name);
+    if (verb == DockerVerb::env && is_of_argument(value) && !secret_in(pair.name, "a value").empty())
+      report_.add("KL060", file_, span,
+                  fmt::format("the value of {} stays in the image's configuration", pair.name));
     if (has_credentials(value)) report_.add("KL061", file_, span, "this URL has a password");
     if (pair.name != "LD_LIBRARY_PATH") return;
     if (verb == DockerVerb::env && value.find("LD_LIBRARY_PATH") == std::string::npos)
@@ -214,6 +225,7 @@ class DockerfileCheck {
   int pipelines_ = 0;      // all of runs_ have smaller numbers
   ScriptUnit runs_;        // all its RUNs
   WholeFile whole_;
+  std::set<std::string> arguments_;   // names of ARG so far
   bool unattended_ = false;           // ENV of this stage, or of one below it, sets DEBIAN_FRONTEND
   bool argument_unattended_ = false;  // an ARG of this stage does
   std::vector<bool> unattended_of_;   // each stage's ENV at its end

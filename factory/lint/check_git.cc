@@ -79,6 +79,23 @@ std::vector<Git> git_calls(const ScriptUnit& unit) {
   return calls;
 }
 
+// What git abbreviates a commit to: `b2ee0f4`.
+bool is_abbreviated(std::string_view word) {
+  constexpr std::size_t kShortest = 7;
+  return word.size() >= kShortest && word.size() < 40 && std::all_of(word.begin(), word.end(), is_hex) &&
+         std::any_of(word.begin(), word.end(), is_digit);
+}
+
+// A checkout behind the clone that nearly pins it; nullptr without.
+const ShellToken* abbreviation(std::vector<Git>::const_iterator clone,
+                               std::vector<Git>::const_iterator next) {
+  for (auto git = clone + 1; git < next; ++git)
+    if (git->verb == "checkout" || git->verb == "reset")
+      for (const ShellToken* word : git->call.arguments)
+        if (is_abbreviated(word->text)) return word;
+  return nullptr;
+}
+
 // Clones that no pin follows before the next clone, as many as there are more clones than pins.
 void check_clones(const std::vector<Git>& calls, const ScriptUnit& unit, Report& report) {
   auto is_clone = [](const Git& git) { return git.verb == "clone"; };
@@ -90,8 +107,12 @@ void check_clones(const std::vector<Git>& calls, const ScriptUnit& unit, Report&
     if (std::any_of(clone + 1, next, [](const Git& git) { return git.pins(); })) continue;
     --unpinned;
     if (clone->branch() != nullptr) continue;  // reported as a branch
-    add(report, "KL010", unit, *clone->command, clone->command->span,
-        "this clone is whatever upstream has today");
+    if (const ShellToken* commit = abbreviation(clone, next))
+      add(report, "KL010", unit, *clone->command, commit->span,
+          fmt::format("'{}' is only the beginning of a commit", commit->text));
+    else
+      add(report, "KL010", unit, *clone->command, clone->command->span,
+          "this clone is whatever upstream has today");
   }
 }
 

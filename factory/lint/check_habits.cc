@@ -65,6 +65,9 @@ void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& rep
   bool configures = std::any_of(
       command.redirects.begin(), command.redirects.end(),
       [](const ShellRedirect& redirect) { return redirect.target.text.starts_with("/etc/ld.so.conf"); });
+  // Beside the stub itself, where the loader does not look.
+  if (places && !call.arguments.empty() && call.arguments.back()->text.find("/stubs/") != std::string::npos)
+    places = false;
   for (const ShellToken* word : call.arguments) {
     bool stub = word->text.find("stubs/libcuda.") != std::string::npos;
     bool folder = configures && word->text.find("cuda") != std::string::npos &&

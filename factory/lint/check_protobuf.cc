@@ -30,8 +30,8 @@ bool holds_back(std::string_view requirement) {
   while (!requirement.empty()) {
     const std::size_t sign = requirement.find_first_of("<=~");
     if (sign == std::string_view::npos) return false;
-    const bool from = sign > 0 && requirement[sign - 1] == '>';
-    const bool below = requirement[sign] == '<';
+    const bool from = sign > 0 && (requirement[sign - 1] == '>' || requirement[sign - 1] == '!');
+    const bool below = requirement[sign] == '<' && requirement.substr(sign).substr(1, 1) != "=";
     requirement.remove_prefix(std::min(requirement.find_first_not_of("<=~ ", sign), requirement.size()));
     const std::string number(requirement.substr(0, requirement.find_first_not_of("0123456789.")));
     if (from || number.empty() || !is_digit(number.front()) || number.size() > 20) continue;
@@ -103,8 +103,9 @@ std::optional<Severity> severity_of(const Version& tensorflow, const std::set<Ve
   return newer ? std::optional(Severity::error) : std::nullopt;
 }
 
-std::string text_for(const std::string& release) {
-  return fmt::format("TensorFlow {} takes any protobuf, and cannot be imported with 4.21 and later", release);
+std::string text_for(const std::string& release, Severity severity) {
+  return fmt::format("TensorFlow {} takes any protobuf, and cannot be imported with 4.21 and later{}",
+                     release, severity == Severity::error ? "" : ", which Python 3.7 and newer get");
 }
 
 }  // namespace
@@ -117,8 +118,8 @@ void check_protobuf(const WholeFile& whole, Report& report) {
       const std::string release = is_tensorflow(package.name) ? release_of(whole, package) : "";
       if (release.empty() || !takes_any_protobuf(Version(release))) continue;
       if (auto severity = severity_of(Version(release), pythons))
-        add(report, "KL024", *place.unit, *place.command, package.span, text_for(release)).severity =
-            *severity;
+        add(report, "KL024", *place.unit, *place.command, package.span, text_for(release, *severity))
+            .severity = *severity;
     }
   }
 }
@@ -134,7 +135,7 @@ void check_protobuf_of(const SourceFile& file, const RequirementsFile& all, Repo
     const std::string release = is_tensorflow(package.name) ? version_at(package.version) : "";
     if (release.empty() || package.hashed || !takes_any_protobuf(Version(release))) continue;
     if (auto severity = severity_of(Version(release), {}))
-      report.add("KL024", file, package.span, text_for(release)).severity = *severity;
+      report.add("KL024", file, package.span, text_for(release, *severity)).severity = *severity;
   }
 }
 

@@ -21,6 +21,10 @@ bool is_secret_name(std::string_view name) {
   const std::vector<std::string_view> parts = split(capitals, '_');
   if (is_one_of(parts.back(), {"FILE", "PATH", "DIR", "URL", "NAME", "TYPE", "LENGTH", "SIZE", "ID"}))
     return false;
+  const bool counts =
+      parts.size() > 1 && is_one_of(parts[parts.size() - 2], {"ONE", "TWO", "FIRST", "SECOND", "THIRD",
+                                                              "LAST", "SINGLE", "MULTI", "RENDER"});
+  if (parts.size() > 1 && parts.back() == "PASS" && !counts) return true;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_one_of(parts[i], {"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "CREDENTIAL",
                              "CREDENTIALS"}))

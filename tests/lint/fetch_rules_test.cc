@@ -17,7 +17,11 @@ TEST(Clones, FloatUntilTheyArePinned) {
            ""},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "0123456789abcdef0123456789abcdef0123456 && make\n",
-           "2:1-36 KL010 this clone is whatever upstream has today"},
+           "2:61-100 KL010 '0123456789abcdef0123456789abcdef0123456' is only the beginning of a commit"},
+          {"git clone https://a.org/a && git -C a checkout b2ee0f4\n",
+           "2:48-55 KL010 'b2ee0f4' is only the beginning of a commit"},
+          {"git clone https://a.org/a && git -C a checkout feedback1\n",
+           "2:1-26 KL010 this clone is whatever upstream has today"},
           {"git clone https://example.org/a.git && cd a && git checkout "
            "0123456789abcdef0123456789abcdef012345678 && make\n",
            "2:1-36 KL010 this clone is whatever upstream has today"},

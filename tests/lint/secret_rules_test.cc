@@ -48,6 +48,9 @@ TEST(Variables, AreSecretByNameOrValue) {
       {
           {"DB_PASSWORD=hunter2hunter2\nls\n", "2:1-27 KL060 DB_PASSWORD looks like a secret by its name"},
           {"db_passwd=hunter2\nls\n", "2:1-18 KL060 db_passwd looks like a secret by its name"},
+          {"UPLOAD_PASS=hunter2\nls\n", "2:1-20 KL060 UPLOAD_PASS looks like a secret by its name"},
+          {"PASS=hunter2\nls\n", ""},
+          {"SECOND_PASS=hunter2\nls\n", ""},
           {"PASSPHRASE=hunter2\nls\n", "2:1-19 KL060 PASSPHRASE looks like a secret by its name"},
           {"APP_SECRET=hunter2\nls\n", "2:1-19 KL060 APP_SECRET looks like a secret by its name"},
           {"API_TOKEN=hunter2\nls\n", "2:1-18 KL060 API_TOKEN looks like a secret by its name"},
