@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "lint/check_cells.h"
 #include "lint/check_script.h"
 #include "lint/tensorflow_facts.h"
 #include "lint/whole_file.h"
@@ -35,7 +36,7 @@ std::set<Version> bazels_of(const WholeFile& whole) {
 }
 
 // "2.1.0" of v2.1.0, tags/v2.1.0 and v2.1.0-rc1; "2.1" of r2.1.
-std::string release_of(std::string_view name) {
+std::string release_named(std::string_view name) {
   for (std::string_view prefix : {"refs/", "remotes/", "origin/", "tags/", "heads/"})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   if (!name.empty() && (name.front() == 'v' || name.front() == 'r')) name.remove_prefix(1);
@@ -73,15 +74,24 @@ std::vector<Checkout> checkouts_of(const WholeFile& whole) {
           archive != std::string::npos && is_upstream(text)) {
         std::string name = text.substr(archive + std::string_view("/archive/").size());
         name.resize(std::min({name.size(), name.find(".tar"), name.find(".zip")}));
-        release = release_of(name);
+        release = release_named(name);
       } else if (tensorflow && (clone || (call.program == "git" && call.has("checkout")))) {
-        release = release_of(text.starts_with("--branch=") ? text.substr(std::string_view("--branch=").size())
-                                                           : text);
+        release = release_named(
+            text.starts_with("--branch=") ? text.substr(std::string_view("--branch=").size()) : text);
       }
       if (!release.empty()) all.push_back({one, word->span, release});
     }
   }
   return all;
+}
+
+std::string range_text(const BazelRange& range) {
+  return range.first == range.last ? range.first.text()
+                                   : fmt::format("{} to {}", range.first.text(), range.last.text());
+}
+
+bool fits_range(const Version& bazel, const BazelRange& range) {
+  return (range.first <= bazel && bazel <= range.last) || bazel.covers(range.first);
 }
 
 }  // namespace
@@ -93,19 +103,36 @@ void check_bazel(const WholeFile& whole, Report& report) {
   for (const Checkout& checkout : checkouts_of(whole)) {
     const auto range = bazel_for(Version(checkout.release));
     if (!range) continue;
-    auto fits = [&](const Version& bazel) {
-      return (range->first <= bazel && bazel <= range->last) || bazel.covers(range->first);
-    };
-    if (std::any_of(bazels.begin(), bazels.end(), fits)) continue;
-    const std::string wanted = range->first == range->last
-                                   ? range->first.text()
-                                   : fmt::format("{} to {}", range->first.text(), range->last.text());
+    if (std::any_of(bazels.begin(), bazels.end(),
+                    [&](const Version& bazel) { return fits_range(bazel, *range); }))
+      continue;
     std::vector<std::string> given;
     for (const Version& bazel : bazels) given.push_back(bazel.text());
     Finding& finding = add(report, "KL036", *checkout.place.unit, *checkout.place.command, checkout.span,
                            fmt::format("TensorFlow {} is built with Bazel {}, and here is {}",
-                                       checkout.release, wanted, fmt::join(given, ", ")));
+                                       checkout.release, range_text(*range), fmt::join(given, ", ")));
     if (range->derived) finding.severity = Severity::warning;
+  }
+}
+
+void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report) {
+  for (const Stage& stage : cell.spec->stages) {
+    const std::vector<Laid> laid = laid_in(stage, input.recipes);
+    auto named = [&](Kind kind, std::string_view name) {
+      return std::find_if(laid.begin(), laid.end(), [&](const Laid& one) {
+        return one.component->kind == kind && one.component->name == name;
+      });
+    };
+    auto tensorflow = named(Kind::framework, "tensorflow");
+    auto bazel = named(Kind::toolchain, "bazel");
+    if (tensorflow == laid.end() || bazel == laid.end()) continue;
+    const auto range = bazel_for(tensorflow->version->version);
+    if (!range || fits_range(bazel->version->version, *range)) continue;
+    report.add("KL036", tensorflow->version->where,
+               fmt::format("TensorFlow {} is built with Bazel {}, and stage '{}' has {}",
+                           tensorflow->version->version.text(), range_text(*range), stage.name,
+                           bazel->version->version.text()),
+               cell.id(), range->derived ? std::optional(Severity::warning) : std::nullopt);
   }
 }
 

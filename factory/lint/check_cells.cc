@@ -53,6 +53,20 @@ void check_python_of(const Cell& cell, CellReport& report) {
 
 }  // namespace
 
+std::vector<Laid> laid_in(const Stage& stage, const RecipeBook& recipes) {
+  std::vector<Laid> laid;
+  for (const Step& step : stage.steps) {
+    std::size_t slash = step.component.find('/');
+    auto kind = kind_from(step.component.substr(0, slash));
+    if (slash == std::string::npos || !kind) continue;
+    const Recipe* recipe = recipes.find(*kind, step.component.substr(slash + 1));
+    if (recipe == nullptr) continue;
+    if (const ComponentVersion* version = recipe->find_version(Version(step.version)))
+      laid.push_back({recipe, version});
+  }
+  return laid;
+}
+
 void CellReport::add(std::string_view rule, const SourceLocation& where, const std::string& text,
                      const std::string& cell, std::optional<Severity> severity) {
   Entry& entry = entries_[fmt::format("{}\n{}:{}:{}\n{}", rule, where.file, where.line, where.column, text)];
@@ -95,6 +109,7 @@ void check_cells(const CellInput& input, Report& report) {
     check_wheels_of(cell, cells);
     check_cuda_of(cell, input, cells);
     check_runtime_of(cell, cells);
+    check_bazel_of(cell, input, cells);
     check_sources_of(cell, input, cells);
   }
   cells.write_to(report);

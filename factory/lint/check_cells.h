@@ -19,8 +19,8 @@ struct CellInput {
   const Lockfile* lock = nullptr;  // of the matrix; null without one
 };
 
-// KL020, KL021, KL023, KL025, KL030, KL031, KL033, KL035. A finding that many cells have is reported once,
-// with their number.
+// KL020, KL021, KL023, KL025, KL030, KL031, KL033, KL035, KL036. A finding that many cells have is reported
+// once, with their number.
 void check_cells(const CellInput& input, Report& report);
 
 // Findings of cells before they are counted.
@@ -52,6 +52,13 @@ struct CellPart {
   std::string title() const;                        // "pytorch 2.6.0"
 };
 
+// A component's version that a step of a stage lays.
+struct Laid {
+  const Recipe* component;
+  const ComponentVersion* version;
+};
+std::vector<Laid> laid_in(const Stage& stage, const RecipeBook& recipes);
+
 struct Cell {
   const ImageSpec* spec;
   std::vector<CellPart> parts;
@@ -67,6 +74,7 @@ void check_cuda_of(const Cell& cell, const CellInput& input,
                    CellReport& report);                       // KL021, KL030, KL031, KL033
 void check_runtime_of(const Cell& cell, CellReport& report);  // KL035
 
+void check_bazel_of(const Cell& cell, const CellInput& input, CellReport& report);    // KL036
 void check_sources_of(const Cell& cell, const CellInput& input, CellReport& report);  // KL025
 
 // True when a requirements file of this method is for such a cell, by its name: versions, cpu, gpu, cuda.

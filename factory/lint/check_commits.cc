@@ -37,7 +37,7 @@ const std::vector<ForeignCommit>& foreign_commits() {
 }
 
 // Whether a run of hex digits of `text` is the commit, or what git abbreviates it to.
-bool names(std::string_view text, std::string_view commit) {
+bool names_commit(std::string_view text, std::string_view commit) {
   constexpr std::size_t kShortest = 7;
   const std::string lower = lower_case(text);
   for (std::size_t at = 0; at < lower.size();) {
@@ -50,7 +50,7 @@ bool names(std::string_view text, std::string_view commit) {
   return false;
 }
 
-std::string text_for(const ForeignCommit& one) {
+std::string foreign_text(const ForeignCommit& one) {
   return fmt::format("no branch and no tag of {} has the commit {}: {}", one.repository,
                      one.commit.substr(0, 12), one.why);
 }
@@ -62,19 +62,19 @@ void check_fork_commits(const WholeFile& whole, Report& report) {
     if (!whole.mentions(one.repository)) continue;
     for (const PlacedCommand& place : whole.commands())
       for (const ShellToken& word : place.command->words)
-        if (assigned_name(word.text).empty() && names(word.text, one.commit))
-          add(report, "KL025", *place.unit, *place.command, word.span, text_for(one)).hint = one.instead;
+        if (assigned_name(word.text).empty() && names_commit(word.text, one.commit))
+          add(report, "KL025", *place.unit, *place.command, word.span, foreign_text(one)).hint = one.instead;
     for (const Setting& setting : whole.settings)
-      if (names(setting.value, one.commit))
-        report.add("KL025", *whole.file, setting.span, text_for(one)).hint = one.instead;
+      if (names_commit(setting.value, one.commit))
+        report.add("KL025", *whole.file, setting.span, foreign_text(one)).hint = one.instead;
   }
 }
 
 void check_source_commit(std::string_view url, std::string_view commit, const SourceLocation& where,
                          Report& report) {
   for (const ForeignCommit& one : foreign_commits())
-    if (url.find(one.repository) != std::string_view::npos && names(commit, one.commit))
-      report.add("KL025", where, text_for(one)).hint = one.instead;
+    if (url.find(one.repository) != std::string_view::npos && names_commit(commit, one.commit))
+      report.add("KL025", where, foreign_text(one)).hint = one.instead;
 }
 
 }  // namespace lint

@@ -14,7 +14,7 @@ bool is_environment(const Call& call) {
   return !call.arguments.empty() && call.arguments.front()->text == "env";
 }
 
-bool answers(const Call& call, const ScriptUnit& unit, const ShellCommand& command) {
+bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand& command) {
   const bool yes = std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
     const std::string& text = word->text;
     return text == "--yes" || (text.starts_with('-') && !text.starts_with("--") && text.size() < 5 &&
@@ -31,7 +31,7 @@ bool answers(const Call& call, const ScriptUnit& unit, const ShellCommand& comma
 }
 
 void check_answer(const Call& call, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
-  if (answers(call, unit, command)) return;
+  if (conda_answers(call, unit, command)) return;
   const ShellToken* verb = call.has("install") ? call.find("install") : call.find("create");
   Finding& finding = add(report, "KL072", unit, command, verb->span,
                          fmt::format("{} will ask and nobody answers", call.program));

@@ -72,25 +72,6 @@ void check_one_cuda(const Cell& cell, CellReport& report) {
   }
 }
 
-struct Laid {
-  const Recipe* component;
-  const ComponentVersion* version;
-};
-
-std::vector<Laid> laid_in(const Stage& stage, const RecipeBook& recipes) {
-  std::vector<Laid> laid;
-  for (const Step& step : stage.steps) {
-    std::size_t slash = step.component.find('/');
-    auto kind = kind_from(step.component.substr(0, slash));
-    if (slash == std::string::npos || !kind) continue;
-    const Recipe* recipe = recipes.find(*kind, step.component.substr(slash + 1));
-    if (recipe == nullptr) continue;
-    if (const ComponentVersion* version = recipe->find_version(Version(step.version)))
-      laid.push_back({recipe, version});
-  }
-  return laid;
-}
-
 std::string fact(const Laid& laid, const std::string& name) {
   auto found = laid.version->facts.find(name);
   return found == laid.version->facts.end() ? "" : found->second;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kCommit = "git:";
 
-bool reads_source(const Method& method) {
+bool takes_source(const Method& method) {
   return std::any_of(method.parameters.begin(), method.parameters.end(),
                      [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
 }
@@ -30,11 +30,11 @@ void check_sources_of(const Cell& cell, const CellInput& input, CellReport& repo
   if (input.lock == nullptr) return;
   for (const CellPart& part : cell.parts) {
     const std::string& checksum = part.version->source_checksum;
-    if (!checksum.starts_with(kCommit) || !reads_source(*part.method) || is_looked_for(*input.lock, part))
+    if (!checksum.starts_with(kCommit) || !takes_source(*part.method) || is_looked_for(*input.lock, part))
       continue;
     const std::string commit = checksum.substr(kCommit.size(), 12);
     report.add("KL025", part.version->where,
-               fmt::format("nobody has looked whether {} has {}: `kiln lock` does", part.version->source_url,
+               fmt::format("nobody has looked whether a branch or tag of {} has {}", part.version->source_url,
                            commit),
                cell.id(), Severity::warning);
   }

@@ -21,7 +21,7 @@ bool is_tensorflow(const std::string& name) {
 }
 
 // "2.1.0" of ==2.1.0 and of ==2.1.*; "" where no release is named.
-std::string release_of(const WholeFile& whole, const PipPackage& package) {
+std::string tensorflow_release(const WholeFile& whole, const PipPackage& package) {
   return version_at(whole.expanded(package.version));
 }
 
@@ -103,7 +103,7 @@ std::optional<Severity> severity_of(const Version& tensorflow, const std::set<Ve
   return newer ? std::optional(Severity::error) : std::nullopt;
 }
 
-std::string text_for(const std::string& release, Severity severity) {
+std::string protobuf_text(const std::string& release, Severity severity) {
   return fmt::format("TensorFlow {} takes any protobuf, and cannot be imported with 4.21 and later{}",
                      release, severity == Severity::error ? "" : ", which Python 3.7 and newer get");
 }
@@ -115,10 +115,10 @@ void check_protobuf(const WholeFile& whole, Report& report) {
   const std::set<Version> pythons = pythons_of(whole);
   for (const auto& [place, pip] : whole.pip_calls()) {
     for (const PipPackage& package : pip.packages) {
-      const std::string release = is_tensorflow(package.name) ? release_of(whole, package) : "";
+      const std::string release = is_tensorflow(package.name) ? tensorflow_release(whole, package) : "";
       if (release.empty() || !takes_any_protobuf(Version(release))) continue;
       if (auto severity = severity_of(Version(release), pythons))
-        add(report, "KL024", *place.unit, *place.command, package.span, text_for(release, *severity))
+        add(report, "KL024", *place.unit, *place.command, package.span, protobuf_text(release, *severity))
             .severity = *severity;
     }
   }
@@ -135,7 +135,7 @@ void check_protobuf_of(const SourceFile& file, const RequirementsFile& all, Repo
     const std::string release = is_tensorflow(package.name) ? version_at(package.version) : "";
     if (release.empty() || package.hashed || !takes_any_protobuf(Version(release))) continue;
     if (auto severity = severity_of(Version(release), {}))
-      report.add("KL024", file, package.span, text_for(release, *severity)).severity = *severity;
+      report.add("KL024", file, package.span, protobuf_text(release, *severity)).severity = *severity;
   }
 }
 

@@ -63,7 +63,7 @@ const TimeZoneTable& table() {
 }
 
 // Null for a base that is no plain Ubuntu, or has tzdata.
-const Release* release_of(const std::string& base) {
+const Release* ubuntu_release(const std::string& base) {
   std::string name = repository_name(base);
   if (name.starts_with("docker.io/")) name.erase(0, std::string_view("docker.io/").size());
   if (name.starts_with("library/")) name.erase(0, std::string_view("library/").size());
@@ -81,7 +81,7 @@ bool is_answer(const ShellToken& word) {
 }
 
 // Whether the command answers the question, for itself or for those behind it in its step.
-bool answers(const ShellCommand& command) {
+bool is_answered_by(const ShellCommand& command) {
   return std::any_of(command.words.begin(), command.words.end(), is_answer) ||
          std::any_of(command.redirects.begin(), command.redirects.end(),
                      [](const ShellRedirect& redirect) { return is_answer(redirect.target); });
@@ -92,7 +92,7 @@ bool stays_answered(const ShellCommand& command) {
   ShellCommand files = command;
   std::erase_if(files.words,
                 [](const ShellToken& word) { return assigned_name(word.text) == "DEBIAN_FRONTEND"; });
-  return answers(files);
+  return is_answered_by(files);
 }
 
 std::string package_name(const std::string& word) { return word.substr(0, word.find_first_of("=/:")); }
@@ -121,7 +121,7 @@ void report_question(const AptCall& apt, const ShellToken& package, const Script
 
 // One stage, step by step; after the first installation nothing asks again. True where something was
 // installed or answered.
-bool check_stage(const FileStage& stage, const Release& release, bool report_it, Report& report) {
+bool look_for_question(const FileStage& stage, const Release& release, bool report_it, Report& report) {
   bool done = false;
   bool answered = false;
   for (const ScriptUnit& unit : stage.units) {
@@ -130,7 +130,7 @@ bool check_stage(const FileStage& stage, const Release& release, bool report_it,
     answered = answered || unit.unattended;
     for (const ShellCommand& command : unit.shell.commands) {
       if (done) return true;
-      answered = answered || answers(command);
+      answered = answered || is_answered_by(command);
       done = stays_answered(command);
       auto apt = std::find_if(calls.begin(), calls.end(),
                               [&](const AptCall& call) { return call.command == &command; });
@@ -152,18 +152,18 @@ void check_time_zone(const WholeFile& whole, Report& report) {
     const ScriptPlace place = stage.units.front().place;
     if (in_recipe(place)) {
       if (place == ScriptPlace::recipe || place == ScriptPlace::build)
-        check_stage(stage, table().every, true, report);
+        look_for_question(stage, table().every, true, report);
       continue;
     }
     std::vector<const FileStage*> below;
     for (auto parent = stage.parent; parent; parent = whole.stages[*parent].parent)
       below.push_back(&whole.stages[*parent]);
-    const Release* release = release_of(below.empty() ? stage.base : below.back()->base);
+    const Release* release = ubuntu_release(below.empty() ? stage.base : below.back()->base);
     if (release == nullptr) continue;
     const bool done = std::any_of(below.begin(), below.end(), [&](const FileStage* one) {
-      return check_stage(*one, *release, false, report);
+      return look_for_question(*one, *release, false, report);
     });
-    if (!done) check_stage(stage, *release, true, report);
+    if (!done) look_for_question(stage, *release, true, report);
   }
 }
 

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+grep -q tensorflow /proc/self/maps
