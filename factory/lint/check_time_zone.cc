@@ -20,7 +20,7 @@ namespace lint {
 namespace {
 
 struct Release {
-  std::string tag;  // a glob
+  std::vector<std::string> tags;  // globs
   std::set<std::string> depends;
   std::set<std::string> recommends;
   Severity severity = Severity::error;
@@ -40,7 +40,8 @@ TimeZoneTable read_table() {
   std::map<std::string, std::size_t> times;
   std::size_t sure = 0;
   for (const JsonNode& node : document.root().at("releases").items()) {
-    Release release{node.at("tag").string(), {}, {}, Severity::error};
+    Release release;
+    for (const JsonNode& tag : node.at("tags").items()) release.tags.push_back(tag.string());
     for (const JsonNode& name : node.at("depends").items()) release.depends.insert(name.string());
     for (const JsonNode& name : node.at("recommends").items()) release.recommends.insert(name.string());
     if (auto severity = node.find("severity"))
@@ -70,7 +71,8 @@ const Release* ubuntu_release(const std::string& base) {
   const auto& images = table().images;
   if (std::find(images.begin(), images.end(), name) == images.end()) return nullptr;
   for (const Release& release : table().releases)
-    if (glob_matches(release.tag, tag_of(base))) return &release;
+    for (const std::string& tag : release.tags)
+      if (glob_matches(tag, tag_of(base))) return &release;
   return nullptr;
 }
 

@@ -126,6 +126,7 @@ TEST(TimeZone, IsAskedOnceAStage) {
           {"FROM docker.io/library/ubuntu:18.04\n" + run, "2:24-26" + asks},
           {"FROM example.org/ubuntu:18.04\n" + run, ""},
           {"FROM ubuntu:16.04\n" + run, ""},
+          {"FROM ubuntu:focal-20220404\n" + run, "2:24-26" + asks},
           {"FROM ubuntu:18.04\nRUN apt-get install -y tk=8.6 && apt-get remove tk\n",
            "2:24-30 KL083 'tk' brings tzdata, which asks for the geographic area, and waits"},
           {"FROM ubuntu:18.04\nRUN apt-get remove -y tk\n", ""},
