@@ -22,6 +22,11 @@ bool is_script(std::string_view path, std::string_view text) {
   return path.ends_with(".sh") || text.starts_with("#!/bin/sh") || text.starts_with("#!/bin/bash");
 }
 
+bool is_for_bash(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return first.starts_with("#!") && first.find("bash") != std::string_view::npos;
+}
+
 // JSON that is neither a matrix nor a site file.
 bool is_other_json(std::string_view name) {
   return name.ends_with(".lock.json") || name.ends_with(".schema.json");
@@ -156,7 +161,7 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::script) check_shell_file(file, ScriptPlace::recipe, report_);
   if (kind == FileKind::python) check_python_file(file, report_);
   if (kind == FileKind::requirements) check_requirements_file(file, report_);
-  if (kind == FileKind::script) scripts_.push_back(file.path());
+  if (kind == FileKind::script) scripts_.push_back({file.path(), is_for_bash(file.text())});
   remember(file);
 }
 
@@ -178,7 +183,7 @@ void Linter::look_at_recipe(const fs::path& path) {
     remember(recipe.json);
     for (const auto& [name, file] : recipe.files) {
       remember(file);
-      if (is_script(file.path(), file.text())) scripts_.push_back(file.path());
+      if (is_script(file.path(), file.text())) scripts_.push_back({file.path(), false});
     }
     result_.files += recipe.files.size();
     for (const std::string& name : recipe.unnamed)

@@ -31,6 +31,12 @@ struct Shellcheck {
   fs::path cache;  // file that keeps findings by digest; "" = none
 };
 
+// For shellcheck.
+struct Script {
+  std::string path;
+  bool bash = false;  // it says so, and is not kiln's to run, which takes /bin/sh
+};
+
 struct LintResult {
   std::vector<Finding> findings;              // by file, line, column and rule; suppressed ones included
   std::vector<Error> unreadable;              // files that could not be read, and why
@@ -74,8 +80,8 @@ class Linter {
   std::vector<fs::path> roots_;
   Report report_;
   LintResult result_;
-  std::vector<std::string> scripts_;  // paths for shellcheck
-  std::set<std::string> pinned_;      // recipes of bases that a lockfile pins: their tags may move
+  std::vector<Script> scripts_;
+  std::set<std::string> pinned_;  // recipes of bases that a lockfile pins: their tags may move
 };
 
 // Marks what comments of the files allow (`# kiln-lint: ignore KL012 reason`) and reports comments without a
@@ -84,7 +90,7 @@ void apply_suppressions(std::map<std::string, SourceFile>& sources, Report& repo
 
 // What shellcheck says about the files, in one batch; findings of unchanged scripts come from the cache.
 // Throws nothing for a shellcheck that is missing: a note says so.
-void run_shellcheck(const std::vector<std::string>& scripts, const std::map<std::string, SourceFile>& sources,
+void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::string, SourceFile>& sources,
                     const Shellcheck& setup, FileSystem& files, Report& report,
                     std::vector<std::string>& notes);
 

@@ -49,10 +49,11 @@ Comments read_cache(const Shellcheck& setup, const std::string& version, const F
   return known;
 }
 
-// Comments by path, as `shellcheck --format=json1` prints them. Scripts are read as /bin/sh, which kiln runs
-// them with.
-std::map<std::string, Json> ask(const std::vector<std::string>& paths, const Shellcheck& setup) {
-  std::vector<std::string> argv = {"shellcheck", "--format=json1", "--shell=sh", "--"};
+// Comments by path, as `shellcheck --format=json1` prints them.
+std::map<std::string, Json> ask(const std::vector<std::string>& paths, const std::string& shell,
+                                const Shellcheck& setup) {
+  if (paths.empty()) return {};
+  std::vector<std::string> argv = {"shellcheck", "--format=json1", "--shell=" + shell, "--"};
   argv.insert(argv.end(), paths.begin(), paths.end());
   const CommandResult result = setup.runner->run(command_for(setup, std::move(argv)));
   Json answer = Json::parse(result.output, nullptr, false);
@@ -101,7 +102,7 @@ void write_cache(const Comments& comments, const std::string& version, const She
 
 }  // namespace
 
-void run_shellcheck(const std::vector<std::string>& scripts, const std::map<std::string, SourceFile>& sources,
+void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::string, SourceFile>& sources,
                     const Shellcheck& setup, FileSystem& files, Report& report,
                     std::vector<std::string>& notes) {
   if (scripts.empty()) return;
@@ -112,17 +113,24 @@ void run_shellcheck(const std::vector<std::string>& scripts, const std::map<std:
   const std::string version = version_of(setup);
   Comments known = read_cache(setup, version, files);
   Comments used;
-  std::vector<std::string> unknown;
-  auto digest_of = [&](const std::string& path) { return Digest::of(sources.at(path).text()).text(); };
-  for (const std::string& path : scripts)
-    if (!known.contains(digest_of(path))) unknown.push_back(path);
-  if (!unknown.empty())
-    for (auto& [path, comments] : ask(unknown, setup)) known[digest_of(path)] = std::move(comments);
-  for (const std::string& path : scripts) {
-    const Json& comments = used[digest_of(path)] = known.at(digest_of(path));
-    add_comments(path, comments, report);
+  auto key_of = [&](const std::string& path, bool bash) {
+    return Digest::of(sources.at(path).text()).text() + (bash ? " bash" : "");
+  };
+  bool news = false;
+  for (bool bash : {false, true}) {
+    std::vector<std::string> unknown;
+    for (const Script& script : scripts)
+      if (script.bash == bash && !known.contains(key_of(script.path, bash))) unknown.push_back(script.path);
+    for (auto& [path, comments] : ask(unknown, bash ? "bash" : "sh", setup))
+      known[key_of(path, bash)] = std::move(comments);
+    news = news || !unknown.empty();
   }
-  if (unknown.empty()) return;
+  for (const Script& script : scripts) {
+    const std::string key = key_of(script.path, script.bash);
+    const Json& comments = used[key] = known.at(key);
+    add_comments(script.path, comments, report);
+  }
+  if (!news) return;
   if (known.size() > kMostRemembered) known = std::move(used);
   write_cache(known, version, setup, files);
 }

@@ -1,0 +1,2 @@
+#!/bin/bash -e
+cp $1 /opt
