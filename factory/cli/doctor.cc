@@ -31,7 +31,7 @@ const std::vector<Tool>& tools() {
       {"skopeo", {"--version"}, "1.2", false, "pulls base images from registries"},
       {"mmdebstrap", {"--version"}, "1.0", false, "makes Debian bases"},
       {"apptainer", {"--version"}, "1.1", false, "runs SIF images"},
-      {"git", {"--version"}, "2.19", false, "asks where a pinned commit comes from"},
+      {"git", {"--version"}, "2.20", false, "asks where a pinned commit comes from"},
       {"shellcheck", {"--version"}, "0.8", false, "checks recipe scripts"},
   };
   return kTools;
