@@ -80,11 +80,16 @@ std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec
 // What %setup of a definition file has to do.
 // Sets KILN_JOBS, in any POSIX shell.
 inline constexpr std::string_view kJobsScript =
-    R"(# A compiler may take 2 GiB: no more of them at once than the memory that is free now bears.
+    R"(# A compiler may take 2 GiB: no more of them at once than the memory that is free now, or the container's limit, bears.
 KILN_JOBS=$(nproc)
 while read -r name size _; do
   if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi
 done </proc/meminfo
+for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+  if [ -r "$file" ] && read -r size <"$file" && [ "$size" != max ] && [ $((size / 2147483648)) -lt "$KILN_JOBS" ]; then
+    KILN_JOBS=$((size / 2147483648))
+  fi
+done
 [ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
 )";
 

@@ -16,10 +16,15 @@ if [ -e /run/kiln/secrets/ca-certificates.crt ]; then
   done
   export APT_CONFIG="/run/kiln/site/apt${APT_CONFIG:+-of-base}.conf"
 fi
-# A compiler may take 2 GiB: no more of them at once than the memory that is free now bears.
+# A compiler may take 2 GiB: no more of them at once than the memory that is free now, or the container's limit, bears.
 KILN_JOBS=$(nproc)
 while read -r name size _; do
   if [ "$name" = MemAvailable: ] && [ $((size / 2097152)) -lt "$KILN_JOBS" ]; then KILN_JOBS=$((size / 2097152)); fi
 done </proc/meminfo
+for file in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+  if [ -r "$file" ] && read -r size <"$file" && [ "$size" != max ] && [ $((size / 2147483648)) -lt "$KILN_JOBS" ]; then
+    KILN_JOBS=$((size / 2147483648))
+  fi
+done
 [ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
 export KILN_JOBS
