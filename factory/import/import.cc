@@ -6,27 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/digest.h"
 #include "base/memory_files.h"
 #include "base/text.h"
 #include "import/import_parts.h"
+#include "import/twin_pairs.h"
 #include "plan/build_plan.h"
 #include "source/file_names.h"
 
 namespace kiln {
 namespace {
-
-// Without CR, which no shell wants. Throws Error(input) for other encodings.
-std::string text_of(const LegacyTree& tree, const std::string& path) {
-  std::string text = tree.files.read(tree.root / path).value_or("");
-  std::size_t odd = first_not_utf8(text);
-  if (odd != std::string::npos)
-    throw Error(ExitCode::input, {path, 0, 0, ""}, fmt::format("it is not UTF-8 at its byte {}", odd + 1),
-                "convert it with iconv");
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] != '\r' || i + 1 == text.size() || text[i + 1] != '\n') out += text[i];
-  return out;
-}
 
 class FolderImport {
  public:
@@ -37,8 +26,11 @@ class FolderImport {
 
  private:
   void read_all();
+  void drop_second_names();
   void drop_local_bases();
+  void drop(const std::string& path, const std::string& rule, const std::string& why);
   void join_twins();
+  void make_cell(const TwinPair& pair);
   void note(const Error& error, const std::string& path) {
     const SourceLocation& where = error.where();
     std::string text = error.message() + (error.hint().empty() ? "" : "; " + error.hint());
@@ -49,7 +41,8 @@ class FolderImport {
   LegacyTree tree_;
   const ImportOptions& options_;
   const Microarchitectures& cpus_;
-  std::vector<LegacyImage> images_;
+  std::map<std::string, LegacyImage> images_;   // by path
+  std::map<std::string, std::string> digests_;  // path → of its bytes
   std::vector<ImportCell> cells_;
   Import out_;
 };
@@ -61,6 +54,7 @@ Import FolderImport::run() {
                 fmt::format("no Dockerfile and no definition file below {}", tree_.root.string()),
                 "files are called Dockerfile*, *.dockerfile, Singularity* or *.def");
   read_all();
+  drop_second_names();
   drop_local_bases();
   join_twins();
   std::erase_if(cells_, [&](ImportCell& one) {
@@ -99,50 +93,74 @@ Import FolderImport::run() {
 void FolderImport::read_all() {
   for (const std::string& path : tree_.paths) {
     try {
-      std::string text = text_of(tree_, path);
-      bool docker = is_dockerfile_name(fs::path(path).filename().string());
-      LegacyImage image =
+      std::string text = read_definition_text(tree_, path);
+      digests_[path] = Digest::of(text).hex();
+      bool docker = is_dockerfile_name(last_part(path));
+      images_[path] =
           docker ? read_legacy_dockerfile(tree_, path, text) : read_legacy_definition(tree_, path, text);
-      images_.push_back(std::move(image));
     } catch (const Error& error) {
       note(error, path);
     }
   }
 }
 
+void FolderImport::drop(const std::string& path, const std::string& rule, const std::string& why) {
+  out_.notes.push_back({path, 0, rule, why});
+  images_.erase(path);
+  std::erase(tree_.paths, path);
+}
+
+// `Singularity` is often another name of the newest `Singularity.<version>`.
+void FolderImport::drop_second_names() {
+  std::map<std::string, std::string> named;  // folder, format and bytes → path
+  auto key = [&](const std::string& path, const FormName& name) {
+    return fmt::format("{}\n{}{}", fs::path(path).parent_path().string(), name.docker, digests_[path]);
+  };
+  for (const auto& [path, image] : images_)
+    if (FormName name = form_name_of(path); !name.bare) named[key(path, name)] = path;
+  for (const std::string& path : std::vector<std::string>(tree_.paths)) {
+    FormName name = form_name_of(path);
+    if (!name.bare || !images_.contains(path)) continue;
+    if (auto other = named.find(key(path, name)); other != named.end())
+      drop(path, "same-file", fmt::format("it is {}, byte for byte", last_part(other->second)));
+  }
+}
+
 // A definition file that others start from (localimage) is part of those, and no image of its own.
 void FolderImport::drop_local_bases() {
   std::set<std::string> parents;
-  for (const LegacyImage& image : images_) parents.insert(image.parents.begin(), image.parents.end());
-  std::erase_if(images_, [&](const LegacyImage& image) {
-    if (!parents.contains(image.path)) return false;
-    out_.notes.push_back({image.path, 0, "local-base",
-                          "it is part of the images that start from it, and no image of its own"});
-    return true;
-  });
+  for (const auto& [path, image] : images_) parents.insert(image.parents.begin(), image.parents.end());
+  for (const std::string& path : parents)
+    if (images_.contains(path))
+      drop(path, "local-base", "it is part of the images that start from it, and no image of its own");
 }
 
 void FolderImport::join_twins() {
-  std::map<std::string, std::vector<LegacyImage*>> by_key;
-  for (LegacyImage& image : images_) by_key[twin_key_of(image.path)].push_back(&image);
-  for (auto& [key, twins] : by_key) {
-    bool pair = twins.size() == 2 && twins[0]->docker != twins[1]->docker;
-    if (pair && !twins[0]->docker) std::swap(twins[0], twins[1]);
-    for (std::size_t i = 0; i < (pair ? 1 : twins.size()); ++i) {
-      ImportCell one;
-      one.legacy = std::move(*twins[i]);
-      one.files = {one.legacy.path};
-      if (pair) {
-        auto drift = twin_drift(one.legacy, *twins[1]);
-        out_.differences.insert(out_.differences.end(), drift.begin(), drift.end());
-        one.files.push_back(twins[1]->path);
-        if (one.legacy.test.empty()) one.legacy.test = twins[1]->test;
-        out_.notes.insert(out_.notes.end(), twins[1]->notes.begin(), twins[1]->notes.end());
-      }
-      one.cell = cell_of(one.legacy, options_, cpus_);
-      cells_.push_back(std::move(one));
-    }
+  TwinPairs twins = pair_twins(tree_.paths);
+  out_.notes.insert(out_.notes.end(), twins.notes.begin(), twins.notes.end());
+  for (const TwinPair& pair : twins.pairs) make_cell(pair);
+}
+
+// The Dockerfile's commands are taken, and the name that says more.
+void FolderImport::make_cell(const TwinPair& pair) {
+  auto docker = images_.find(pair.docker);
+  auto definition = images_.find(pair.definition);
+  if (docker == images_.end()) std::swap(docker, definition);
+  if (docker == images_.end()) return;  // neither could be read
+  ImportCell one;
+  one.legacy = std::move(docker->second);
+  one.files = {docker->first};
+  if (definition != images_.end()) {
+    const LegacyImage& twin = definition->second;
+    auto drift = twin_drift(one.legacy, twin);
+    out_.differences.insert(out_.differences.end(), drift.begin(), drift.end());
+    one.files.push_back(twin.path);
+    if (one.legacy.test.empty()) one.legacy.test = twin.test;
+    if (form_name_of(one.legacy.path).bare) one.legacy.stem = twin.stem;
+    out_.notes.insert(out_.notes.end(), twin.notes.begin(), twin.notes.end());
   }
+  one.cell = cell_of(one.legacy, options_, cpus_);
+  cells_.push_back(std::move(one));
 }
 
 // What is about to be written is read back: it plans, and its cells are the images, no more and no less.

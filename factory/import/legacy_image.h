@@ -59,10 +59,15 @@ struct LegacyTree {
   const FileSystem& files;
   fs::path root;
   std::vector<std::string> paths;  // of definitions, relative, sorted
+  // Of each, what its local files are called after in a recipe: its stem, with a number where several have it.
+  std::map<std::string, std::string> file_folders = {};
 };
 
 // All definitions below `root`.
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
+// Of a definition of the tree, without CR, which no shell wants. Throws Error(input) for other encodings, and
+// for a link to anything outside of the tree.
+std::string read_definition_text(const LegacyTree& tree, const std::string& path);
 // Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
 bool is_recipe_path(std::string_view path);
 

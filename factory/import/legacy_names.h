@@ -9,9 +9,19 @@
 
 namespace kiln {
 
-std::string stem_of(const std::string& path);  // "a/tf-2.1-cpu.def" → "tf-2.1-cpu"
-std::string twin_key_of(
-    const std::string& path);  // "a/docker/tf.Dockerfile", "a/singularity/tf.def" → "a/tf"
+// What the name of a file says, whatever its format.
+struct FormName {
+  bool docker = false;
+  bool bare = false;  // "Dockerfile", "Singularity.def": no name of its own
+  std::string stem;   // "tf-2.1-cpu" of "a/TF-2.1-cpu.def"; a bare one is called after its folder
+};
+FormName form_name_of(const std::string& path);
+std::string stem_of(const std::string& path);
+
+// The folder with an end "/", without parts that say a format only: "a/" of "a/docker/tf.Dockerfile" and of
+// "a/singularity/tf.def"; "" at the top.
+std::string place_of(const std::string& path);
+std::string twin_key_of(const std::string& path);  // place and stem
 
 // What an image is called in a matrix.
 struct LegacyCell {

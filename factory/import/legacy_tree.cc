@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/reading.h"
 #include "base/text.h"
@@ -12,33 +13,57 @@
 namespace kiln {
 namespace {
 
-constexpr int kMaxFolders = 16;  // links may lead in circles
+constexpr int kMaxFolders = 64;  // one in the other
 constexpr std::size_t kMaxLocalBytes = 16u << 20;
 
-void find_in(const FileSystem& files, const fs::path& root, const fs::path& folder, int depth,
-             std::vector<std::string>& paths) {
+// FileSystem tells no link from what it leads to. On a disk that is none, nothing is a link.
+bool is_link(const fs::path& path) {
+  std::error_code none;
+  return fs::is_symlink(fs::symlink_status(path, none));
+}
+
+// Through a link, to what lies outside of the imported folder.
+bool leads_out(const fs::path& root, const fs::path& path) {
+  std::error_code failed;
+  const fs::path real = fs::canonical(path, failed);
+  if (failed) return false;
+  const fs::path top = fs::canonical(root, failed);
+  return !failed && std::mismatch(top.begin(), top.end(), real.begin(), real.end()).first != top.end();
+}
+
+// Links to folders are not followed: they lead in circles, to what is found anyway, or out.
+void find_in(LegacyTree& tree, const fs::path& folder, int depth) {
   if (depth > kMaxFolders) return;
-  for (const std::string& name : files.list(root / folder)) {
+  for (const std::string& name : tree.files.list(tree.root / folder)) {
     if (name.starts_with('.')) continue;
-    fs::path path = folder / name;
-    if (files.is_directory(root / path)) {
-      find_in(files, root, path, depth + 1, paths);
+    const fs::path path = folder / name;
+    const fs::path there = tree.root / path;
+    if (tree.files.is_directory(there)) {
+      if (!is_link(there)) find_in(tree, path, depth + 1);
     } else if (is_dockerfile_name(name) || is_definition_name(name)) {
-      paths.push_back(path.string());
+      tree.paths.push_back(path.string());
     }
   }
 }
 
+// Below what is copied itself (`nested`), links to folders are not followed.
 bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from, const std::string& to,
-               int line) {
+               int line, bool nested = false) {
   if (!is_recipe_path(to)) {
     image.note(line, "local-file", fmt::format("'{}' is not a name that a recipe's file may have", to));
     return false;
   }
-  if (tree.files.is_directory(from)) {
+  const bool folder = tree.files.is_directory(from);
+  if (leads_out(tree.root, from) || (nested && folder && is_link(from))) {
+    image.note(line, "local-file",
+               fmt::format("'{}' is a link to {}: it is not followed", from.filename().string(),
+                           folder ? "a folder" : "a file outside of this folder"));
+    return false;
+  }
+  if (folder) {
     bool all = true;
     for (const std::string& name : tree.files.list(from))
-      all = take_file(tree, image, from / name, to + "/" + name, line) && all;
+      all = take_file(tree, image, from / name, to + "/" + name, line, true) && all;
     return all;
   }
   try {
@@ -81,10 +106,35 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
 }
 
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {
-  LegacyTree tree{files, root, {}};
-  find_in(files, root, "", 0, tree.paths);
+  LegacyTree tree{files, root, {}, {}};
+  find_in(tree, "", 0);
   std::sort(tree.paths.begin(), tree.paths.end());
+  std::set<std::string> taken;
+  std::map<std::string, int> numbers;
+  for (const std::string& path : tree.paths) {
+    const std::string stem = component_name(stem_of(path));
+    std::string folder = stem;
+    for (int& number = numbers[stem]; !taken.insert(folder).second;)
+      folder = fmt::format("{}-{}", stem, number = std::max(number, 1) + 1);
+    tree.file_folders[path] = folder;
+  }
   return tree;
+}
+
+std::string read_definition_text(const LegacyTree& tree, const std::string& path) {
+  if (leads_out(tree.root, tree.root / path))
+    throw Error(ExitCode::input, {path, 0, 0, ""}, "it is a link to a file outside of the imported folder",
+                "put a copy in its place");
+  std::optional<std::string> text = tree.files.read(tree.root / path, kMaxDefinitionBytes);
+  if (!text) throw Error(ExitCode::input, {path, 0, 0, ""}, "it is a link that leads nowhere");
+  std::size_t odd = first_not_utf8(*text);
+  if (odd != std::string::npos)
+    throw Error(ExitCode::input, {path, 0, 0, ""}, fmt::format("it is not UTF-8 at its byte {}", odd + 1),
+                "convert it with iconv");
+  std::string out;
+  for (std::size_t i = 0; i < text->size(); ++i)
+    if ((*text)[i] != '\r' || i + 1 == text->size() || (*text)[i + 1] != '\n') out += (*text)[i];
+  return out;
 }
 
 std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line) {
@@ -103,7 +153,9 @@ std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::st
     return "";
   }
   fs::path from = tree.files.exists(tree.root / beside) ? tree.root / beside : tree.root / plain;
-  std::string to = "files/" + component_name(image.stem) + "/" + plain;
+  auto folder = tree.file_folders.find(image.path);
+  std::string to = fmt::format(
+      "files/{}/{}", folder == tree.file_folders.end() ? component_name(image.stem) : folder->second, plain);
   return take_file(tree, image, from, to, line) ? to : "";
 }
 

@@ -6,19 +6,18 @@
 namespace kiln {
 namespace {
 
-// `word` alone, or with something behind one of . - _
-bool begins_with(std::string_view name, std::string_view word) {
-  if (!name.starts_with(word)) return false;
-  return name.size() == word.size() ||
-         std::string_view(".-_").find(name[word.size()]) != std::string_view::npos;
-}
-
 // Something in front of `ending`.
 bool ends_with(std::string_view name, std::string_view ending) {
   return name.size() > ending.size() && name.ends_with(ending);
 }
 
 }  // namespace
+
+bool begins_with(std::string_view name, std::string_view word) {
+  if (!name.starts_with(word)) return false;
+  return name.size() == word.size() ||
+         std::string_view(".-_").find(name[word.size()]) != std::string_view::npos;
+}
 
 bool is_dockerfile_name(std::string_view name) {
   const std::string lower = lower_case(name);

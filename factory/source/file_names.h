@@ -5,6 +5,9 @@
 
 namespace kiln {
 
+// `word` alone, or with something behind one of . - _
+bool begins_with(std::string_view name, std::string_view word);
+
 // Dockerfile, Dockerfile.gpu, Containerfile-cpu, pytorch.dockerfile.
 bool is_dockerfile_name(std::string_view name);
 

@@ -1,52 +1,15 @@
 #include "import/import.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "support/fake_effects.h"
+#include "import/import_fixture.h"
 #include "support/input_errors.h"
-#include "support/plan_fixture.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {
 namespace {
-
-ImportOptions with_compilers() {
-  ImportOptions options;
-  options.compilers = {"glow", "ngraph", "tensorrt", "xla"};
-  return options;
-}
-
-Import import_files(const std::map<std::string, std::string>& files,
-                    const ImportOptions& options = with_compilers()) {
-  FakeFileSystem disk;
-  for (const auto& [path, bytes] : files) disk.files["old/" + path] = bytes;
-  return import_folder(disk, "old", options, archspec());
-}
-
-// "file:line rule" of every note.
-std::vector<std::string> rules(const Import& import) {
-  std::vector<std::string> out;
-  for (const ImportNote& note : import.notes)
-    out.push_back(fmt::format("{}:{} {}", note.file, note.line, note.rule));
-  return out;
-}
-
-std::vector<std::string> lines(const Import& import) {
-  std::vector<std::string> out;
-  for (const ImportDifference& one : import.differences) out.push_back(format(one));
-  return out;
-}
-
-Json recipe(const Import& import, const std::string& folder) {
-  auto found = import.files.find("recipes/" + folder + "/recipe.json");
-  EXPECT_NE(found, import.files.end()) << folder;
-  return found == import.files.end() ? Json() : Json::parse(found->second);
-}
-
-using Words = std::vector<std::string>;
 
 class LegacyTreeTest : public ::testing::Test {
  protected:

@@ -15,13 +15,19 @@ TEST(LegacyNames, StemsAreWithoutWhatSaysTheFormat) {
   EXPECT_EQ(stem_of("Dockerfile.gpu"), "gpu");
   EXPECT_EQ(stem_of("Singularity_gpu"), "gpu");
   EXPECT_EQ(stem_of("Tool/Apptainer"), "tool");
+  EXPECT_EQ(stem_of("Tool/Singularity.def"), "tool");
+  EXPECT_EQ(stem_of("Tool/docker/Dockerfile"), "tool");
+  EXPECT_EQ(stem_of("Singularity.tf-2.1.def"), "tf-2.1");
+  EXPECT_EQ(stem_of("apptainer.gpu.def"), "gpu");
+  EXPECT_EQ(stem_of("singularity.dockerfile"), "singularity") << "an image of Singularity itself";
+  EXPECT_EQ(stem_of("docker/Dockerfile"), "");
   EXPECT_EQ(stem_of("a/b.txt"), "b.txt");
 }
 
 TEST(LegacyNames, TwinsHaveTheSameKey) {
   EXPECT_EQ(twin_key_of("a/docker/tf.Dockerfile"), "a/tf");
   EXPECT_EQ(twin_key_of("a/Singularity/tf.def"), "a/tf");
-  EXPECT_EQ(twin_key_of("A/definitions/b/tf.def"), "a/b/tf");
+  EXPECT_EQ(twin_key_of("A/definitions/b/tf.def"), "A/b/tf");
   EXPECT_EQ(twin_key_of("a/other/tf.def"), "a/other/tf");
   EXPECT_EQ(twin_key_of("tf.def"), "tf");
 }

@@ -1,0 +1,25 @@
+// Which Dockerfile and which definition file are the two forms of one image, by their names and folders
+// alone. docs/import.md has the rules. Used by the import only; pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/import.h"
+
+namespace kiln {
+
+// One of them is "" where an image has one form only.
+struct TwinPair {
+  std::string docker;
+  std::string definition;
+};
+
+struct TwinPairs {
+  std::vector<TwinPair> pairs;    // every path once; by folder and name
+  std::vector<ImportNote> notes;  // what could be twins in more than one way
+};
+
+TwinPairs pair_twins(const std::vector<std::string>& paths);
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// What lies in a folder that somebody else made: links, pipes, and names that are none.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "import/import_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace kiln::testing {
+namespace {
+
+Import import_disk(const TemporaryFolder& folder, const std::string& below = "tree") {
+  return import_folder(RealFileSystem(), folder / below, with_compilers(), archspec());
+}
+
+TEST(ImportedLinks, ToFoldersAreNotFollowed) {
+  TemporaryFolder folder;
+  folder.write("tree/a/Dockerfile", "FROM debian:12\nCOPY data /data\n");
+  folder.write("tree/a/data/x", "x");
+  for (const char* name : {"tree/up", "tree/again", "tree/a/up", "tree/a/data/up", "tree/a/data/more"})
+    fs::create_directory_symlink(folder / "tree", folder / name);
+  Import import = import_disk(folder);
+  EXPECT_EQ(images(import), Words({"a/Dockerfile"}));
+  EXPECT_EQ(notes_of(import, "local-file"),
+            Words({"a/Dockerfile:2: 'more' is a link to a folder: it is not followed",
+                   "a/Dockerfile:2: 'up' is a link to a folder: it is not followed"}));
+}
+
+TEST(ImportedLinks, OutOfTheFolderAreNotFollowed) {
+  TemporaryFolder folder;
+  folder.write("secret", "FROM secret:1\n");
+  folder.write("tree/a/Dockerfile", "FROM debian:12\nCOPY stolen /x\nCOPY within /y\n");
+  folder.write("tree/a/own", "own");
+  folder.write("tree/gone/Dockerfile", "FROM debian:12\n");
+  fs::create_symlink(folder / "secret", folder / "tree/a/stolen");
+  fs::create_symlink("own", folder / "tree/a/within");
+  fs::create_symlink(folder / "secret", folder / "tree/a/Dockerfile.stolen");
+  fs::create_symlink("nowhere", folder / "tree/a/Dockerfile.gone");
+  Import import = import_disk(folder);
+  for (const auto& [path, bytes] : import.files) EXPECT_EQ(bytes.find("secret"), std::string::npos) << path;
+  EXPECT_EQ(images(import), Words({"a/Dockerfile", "gone/Dockerfile"}));
+  EXPECT_EQ(import.files.at("recipes/framework/a/files/a/within"), "own");
+  EXPECT_EQ(
+      notes_of(import, "not-imported"),
+      Words(
+          {"a/Dockerfile.gone:0: it is a link that leads nowhere",
+           "a/Dockerfile.stolen:0: it is a link to a file outside of the imported folder; put a copy in its "
+           "place"}));
+}
+
+TEST(ImportedLinks, APipeIsNoDefinition) {
+  TemporaryFolder folder;
+  folder.write("tree/Dockerfile", "FROM debian:12\n");
+  ASSERT_EQ(mkfifo((folder / "tree/Singularity").c_str(), 0600), 0);
+  Import import = import_disk(folder);
+  EXPECT_EQ(images(import), Words({"Dockerfile"}));
+  ASSERT_EQ(notes_of(import, "not-imported").size(), 1u);
+  EXPECT_NE(notes_of(import, "not-imported")[0].find("Singularity"), std::string::npos);
+}
+
+// Names hold anything but "/" and NUL.
+TEST(ImportedLinks, HostileNamesAreNames) {
+  const std::string bad = "tf'; $(touch x)\n-\xff.dockerfile";
+  Import import = import_files({{"a b/" + bad, "FROM debian:12\nRUN true\n"},
+                                {"a b/Singularity", "Bootstrap: docker\nFrom: debian:12\n%post\n true\n"},
+                                {"..def", "Bootstrap: docker\nFrom: debian:12\n"},
+                                {"Dockerfile.", "FROM debian:12\n"}});
+  EXPECT_EQ(import.images.size(), 2u) << "what begins with a dot is hidden";
+  for (const auto& [path, bytes] : import.files)
+    EXPECT_TRUE(std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f; })) << path;
+}
+
+}  // namespace
+}  // namespace kiln::testing
