@@ -9,6 +9,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/temporary_folder.h"
+#include "cli/usage.h"
 
 namespace kiln {
 namespace {
@@ -18,6 +19,7 @@ struct ImportRequest {
   std::string output = "imported";
   std::string format = "text";
   bool dry_run = false;
+  std::vector<std::string> bases;  // "FROM=IMAGE"
   ImportOptions import;
 };
 
@@ -63,6 +65,13 @@ void run_import(const ImportRequest& options, Invocation& invocation) {
                 fmt::format("{} is there already, and nothing is overwritten", options.output),
                 "name another folder with -o, or look first with --dry-run");
   ImportOptions how = options.import;
+  for (const std::string& one : options.bases) {
+    const std::size_t equals = one.rfind('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == one.size())
+      throw Error(ExitCode::usage, fmt::format("'{}' is no FROM=IMAGE for --base", one),
+                  "what the files start from, and the image of a registry that takes its place");
+    how.bases[one.substr(0, equals)] = one.substr(equals + 1);
+  }
   how.compilers = invocation.graph_compilers({});
   Import import = import_folder(invocation.files, options.folder, how, invocation.cpus());
   if (!options.dry_run) write(import, options.output, invocation.files);
@@ -90,6 +99,11 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   command->add_option("--gpu", options->import.gpu, "accelerator of GPU images that name none")
       ->type_name("NAME")
       ->capture_default_str();
+  repeatable(command
+                 ->add_option("--base", options->bases,
+                              "IMAGE of a registry takes the place of what files start from as FROM; may be "
+                              "repeated")
+                 ->type_name("FROM=IMAGE"));
   command
       ->add_option("--format", options->format,
                    "of the report: text (remarks on stderr) or json (all on stdout)")
@@ -98,7 +112,8 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   command->add_flag("-n,--dry-run", options->dry_run, "report only");
   command->footer(
       "kiln import ~/containers -o imported\n"
-      "kiln import ~/containers --dry-run --format json");
+      "kiln import ~/containers --dry-run --format json\n"
+      "kiln import ~/containers --base ./base.sif=docker.io/library/ubuntu:22.04");
   command->callback([options, &invocation] { run_import(*options, invocation); });
   return command;
 }

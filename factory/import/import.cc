@@ -10,6 +10,7 @@
 #include "base/memory_files.h"
 #include "base/text.h"
 #include "import/import_parts.h"
+#include "import/legacy_local_image.h"
 #include "import/twin_pairs.h"
 #include "plan/build_plan.h"
 #include "source/file_names.h"
@@ -21,11 +22,14 @@ class FolderImport {
  public:
   FolderImport(const FileSystem& files, const fs::path& root, const ImportOptions& options,
                const Microarchitectures& cpus)
-      : tree_(find_definitions(files, root)), options_(options), cpus_(cpus) {}
+      : tree_(find_definitions(files, root)), options_(options), cpus_(cpus) {
+    tree_.bases = options.bases;
+  }
   Import run();
 
  private:
   void read_all();
+  void tell_unused_bases();
   void drop_second_names();
   void drop_local_bases();
   void drop(const std::string& path, const std::string& rule, const std::string& why);
@@ -54,6 +58,7 @@ Import FolderImport::run() {
                 fmt::format("no Dockerfile and no definition file below {}", tree_.root.string()),
                 "files are called Dockerfile*, *.dockerfile, Singularity* or *.def");
   read_all();
+  tell_unused_bases();
   drop_second_names();
   drop_local_bases();
   join_twins();
@@ -104,8 +109,19 @@ void FolderImport::read_all() {
   }
 }
 
+void FolderImport::tell_unused_bases() {
+  std::set<std::string> used;
+  for (const auto& [path, image] : images_)
+    for (const std::string& base : image.given_bases) used.merge(std::set{base, other_library_form(base)});
+  for (const auto& [written, given] : options_.bases)
+    if (!used.contains(written))
+      out_.notes.push_back({"--base", 0, "given-base", fmt::format("no file starts from '{}'", written)});
+}
+
 void FolderImport::drop(const std::string& path, const std::string& rule, const std::string& why) {
   out_.notes.push_back({path, 0, rule, why});
+  const std::vector<ImportNote>& own = images_[path].notes;
+  if (rule == "local-base") out_.notes.insert(out_.notes.end(), own.begin(), own.end());
   images_.erase(path);
   std::erase(tree_.paths, path);
 }
@@ -132,7 +148,7 @@ void FolderImport::drop_local_bases() {
   for (const auto& [path, image] : images_) parents.insert(image.parents.begin(), image.parents.end());
   for (const std::string& path : parents)
     if (images_.contains(path))
-      drop(path, "local-base", "it is part of the images that start from it, and no image of its own");
+      drop(path, "local-base", "it is the base of the images that start from it, and no image of its own");
 }
 
 void FolderImport::join_twins() {

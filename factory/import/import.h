@@ -3,6 +3,7 @@
 // docs/import.md. Pure but for the FileSystem that it reads.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ImportOptions {
   std::string cpu = "x86_64";               // target of images that name none
   std::string gpu = "nvidia:sm_70";         // accelerator of GPU images that name none
   std::vector<std::string> compilers = {};  // graph compilers that there are, by which files may be named
+  // What files start from, as they write it → the image of a registry that takes its place.
+  std::map<std::string, std::string> bases = {};
 };
 
 // Something that the recipes do not say, or say differently.

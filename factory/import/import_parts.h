@@ -16,6 +16,7 @@ struct ImportBase {
   std::string component;  // "ubuntu"
   std::string version;    // "18.04"
   std::string image;      // "docker.io/library/ubuntu:{version}"
+  std::string description = {};
 };
 
 // A legacy image with its place in the matrix. `legacy` of the Dockerfile, where there are twins.

@@ -7,6 +7,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "import/import_parts.h"
+#include "import/legacy_local_image.h"
 
 namespace kiln {
 namespace {
@@ -58,9 +59,23 @@ class BaseNames {
   ImportBase of(LegacyImage& image);
 
  private:
+  std::string name_of(const LegacyImage& image, const Reference& reference);
   std::string name_of(const Reference& reference);
   std::map<std::string, std::string> repositories_;  // component → repository, with the digest
 };
+
+// A base that definition files of the folder make is called after the last of them.
+std::string BaseNames::name_of(const LegacyImage& image, const Reference& reference) {
+  if (image.parents.empty()) return name_of(reference);
+  const std::string whole =
+      fmt::format("{}\n{}", fmt::join(image.parents, "\n"), reference.repository + reference.digest);
+  const std::string stem = component_name(stem_of(image.parents.back()));
+  std::string name = stem;
+  for (int number = 2; repositories_.contains(name) && repositories_[name] != whole; ++number)
+    name = fmt::format("{}-{}", stem, number);
+  repositories_[name] = whole;
+  return name;
+}
 
 std::string BaseNames::name_of(const Reference& reference) {
   std::string whole =
@@ -74,6 +89,7 @@ std::string BaseNames::name_of(const Reference& reference) {
     rest.resize(slash);
     if (last_part(rest) != "library") name = component_name(last_part(rest)) + "-" + name;
   }
+  if (reference.repository.starts_with(kUndecidedRegistry)) name = "library-" + name;
   if (!reference.digest.empty()) name += "-" + reference.digest.substr(0, 8);
   for (auto found = repositories_.find(name); found != repositories_.end() && found->second != whole;
        found = repositories_.find(name)) {
@@ -89,16 +105,44 @@ std::string BaseNames::name_of(const Reference& reference) {
   return name;
 }
 
+std::string describe_base(const LegacyImage& image, const Reference& reference) {
+  if (reference.repository.starts_with(kUndecidedRegistry))
+    return fmt::format(
+        "Imported: to be decided. {} is an image of the Singularity library, which no registry has",
+        reference.repository.substr(kUndecidedRegistry.size()));
+  std::string made = image.parents.empty() ? "" : fmt::format(", with {}", fmt::join(image.parents, ", "));
+  return fmt::format("Imported: {}{}", reference.repository, made);
+}
+
+// Told once of a base that several images share.
+void note_base(LegacyImage& image, const std::string& rule, const std::string& text) {
+  const bool own = image.base_file.empty();
+  image.notes.push_back(
+      {own ? image.path : image.base_file, own ? image.base.line : image.base_line, rule, text});
+}
+
+// kiln pulls from registries alone, and which image of one is the same nobody but the site knows.
+void note_library(LegacyImage& image) {
+  const std::string& text = image.base.value;
+  if (!text.starts_with(kUndecidedRegistry)) return;
+  const std::string written = text.substr(kUndecidedRegistry.size());
+  note_base(image, "library-base",
+            fmt::format("{} is an image of {}, which kiln cannot pull: somebody has to decide; {}", written,
+                        image.library.empty() ? "the Singularity library" : "the library " + image.library,
+                        how_to_give_base("library://" + written)));
+}
+
 ImportBase BaseNames::of(LegacyImage& image) {
   const std::string& text = image.base.value;
   if (!is_reference(text))
     throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
                 fmt::format("'{}' is no reference of an image", text));
   Reference reference = parse_reference(text);
+  note_library(image);
   if (reference.digest.empty() && floats(reference.tag))
-    image.note(image.base.line, "floating-base", fmt::format("{} is another image every day", text));
-  ImportBase base{name_of(reference), reference.tag.empty() ? "latest" : reference.tag,
-                  reference.repository + ":{version}"};
+    note_base(image, "floating-base", fmt::format("{} is another image every day", text));
+  ImportBase base{name_of(image, reference), reference.tag.empty() ? "latest" : reference.tag,
+                  reference.repository + ":{version}", describe_base(image, reference)};
   if (!reference.digest.empty()) {
     if (reference.tag.empty()) base.version = reference.digest.substr(0, 12);
     base.image =

@@ -113,7 +113,16 @@ void RecipeWriter::write_bases() {
       Ordered method = {{"image", one.base.image}};
       if (!environments_.of_base[one.base.component].empty())
         method["environment"] = environments_.of_base[one.base.component];
-      base = {{"description", "Imported: " + one.base.image.substr(0, one.base.image.find(":{"))},
+      if (!one.legacy.base_body.empty()) {
+        const std::string folder = "recipes/base/" + one.base.component;
+        method["script"] = one.base.component + ".sh";
+        files_[folder + "/" + one.base.component + ".sh"] = one.legacy.base_body;
+        for (const auto& [path, bytes] : one.legacy.base_files) {
+          files_[folder + "/" + path] = bytes;
+          method["files"].push_back(path);
+        }
+      }
+      base = {{"description", one.base.description},
               {"versions", Ordered::object()},
               {"methods", {{"hub", method}}}};
     }

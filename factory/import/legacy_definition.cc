@@ -8,25 +8,27 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "import/legacy_image.h"
+#include "import/legacy_local_image.h"
 #include "import/legacy_names.h"
 #include "import/legacy_script.h"
 #include "oci/documents.h"
-#include "source/file_names.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kMaxLocalImages = 8;
+constexpr std::size_t kMaxLocalImages = 32;
 
 class DefinitionImport {
  public:
-  DefinitionImport(const LegacyTree& tree, LegacyImage& image, int depth)
-      : tree_(tree), image_(image), facts_(image), depth_(depth) {}
+  // `way`: the definition files that led here, each of which starts from the next one's image.
+  DefinitionImport(const LegacyTree& tree, LegacyImage& image, std::vector<std::string> way)
+      : tree_(tree), image_(image), facts_(image), way_(std::move(way)) {}
   void read(const DefinitionFile& file);
 
  private:
   void start_from(const DefinitionFile& file, const DefinitionStage& stage);
-  void start_from_local(const DefinitionStage& stage, const HeaderField& from);
+  void start_from_local(const HeaderField& from);
+  LegacyImage read_parent(const std::string& maker, const HeaderField& from) const;
   void section(const DefinitionFile& file, const DefinitionSection& section);
   void post(const DefinitionSection& section, LegacyScript& script);
   void files(const DefinitionFile& file, const DefinitionSection& section);
@@ -39,7 +41,7 @@ class DefinitionImport {
   LegacyImage& image_;
   FactReader facts_;
   LegacyScript script_;
-  int depth_;
+  std::vector<std::string> way_;
 };
 
 std::function<int(std::size_t)> DefinitionImport::lines_of(const DefinitionSection& section) const {
@@ -60,7 +62,7 @@ void DefinitionImport::read(const DefinitionFile& file) {
     if (one.name != "files" && one.name != "post" && one.name != "environment" && one.name != "test")
       section(file, one);
   std::string own = script_.text();
-  if (!own.empty()) image_.body = (image_.body.empty() ? LegacyScript::head(image_.path) : image_.body) + own;
+  if (!own.empty()) image_.body = LegacyScript::head(image_.path) + own;
   if (!image_.build_body.empty()) image_.build_body.insert(0, LegacyScript::head(image_.path));
   facts_.finish();
 }
@@ -68,47 +70,80 @@ void DefinitionImport::read(const DefinitionFile& file) {
 void DefinitionImport::start_from(const DefinitionFile& file, const DefinitionStage& stage) {
   std::string agent = lower_case(stage.value("bootstrap"));
   const HeaderField* from = stage.find("from");
-  if (agent == "localimage" && from != nullptr) return start_from_local(stage, *from);
-  if (agent != "docker" || from == nullptr)
-    refuse_at(file.file, stage.place,
-              fmt::format("'Bootstrap: {}' is nothing that kiln can start from", agent),
-              "only images of a registry (Bootstrap: docker), and definition files of the same folder "
-              "(localimage)");
-  std::string reference = from->value;
-  if (reference.starts_with("docker://")) reference.erase(0, 9);
-  while (reference.starts_with('/')) reference.erase(0, 1);
-  image_.base = {reference, from->place.line};
-}
-
-// `From: base.sif` that a definition file of this folder makes: its steps come first.
-void DefinitionImport::start_from_local(const DefinitionStage& stage, const HeaderField& from) {
-  std::string name = fs::path(from.value).stem().string();
-  for (const std::string& path : tree_.paths) {
-    if (path == image_.path || !is_definition_name(fs::path(path).filename().string()) ||
-        stem_of(path) != lower_case(name))
-      continue;
-    if (depth_ >= kMaxLocalImages)
-      refuse_at(image_.path, stage.place, "local images start from each other in a circle");
-    LegacyImage parent;
-    parent.path = path;
-    parent.stem = stem_of(path);
-    DefinitionImport(tree_, parent, depth_ + 1)
-        .read(parse_definition(tree_.files.read(tree_.root / path).value_or(""),
-                               path));  // its own errors name it
-    image_.base = {parent.base.value, from.place.line};
-    image_.body = parent.body;
-    image_.build_body = parent.build_body;
-    image_.copies = parent.copies;
-    image_.environment = parent.environment;
-    image_.files = parent.files;
-    image_.facts = parent.facts;
-    image_.parents = parent.parents;
-    image_.parents.push_back(path);
-    image_.note(from.place.line, "local-image",
-                fmt::format("{} is made by {}: its steps are part of this one", from.value, path));
+  const std::string written = from == nullptr ? agent : from->value;
+  const int line = from == nullptr ? stage.place.line : from->place.line;
+  if (std::string given = given_base(tree_, written, agent == "library"); !given.empty()) {
+    image_.base = {given, line};
+    image_.take_given_base(written, given, line);
     return;
   }
-  refuse_at(image_.path, from.place, fmt::format("no definition file of this folder makes '{}'", from.value));
+  if (agent == "localimage" && from != nullptr) return start_from_local(*from);
+  std::string reference = written;
+  for (const char* prefix : {"docker://", "library://"})
+    if (reference.starts_with(prefix)) reference.erase(0, std::string_view(prefix).size());
+  while (reference.starts_with('/')) reference.erase(0, 1);
+  if (agent == "library" && from != nullptr) {
+    image_.library = stage.value("library");
+    reference.insert(0, kUndecidedRegistry);
+  } else if (agent != "docker" || from == nullptr) {
+    refuse_at(
+        file.file, stage.place,
+        fmt::format("'Bootstrap: {}' is nothing that kiln can start from, which is an image of a registry",
+                    agent),
+        how_to_give_base(written));
+  }
+  image_.base = {reference, line};
+}
+
+// `From: base.sif` or `./base/`, a sandbox, that a definition file of this folder makes: a base of its own.
+void DefinitionImport::start_from_local(const HeaderField& from) {
+  const std::string maker = maker_of_local_image(tree_, image_.path, from.value);
+  if (maker.empty())
+    refuse_at(image_.path, from.place,
+              fmt::format("no definition file of this folder makes '{}'", from.value),
+              "put the file that makes it into the folder, or " + how_to_give_base(from.value));
+  const LegacyImage parent = read_parent(maker, from);
+  image_.base = {parent.base.value, from.place.line};
+
+  image_.base_file = parent.base_file.empty() ? maker : parent.base_file;
+  image_.base_line = parent.base_file.empty() ? parent.base.line : parent.base_line;
+  image_.library = parent.library;
+  image_.base_body = parent.base_body;
+  for (const std::string* more : {&parent.build_body, &parent.body})
+    if (!more->empty()) image_.base_body += (image_.base_body.empty() ? "" : "\n") + *more;
+  image_.base_files = parent.base_files;
+  image_.base_files.insert(parent.files.begin(), parent.files.end());
+  image_.environment = parent.environment;
+  image_.facts = parent.facts;
+  image_.parents = parent.parents;
+  image_.parents.push_back(maker);
+  image_.note(from.place.line, "local-image",
+              fmt::format("{} is made by {}, which becomes the base", from.value, maker));
+}
+
+LegacyImage DefinitionImport::read_parent(const std::string& maker, const HeaderField& from) const {
+  std::vector<std::string> way = way_;
+  way.push_back(image_.path);
+  if (std::find(way.begin(), way.end(), maker) != way.end())
+    refuse_at(
+        image_.path, from.place,
+        fmt::format("local images start from each other in a circle: {} → {}", fmt::join(way, " → "), maker),
+        how_to_give_base(from.value));
+  if (way.size() > kMaxLocalImages)
+    refuse_at(image_.path, from.place,
+              fmt::format("more than {} local images start from each other", kMaxLocalImages));
+  LegacyImage parent;
+  parent.path = maker;
+  parent.stem = stem_of(maker);
+  try {
+    DefinitionImport(tree_, parent, way).read(parse_definition(read_definition_text(tree_, maker), maker));
+  } catch (const Error& error) {
+    // The innermost mistake is told of its own file, too: once is enough here.
+    refuse_at(image_.path, from.place,
+              fmt::format("'{}' is made by {}, which cannot be imported", from.value, maker),
+              error.where().file == maker ? "see there" : "see " + error.where().file);
+  }
+  return parent;
 }
 
 void DefinitionImport::section(const DefinitionFile& file, const DefinitionSection& section) {
@@ -232,7 +267,7 @@ LegacyImage read_legacy_definition(const LegacyTree& tree, const std::string& pa
   LegacyImage image;
   image.path = path;
   image.stem = stem_of(path);
-  DefinitionImport(tree, image, 0).read(parse_definition(text, path));
+  DefinitionImport(tree, image, {}).read(parse_definition(text, path));
   return image;
 }
 

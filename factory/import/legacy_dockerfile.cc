@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/reading.h"
 #include "import/legacy_image.h"
+#include "import/legacy_local_image.h"
 #include "import/legacy_names.h"
 #include "import/legacy_script.h"
 #include "oci/documents.h"
@@ -35,6 +36,7 @@ class DockerfileImport {
   void argument(const DockerInstruction& one, bool above);
   void health(const DockerInstruction& one);
   void left_out(const DockerInstruction& one);
+  std::string base_of(const DockerStage& stage);
   std::string expand(const std::string& word, Place place);
   void need_path(const DockerPair& pair);
   std::string absolute(const std::string& path) const;
@@ -65,9 +67,10 @@ void DockerfileImport::read() {
   std::map<std::string, std::string> above = variables_;
   std::size_t last = file_.stages.size() - 1;
   const DockerStage& first = file_.stages[chain(last).front()];
-  image_.base = {expand(first.base, first.from.place), first.from.place.line};
+  image_.base = {base_of(first), first.from.place.line};
   if (image_.base.value == "scratch" || image_.base.value.empty())
-    refuse_at(image_.path, first.from.place, fmt::format("'FROM {}' is nothing to start from", first.base));
+    refuse_at(image_.path, first.from.place, fmt::format("'FROM {}' is nothing to start from", first.base),
+              how_to_give_base(first.base));
   if (first.from.flag("platform") != nullptr)
     image_.note(first.from.place.line, "platform", "--platform: the target's CPU decides");
   std::string body = read_chain(last, false);
@@ -92,6 +95,19 @@ std::string DockerfileImport::read_chain(std::size_t last, bool build) {
   folder_ = outer_folder;
   building_ = outer_building;
   return text;
+}
+
+// What `FROM` says, or what --base puts in its place: of the words as written, or of their value.
+std::string DockerfileImport::base_of(const DockerStage& stage) {
+  std::string value = stage.base;
+  std::string given = given_base(tree_, value);
+  if (given.empty()) {
+    value = expand(stage.base, stage.from.place);
+    given = given_base(tree_, value);
+  }
+  if (given.empty()) return value;
+  image_.take_given_base(value, given, stage.from.place.line);
+  return given;
 }
 
 std::string DockerfileImport::expand(const std::string& word, Place place) {
@@ -234,7 +250,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
     return;
   }
   const DockerStage& first = file_.stages[chain(*from).front()];
-  std::string base = expand(first.base, first.from.place);
+  std::string base = base_of(first);
   if (base != image_.base.value)
     image_.note(first.from.place.line, "build-base",
                 fmt::format("the build stage starts from {}, the image from {}: both get the image's", base,

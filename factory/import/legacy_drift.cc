@@ -5,12 +5,15 @@
 #include <set>
 
 #include "import/legacy_image.h"
+#include "import/legacy_local_image.h"
 
 namespace kiln {
 namespace {
 
 // docker.io/library/ubuntu:18.04 is ubuntu:18.04.
 std::string plain_reference(std::string reference) {
+  if (reference.starts_with(kUndecidedRegistry))
+    return "library://" + reference.substr(kUndecidedRegistry.size());
   for (std::string_view prefix : {"docker://", "docker.io/", "index.docker.io/", "library/"})
     if (reference.starts_with(prefix)) reference.erase(0, prefix.size());
   return reference.find_first_of(":@") == std::string::npos ? reference + ":latest" : reference;

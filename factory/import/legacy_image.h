@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,15 @@ struct LegacyFacts {
 struct LegacyImage {
   std::string path;                  // relative to the imported folder
   std::string stem;                  // "pytorch-1.4-gpu-pip", lower case
-  std::vector<std::string> parents;  // definition files that it starts from
+  std::vector<std::string> parents;  // definition files whose images it starts from, the first one first
   bool docker = false;
-  Said base;               // a registry reference; "" when there is none that can be pulled
+  Said base;              // a registry reference; "" when there is none that can be pulled
+  std::string base_file;  // with its line, where `base` is written, when that is in one of `parents`
+  int base_line = 0;
+  std::set<std::string> given_bases;  // what it starts from and --base replaces
+  std::string library;  // server of a base that comes from the Singularity library, where the file names one
+  std::string base_body;  // of `parents`, as `body`
+  std::map<std::string, std::string> base_files;
   std::string body;        // shell, for `/bin/sh -eu` in a folder that holds `files`; "" when the base is all
   std::string build_body;  // the same for the stage that is thrown away
   std::vector<std::string> copies;  // what the image takes from that stage
@@ -49,6 +56,7 @@ struct LegacyImage {
 
   // Of the image; notes what no recipe can say, and what only the build needs.
   void set_environment(const std::string& name, const std::string& value, int line);
+  void take_given_base(const std::string& written, const std::string& given, int line);
   void note(int line, std::string rule, std::string text) {
     notes.push_back({path, line, std::move(rule), std::move(text)});
   }
@@ -59,8 +67,10 @@ struct LegacyTree {
   const FileSystem& files;
   fs::path root;
   std::vector<std::string> paths;  // of definitions, relative, sorted
-  // Of each, what its local files are called after in a recipe: its stem, with a number where several have it.
+  // Of each, what its local files are called after in a recipe: its stem, with a number where several have
+  // it.
   std::map<std::string, std::string> file_folders = {};
+  std::map<std::string, std::string> bases = {};  // ImportOptions::bases
 };
 
 // All definitions below `root`.

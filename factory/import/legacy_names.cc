@@ -230,8 +230,9 @@ std::string CellReader::compiler() const {
 std::string CellReader::method() const {
   std::string named = word_of(kMethods);
   if (!named.empty()) return named;
-  if (image_.body.empty()) return "hub";
-  auto builds = [&](std::string_view word) { return image_.body.find(word) != std::string::npos; };
+  const std::string commands = image_.base_body + image_.body;
+  if (commands.empty()) return "hub";
+  auto builds = [&](std::string_view word) { return commands.find(word) != std::string::npos; };
   if (in_clones() || builds("bazel build") || builds("setup.py") || builds("cmake ") || builds("make -j"))
     return "source";
   if (!image_.facts.pip.empty()) return "pip";

@@ -106,7 +106,7 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
 }
 
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {
-  LegacyTree tree{files, root, {}, {}};
+  LegacyTree tree{files, root, {}, {}, {}};
   find_in(tree, "", 0);
   std::sort(tree.paths.begin(), tree.paths.end());
   std::set<std::string> taken;
