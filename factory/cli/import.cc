@@ -42,12 +42,13 @@ void report(const Import& import, const ImportRequest& options, Invocation& invo
   for (const ImportNote& note : import.notes) tell(format(note));
   for (const ImportDifference& one : import.differences) tell(format(one));
   invocation.note(fmt::format(
-      "{} images from {} files; {} remarks, {} differences between twins", import.images.size(),
+      "{} images from {} files{}; {} remarks, {} differences between twins", import.images.size(),
       [&] {
         std::size_t count = 0;
         for (const ImportedImage& image : import.images) count += image.files.size();
         return count;
       }(),
+      import.own.empty() ? "" : fmt::format(", {} more are kiln's own", import.own.size()),
       import.notes.size(), import.differences.size()));
   if (!options.dry_run) say("{}\n", (fs::path(options.output) / import.matrix).string());
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "import/import_parts.h"
 #include "import/legacy_local_image.h"
+#include "import/own_output.h"
 #include "import/twin_pairs.h"
 #include "plan/build_plan.h"
 #include "source/file_names.h"
@@ -28,6 +29,8 @@ class FolderImport {
   Import run();
 
  private:
+  void drop_own_output();
+  std::optional<OwnOutput> own_output_of(const std::string& path) const;
   void read_all();
   void tell_unused_bases();
   void drop_second_names();
@@ -57,6 +60,7 @@ Import FolderImport::run() {
     throw Error(ExitCode::input,
                 fmt::format("no Dockerfile and no definition file below {}", tree_.root.string()),
                 "files are called Dockerfile*, *.dockerfile, Singularity* or *.def");
+  drop_own_output();
   read_all();
   tell_unused_bases();
   drop_second_names();
@@ -93,6 +97,38 @@ Import FolderImport::run() {
   out_.notes.erase(std::unique(out_.notes.begin(), out_.notes.end()), out_.notes.end());
   prove();
   return std::move(out_);
+}
+
+// What kiln generated says where its recipes are; a copy of them, without what the files mount, would be
+// less.
+void FolderImport::drop_own_output() {
+  std::set<std::string> cells;
+  std::set<std::string> recipes;
+  std::erase_if(tree_.paths, [&](const std::string& path) {
+    auto own = own_output_of(path);
+    if (!own) return false;
+    out_.notes.push_back(
+        {path, 0, "kilns-own",
+         fmt::format("kiln generated it from the cell {}: {}", own->cell, where_recipes_are(own->recipes))});
+    cells.insert(own->cell);
+    recipes.insert(own->recipes.begin(), own->recipes.end());
+    out_.own.push_back(std::move(*own));
+    return true;
+  });
+  if (!tree_.paths.empty()) return;
+  throw Error(ExitCode::input,
+              fmt::format("kiln itself generated {} below {}, from {}: there is nothing to import",
+                          out_.own.size() == 1 ? "the file" : fmt::format("all {} files", out_.own.size()),
+                          tree_.root.string(), counted(cells.size(), "cell")),
+              where_recipes_are(recipes));
+}
+
+std::optional<OwnOutput> FolderImport::own_output_of(const std::string& path) const {
+  try {
+    return read_own_output(path, read_definition_text(tree_, path));
+  } catch (const Error&) {
+    return std::nullopt;  // read_all() says why
+  }
 }
 
 void FolderImport::read_all() {
@@ -225,14 +261,14 @@ std::string format(const ImportDifference& difference) {
 }
 
 Json to_json(const Import& import) {
-  Json json = {{"matrix", import.matrix},
-               {"files", Json::array()},
-               {"images", Json::array()},
-               {"left_out", Json::array()},
-               {"differences", Json::array()}};
+  Json json = {{"matrix", import.matrix},    {"files", Json::array()},    {"images", Json::array()},
+               {"kilns_own", Json::array()}, {"left_out", Json::array()}, {"differences", Json::array()}};
   for (const auto& [path, bytes] : import.files) json["files"].push_back(path);
   for (const ImportedImage& image : import.images)
     json["images"].push_back({{"axes", image.axes}, {"files", image.files}});
+  for (const OwnOutput& own : import.own)
+    json["kilns_own"].push_back(
+        {{"file", own.file}, {"cell", own.cell}, {"key", own.key}, {"recipes", own.recipes}});
   for (const ImportNote& note : import.notes)
     json["left_out"].push_back(
         {{"file", note.file}, {"line", note.line}, {"rule", note.rule}, {"text", note.text}});

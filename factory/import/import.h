@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,17 +50,26 @@ struct ImportedImage {
   std::vector<std::string> files;  // one, or the two twins
 };
 
+// A file that `kiln generate` wrote: there is nothing to import, as its recipes are there already.
+struct OwnOutput {
+  std::string file;
+  std::string cell;               // "pytorch-2.6.0-distro-x86_64-debian_trixie"
+  std::string key;                // of the image, 64 hex digits
+  std::set<std::string> recipes;  // "framework/pytorch"
+};
+
 struct Import {
   std::map<std::string, std::string> files;  // path → bytes, to be written
   std::string matrix;                        // path of the matrix among them
   std::vector<ImportedImage> images;
+  std::vector<OwnOutput> own;                 // by file
   std::vector<ImportNote> notes;              // by file and line
   std::vector<ImportDifference> differences;  // by file and line
 };
 
 // Reads every file below `root` that is named like a definition (Dockerfile*, *.dockerfile, Singularity*,
 // *.def), but for folders whose name starts with a dot. A file that cannot be parsed becomes a note. Throws
-// Error(input) when there is none at all, or when no image could be made of them.
+// Error(input) when there is none at all, when all are kiln's own, or when no image could be made of them.
 Import import_folder(const FileSystem& files, const fs::path& root, const ImportOptions& options,
                      const Microarchitectures& cpus);
 

@@ -17,6 +17,16 @@ equals "$(json 'all(cell["reason"].startswith("exclude at ") for cell in it["exc
 expect 0 "$KILN" generate -f out/matrix/imported.json -o generated
 equals "$(echo "$out" | wc -l)" 24
 
+# What kiln generated is kiln's own, and not imported once more.
+expect 3 "$KILN" import generated -o more
+holds "$err" 'kiln itself generated all 48 files below generated, from 24 cells: there is nothing to import'
+[ ! -e more ] || fail 'nothing was imported, and something written'
+
+# A base that no registry has is decided by --base.
+expect 0 "$KILN" import "$legacy" -n --base yum=docker.io/library/centos:7
+holds "$err" "old-cluster.def:1: docker.io/library/centos:7 takes the place of 'yum' [given-base]"
+expect 2 "$KILN" import "$legacy" -n --base yum
+
 # Nothing is overwritten, and a dry run writes nothing.
 expect 2 "$KILN" import "$legacy" -o out
 holds "$err" 'out is there already, and nothing is overwritten'
@@ -31,7 +41,7 @@ equals "$out" ''
 expect 0 "$KILN" import "$legacy" -n --format json -q
 equals "$err" ''
 equals "$(json 'len(it["images"])')" 24
-equals "$(json 'sorted(it)')" "['differences', 'files', 'images', 'left_out', 'matrix']"
+equals "$(json 'sorted(it)')" "['differences', 'files', 'images', 'kilns_own', 'left_out', 'matrix']"
 equals "$(json '[d["what"] for d in it["differences"] if d["file"] == "tensorflow/tf-2.1-cpu-pip.Dockerfile"]')" "['base']"
 
 # Twice is the same.

@@ -121,12 +121,12 @@ TEST(Twins, FoldersOfOtherNamesAreOtherImages) {
       << "both names say something, and not the same";
 }
 
-TEST(Twins, InTenThousandFolders) {
+TEST(Twins, InTwoThousandFolders) {
   std::vector<std::string> paths;
-  for (int i = 0; i < 10000; ++i)
+  for (int i = 0; i < 2000; ++i)
     for (const char* name : {"Dockerfile", "Singularity.x"}) paths.push_back(fmt::format("f{}/{}", i, name));
   TwinPairs twins = pair_twins(paths);
-  EXPECT_EQ(twins.pairs.size(), 10000u);
+  EXPECT_EQ(twins.pairs.size(), 2000u);
   EXPECT_TRUE(twins.notes.empty());
 }
 
