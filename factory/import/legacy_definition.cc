@@ -86,6 +86,8 @@ void DefinitionImport::start_from(const DefinitionFile& file, const DefinitionSt
     image_.library = stage.value("library");
     reference.insert(0, kUndecidedRegistry);
   } else if (agent != "docker" || from == nullptr) {
+    if (agent.empty())
+      refuse_at(file.file, stage.place, "it does not say what it starts from", "Bootstrap: docker");
     refuse_at(
         file.file, stage.place,
         fmt::format("'Bootstrap: {}' is nothing that kiln can start from, which is an image of a registry",
@@ -189,6 +191,7 @@ void DefinitionImport::files(const DefinitionFile&, const DefinitionSection& sec
     std::string parent = destination.substr(0, destination.rfind('/') + 1);
     script_.add(fmt::format("mkdir -p {}\ncp -R \"$kiln_files\"/{} {}", shell_text_word(parent), file,
                             shell_text_word(destination)));
+    if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
   }
 }
 

@@ -310,6 +310,7 @@ void DockerfileImport::copy_local(const DockerInstruction& one) {
     } else {
       script_.add(fmt::format("cp -R \"$kiln_files\"/{}{} {}", file, folder ? "/." : "",
                               shell_text_word(destination)));
+      if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
     }
   }
 }

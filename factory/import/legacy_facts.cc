@@ -108,6 +108,10 @@ void FactReader::command(const ShellCommand& command) {
 
 void FactReader::run(std::string tool, Words words) {
   options(words);
+  if (tool == "uv" && words.size() > 1 && words[1].text == "pip") {
+    words.erase(words.begin());
+    tool = "pip";
+  }
   if (tool.starts_with("python") && words.size() > 2 && words[1].text == "-m" &&
       words[2].text.starts_with("pip")) {
     words.erase(words.begin(), words.begin() + 2);
@@ -136,6 +140,7 @@ void FactReader::pip(const Words& words) {
   if (!pip) return;
   for (const ShellToken* token : pip->operands) {
     const std::string& word = token->text;
+    wheel(*token);
     if (is_url(word)) {
       image_.facts.downloads[word] = {"", line(*token)};
       continue;
@@ -154,6 +159,17 @@ void FactReader::pip(const Words& words) {
       image_.note(line(*token), "unpinned",
                   fmt::format("pip installs '{}' in whatever version is newest that day", name));
   }
+}
+
+// NAME-VERSION-….whl, as PEP 427 has it.
+void FactReader::wheel(const ShellToken& token) {
+  const std::string_view file = last_part(token.text);
+  const std::size_t name = file.find('-');
+  const std::size_t version = name == std::string_view::npos ? name : file.find('-', name + 1);
+  if (!file.ends_with(".whl") || version == std::string_view::npos || file.find_first_of("*?$") < version)
+    return;
+  image_.facts.wheels[package_name(file.substr(0, name))] = {
+      std::string(file.substr(name + 1, version - name - 1)), line(token)};
 }
 
 void FactReader::system_packages(const Words& words, std::size_t at) {

@@ -25,6 +25,7 @@ using SaidMap = std::map<std::string, Said>;
 // What its scripts install and set.
 struct LegacyFacts {
   SaidMap pip;        // normalised name → "==1.4.0", ">=2", "" without a version
+  SaidMap wheels;     // the same of wheels that are named by their file: name → "1.4.0"
   SaidMap packages;   // of apt, yum, dnf; name → "=version" or ""
   SaidMap conda;      // name → version or ""
   SaidMap clones;     // repository URL → branch, tag or commit, "" when it floats
@@ -51,6 +52,7 @@ struct LegacyImage {
   SaidMap environment;
   std::string test;                          // shell, "" without a test
   std::map<std::string, std::string> files;  // path in the recipe → bytes
+  std::set<std::string> programs;            // of `files`, those that may be run: a recipe's files may not
   LegacyFacts facts;
   std::vector<ImportNote> notes;
 
@@ -102,6 +104,7 @@ class FactReader {
   void fill_in(ShellToken& word) const;
   void run(std::string tool, Words words);
   void pip(const Words& words);
+  void wheel(const ShellToken& token);
   void system_packages(const Words& words, std::size_t at);
   void conda(const Words& words, std::size_t at);
   void clone(const Words& words);
@@ -120,6 +123,10 @@ class FactReader {
 // Puts a file or folder of the tree, named relative to the legacy file's folder (or to the root), into
 // image.files under "files/". Returns the path there, or "" with a note.
 std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::string& source, int line);
+
+// The command that makes what take_local() returned runnable again where it was copied to; "" for nothing
+// that was runnable. `destination` may be the file's own name or the folder that it lies in.
+std::string make_runnable(const LegacyImage& image, const std::string& taken, const std::string& destination);
 
 // Differences between a Dockerfile and the definition file beside it.
 std::vector<ImportDifference> twin_drift(const LegacyImage& docker, const LegacyImage& definition);

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "recipe/recipe.h"
 #include "recipe/target.h"
-#include "source/file_names.h"
 
 namespace kiln {
 namespace {
@@ -104,6 +103,11 @@ std::string last_word(const std::string& path) {
   return name.ends_with(".git") ? name.substr(0, name.size() - 4) : name;
 }
 
+bool is_gpu_word(const std::string& word) {
+  return word == "gpu" || word == "rocm" || word.starts_with("cuda") ||
+         (word.starts_with("cu") && word.size() > 2 && is_digit(word[2]));
+}
+
 class CellReader {
  public:
   CellReader(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus)
@@ -118,7 +122,11 @@ class CellReader {
   };
   std::optional<Found> in_packages() const;
   std::optional<Found> in_clones() const;
+  std::optional<Found> in_wheels() const;
   std::optional<Found> in_base() const;
+  Found by_name() const;
+  std::string name_of_file() const;
+  bool says_something_else(const std::string& word) const;
   void framework_and_version();
   std::string compiler() const;
   std::string method() const;
@@ -175,6 +183,53 @@ std::optional<CellReader::Found> CellReader::in_clones() const {
   return std::nullopt;
 }
 
+// What was built here, when nobody says which commit it was built of.
+std::optional<CellReader::Found> CellReader::in_wheels() const {
+  for (const auto& [name, said] : image_.facts.wheels)
+    if (std::string framework = framework_of_package(name); !framework.empty())
+      return Found{framework, said.value, said.line};
+  return std::nullopt;
+}
+
+// The version of a clone or an archive that is called as the image is: gromacs-2020.4.tar.gz.
+CellReader::Found CellReader::by_name() const {
+  const std::string& name = cell_.framework;
+  for (const auto& [url, reference] : image_.facts.clones)
+    if (std::string version = leading_version(reference.value);
+        lower_case(last_word(url)) == name && !version.empty())
+      return {name, version, reference.line};
+  for (const auto& [url, said] : image_.facts.downloads) {
+    const std::string file = lower_case(last_part(url));
+    if (!file.starts_with(name + "-") && !file.starts_with(name + "_")) continue;
+    if (std::string version = leading_version(file.substr(name.size() + 1)); !version.empty())
+      return {name, version, said.line};
+  }
+  return {};
+}
+
+// A method, a graph compiler, a target or a version, and no part of what the image is called.
+bool CellReader::says_something_else(const std::string& word) const {
+  const std::vector<std::string>& compilers = options_.compilers;
+  const std::size_t from = word.starts_with('v') ? 1 : 0;
+  return !meaning(kMethods, word).empty() ||
+         std::find(compilers.begin(), compilers.end(), word) != compilers.end() || word == "cpu" ||
+         word == "latest" || is_gpu_word(word) ||
+         (word.size() > from && word.find_first_not_of("0123456789.", from) == std::string::npos);
+}
+
+std::string CellReader::name_of_file() const {
+  std::string name;
+  for (std::size_t at = 0; at < image_.stem.size();) {
+    const std::size_t end = std::min(image_.stem.find_first_of("-_+", at), image_.stem.size());
+    const std::string word = image_.stem.substr(at, end - at);
+    if (!word.empty() && !says_something_else(word))
+      name += (name.empty() || at == 0 ? "" : image_.stem.substr(at - 1, 1)) + word;
+    at = end + 1;
+  }
+  if (name.empty()) name = words_.empty() ? "image" : words_[0];
+  return component_name(name);
+}
+
 std::optional<CellReader::Found> CellReader::in_base() const {
   std::string plain = image_.base.value.substr(0, image_.base.value.find_first_of(":@"));
   std::string framework = framework_of_package(lower_case(last_word(plain)));
@@ -186,7 +241,8 @@ std::optional<CellReader::Found> CellReader::in_base() const {
 
 void CellReader::framework_and_version() {
   Found found;
-  for (auto where : {&CellReader::in_packages, &CellReader::in_clones, &CellReader::in_base}) {
+  for (auto where :
+       {&CellReader::in_packages, &CellReader::in_clones, &CellReader::in_wheels, &CellReader::in_base}) {
     auto candidate = (this->*where)();
     if (!candidate) continue;
     if (found.framework.empty()) found = *candidate;
@@ -194,7 +250,9 @@ void CellReader::framework_and_version() {
   }
   cell_.framework = word_of(kFrameworks);
   if (cell_.framework.empty()) cell_.framework = found.framework;
-  if (cell_.framework.empty()) cell_.framework = component_name(words_.empty() ? "image" : words_[0]);
+  if (cell_.framework.empty()) cell_.framework = name_of_file();
+  if (found.framework != cell_.framework || found.version.empty())
+    if (Found named = by_name(); !named.version.empty()) found = named;
   std::string named;
   for (const std::string& word : words_)
     if (named.empty() && !leading_version(word).empty() &&
@@ -230,27 +288,24 @@ std::string CellReader::compiler() const {
 std::string CellReader::method() const {
   std::string named = word_of(kMethods);
   if (!named.empty()) return named;
-  const std::string commands = image_.base_body + image_.body;
+  const std::string commands = image_.base_body + image_.build_body + image_.body;
   if (commands.empty()) return "hub";
   auto builds = [&](std::string_view word) { return commands.find(word) != std::string::npos; };
   if (in_clones() || builds("bazel build") || builds("setup.py") || builds("cmake ") || builds("make -j"))
     return "source";
   if (!image_.facts.pip.empty()) return "pip";
   if (!image_.facts.conda.empty()) return "vendor";
-  return image_.facts.packages.empty() ? "hub" : "distro";
+  if (!image_.facts.packages.empty()) return "distro";
+  return image_.facts.clones.empty() ? "hub" : "source";
 }
 
 bool CellReader::for_gpu() const {
-  for (const std::string& word : words_)
-    if (word == "gpu" || word == "rocm" || word.starts_with("cuda") ||
-        (word.starts_with("cu") && word.size() > 2 && is_digit(word[2])))
-      return true;
+  if (std::any_of(words_.begin(), words_.end(), is_gpu_word)) return true;
   for (const std::string& word : words_)
     if (word == "cpu") return false;
   std::string base = lower_case(image_.base.value);
-  if (base.find("cuda") != std::string::npos || base.find("gpu") != std::string::npos ||
-      base.find("rocm") != std::string::npos)
-    return true;
+  for (const char* word : {"cuda", "gpu", "rocm", "nvcr.io/nvidia/", "l4t-"})
+    if (base.find(word) != std::string::npos) return true;
   return std::any_of(image_.facts.pip.begin(), image_.facts.pip.end(),
                      [](const auto& package) { return package.first.ends_with("-gpu"); });
 }
@@ -325,40 +380,6 @@ std::string component_name(std::string_view text) {
   if (name.empty() || name == "none" || kind_from(name)) name = "image" + (name.empty() ? "" : "-" + name);
   return name.substr(0, 100);
 }
-
-FormName form_name_of(const std::string& path) {
-  FormName form;
-  form.stem = lower_case(last_part(path));
-  form.docker = is_dockerfile_name(form.stem);
-  bool definition = !form.docker && is_definition_name(form.stem);
-  for (std::string_view ending : {".dockerfile", ".containerfile", ".def"})
-    if (form.stem.ends_with(ending) && form.docker == (ending != ".def"))
-      form.stem.resize(form.stem.size() - ending.size());
-  for (std::string_view word : {"dockerfile", "containerfile", "singularity", "apptainer"}) {
-    bool fits = word.ends_with("file") ? form.docker : definition;
-    if (!fits || !begins_with(form.stem, word)) continue;
-    form.stem.erase(0, word.size());
-    form.bare = form.stem.find_first_not_of(".-_") == std::string::npos;
-    const std::string place = place_of(path);
-    form.stem = form.bare ? lower_case(last_part(place.substr(0, place.size() - (place.empty() ? 0 : 1))))
-                          : form.stem.substr(1);
-    break;
-  }
-  return form;
-}
-
-std::string stem_of(const std::string& path) { return form_name_of(path).stem; }
-
-std::string place_of(const std::string& path) {
-  static const std::set<std::string> kFormats = {"docker",    "dockerfiles", "dockerfile", "singularity",
-                                                 "apptainer", "def",         "defs",       "definitions"};
-  std::string place;
-  for (const fs::path& part : fs::path(path).parent_path())
-    if (!kFormats.contains(lower_case(part.string()))) place += part.string() + "/";
-  return place;
-}
-
-std::string twin_key_of(const std::string& path) { return place_of(path) + stem_of(path); }
 
 LegacyCell cell_of(LegacyImage& image, const ImportOptions& options, const Microarchitectures& cpus) {
   return CellReader(image, options, cpus).read();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/quote.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "import/legacy_image.h"
@@ -20,6 +21,11 @@ constexpr std::size_t kMaxLocalBytes = 16u << 20;
 bool is_link(const fs::path& path) {
   std::error_code none;
   return fs::is_symlink(fs::symlink_status(path, none));
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code none;
+  return (fs::status(path, none).permissions() & fs::perms::owner_exec) != fs::perms::none;
 }
 
 // Through a link, to what lies outside of the imported folder.
@@ -69,6 +75,7 @@ bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from,
   try {
     auto bytes = tree.files.read(from, kMaxLocalBytes);
     if (bytes) image.files[to] = std::move(*bytes);
+    if (is_program(from)) image.programs.insert(to);
     if (!bytes) image.note(line, "local-file", fmt::format("'{}' is not there", from.filename().string()));
     return bytes.has_value();
   } catch (const Error& error) {
@@ -157,6 +164,23 @@ std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::st
   std::string to = fmt::format(
       "files/{}/{}", folder == tree.file_folders.end() ? component_name(image.stem) : folder->second, plain);
   return take_file(tree, image, from, to, line) ? to : "";
+}
+
+std::string make_runnable(const LegacyImage& image, const std::string& taken,
+                          const std::string& destination) {
+  const std::string name(last_part(taken));
+  const std::string end = destination.ends_with('/') ? "" : "/";
+  std::string places;
+  for (const std::string& program : image.programs) {
+    if (program != taken && !program.starts_with(taken + "/")) continue;
+    const std::string below = program.substr(taken.size());  // "" or "/rest"
+    places += " " + shell_text_word(destination + end + name + below);
+    if (!below.empty()) places += " " + shell_text_word(destination + end + below.substr(1));
+    if (below.empty() && !end.empty()) places += " " + shell_text_word(destination);
+  }
+  if (places.empty()) return "";
+  return fmt::format(
+      "for kiln_file in{}; do\n  if [ -f \"$kiln_file\" ]; then chmod a+x \"$kiln_file\"; fi\ndone", places);
 }
 
 }  // namespace kiln

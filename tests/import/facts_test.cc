@@ -141,5 +141,13 @@ TEST(OptionFacts, AreThoseOfBuildTools) {
             "2 march-native: '-march=native' builds for the machine that builds");
 }
 
+TEST(LegacyFacts, UvIsPipAndWheelsHaveVersions) {
+  Read all =
+      read({"uv pip install av==1.2 && pip3 install pkg/tensorflow-2.4.0-cp36-cp36m-linux_x86_64.whl\n"
+            "pip install https://x/torch-1.4.0+cu101-cp36.whl dist/other*.whl"});
+  EXPECT_EQ(text_of(all.image.facts.pip), "av ==1.2@1");
+  EXPECT_EQ(text_of(all.image.facts.wheels), "tensorflow 2.4.0@1, torch 1.4.0+cu101@2");
+}
+
 }  // namespace
 }  // namespace kiln

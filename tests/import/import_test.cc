@@ -82,7 +82,7 @@ TEST(Import, NamesAFrameworkItsVersionAndItsMethod) {
         "Bootstrap: docker\nFrom: centos:7\n%post\n  git clone -b v2.3 https://x/hpl.git\n  make -j4\n"}});
   ASSERT_EQ(import.images.size(), 3u);
   EXPECT_EQ(import.images[0].axes, (AxisValues{{"framework", "hpl"},
-                                               {"version", "0"},
+                                               {"version", "2.3"},
                                                {"method", "source"},
                                                {"base", "centos@7"},
                                                {"target", "x86_64"}}));

@@ -49,6 +49,39 @@ TEST(ImportedLinks, OutOfTheFolderAreNotFollowed) {
            "place"}));
 }
 
+// What may be run may be run where it was copied to, whichever way the copy is written.
+TEST(ImportedPrograms, StayPrograms) {
+  TemporaryFolder folder;
+  const std::string to = (folder / "image").string();
+  for (const char* name : {"run", "bin/tool", "bin/sub/deep"}) {
+    folder.write(std::string("tree/") + name, "#!/bin/sh\necho ran " + std::string(name) + "\n");
+    fs::permissions(folder / (std::string("tree/") + name), fs::perms::owner_all);
+  }
+  folder.write("tree/bin/data", "no program");
+  folder.write("tree/x-1.Dockerfile", "FROM debian:12\nRUN mkdir -p " + to + "/there\nCOPY run " + to +
+                                          "/a/\nCOPY run " + to + "/b\nCOPY run " + to + "/there\nCOPY bin " +
+                                          to + "/c\n");
+  folder.write("tree/y-1.def", "Bootstrap: docker\nFrom: debian:12\n%files\n  run " + to + "/d\n  bin " + to +
+                                   "/e\n  bin " + to + "/there\n%post\n  true\n");
+  Import import = import_disk(folder);
+  for (const auto& [path, bytes] : import.files) folder.write(path, bytes);
+  for (const char* name : {"x", "y"}) {
+    Command command;
+    command.argv = {"/bin/sh", "-eu", std::string(name) + "-1.sh"};
+    command.folder = folder / (std::string("recipes/framework/") + name);
+    command.environment = {{"PATH", "/usr/bin:/bin"}};
+    CommandResult result = RealCommandRunner().run(command);
+    ASSERT_TRUE(result.ok()) << result.tail;
+  }
+  auto runs = [&](const std::string& path) {
+    return (fs::status(folder / ("image/" + path)).permissions() & fs::perms::owner_exec) != fs::perms::none;
+  };
+  for (const char* path :
+       {"a/run", "b", "there/run", "c/tool", "c/sub/deep", "d", "e/tool", "e/sub/deep", "there/bin/tool"})
+    EXPECT_TRUE(runs(path)) << path;
+  for (const char* path : {"c/data", "e/data"}) EXPECT_FALSE(runs(path)) << path;
+}
+
 TEST(ImportedLinks, APipeIsNoDefinition) {
   TemporaryFolder folder;
   folder.write("tree/Dockerfile", "FROM debian:12\n");

@@ -203,6 +203,15 @@ TEST(GivenBases, TakeThePlaceOfWhatNoRegistryHas) {
                    "d.def:1: centos:7 takes the place of 'yum'"}));
 }
 
+TEST(GivenBases, AHeaderThatSaysNothingIsNotGivenOne) {
+  Import import =
+      import_files({{"ok.def", kBase}, {"a.def", "From: x:1\n%post\n  true\n"}, {"b.def", "just text\n"}});
+  Words all = notes_of(import, "not-imported");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0], "a.def:1: it does not say what it starts from; Bootstrap: docker");
+  EXPECT_EQ(all[1].find("--base"), std::string::npos) << all[1];
+}
+
 TEST(GivenBases, AnArgumentWithoutAValueSaysHow) {
   Import import =
       import_files({{"a/Dockerfile", "FROM debian:12\n"}, {"b/Dockerfile", "ARG BASE\nFROM ${BASE}\n"}});

@@ -105,6 +105,44 @@ TEST(LegacyCells, HaveAMethod) {
   EXPECT_EQ(cell(packages), "jax 1.0 hub  x86_64") << "the base is all";
 }
 
+// A file's name is the framework's when nothing else says one: all of it but what says something else.
+TEST(LegacyCells, AreCalledAfterTheWholeName) {
+  for (auto [stem, name] : {std::pair("code_aster_clinical", "code_aster_clinical"),
+                            {"mpi_bandwidth", "mpi_bandwidth"},
+                            {"shape-llm-gpu", "shape-llm"},
+                            {"hpl-2.3-src", "hpl"},
+                            {"hpl_v2.3_cuda10", "hpl"},
+                            {"gnu-devel", "gnu-devel"},
+                            {"gpu", "gpu"},
+                            {"2.1", "2.1"}}) {
+    const std::string found = cell(image(stem));
+    EXPECT_EQ(found.substr(0, found.find(' ')), name) << stem;
+  }
+}
+
+TEST(LegacyCells, WheelsArchivesAndClonesOfTheNameHaveAVersion) {
+  LegacyImage wheel = image("tensorflow-src");
+  wheel.facts.clones = {{"https://x/tensorflow.git", {"", 2}}};
+  wheel.facts.wheels = {{"tensorflow", {"2.4.0", 3}}};
+  EXPECT_EQ(cell(wheel), "tensorflow 2.4.0 source  x86_64");
+  wheel.facts.clones.begin()->second.value = "v2.3.1";
+  EXPECT_EQ(cell(wheel), "tensorflow 2.3.1 source  x86_64") << "what is checked out counts more";
+  LegacyImage archive = image("gromacs");
+  archive.facts.downloads = {{"http://x/pub/gromacs/gromacs-2020.4.tar.gz", {"", 2}}};
+  archive.facts.clones = {{"https://x/other.git", {"v9", 2}}};
+  EXPECT_EQ(cell(archive), "gromacs 2020.4 source  x86_64");
+  LegacyImage clone = image("hpl");
+  clone.facts.clones = {{"https://x/HPL.git", {"v2.3", 2}}};
+  EXPECT_EQ(cell(clone), "hpl 2.3 source  x86_64");
+}
+
+TEST(LegacyCells, OfABuildStageAreFromSource) {
+  LegacyImage one = image("gromacs-2020.4");
+  one.facts.packages = {{"libgomp1", {"", 2}}};
+  one.build_body = "cmake -S . -B build\n";
+  EXPECT_EQ(cell(one), "gromacs 2020.4 source  x86_64");
+}
+
 TEST(LegacyCells, HaveAGraphCompiler) {
   EXPECT_EQ(cell(image("tf-1.0-cpu-xla")), "tensorflow 1.0 hub xla x86_64");
   EXPECT_EQ(cell(image("tf-1.0-cpu-trt")), "tensorflow 1.0 hub tensorrt x86_64");
@@ -117,6 +155,8 @@ TEST(LegacyCells, AreForGpusByNameBaseOrPackage) {
     EXPECT_EQ(cell(image(stem)), gpu) << stem;
   EXPECT_EQ(cell(image("jax-1.0-custom")), "jax 1.0 hub  x86_64");
   EXPECT_EQ(cell(image("jax-1.0", "nvidia/CUDA:10")), gpu);
+  EXPECT_EQ(cell(image("jax-1.0", "nvcr.io/nvidia/l4t-jetpack:r36")), gpu);
+  EXPECT_EQ(cell(image("jax-1.0", "nvcr.io/nvidia/jax:1.0-py3")), gpu);
   EXPECT_EQ(cell(image("jax-1.0-cpu", "nvidia/cuda:10")), "jax 1.0 hub  x86_64") << "the name counts more";
   LegacyImage package = image("tf-1.0");
   package.facts.pip = {{"tensorflow-gpu", {"==1.0", 2}}};
