@@ -32,6 +32,7 @@ class DefinitionImport {
   void section(const DefinitionFile& file, const DefinitionSection& section);
   void post(const DefinitionSection& section, LegacyScript& script);
   void files(const DefinitionFile& file, const DefinitionSection& section);
+  void take(const std::string& source, const std::string& destination, int line);
   void files_from(const DefinitionFile& file, const DefinitionSection& section);
   void environment(const DefinitionSection& section);
   void variable(const std::string& word, int line);
@@ -184,24 +185,25 @@ void DefinitionImport::post(const DefinitionSection& section, LegacyScript& scri
 
 void DefinitionImport::files(const DefinitionFile&, const DefinitionSection& section) {
   script_.comment(section.place.line, "%files");
-  for (const FilePair& pair : section.files()) {
-    std::string file = take_local(tree_, image_, pair.source, pair.place.line);
-    if (file.empty()) continue;
-    std::string destination = pair.destination.empty() ? "/" + pair.source : pair.destination;
-    std::string parent = destination.substr(0, destination.rfind('/') + 1);
-    script_.add(fmt::format("mkdir -p {}\ncp -R \"$kiln_files\"/{} {}", shell_text_word(parent), file,
-                            shell_text_word(destination)));
-    if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
-  }
+  for (const FilePair& pair : section.files())
+    for (const std::string& source : matching_sources(tree_, image_, pair.source))
+      take(source, pair.destination.empty() ? "/" + source : pair.destination, pair.place.line);
+}
+
+void DefinitionImport::take(const std::string& source, const std::string& destination, int line) {
+  const std::string file = take_local(tree_, image_, source, line);
+  if (file.empty()) return;
+  const std::string parent = destination.substr(0, destination.rfind('/') + 1);
+  script_.add(fmt::format("mkdir -p {}\ncp -R \"$kiln_files\"/{} {}", shell_text_word(parent), file,
+                          shell_text_word(destination)));
+  if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
 }
 
 void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSection& section) {
   for (const DefinitionStage& stage : file.stages) {
     if ("from " + stage.value("stage") != section.arguments || &stage == &file.stages.back()) continue;
     if (stage.value("from") != file.stages.back().value("from"))
-      image_.note(stage.place.line, "build-base",
-                  fmt::format("the build stage starts from {}, the image from {}: both get the image's",
-                              stage.value("from"), file.stages.back().value("from")));
+      image_.settle_build_base(stage.value("from"), stage.place.line);
     LegacyScript build;
     for (const DefinitionSection& one : stage.sections) {
       if (one.name == "post") {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/default_path.h"
 #include "base/quote.h"
@@ -31,6 +30,7 @@ class DockerfileImport {
   void copy(const DockerInstruction& one, std::size_t stage);
   void copy_from_stage(const DockerInstruction& one, std::size_t stage);
   void copy_local(const DockerInstruction& one);
+  void take(const DockerInstruction& one, const std::string& source, const std::string& destination);
   void add_url(const DockerInstruction& one, const std::string& url, const std::string& destination);
   void environment(const DockerInstruction& one);
   void argument(const DockerInstruction& one, bool above);
@@ -172,19 +172,6 @@ void DockerfileImport::left_out(const DockerInstruction& one) {
     if (reason.verb == one.verb) image_.note(one.place.line, reason.rule, reason.text);
 }
 
-// A RUN that only changes its own shell changes nothing.
-bool is_lost(const std::string& text) {
-  static const std::set<std::string> kShellOnly = {"export", "cd",     "source", ".",
-                                                   "alias",  "ulimit", "umask",  "set"};
-  const ShellText shell = read_shell(text);
-  const auto& commands = shell.commands;
-  return !commands.empty() && !shell.compound &&
-         std::all_of(commands.begin(), commands.end(), [](const ShellCommand& command) {
-           return command.in_substitution ||
-                  (!command.words.empty() && kShellOnly.contains(command.words[0].text));
-         });
-}
-
 void DockerfileImport::run_notes(const DockerInstruction& one) {
   for (const DockerFlag& flag : one.flags) {
     bool cache = flag.value.find("type=cache") != std::string::npos ||
@@ -193,7 +180,7 @@ void DockerfileImport::run_notes(const DockerInstruction& one) {
       image_.note(flag.place.line, "run-flag",
                   fmt::format("--{}={}: not there when the script runs", flag.name, flag.value));
   }
-  if (is_lost(one.text))
+  if (changes_only_its_shell(one.text))
     image_.note(
         one.place.line, "lost-state",
         fmt::format("'RUN {}' changes its own shell only, which ends with it", one.text.substr(0, 60)));
@@ -250,11 +237,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
     return;
   }
   const DockerStage& first = file_.stages[chain(*from).front()];
-  std::string base = base_of(first);
-  if (base != image_.base.value)
-    image_.note(first.from.place.line, "build-base",
-                fmt::format("the build stage starts from {}, the image from {}: both get the image's", base,
-                            image_.base.value));
+  image_.settle_build_base(base_of(first), first.from.place.line);
   std::string build = read_chain(*from, true);
   std::string moves;
   std::string to = absolute(expand(one.words.back().text, one.place));
@@ -297,22 +280,26 @@ void DockerfileImport::copy_local(const DockerInstruction& one) {
       add_url(one, source, destination);
       continue;
     }
-    std::string file = take_local(tree_, image_, source, one.place.line);
-    if (file.empty()) continue;
-    bool folder = !image_.files.contains(file);
-    bool unpacks = one.verb == DockerVerb::add && file.find(".tar") != std::string::npos;
-    std::string parent = destination.ends_with('/') || folder || unpacks
-                             ? destination
-                             : destination.substr(0, destination.rfind('/') + 1);
-    script_.add(fmt::format("mkdir -p {}", shell_text_word(parent)));
-    if (unpacks) {
-      script_.add(fmt::format("tar -C {} -xf \"$kiln_files\"/{}", shell_text_word(destination), file));
-    } else {
-      script_.add(fmt::format("cp -R \"$kiln_files\"/{}{} {}", file, folder ? "/." : "",
-                              shell_text_word(destination)));
-      if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
-    }
+    for (const std::string& one_source : matching_sources(tree_, image_, source))
+      take(one, one_source, destination);
   }
+}
+
+void DockerfileImport::take(const DockerInstruction& one, const std::string& source,
+                            const std::string& destination) {
+  std::string file = take_local(tree_, image_, source, one.place.line);
+  if (file.empty()) return;
+  bool folder = !image_.files.contains(file);
+  bool unpacks = one.verb == DockerVerb::add && file.find(".tar") != std::string::npos;
+  std::string parent = destination.ends_with('/') || folder || unpacks
+                           ? destination
+                           : destination.substr(0, destination.rfind('/') + 1);
+  script_.add(fmt::format("mkdir -p {}", shell_text_word(parent)));
+  if (unpacks)
+    return script_.add(fmt::format("tar -C {} -xf \"$kiln_files\"/{}", shell_text_word(destination), file));
+  script_.add(
+      fmt::format("cp -R \"$kiln_files\"/{}{} {}", file, folder ? "/." : "", shell_text_word(destination)));
+  if (std::string more = make_runnable(image_, file, destination); !more.empty()) script_.add(more);
 }
 
 void DockerfileImport::add_url(const DockerInstruction& one, const std::string& url,

@@ -59,6 +59,9 @@ struct LegacyImage {
   // Of the image; notes what no recipe can say, and what only the build needs.
   void set_environment(const std::string& name, const std::string& value, int line);
   void take_given_base(const std::string& written, const std::string& given, int line);
+  // A build stage of another base: kiln's have the image's. Of nvidia/cuda and the like the one with the
+  // compilers is taken for both, as what it builds runs on it; else the image's. Notes which.
+  void settle_build_base(const std::string& build, int line);
   void note(int line, std::string rule, std::string text) {
     notes.push_back({path, line, std::move(rule), std::move(text)});
   }
@@ -119,6 +122,11 @@ class FactReader {
   std::string last_clone_;
   bool checks_sums_ = false;
 };
+
+// What a pattern in the last part of `source` stands for ("scripts/*.sh"), by name; `source` itself where it
+// holds none, and where nothing fits.
+std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyImage& image,
+                                          const std::string& source);
 
 // Puts a file or folder of the tree, named relative to the legacy file's folder (or to the root), into
 // image.files under "files/". Returns the path there, or "" with a note.

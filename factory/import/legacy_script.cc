@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/quote.h"
+#include "source/shell.h"
 #include "source/shell_tokens.h"
 
 namespace kiln {
@@ -38,6 +40,18 @@ std::string without_open_end(std::string_view name, std::string value) {
   while (value.ends_with(':')) value.pop_back();
   while (value.starts_with(':')) value.erase(0, 1);
   return value;
+}
+
+bool changes_only_its_shell(const std::string& text) {
+  static const std::set<std::string> kShellOnly = {"export", "cd",     "source", ".",
+                                                   "alias",  "ulimit", "umask",  "set"};
+  const ShellText shell = read_shell(text);
+  const auto& commands = shell.commands;
+  return !commands.empty() && !shell.compound &&
+         std::all_of(commands.begin(), commands.end(), [](const ShellCommand& command) {
+           return command.in_substitution ||
+                  (!command.words.empty() && kShellOnly.contains(command.words[0].text));
+         });
 }
 
 std::string broken_as_written(const DockerInstruction& one) {

@@ -29,6 +29,9 @@ class LegacyScript {
 // `/a:` of PATH=/a:$UNSET means the current folder as well, which nobody wanted: without the colon.
 std::string without_open_end(std::string_view name, std::string value);
 
+// A RUN of `export`, `cd` and the like: nothing of it is left for the next one.
+bool changes_only_its_shell(const std::string& text);
+
 // The command of a RUN on the lines of the file again, where the shell sees the same words in them.
 std::string broken_as_written(const DockerInstruction& one);
 

@@ -1,5 +1,6 @@
 // The definitions of a folder, and the local files that they copy.
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <set>
@@ -164,6 +165,24 @@ std::string take_local(const LegacyTree& tree, LegacyImage& image, const std::st
   std::string to = fmt::format(
       "files/{}/{}", folder == tree.file_folders.end() ? component_name(image.stem) : folder->second, plain);
   return take_file(tree, image, from, to, line) ? to : "";
+}
+
+std::vector<std::string> matching_sources(const LegacyTree& tree, const LegacyImage& image,
+                                          const std::string& source) {
+  const fs::path pattern = fs::path(source);
+  const std::string name = pattern.filename().string();
+  const fs::path folder = pattern.parent_path();
+  std::vector<std::string> found;
+  if (name.find_first_of("*?[") == std::string::npos ||
+      folder.string().find_first_of("*?[$") != std::string::npos || source.starts_with("/") ||
+      folder.lexically_normal().string().starts_with(".."))
+    return {source};
+  for (const fs::path& start : {fs::path(image.path).parent_path(), fs::path()}) {
+    for (const std::string& one : tree.files.list(tree.root / start / folder))
+      if (fnmatch(name.c_str(), one.c_str(), FNM_NOESCAPE) == 0) found.push_back((folder / one).string());
+    if (!found.empty()) return found;
+  }
+  return {source};
 }
 
 std::string make_runnable(const LegacyImage& image, const std::string& taken,

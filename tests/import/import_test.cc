@@ -128,6 +128,27 @@ TEST(Import, ABuildStageStaysOne) {
   EXPECT_EQ(import.files.at("recipes/framework/x/test.sh"), "x --version\n");
 }
 
+// What nvidia/cuda's devel builds runs on it; what golang builds is for another image altogether.
+TEST(Import, ABuildStageOfAnotherBase) {
+  auto import = [](const std::string& build, const std::string& base) {
+    return import_files({{"x-1.0.Dockerfile", "FROM " + build + " AS b\nRUN make -j4\nFROM " + base +
+                                                  "\nCOPY --from=b /opt/x /opt/x\n"},
+                         {"x-1.0.def", "Bootstrap: docker\nFrom: " + build +
+                                           "\nStage: b\n%post\n make -j4\n\n" + "Bootstrap: docker\nFrom: " +
+                                           base + "\nStage: x\n%files from b\n /opt/x /opt/x\n"}});
+  };
+  Import cuda = import("nvidia/cuda:11.0-devel", "nvidia/cuda:11.0-base");
+  EXPECT_EQ(cuda.images.at(0).axes.at("base"), "cuda@11.0-devel");
+  EXPECT_EQ(lines(cuda), Words());
+  EXPECT_EQ(notes_of(cuda, "build-base").at(0),
+            "x-1.0.Dockerfile:1: the build stage starts from nvidia/cuda:11.0-devel, the image from "
+            "nvidia/cuda:11.0-base: both get the build stage's");
+  Import other = import("golang:1.20", "alpine:3");
+  EXPECT_EQ(other.images.at(0).axes.at("base"), "alpine@3");
+  Import port = import("local:5000/a:devel", "local:5000/b:1");
+  EXPECT_EQ(port.images.at(0).axes.at("base"), "b@1") << "a port is no tag";
+}
+
 // The environment goes where it belongs: to the framework, to the base, and what is left to a library of its
 // own.
 TEST(Import, EnvironmentIsSharedByWhatSetsIt) {

@@ -82,6 +82,26 @@ TEST(ImportedPrograms, StayPrograms) {
   for (const char* path : {"c/data", "e/data"}) EXPECT_FALSE(runs(path)) << path;
 }
 
+TEST(ImportedPatterns, AreTheFilesThatTheyMean) {
+  Import import = import_files(
+      {{"a/Dockerfile", "FROM debian:12\nCOPY *.sh s/x?.py /opt/\nCOPY no*.txt ../*.sh */y /opt/\n"},
+       {"a/one.sh", "1"},
+       {"a/two.sh", "2"},
+       {"a/three.txt", "3"},
+       {"a/s/x1.py", "x1"},
+       {"a/s/x10.py", "x10"},
+       {"out.sh", "out"},
+       {"b/b.def", "Bootstrap: docker\nFrom: debian:12\n%files\n  *.cfg /etc/\n%post\n  true\n"},
+       {"b/a.cfg", "cfg"}});
+  Words files;
+  for (const auto& [path, bytes] : import.files)
+    if (path.find("/files/") != std::string::npos) files.push_back(path.substr(path.find("/files/") + 7));
+  EXPECT_EQ(files, Words({"a/one.sh", "a/s/x1.py", "a/two.sh", "b/a.cfg"}));
+  EXPECT_EQ(notes_of(import, "local-file").size(), 3u) << "none fits, outside, and more than the last part";
+  EXPECT_NE(import.files.at("recipes/framework/a/a.sh").find("cp -R \"$kiln_files\"/files/a/two.sh /opt/"),
+            std::string::npos);
+}
+
 TEST(ImportedLinks, APipeIsNoDefinition) {
   TemporaryFolder folder;
   folder.write("tree/Dockerfile", "FROM debian:12\n");
