@@ -47,6 +47,7 @@ class DockerfileImport {
   FactReader facts_;
   LegacyScript script_;
   std::map<std::string, std::string> variables_;  // ARG and ENV so far
+  std::map<std::string, std::string> above_;      // ARG above the first FROM
   std::vector<std::string> shell_ = {"/bin/sh", "-c"};
   std::string folder_ = "/";
   bool building_ = false;
@@ -64,7 +65,7 @@ std::vector<std::size_t> DockerfileImport::chain(std::size_t stage) const {
 
 void DockerfileImport::read() {
   for (const DockerInstruction& one : file_.arguments) argument(one, true);
-  std::map<std::string, std::string> above = variables_;
+  above_ = variables_;
   std::size_t last = file_.stages.size() - 1;
   const DockerStage& first = file_.stages[chain(last).front()];
   image_.base = {base_of(first), first.from.place.line};
@@ -87,6 +88,7 @@ std::string DockerfileImport::read_chain(std::size_t last, bool build) {
   script_ = {};
   folder_ = "/";
   building_ = build;
+  if (build) variables_ = above_;  // a stage sees nothing of another one's
   for (std::size_t stage : chain(last))
     for (const DockerInstruction& one : file_.stages[stage].instructions) instruction(one, stage);
   std::string text = script_.text();

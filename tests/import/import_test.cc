@@ -128,6 +128,18 @@ TEST(Import, ABuildStageStaysOne) {
   EXPECT_EQ(import.files.at("recipes/framework/x/test.sh"), "x --version\n");
 }
 
+// A stage sees nothing of the environment of the one that copies from it, and runs once for two copies.
+TEST(Import, ABuildStageRunsOnce) {
+  Import import = import_files({{"x-1.0.Dockerfile",
+                                 "ARG V=9\nFROM debian:12 AS b\nARG V\nENV P=/b:$PATH\nRUN make one\nFROM "
+                                 "debian:12\nCOPY --from=b /opt/x "
+                                 "/opt/x\nENV P=/i PATH=/opt/x/bin:$PATH\nCOPY --from=b /opt/y /opt/y\n"}});
+  const std::string& build = import.files.at("recipes/framework/x/build-x-1.0.sh");
+  EXPECT_EQ(build.find("make one"), build.rfind("make one")) << build;
+  EXPECT_EQ(build.find("/opt/x/bin"), std::string::npos) << build;
+  EXPECT_NE(build.find("export V=9"), std::string::npos) << build;
+}
+
 // What nvidia/cuda's devel builds runs on it; what golang builds is for another image altogether.
 TEST(Import, ABuildStageOfAnotherBase) {
   auto import = [](const std::string& build, const std::string& base) {
