@@ -29,6 +29,7 @@ class Drift {
     Said there{plain_reference(definition_.base.value), definition_.base.line};
     if (!(here == there)) add("base", &here, &there);
     compare("pip", docker_.facts.pip, definition_.facts.pip, true);
+    compare("wheel", docker_.facts.wheels, definition_.facts.wheels, true);
     compare("conda", docker_.facts.conda, definition_.facts.conda, true);
     compare("package", docker_.facts.packages, definition_.facts.packages, true);
     compare("clone", docker_.facts.clones, definition_.facts.clones, true);

@@ -46,6 +46,17 @@ TEST(Twins, AreOneRecipeAndTheirDifferencesAreTold) {
   EXPECT_NE(import.files.find("recipes/framework/tensorflow/tensorflow-2.1-gpu-src.sh"), import.files.end());
 }
 
+TEST(Twins, WheelsByTheirFilesAreCompared) {
+  Import import =
+      import_files({{"a/Dockerfile",
+                     "FROM debian:12\nRUN pip3 install pkg/tensorflow-2.1.1-cp36-cp36m-linux_x86_64.whl\n"},
+                    {"a/Singularity",
+                     "Bootstrap: docker\nFrom: debian:12\n%post\n pip3 install "
+                     "pkg/tensorflow-2.1.0-cp36-cp36m-linux_x86_64.whl\n"}});
+  EXPECT_EQ(lines(import),
+            Words({"a/Dockerfile:2: differs: wheel tensorflow: 2.1.1 / a/Singularity:4: 2.1.0"}));
+}
+
 TEST(Twins, OfOneNameInOneFolder) {
   EXPECT_EQ(images(import_files({{"a/tf.Dockerfile", docker("1.1")},
                                  {"a/tf.def", definition("1.1")},
