@@ -295,8 +295,10 @@ std::string CellReader::method() const {
     return "source";
   if (!image_.facts.pip.empty()) return "pip";
   if (!image_.facts.conda.empty()) return "vendor";
+  const bool clones = !image_.facts.clones.empty();
+  if (builds("pip install") || builds("pip3 install")) return clones ? "source" : "pip";  // . or *.whl
   if (!image_.facts.packages.empty()) return "distro";
-  return image_.facts.clones.empty() ? "hub" : "source";
+  return clones ? "source" : "hub";
 }
 
 bool CellReader::for_gpu() const {

@@ -98,6 +98,9 @@ TEST(LegacyCells, HaveAMethod) {
     one.body = build;
     EXPECT_EQ(cell(one), "jax 1.0 source  x86_64") << build;
   }
+  LegacyImage local = image("jax-1.0");
+  local.body = "uv pip install /tmp/*.whl\n";
+  EXPECT_EQ(cell(local), "jax 1.0 pip  x86_64");
   LegacyImage packages = image("jax-1.0");
   packages.facts.packages = {{"gcc", {"", 2}}};
   EXPECT_EQ(cell(packages), "jax 1.0 distro  x86_64");
