@@ -17,6 +17,7 @@ struct ImportBase {
   std::string version;    // "18.04"
   std::string image;      // "docker.io/library/ubuntu:{version}"
   std::string description = {};
+  std::string build_on = {};  // version that build stages stand upon; "" for the same
 };
 
 // A legacy image with its place in the matrix. `legacy` of the Dockerfile, where there are twins.
@@ -29,6 +30,10 @@ struct ImportCell {
   std::vector<std::string> files;  // where it came from
   AxisValues axes() const;
 };
+
+// Decides what build stages of another base stand upon: a version of the image's base where both are of one
+// repository and all images of that base agree, else one base for both, with a note.
+void settle_build_bases(std::vector<ImportCell>& cells);
 
 // Gives each image a base, and a framework of its own to one that would be the same cell as another. Images
 // without a usable base are dropped; notes say so.

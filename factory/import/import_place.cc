@@ -148,6 +148,7 @@ ImportBase BaseNames::of(LegacyImage& image) {
     base.image =
         reference.repository + (reference.tag.empty() ? "" : ":{version}") + "@sha256:" + reference.digest;
   }
+  if (!image.build_base.value.empty()) base.build_on = parse_reference(image.build_base.value).tag;
   if (!is_name(base.version))
     throw Error(ExitCode::input, {image.path, image.base.line, 1, ""},
                 fmt::format("the tag of {} is no version for kiln", text));
@@ -197,6 +198,7 @@ void place_cells(std::vector<ImportCell>& cells) {
   std::vector<ImportCell> placed;
   std::set<std::string> tags;
   unify_versions(cells);
+  settle_build_bases(cells);
   for (ImportCell& one : cells) {
     one.base = bases.of(one.legacy);
     if (tags.contains(tag_key(one))) {

@@ -126,7 +126,10 @@ void RecipeWriter::write_bases() {
               {"versions", Ordered::object()},
               {"methods", {{"hub", method}}}};
     }
-    base["versions"][one.base.version] = Ordered::object();
+    for (const std::string& version : {one.base.version, one.base.build_on})
+      if (!version.empty() && !base["versions"].contains(version))
+        base["versions"][version] = Ordered::object();
+    if (!one.base.build_on.empty()) base["versions"][one.base.version]["build_on"] = one.base.build_on;
   }
   for (const auto& [name, base] : bases) recipe("recipes/base/" + name, base);
 }

@@ -111,6 +111,7 @@ void DefinitionImport::start_from_local(const HeaderField& from) {
   image_.base_file = parent.base_file.empty() ? maker : parent.base_file;
   image_.base_line = parent.base_file.empty() ? parent.base.line : parent.base_line;
   image_.library = parent.library;
+  image_.build_base = parent.build_base;
   image_.base_body = parent.base_body;
   for (const std::string* more : {&parent.build_body, &parent.body})
     if (!more->empty()) image_.base_body += (image_.base_body.empty() ? "" : "\n") + *more;
@@ -203,7 +204,7 @@ void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSe
   for (const DefinitionStage& stage : file.stages) {
     if ("from " + stage.value("stage") != section.arguments || &stage == &file.stages.back()) continue;
     if (stage.value("from") != file.stages.back().value("from"))
-      image_.settle_build_base(stage.value("from"), stage.place.line);
+      image_.take_build_base(stage.value("from"), stage.place.line);
     LegacyScript build;
     for (const DefinitionSection& one : stage.sections) {
       if (one.name == "post") {

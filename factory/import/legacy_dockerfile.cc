@@ -239,7 +239,7 @@ void DockerfileImport::copy_from_stage(const DockerInstruction& one, std::size_t
     return;
   }
   const DockerStage& first = file_.stages[chain(*from).front()];
-  image_.settle_build_base(base_of(first), first.from.place.line);
+  image_.take_build_base(base_of(first), first.from.place.line);
   std::string build = read_chain(*from, true);
   std::string moves;
   std::string to = absolute(expand(one.words.back().text, one.place));

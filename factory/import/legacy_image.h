@@ -48,6 +48,7 @@ struct LegacyImage {
   std::map<std::string, std::string> base_files;
   std::string body;        // shell, for `/bin/sh -eu` in a folder that holds `files`; "" when the base is all
   std::string build_body;  // the same for the stage that is thrown away
+  Said build_base;         // of that stage, where it is not `base`
   std::vector<std::string> copies;  // what the image takes from that stage
   SaidMap environment;
   std::string test;                          // shell, "" without a test
@@ -59,9 +60,7 @@ struct LegacyImage {
   // Of the image; notes what no recipe can say, and what only the build needs.
   void set_environment(const std::string& name, const std::string& value, int line);
   void take_given_base(const std::string& written, const std::string& given, int line);
-  // A build stage of another base: kiln's have the image's. Of nvidia/cuda and the like the one with the
-  // compilers is taken for both, as what it builds runs on it; else the image's. Notes which.
-  void settle_build_base(const std::string& build, int line);
+  void take_build_base(const std::string& build, int line);  // of a stage that the image copies from
   void note(int line, std::string rule, std::string text) {
     notes.push_back({path, line, std::move(rule), std::move(text)});
   }

@@ -76,17 +76,15 @@ void LegacyImage::take_given_base(const std::string& written, const std::string&
   note(line, "given-base", fmt::format("{} takes the place of '{}'", given, written));
 }
 
-void LegacyImage::settle_build_base(const std::string& build, int line) {
-  if (build == base.value) return;
-  auto repository = [](const std::string& reference) {
-    return reference.substr(0, reference.find_first_of(":@", reference.rfind('/') + 1));  // no port's colon
-  };
-  const bool same_repository = repository(build) == repository(base.value);
-  const bool takes_build = same_repository && build.find("devel") != std::string::npos;
+void LegacyImage::take_build_base(const std::string& build, int line) {
+  if (build == base.value || build == build_base.value) return;
+  if (build_base.value.empty()) {
+    build_base = {build, line};
+    return;
+  }
   note(line, "build-base",
-       fmt::format("the build stage starts from {}, the image from {}: both get the {}", build, base.value,
-                   takes_build ? "build stage's" : "image's"));
-  if (takes_build) base.value = build;
+       fmt::format("one build stage starts from {}, another from {}: both get the latter's", build,
+                   build_base.value));
 }
 
 std::string given_base(const LegacyTree& tree, const std::string& from, bool library) {

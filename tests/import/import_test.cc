@@ -140,23 +140,33 @@ TEST(Import, ABuildStageRunsOnce) {
   EXPECT_NE(build.find("export V=9"), std::string::npos) << build;
 }
 
-// What nvidia/cuda's devel builds runs on it; what golang builds is for another image altogether.
+// What nvidia/cuda's devel builds is copied to an image on runtime; what golang builds is for another one
+// altogether.
 TEST(Import, ABuildStageOfAnotherBase) {
-  auto import = [](const std::string& build, const std::string& base) {
+  auto import = [](const std::string& build, const std::string& base, const std::string& more = "") {
     return import_files({{"x-1.0.Dockerfile", "FROM " + build + " AS b\nRUN make -j4\nFROM " + base +
                                                   "\nCOPY --from=b /opt/x /opt/x\n"},
                          {"x-1.0.def", "Bootstrap: docker\nFrom: " + build +
-                                           "\nStage: b\n%post\n make -j4\n\n" + "Bootstrap: docker\nFrom: " +
-                                           base + "\nStage: x\n%files from b\n /opt/x /opt/x\n"}});
+                                           "\nStage: b\n%post\n make -j4\n\nBootstrap: docker\nFrom: " +
+                                           base + "\nStage: x\n%files from b\n /opt/x /opt/x\n"},
+                         {"y-1.0.Dockerfile", "FROM " + base + more + "\n"}});
   };
   Import cuda = import("nvidia/cuda:11.0-devel", "nvidia/cuda:11.0-base");
-  EXPECT_EQ(cuda.images.at(0).axes.at("base"), "cuda@11.0-devel");
+  EXPECT_EQ(cuda.images.at(0).axes.at("base"), "cuda@11.0-base");
+  EXPECT_EQ(recipe(cuda, "base/cuda")["versions"],
+            Json({{"11.0-base", {{"build_on", "11.0-devel"}}}, {"11.0-devel", Json::object()}}));
   EXPECT_EQ(lines(cuda), Words());
-  EXPECT_EQ(notes_of(cuda, "build-base").at(0),
-            "x-1.0.Dockerfile:1: the build stage starts from nvidia/cuda:11.0-devel, the image from "
-            "nvidia/cuda:11.0-base: both get the build stage's");
+  EXPECT_EQ(notes_of(cuda, "build-base"), Words());
+  // One base cannot be built upon two versions: what devel builds runs on devel.
+  Import two = import("nvidia/cuda:11.0-devel", "nvidia/cuda:11.0-base",
+                      " AS b\nRUN make -j4\nFROM nvidia/cuda:11.0-base\nCOPY --from=b /opt/y /opt/y");
+  EXPECT_EQ(two.images.at(0).axes.at("base"), "cuda@11.0-devel");
+  EXPECT_EQ(notes_of(two, "build-base"),
+            Words({"x-1.0.Dockerfile:1: the build stage starts from nvidia/cuda:11.0-devel, the image from "
+                   "nvidia/cuda:11.0-base: both get the build stage's"}));
   Import other = import("golang:1.20", "alpine:3");
   EXPECT_EQ(other.images.at(0).axes.at("base"), "alpine@3");
+  EXPECT_EQ(notes_of(other, "build-base").size(), 1u);
   Import port = import("local:5000/a:devel", "local:5000/b:1");
   EXPECT_EQ(port.images.at(0).axes.at("base"), "b@1") << "a port is no tag";
 }
