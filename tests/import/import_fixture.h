@@ -36,7 +36,7 @@ inline std::vector<std::string> rules(const Import& import) {
 }
 
 // "file:line: text" of the notes of one rule.
-inline std::vector<std::string> notes_of(const Import& import, const std::string& rule) {
+inline std::vector<std::string> remarks_of(const Import& import, const std::string& rule) {
   std::vector<std::string> out;
   for (const ImportNote& note : import.notes)
     if (note.rule == rule) out.push_back(fmt::format("{}:{}: {}", note.file, note.line, note.text));

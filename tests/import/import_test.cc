@@ -156,17 +156,17 @@ TEST(Import, ABuildStageOfAnotherBase) {
   EXPECT_EQ(recipe(cuda, "base/cuda")["versions"],
             Json({{"11.0-base", {{"build_on", "11.0-devel"}}}, {"11.0-devel", Json::object()}}));
   EXPECT_EQ(lines(cuda), Words());
-  EXPECT_EQ(notes_of(cuda, "build-base"), Words());
+  EXPECT_EQ(remarks_of(cuda, "build-base"), Words());
   // One base cannot be built upon two versions: what devel builds runs on devel.
   Import two = import("nvidia/cuda:11.0-devel", "nvidia/cuda:11.0-base",
                       " AS b\nRUN make -j4\nFROM nvidia/cuda:11.0-base\nCOPY --from=b /opt/y /opt/y");
   EXPECT_EQ(two.images.at(0).axes.at("base"), "cuda@11.0-devel");
-  EXPECT_EQ(notes_of(two, "build-base"),
+  EXPECT_EQ(remarks_of(two, "build-base"),
             Words({"x-1.0.Dockerfile:1: the build stage starts from nvidia/cuda:11.0-devel, the image from "
                    "nvidia/cuda:11.0-base: both get the build stage's"}));
   Import other = import("golang:1.20", "alpine:3");
   EXPECT_EQ(other.images.at(0).axes.at("base"), "alpine@3");
-  EXPECT_EQ(notes_of(other, "build-base").size(), 1u);
+  EXPECT_EQ(remarks_of(other, "build-base").size(), 1u);
   Import port = import("local:5000/a:devel", "local:5000/b:1");
   EXPECT_EQ(port.images.at(0).axes.at("base"), "b@1") << "a port is no tag";
 }

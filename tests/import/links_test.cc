@@ -22,7 +22,7 @@ TEST(ImportedLinks, ToFoldersAreNotFollowed) {
     fs::create_directory_symlink(folder / "tree", folder / name);
   Import import = import_disk(folder);
   EXPECT_EQ(images(import), Words({"a/Dockerfile"}));
-  EXPECT_EQ(notes_of(import, "local-file"),
+  EXPECT_EQ(remarks_of(import, "local-file"),
             Words({"a/Dockerfile:2: 'more' is a link to a folder: it is not followed",
                    "a/Dockerfile:2: 'up' is a link to a folder: it is not followed"}));
 }
@@ -42,7 +42,7 @@ TEST(ImportedLinks, OutOfTheFolderAreNotFollowed) {
   EXPECT_EQ(images(import), Words({"a/Dockerfile", "gone/Dockerfile"}));
   EXPECT_EQ(import.files.at("recipes/framework/a/files/a/within"), "own");
   EXPECT_EQ(
-      notes_of(import, "not-imported"),
+      remarks_of(import, "not-imported"),
       Words(
           {"a/Dockerfile.gone:0: it is a link that leads nowhere",
            "a/Dockerfile.stolen:0: it is a link to a file outside of the imported folder; put a copy in its "
@@ -97,7 +97,7 @@ TEST(ImportedPatterns, AreTheFilesThatTheyMean) {
   for (const auto& [path, bytes] : import.files)
     if (path.find("/files/") != std::string::npos) files.push_back(path.substr(path.find("/files/") + 7));
   EXPECT_EQ(files, Words({"a/one.sh", "a/s/x1.py", "a/two.sh", "b/a.cfg"}));
-  EXPECT_EQ(notes_of(import, "local-file").size(), 3u) << "none fits, outside, and more than the last part";
+  EXPECT_EQ(remarks_of(import, "local-file").size(), 3u) << "none fits, outside, and more than the last part";
   EXPECT_NE(import.files.at("recipes/framework/a/a.sh").find("cp -R \"$kiln_files\"/files/a/two.sh /opt/"),
             std::string::npos);
 }
@@ -108,8 +108,8 @@ TEST(ImportedLinks, APipeIsNoDefinition) {
   ASSERT_EQ(mkfifo((folder / "tree/Singularity").c_str(), 0600), 0);
   Import import = import_disk(folder);
   EXPECT_EQ(images(import), Words({"Dockerfile"}));
-  ASSERT_EQ(notes_of(import, "not-imported").size(), 1u);
-  EXPECT_NE(notes_of(import, "not-imported")[0].find("Singularity"), std::string::npos);
+  ASSERT_EQ(remarks_of(import, "not-imported").size(), 1u);
+  EXPECT_NE(remarks_of(import, "not-imported")[0].find("Singularity"), std::string::npos);
 }
 
 // Names hold anything but "/" and NUL.

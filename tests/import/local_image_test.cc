@@ -27,7 +27,7 @@ TEST(LocalImages, OfADefinitionFileOfTheTreeAreABase) {
     EXPECT_EQ(base["methods"]["hub"]["script"], "root.sh");
     EXPECT_NE(import.files.at("recipes/base/root/root.sh").find("echo the base"), std::string::npos);
     EXPECT_EQ(import.files.at("recipes/framework/app/app.sh").find("echo the base"), std::string::npos);
-    EXPECT_EQ(notes_of(import, "local-image"),
+    EXPECT_EQ(remarks_of(import, "local-image"),
               Words({std::string("app.def:2: ") + what + " is made by root.def, which becomes the base"}));
   }
 }
@@ -57,8 +57,8 @@ TEST(LocalImages, AreFoundWhereTheyAreNearest) {
     files["a/b/app.def"] = app;
     Import import = import_files(files);
     for (const ImportedImage& image : import.images)
-      if (image.files[0] == "a/b/app.def") return notes_of(import, "local-image").at(0);
-    return notes_of(import, "not-imported").at(0);
+      if (image.files[0] == "a/b/app.def") return remarks_of(import, "local-image").at(0);
+    return remarks_of(import, "not-imported").at(0);
   };
   EXPECT_EQ(base_of({{"a/root.def", kBase}, {"root.def", kBase}}),
             "a/b/app.def:2: ./root/ is made by a/root.def, which becomes the base");
@@ -98,7 +98,7 @@ TEST(LocalImages, AChainIsOneBase) {
 TEST(LocalImages, ThatNothingMakesAreSaidPlainly) {
   Import import = import_files({{"ok.def", kBase}, {"app.def", from("localimage", "./gone/")}});
   EXPECT_EQ(
-      notes_of(import, "not-imported"),
+      remarks_of(import, "not-imported"),
       Words({"app.def:2: no definition file of this folder makes './gone/'; put the file that makes it into "
              "the "
              "folder, or say which image of a registry takes its place: --base ./gone/=REGISTRY/IMAGE:TAG"}));
@@ -119,11 +119,11 @@ TEST(LocalImages, InACircle) {
                                 {"self.def", from("localimage", "self.sif")},
                                 {"ok.def", kBase}});
   EXPECT_EQ(images(import), Words({"ok.def"}));
-  EXPECT_EQ(notes_of(import, "not-imported").size(), 3u);
+  EXPECT_EQ(remarks_of(import, "not-imported").size(), 3u);
   std::map<std::string, std::string> chain = {{"c0.def", kBase}};
   for (int i = 1; i < 40; ++i)
     chain[fmt::format("c{}.def", i)] = from("localimage", fmt::format("c{}.sif", i - 1));
-  EXPECT_FALSE(notes_of(import_files(chain), "not-imported").empty()) << "too long";
+  EXPECT_FALSE(remarks_of(import_files(chain), "not-imported").empty()) << "too long";
 }
 
 // kiln does not guess which image of a registry a library's is.
@@ -137,7 +137,7 @@ TEST(LibraryImages, AreImportedForSomebodyToDecide) {
     EXPECT_EQ(
         base["description"],
         "Imported: to be decided. ubuntu is an image of the Singularity library, which no registry has");
-    EXPECT_EQ(notes_of(import, "library-base"),
+    EXPECT_EQ(remarks_of(import, "library-base"),
               Words({"app.def:2: ubuntu:18.04 is an image of the Singularity library, which kiln cannot "
                      "pull: somebody "
                      "has to decide; say which image of a registry takes its place: --base "
@@ -147,7 +147,7 @@ TEST(LibraryImages, AreImportedForSomebodyToDecide) {
       {{"app.def",
         "Bootstrap: library\nLibrary: https://my.site/lib\nFrom: me/tools/solver:1.0\n%post\n  true\n"}});
   EXPECT_EQ(import.images[0].axes.at("base"), "library-solver@1.0");
-  EXPECT_NE(notes_of(import, "library-base").at(0).find("the library https://my.site/lib"),
+  EXPECT_NE(remarks_of(import, "library-base").at(0).find("the library https://my.site/lib"),
             std::string::npos);
 }
 
@@ -155,8 +155,8 @@ TEST(LibraryImages, UnderLocalImagesAreToldOnce) {
   Import import = import_files({{"root.def", from("library", "ubuntu:18.04")},
                                 {"a.def", from("localimage", "root.sif")},
                                 {"b.def", from("localimage", "./root/")}});
-  EXPECT_EQ(notes_of(import, "library-base").size(), 1u);
-  EXPECT_EQ(notes_of(import, "library-base").at(0).substr(0, 10), "root.def:2");
+  EXPECT_EQ(remarks_of(import, "library-base").size(), 1u);
+  EXPECT_EQ(remarks_of(import, "library-base").at(0).substr(0, 10), "root.def:2");
 }
 
 // `ubuntu:18.04` of the library and of Docker Hub are two images.
@@ -177,7 +177,7 @@ TEST(LibraryImages, AreTheBaseOfATwinByName) {
       {{"a/Dockerfile", "FROM ubuntu:18.04\n"}, {"a/Singularity", from("library", "ubuntu:18.04")}});
   EXPECT_EQ(lines(import),
             Words({"a/Dockerfile:1: differs: base: ubuntu:18.04 / a/Singularity:2: library://ubuntu:18.04"}));
-  EXPECT_EQ(notes_of(import, "library-base"), Words()) << "the Dockerfile's is taken";
+  EXPECT_EQ(remarks_of(import, "library-base"), Words()) << "the Dockerfile's is taken";
 }
 
 TEST(GivenBases, TakeThePlaceOfWhatNoRegistryHas) {
@@ -195,7 +195,7 @@ TEST(GivenBases, TakeThePlaceOfWhatNoRegistryHas) {
   Words bases;
   for (const ImportedImage& image : import.images) bases.push_back(image.axes.at("base"));
   EXPECT_EQ(bases, Words({"ubuntu@18.04", "gone@2", "debian@12", "centos@7"}));
-  EXPECT_EQ(notes_of(import, "given-base"),
+  EXPECT_EQ(remarks_of(import, "given-base"),
             Words({"--base:0: no file starts from 'never'",
                    "a.def:2: docker.io/library/ubuntu:18.04 takes the place of 'library://ubuntu:18.04'",
                    "b.def:2: quay.io/me/gone:2 takes the place of './gone/'",
@@ -206,7 +206,7 @@ TEST(GivenBases, TakeThePlaceOfWhatNoRegistryHas) {
 TEST(GivenBases, AHeaderThatSaysNothingIsNotGivenOne) {
   Import import =
       import_files({{"ok.def", kBase}, {"a.def", "From: x:1\n%post\n  true\n"}, {"b.def", "just text\n"}});
-  Words all = notes_of(import, "not-imported");
+  Words all = remarks_of(import, "not-imported");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0], "a.def:1: it does not say what it starts from; Bootstrap: docker");
   EXPECT_EQ(all[1].find("--base"), std::string::npos) << all[1];
@@ -216,7 +216,7 @@ TEST(GivenBases, AnArgumentWithoutAValueSaysHow) {
   Import import =
       import_files({{"a/Dockerfile", "FROM debian:12\n"}, {"b/Dockerfile", "ARG BASE\nFROM ${BASE}\n"}});
   EXPECT_EQ(
-      notes_of(import, "not-imported"),
+      remarks_of(import, "not-imported"),
       Words(
           {"b/Dockerfile:2: 'FROM ${BASE}' is nothing to start from; say which image of a registry takes its "
            "place: --base '${BASE}=REGISTRY/IMAGE:TAG'"}));

@@ -82,7 +82,7 @@ TEST(KilnsOwn, IsToldBesideOthers) {
   auto files = generated(labelled_sample(), sample_recipes());
   files.insert(kForeign.begin(), kForeign.end());
   const Import import = import_files(files);
-  EXPECT_EQ(notes_of(import, "kilns-own").size(), 4u);
+  EXPECT_EQ(remarks_of(import, "kilns-own").size(), 4u);
   EXPECT_EQ(to_json(import)["kilns_own"].size(), 4u);
 }
 

@@ -10,11 +10,11 @@
 namespace kiln::testing {
 namespace {
 
-std::string docker(const std::string& version = "2.1.0", const std::string& base = "ubuntu:18.04") {
+std::string dockerfile_of(const std::string& version = "2.1.0", const std::string& base = "ubuntu:18.04") {
   return "FROM " + base + "\nRUN pip install tensorflow==" + version + "\n";
 }
 
-std::string definition(const std::string& version = "2.1.0", const std::string& base = "ubuntu:18.04") {
+std::string def_of(const std::string& version = "2.1.0", const std::string& base = "ubuntu:18.04") {
   return "Bootstrap: docker\nFrom: " + base + "\n%post\n  pip install tensorflow==" + version + "\n";
 }
 
@@ -23,21 +23,21 @@ TEST(Twins, BesideADockerfileUnderAnyNameOfADefinitionFile) {
        {"Singularity", "Singularity.def", "singularity.def", "Apptainer", "apptainer.def",
         "Singularity.tf-2.1", "Singularity.tf-2.1.def", "Apptainer.tf", "tf.def", "app.def"})
     EXPECT_EQ(
-        images(import_files({{"app/Dockerfile", docker()}, {std::string("app/") + name, definition()}})),
+        images(import_files({{"app/Dockerfile", dockerfile_of()}, {std::string("app/") + name, def_of()}})),
         Words({std::string("app/Dockerfile+app/") + name}));
   for (const char* name : {"Containerfile", "Dockerfile.tf", "tf.dockerfile", "tf-2.1.Dockerfile"})
     EXPECT_EQ(
-        images(import_files({{std::string("app/") + name, docker()}, {"app/Singularity", definition()}})),
+        images(import_files({{std::string("app/") + name, dockerfile_of()}, {"app/Singularity", def_of()}})),
         Words({std::string("app/") + name + "+app/Singularity"}));
-  EXPECT_EQ(images(import_files({{"Dockerfile", docker()}, {"Singularity.def", definition()}})),
+  EXPECT_EQ(images(import_files({{"Dockerfile", dockerfile_of()}, {"Singularity.def", def_of()}})),
             Words({"Dockerfile+Singularity.def"}))
       << "in the imported folder itself";
 }
 
 TEST(Twins, AreOneRecipeAndTheirDifferencesAreTold) {
   Import import =
-      import_files({{"2.1/gpu/Dockerfile", docker("2.1.0", "nvidia/cuda:10.1")},
-                    {"2.1/gpu/Singularity.tensorflow-2.1-gpu-src", definition("2.1.1", "nvidia/cuda:10.1")}});
+      import_files({{"2.1/gpu/Dockerfile", dockerfile_of("2.1.0", "nvidia/cuda:10.1")},
+                    {"2.1/gpu/Singularity.tensorflow-2.1-gpu-src", def_of("2.1.1", "nvidia/cuda:10.1")}});
   ASSERT_EQ(import.images.size(), 1u);
   EXPECT_EQ(lines(import), Words({"2.1/gpu/Dockerfile:2: differs: pip tensorflow: ==2.1.0 / "
                                   "2.1/gpu/Singularity.tensorflow-2.1-gpu-src:4: ==2.1.1"}));
@@ -58,46 +58,46 @@ TEST(Twins, WheelsByTheirFilesAreCompared) {
 }
 
 TEST(Twins, OfOneNameInOneFolder) {
-  EXPECT_EQ(images(import_files({{"a/tf.Dockerfile", docker("1.1")},
-                                 {"a/tf.def", definition("1.1")},
-                                 {"a/Dockerfile.gpu", docker("1.2")},
-                                 {"a/Singularity.gpu", definition("1.2")},
-                                 {"a/Dockerfile", docker("1.3")},
-                                 {"a/Singularity.def", definition("1.3")},
-                                 {"a/Dockerfile.X", docker("1.4")},
-                                 {"a/apptainer.x.def", definition("1.4")}})),
+  EXPECT_EQ(images(import_files({{"a/tf.Dockerfile", dockerfile_of("1.1")},
+                                 {"a/tf.def", def_of("1.1")},
+                                 {"a/Dockerfile.gpu", dockerfile_of("1.2")},
+                                 {"a/Singularity.gpu", def_of("1.2")},
+                                 {"a/Dockerfile", dockerfile_of("1.3")},
+                                 {"a/Singularity.def", def_of("1.3")},
+                                 {"a/Dockerfile.X", dockerfile_of("1.4")},
+                                 {"a/apptainer.x.def", def_of("1.4")}})),
             Words({"a/Dockerfile+a/Singularity.def", "a/Dockerfile.gpu+a/Singularity.gpu",
                    "a/tf.Dockerfile+a/tf.def", "a/Dockerfile.X+a/apptainer.x.def"}));
 }
 
 TEST(Twins, InFoldersThatSayTheFormatOnly) {
   EXPECT_EQ(
-      images(import_files({{"a/docker/Dockerfile", docker("1.1")},
-                           {"a/singularity/Singularity.def", definition("1.1")},
-                           {"b/Docker/tf.Dockerfile", docker("1.2")},
-                           {"b/defs/tf.def", definition("1.2")},
-                           {"docker/Dockerfile", docker("1.3")},
-                           {"apptainer/Apptainer", definition("1.3")}})),
+      images(import_files({{"a/docker/Dockerfile", dockerfile_of("1.1")},
+                           {"a/singularity/Singularity.def", def_of("1.1")},
+                           {"b/Docker/tf.Dockerfile", dockerfile_of("1.2")},
+                           {"b/defs/tf.def", def_of("1.2")},
+                           {"docker/Dockerfile", dockerfile_of("1.3")},
+                           {"apptainer/Apptainer", def_of("1.3")}})),
       Words({"docker/Dockerfile+apptainer/Apptainer", "a/docker/Dockerfile+a/singularity/Singularity.def",
              "b/Docker/tf.Dockerfile+b/defs/tf.def"}));
 }
 
 // The file in the same folder comes before the one of the same name elsewhere.
 TEST(Twins, TheNearerOneComesFirst) {
-  EXPECT_EQ(images(import_files({{"a/Dockerfile", docker("1.1")},
-                                 {"a/Singularity", definition("1.1")},
-                                 {"a/docker/Dockerfile", docker("1.2")},
-                                 {"a/docker/Singularity", definition("1.2")}})),
+  EXPECT_EQ(images(import_files({{"a/Dockerfile", dockerfile_of("1.1")},
+                                 {"a/Singularity", def_of("1.1")},
+                                 {"a/docker/Dockerfile", dockerfile_of("1.2")},
+                                 {"a/docker/Singularity", def_of("1.2")}})),
             Words({"a/Dockerfile+a/Singularity", "a/docker/Dockerfile+a/docker/Singularity"}));
 }
 
 TEST(Twins, SeveralDefinitionFilesAreImagesOfTheirOwn) {
-  Import import = import_files({{"a/Dockerfile", docker("1.1")},
-                                {"a/Singularity.1.1", definition("1.1")},
-                                {"a/Singularity.1.2", definition("1.2")},
-                                {"a/Singularity.1.3", definition("1.3")}});
+  Import import = import_files({{"a/Dockerfile", dockerfile_of("1.1")},
+                                {"a/Singularity.1.1", def_of("1.1")},
+                                {"a/Singularity.1.2", def_of("1.2")},
+                                {"a/Singularity.1.3", def_of("1.3")}});
   EXPECT_EQ(import.images.size(), 4u);
-  EXPECT_EQ(notes_of(import, "twins"),
+  EXPECT_EQ(remarks_of(import, "twins"),
             Words({"a/Dockerfile:0: 3 definition files lie beside it (Singularity.1.1, Singularity.1.2, "
                    "Singularity.1.3): each is taken as an image of its own; call two files by one name to "
                    "make them twins, Dockerfile.x and Singularity.x"}));
@@ -105,30 +105,34 @@ TEST(Twins, SeveralDefinitionFilesAreImagesOfTheirOwn) {
 
 // `Singularity` may be another name of the newest `Singularity.<version>`.
 TEST(Twins, AnotherNameOfTheSameBytesIsNoSecondImage) {
-  Import import = import_files({{"a/Singularity", definition("1.2")},
-                                {"a/Singularity.1.1", definition("1.1")},
-                                {"a/Singularity.1.2", definition("1.2")}});
+  Import import = import_files({{"a/Singularity", def_of("1.2")},
+                                {"a/Singularity.1.1", def_of("1.1")},
+                                {"a/Singularity.1.2", def_of("1.2")}});
   EXPECT_EQ(images(import), Words({"a/Singularity.1.1", "a/Singularity.1.2"}));
-  EXPECT_EQ(notes_of(import, "same-file"), Words({"a/Singularity:0: it is Singularity.1.2, byte for byte"}));
-  EXPECT_EQ(import_files({{"a/Dockerfile.cpu", docker()}, {"a/Dockerfile.gpu", docker()}}).images.size(), 2u)
+  EXPECT_EQ(remarks_of(import, "same-file"),
+            Words({"a/Singularity:0: it is Singularity.1.2, byte for byte"}));
+  EXPECT_EQ(import_files({{"a/Dockerfile.cpu", dockerfile_of()}, {"a/Dockerfile.gpu", dockerfile_of()}})
+                .images.size(),
+            2u)
       << "names that say something of their own";
 }
 
 TEST(Twins, TwoOfOneNameAndFormatAreNotPaired) {
-  Import import = import_files({{"a/tf.Dockerfile", docker("1.1")},
-                                {"a/Dockerfile.tf", docker("1.2")},
-                                {"a/tf.def", definition("1.1")}});
+  Import import = import_files({{"a/tf.Dockerfile", dockerfile_of("1.1")},
+                                {"a/Dockerfile.tf", dockerfile_of("1.2")},
+                                {"a/tf.def", def_of("1.1")}});
   EXPECT_EQ(import.images.size(), 3u);
   EXPECT_EQ(
-      notes_of(import, "twins"),
+      remarks_of(import, "twins"),
       Words({"a/Dockerfile.tf:0: tf.Dockerfile, tf.def have its name, too: each is taken as an image of "
              "its own"}));
 }
 
 TEST(Twins, FoldersOfOtherNamesAreOtherImages) {
-  EXPECT_EQ(import_files({{"a/Dockerfile", docker()}, {"A/Singularity", definition()}}).images.size(), 2u);
-  EXPECT_EQ(import_files({{"a/Dockerfile", docker()}, {"a/b/Singularity", definition()}}).images.size(), 2u);
-  EXPECT_EQ(import_files({{"a/cpu.Dockerfile", docker()}, {"a/gpu.def", definition()}}).images.size(), 2u)
+  EXPECT_EQ(import_files({{"a/Dockerfile", dockerfile_of()}, {"A/Singularity", def_of()}}).images.size(), 2u);
+  EXPECT_EQ(import_files({{"a/Dockerfile", dockerfile_of()}, {"a/b/Singularity", def_of()}}).images.size(),
+            2u);
+  EXPECT_EQ(import_files({{"a/cpu.Dockerfile", dockerfile_of()}, {"a/gpu.def", def_of()}}).images.size(), 2u)
       << "both names say something, and not the same";
 }
 
