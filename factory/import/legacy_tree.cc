@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "import/legacy_image.h"
 #include "import/legacy_names.h"
+#include "recipe/native_flag.h"
+#include "recipe/parameters.h"
 #include "source/file_names.h"
 
 namespace kiln {
@@ -110,6 +112,13 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
   bool one_line = std::none_of(value.begin(), value.end(), is_control);
   if (!one_line)
     return note(line, "environment", fmt::format("the value of {} is no single line of text", name));
+  std::string native = native_flag(value);
+  if (value == "native" && (is_gpu_variable(name) || is_compiler_variable(name))) native = value;
+  if (!native.empty())
+    return note(
+        line, "march-native",
+        fmt::format("{}: '{}' builds for the machine that builds, and is left out of the image's environment",
+                    name, native));
   environment[name] = {value, line};
 }
 

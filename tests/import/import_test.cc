@@ -140,6 +140,21 @@ TEST(Import, ABuildStageRunsOnce) {
   EXPECT_NE(build.find("export V=9"), std::string::npos) << build;
 }
 
+// A recipe may not say it: one such file kept all others from being imported.
+TEST(Import, FlagsForTheBuildingMachineAreLeftOutOfTheEnvironment) {
+  Import import =
+      import_files({{"x-1.0.Dockerfile",
+                     "FROM debian:12\nENV CFLAGS='-O2 -mtune=native' TORCH_CUDA_ARCH_LIST=native A='{PATH} "
+                     "{foo}' B='{{x}}' PATH=/x:$PATH KILN_VERSION=3\nRUN make\n"}});
+  Json environment = recipe(import, "framework/x")["methods"]["hub"]["environment"];
+  EXPECT_FALSE(environment.contains("CFLAGS"));
+  EXPECT_FALSE(environment.contains("TORCH_CUDA_ARCH_LIST"));
+  EXPECT_TRUE(environment.contains("A"));
+  EXPECT_NE(import.files.at("recipes/framework/x/x-1.0.sh").find("-mtune=native"), std::string::npos)
+      << "it is built as it was";
+  EXPECT_EQ(remarks_of(import, "march-native").size(), 2u);
+}
+
 // What nvidia/cuda's devel builds is copied to an image on runtime; what golang builds is for another one
 // altogether.
 TEST(Import, ABuildStageOfAnotherBase) {
