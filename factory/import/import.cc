@@ -37,6 +37,7 @@ class FolderImport {
   void drop_local_bases();
   void drop(const std::string& path, const std::string& rule, const std::string& why);
   void join_twins();
+  bool are_of_two_frameworks(const TwinPair& pair);
   void make_cell(const TwinPair& pair);
   void note(const Error& error, const std::string& path) {
     const SourceLocation& where = error.where();
@@ -190,7 +191,34 @@ void FolderImport::drop_local_bases() {
 void FolderImport::join_twins() {
   TwinPairs twins = pair_twins(tree_.paths);
   out_.notes.insert(out_.notes.end(), twins.notes.begin(), twins.notes.end());
-  for (const TwinPair& pair : twins.pairs) make_cell(pair);
+  for (const TwinPair& pair : twins.pairs) {
+    if (!pair.only || !are_of_two_frameworks(pair)) {
+      make_cell(pair);
+      continue;
+    }
+    make_cell({pair.docker, ""});
+    make_cell({"", pair.definition});
+  }
+}
+
+// What only lies in one folder need not be one image: their packages, clones and bases have the last word.
+bool FolderImport::are_of_two_frameworks(const TwinPair& pair) {
+  std::vector<std::string> frameworks;
+  for (const std::string& path : {pair.docker, pair.definition}) {
+    auto image = images_.find(path);
+    if (image == images_.end()) return false;
+    LegacyImage nameless = image->second;
+    nameless.stem.clear();
+    frameworks.push_back(cell_of(nameless, options_, cpus_).framework);
+  }
+  const std::string unknown = component_name("");
+  if (frameworks[0] == frameworks[1] || frameworks[0] == unknown || frameworks[1] == unknown) return false;
+  out_.notes.push_back(
+      {pair.docker, 0, "twins",
+       fmt::format("{} lies beside it, but is {}, and this one is {}: each is taken as an image of its "
+                   "own",
+                   last_part(pair.definition), frameworks[1], frameworks[0])});
+  return true;
 }
 
 // The Dockerfile's commands are taken, and the name that says more.

@@ -51,7 +51,7 @@ class Pairing {
   std::map<std::string, Group> groups(const KeyOf& key_of);
   void same_name(const KeyOf& key_of);
   void alone_together(const KeyOf& key_of);
-  void pair(Form& docker, Form& definition);
+  void pair(Form& docker, Form& definition, bool only = false);
   void tell_same_names();
   void tell_neighbours();
 
@@ -72,9 +72,9 @@ std::map<std::string, Group> Pairing::groups(const KeyOf& key_of) {
   return out;
 }
 
-void Pairing::pair(Form& docker, Form& definition) {
+void Pairing::pair(Form& docker, Form& definition, bool only) {
   docker.paired = definition.paired = true;
-  out_.pairs.push_back({docker.path, definition.path});
+  out_.pairs.push_back({docker.path, definition.path, only});
 }
 
 // One Dockerfile and one definition file of a name.
@@ -93,7 +93,7 @@ void Pairing::alone_together(const KeyOf& key_of) {
     Form& docker = *group.docker[0];
     Form& definition = *group.definitions[0];
     if (!docker.paired && !definition.paired && (docker.name.bare || definition.name.bare))
-      pair(docker, definition);
+      pair(docker, definition, true);
   }
 }
 

@@ -13,6 +13,7 @@ namespace kiln {
 struct TwinPair {
   std::string docker;
   std::string definition;
+  bool only = false;  // they are the only two of their place, and say nothing of each other
 };
 
 struct TwinPairs {

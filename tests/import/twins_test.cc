@@ -136,6 +136,21 @@ TEST(Twins, FoldersOfOtherNamesAreOtherImages) {
       << "both names say something, and not the same";
 }
 
+TEST(Twins, OfTwoFrameworksAreTwoImages) {
+  const std::string torch = "Bootstrap: docker\nFrom: ubuntu:18.04\n%post\n  pip install torch==1.4.0\n";
+  Import import = import_files({{"a/Dockerfile", dockerfile_of()}, {"a/pytorch.def", torch}});
+  EXPECT_EQ(images(import), Words({"a/Dockerfile", "a/pytorch.def"}));
+  EXPECT_EQ(lines(import), Words());
+  EXPECT_EQ(
+      remarks_of(import, "twins"),
+      Words(
+          {"a/Dockerfile:0: pytorch.def lies beside it, but is pytorch, and this one is tensorflow: each is "
+           "taken as an image of its own"}));
+  EXPECT_EQ(images(import_files({{"a/Dockerfile", dockerfile_of()}, {"a/Singularity", torch}})),
+            Words({"a/Dockerfile+a/Singularity"}))
+      << "of one name: that they differ is what is told";
+}
+
 TEST(Twins, InTwoThousandFolders) {
   std::vector<std::string> paths;
   for (int i = 0; i < 2000; ++i)
