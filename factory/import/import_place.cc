@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "import/import_parts.h"
 #include "import/legacy_local_image.h"
+#include "import/legacy_script.h"
 
 namespace kiln {
 namespace {
@@ -110,7 +111,9 @@ std::string describe_base(const LegacyImage& image, const Reference& reference) 
     return fmt::format(
         "Imported: to be decided. {} is an image of the Singularity library, which no registry has",
         reference.repository.substr(kUndecidedRegistry.size()));
-  std::string made = image.parents.empty() ? "" : fmt::format(", with {}", fmt::join(image.parents, ", "));
+  std::string made;
+  for (const std::string& parent : image.parents)
+    made += (made.empty() ? ", with " : ", ") + printable_name(parent);
   return fmt::format("Imported: {}{}", reference.repository, made);
 }
 

@@ -7,16 +7,20 @@
 #include <vector>
 
 #include "base/quote.h"
+#include "base/text.h"
 #include "source/shell.h"
 #include "source/shell_tokens.h"
 
 namespace kiln {
 
 std::string LegacyScript::head(const std::string& from) {
-  std::string plain = from;  // a file's name may hold line ends
-  std::replace_if(
-      plain.begin(), plain.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return fmt::format("# Imported from {}.\nkiln_files=${{kiln_files:-$(pwd)}}\ncd /\n", plain);
+  return fmt::format("# Imported from {}.\nkiln_files=${{kiln_files:-$(pwd)}}\ncd /\n", printable_name(from));
+}
+
+std::string printable_name(const std::string& path) {
+  std::string plain = without_controls(path);
+  std::replace_if(plain.begin(), plain.end(), is_control, '?');
+  return plain;
 }
 
 void LegacyScript::comment(int line, std::string_view what) {

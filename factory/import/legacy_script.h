@@ -26,6 +26,9 @@ class LegacyScript {
   std::string text_;
 };
 
+// A file's name on one line of text, whatever bytes it is made of.
+std::string printable_name(const std::string& path);
+
 // `/a:` of PATH=/a:$UNSET means the current folder as well, which nobody wanted: without the colon.
 std::string without_open_end(std::string_view name, std::string value);
 

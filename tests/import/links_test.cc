@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "import/import_fixture.h"
+#include "import/import_parts.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {
@@ -47,6 +49,25 @@ TEST(ImportedLinks, OutOfTheFolderAreNotFollowed) {
           {"a/Dockerfile.gone:0: it is a link that leads nowhere",
            "a/Dockerfile.stolen:0: it is a link to a file outside of the imported folder; put a copy in its "
            "place"}));
+}
+
+TEST(ImportedLinks, HostileNamesOfBasesAreNames) {
+  for (const char* name : {"b\ne", "b\x1b[31me",
+                           "b\xff"
+                           "e",
+                           "b\"\\e"}) {
+    LegacyImage child;
+    child.path = "child.def";
+    child.stem = "child";
+    child.base = {"debian:12", 1};
+    child.parents = {name + std::string(".def")};
+    std::vector<ImportCell> cells(1);
+    cells[0].legacy = child;
+    cells[0].cell = {"x", "1", "hub", "", "x86_64", {}};
+    place_cells(cells);
+    EXPECT_EQ(first_not_utf8(cells[0].base.description), std::string::npos);
+    EXPECT_TRUE(std::none_of(cells[0].base.description.begin(), cells[0].base.description.end(), is_control));
+  }
 }
 
 // What may be run may be run where it was copied to, whichever way the copy is written.
