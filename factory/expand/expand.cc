@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <functional>
 
 #include "base/hash_index.h"
+#include "base/text.h"
 #include "expand/constraints.h"
 #include "expand/group_cells.h"
 
@@ -25,8 +25,7 @@ std::string id_part(std::string_view value) {
   if (value == "none") return "";
   std::string part(value);
   for (char& c : part) {
-    bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
+    bool plain = is_letter_or_digit(c) || c == '_' || c == '.' || c == '+' || c == '-';
     if (!plain) c = '_';
   }
   return part;

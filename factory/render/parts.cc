@@ -28,7 +28,7 @@ bool all_of(std::string_view text, std::string_view others) {
 std::string stage_name(std::string_view name, const std::vector<RenderStage>& taken) {
   std::string plain;
   for (char c : name) {
-    bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '_';
+    bool fits = is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
     plain += fits ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
   }
   if (plain.empty() || std::isalpha(static_cast<unsigned char>(plain[0])) == 0) plain = "stage-" + plain;
@@ -125,14 +125,14 @@ const std::string& variable_name(const std::string& name) {
 
 const std::string& label_name(const std::string& name) {
   // One that begins with "--" would be a flag of the instruction.
-  if (!all_of(name, "._/-") || std::isalnum(static_cast<unsigned char>(name[0])) == 0)
+  if (!all_of(name, "._/-") || !is_letter_or_digit(name[0]))
     refuse("the label", name, "names are letters, digits and . _ / -, and begin with a letter or digit");
   return name;
 }
 
 std::string plain_reference(const std::string& reference) {
   std::string plain = reference.starts_with("docker://") ? reference.substr(9) : reference;
-  if (!all_of(plain, "./:@_-") || std::isalnum(static_cast<unsigned char>(plain[0])) == 0)
+  if (!all_of(plain, "./:@_-") || !is_letter_or_digit(plain[0]))
     refuse("the image reference", reference, "a reference is name[:tag][@sha256:…]");
   // FROM takes these words for no base at all, and for a stage of the same file.
   std::string lower = plain;

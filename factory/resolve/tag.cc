@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/digest.h"
+#include "base/text.h"
 
 namespace kiln {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distribut
 
 std::string plain(std::string tag) {
   for (char& c : tag) {
-    bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+    bool fits = is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
     if (!fits) c = '_';
   }
   if (!tag.empty() && (tag[0] == '.' || tag[0] == '-')) tag[0] = '_';

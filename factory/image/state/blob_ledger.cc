@@ -70,6 +70,7 @@ bool has_all(const fs::path& cache, const OpenFolder& folder, std::set<std::stri
 
 BlobLedger::BlobLedger(fs::path folder, fs::path cache, Read read, const BlobStore& store, std::size_t few)
     : folder_(std::move(folder)),
+      record_(folder_.native()),
       cache_(std::move(cache)),
       read_(std::move(read)),
       store_(store.root()),
@@ -124,7 +125,10 @@ bool BlobLedger::is_whole(std::string_view name) {
 bool BlobLedger::is_whole_by_record(const std::string& name) {
   auto known = read_records_.find(name);
   if (known != read_records_.end()) return known->second;
-  if (::access((folder_ / (name + std::string(kRecordEnding))).c_str(), F_OK) != 0) return false;
+  // Asked for each step of a plan of which nothing is built: no path is made anew.
+  record_.resize(folder_.native().size());
+  record_.append("/").append(name).append(kRecordEnding);
+  if (::access(record_.c_str(), F_OK) != 0) return false;
   auto blobs = read_(name);
   return read_records_[name] = blobs && std::all_of(blobs->begin(), blobs->end(), [&](const SizedBlob& blob) {
                                  return sizes_.of(blob.sum) == blob.size;

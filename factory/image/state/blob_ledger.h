@@ -59,6 +59,7 @@ class BlobLedger {
   bool is_whole_by_record(const std::string& name);
 
   fs::path folder_;
+  std::string record_;  // the path of the record that was asked for last
   fs::path cache_;
   Read read_;
   fs::path store_;
