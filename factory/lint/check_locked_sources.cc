@@ -1,19 +1,13 @@
 // Commits that a matrix builds, and what its lockfile knows of them.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lint/check_cells.h"
+#include "recipe/parameters.h"
 
 namespace kiln::lint {
 namespace {
 
 constexpr std::string_view kCommit = "git:";
-
-bool takes_source(const Method& method) {
-  return std::any_of(method.parameters.begin(), method.parameters.end(),
-                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
-}
 
 bool is_looked_for(const Lockfile& lock, const CellPart& part) {
   const ComponentVersion& version = *part.version;
@@ -30,7 +24,7 @@ void check_sources_of(const Cell& cell, const CellInput& input, CellReport& repo
   if (input.lock == nullptr) return;
   for (const CellPart& part : cell.parts) {
     const std::string& checksum = part.version->source_checksum;
-    if (!checksum.starts_with(kCommit) || !takes_source(*part.method) || is_looked_for(*input.lock, part))
+    if (!checksum.starts_with(kCommit) || !reads_source(*part.method) || is_looked_for(*input.lock, part))
       continue;
     const std::string commit = checksum.substr(kCommit.size(), 12);
     report.add("KL025", part.version->where,

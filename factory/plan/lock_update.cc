@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "oci/reference.h"
 #include "recipe/component_value.h"
+#include "recipe/parameters.h"
 
 namespace kiln {
 namespace {
@@ -79,12 +80,6 @@ class GapFinder {
 };
 
 constexpr std::string_view kCommit = "git:";
-
-// A wheel of this version has nothing to do with its source.
-bool reads_source(const Method& method) {
-  return std::any_of(method.parameters.begin(), method.parameters.end(),
-                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
-}
 
 // Where upstream has the commit that the recipe pins.
 std::string source_ref(const LockNeed& need, const LockEntry* keep, const LockSources& sources) {

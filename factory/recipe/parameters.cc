@@ -125,6 +125,11 @@ const Parameter* find_parameter(std::string_view name) {
   return nullptr;
 }
 
+bool reads_source(const Method& method) {
+  return std::any_of(method.parameters.begin(), method.parameters.end(),
+                     [](const std::string& name) { return name.starts_with("KILN_SOURCE_"); });
+}
+
 bool is_known_parameter(std::string_view name) {
   const Parameter* parameter = find_parameter(name);
   return parameter != nullptr && may_be_listed(*parameter);

@@ -50,6 +50,10 @@ std::span<const Parameter> parameters();
 // The row of this variable; that of KILN_FACT_<NAME> for KILN_FACT_PYTHON. nullptr for other names.
 const Parameter* find_parameter(std::string_view name);
 
+// Whether a script of the method reads the version's source: of a wheel nobody need ask where its commit is
+// from.
+bool reads_source(const Method& method);
+
 // True for what a method may list.
 bool is_known_parameter(std::string_view name);
 
