@@ -38,12 +38,12 @@ class Reader {
     if (!root.is_object())
       root.fail("expected an object with 'job' or 'optimisation', found " + describe_type(root.value()));
     if (auto job = present(root, "job")) {
-      note_unknown(root, {"job", "host"});
-      note_unknown(*job, dsl_words::job());
+      note_unknown(root, {"job", "host"}, Part::choices);
+      note_unknown(*job, dsl_words::job(), Part::choices);
       read_host(root);
       read_job(*job);
     } else {
-      note_unknown(root, dsl_words::document());
+      note_unknown(root, dsl_words::document(), Part::choices);
       read_job(root);
     }
     if (query_.application.empty()) {
@@ -54,29 +54,29 @@ class Reader {
   }
 
  private:
-  void note(const SourceLocation& where, const std::string& message, const std::string& hint = {}) {
-    reading_.unknown.push_back(fmt::format("{}:{}:{}: note: {} (at {}){}{}", where.file, where.line,
-                                           where.column, message, where.pointer, hint.empty() ? "" : "; ",
-                                           hint));
-  }
+  // What a part of the document says: which image, or how it is run, which no image depends on.
+  enum class Part { choices, running };
 
-  // A known word that ends in "-" stands for every key that starts with it.
-  void note_unknown(const JsonNode& object, const Words& known) {
+  // A known word that ends in "-" stands for every key that starts with it. `chosen`: of a part about
+  // running, the words that choose an image all the same.
+  void note_unknown(const JsonNode& object, const Words& known, Part part, const Words& chosen = {}) {
     for (const auto& [key, value] : object.members()) {
       auto covers = [&name = key](const std::string& word) {
         return word == name || (word.ends_with('-') && name.starts_with(word) && name.size() > word.size());
       };
       if (key == "$schema" || std::any_of(known.begin(), known.end(), covers)) continue;
-      note_key(object, key, known);
+      note_key(object, key, known, part == Part::choices || contains(chosen, nearest(key, known)));
     }
   }
 
-  void note_key(const JsonNode& object, const std::string& key, const Words& known) {
-    note(object.where_key(key), fmt::format("unknown key '{}'", key), did_you_mean(key, known));
+  void note_key(const JsonNode& object, const std::string& key, const Words& known, bool may_be_choice) {
+    reading_.notes.push_back({object.where_key(key), fmt::format("unknown key '{}'", key),
+                              did_you_mean(key, known), may_be_choice});
   }
 
+  // Of a part that no image depends on.
   void note_unknown_in(const JsonNode& parent, std::string_view key, const Words& known) {
-    if (auto part = present(parent, key)) note_unknown(*part, known);
+    if (auto part = present(parent, key)) note_unknown(*part, known, Part::running);
   }
 
   void read_host(const JsonNode& parent) {
@@ -86,27 +86,34 @@ class Reader {
   void read_job(const JsonNode& job) {
     note_unknown_in(job, "job_options", dsl_words::job_options());
     if (auto target = present(job, "target")) {
-      note_unknown(*target, dsl_words::target());
+      note_unknown(*target, dsl_words::target(), Part::running, {"host"});
       read_host(*target);
     }
     read_host(job);
     std::string app_tag;
     if (auto application = present(job, "application")) {
-      note_unknown(*application, dsl_words::application());
+      note_unknown(*application, dsl_words::application(), Part::running, {"app_tag"});
       note_unknown_in(*application, "build", dsl_words::application_build());
       if (auto tag = present(*application, "app_tag")) app_tag = tag->line_of_text();
     }
-    if (auto optimisation = present(job, "optimisation")) {
+    if (auto optimisation = optimisation_of(job)) {
       read_optimisation(*optimisation, app_tag);
     } else {
       query_.application = app_tag;
     }
   }
 
+  static std::optional<JsonNode> optimisation_of(const JsonNode& job) {
+    auto british = present(job, "optimisation");
+    auto american = present(job, "optimization");
+    if (british && american) american->fail("'optimisation' is there, too", "leave one of them");
+    return british ? british : american;
+  }
+
   void read_optimisation(const JsonNode& node, const std::string& app_tag) {
     Words known = dsl_words::optimisation();
     for (const auto& type : dsl_words::app_types()) known.push_back("app_type-" + type);
-    note_unknown(node, known);
+    note_unknown(node, known, Part::choices);
     note_unknown_in(node, "autotuning", dsl_words::autotuning());
     auto enabled = present(node, "enable_opt_build");
     query_.opt_build = enabled && flag(*enabled);
@@ -140,7 +147,7 @@ class Reader {
   }
 
   void read_opt_build(const JsonNode& node) {
-    note_unknown(node, dsl_words::opt_build());
+    note_unknown(node, dsl_words::opt_build(), Part::choices);
     if (auto cpu = present(node, "cpu_type"))
       query_.cpu_type = word_of(*cpu, dsl_words::cpu_types(), "cpu_type");
     if (auto acc = present(node, "acc_type"))
@@ -153,15 +160,15 @@ class Reader {
   void read_data(const JsonNode& part) {
     auto data = present(part, "data");
     if (!data) return;
-    note_unknown(*data, dsl_words::data());
+    note_unknown(*data, dsl_words::data(), Part::running);
     note_unknown_in(*data, "etl", dsl_words::etl());
   }
 
   void read_ai(const JsonNode& part) {
-    note_unknown(part, {"config", "data", "ai_framework-"});
+    note_unknown(part, {"config", "data", "ai_framework-"}, Part::choices);
     read_data(part);
     JsonNode config = part.at("config");
-    note_unknown(config, dsl_words::ai_config());
+    note_unknown(config, dsl_words::ai_config(), Part::running, {"ai_framework", "distributed_training"});
     query_.application = lower_case(config.at("ai_framework").name());
     if (auto distributed = present(config, "distributed_training"); distributed && flag(*distributed)) {
       query_.selectors["distributed_training"] = "true";
@@ -172,8 +179,9 @@ class Reader {
       if (lower_case(key) == wanted) {
         read_framework(part.at(key));
       } else {
-        note(part.where_key(key),
-             fmt::format("'{}' is not used: the framework is {}", key, query_.application));
+        reading_.notes.push_back(
+            {part.where_key(key),
+             fmt::format("'{}' is not used: the framework is {}", key, query_.application), ""});
       }
     }
   }
@@ -193,7 +201,7 @@ class Reader {
       } else if (contains(compilers_, word)) {
         query_.compilers[word] = flag(value);
       } else if (word != "backend" && !nearest(word, known).empty()) {
-        note_key(node, key, known);  // a misspelling, not a further choice
+        note_key(node, key, known, true);  // a misspelling, not a further choice
       } else {
         query_.selectors[word] = scalar_text(value);
       }
@@ -201,11 +209,11 @@ class Reader {
   }
 
   void read_hpc(const JsonNode& part, const std::string& app_tag) {
-    note_unknown(part, {"config", "data", "parallelisation-"});
+    note_unknown(part, {"config", "data", "parallelisation-"}, Part::choices);
     read_data(part);
     std::string kind = "mpi";
     if (auto config = present(part, "config")) {
-      note_unknown(*config, dsl_words::hpc_config());
+      note_unknown(*config, dsl_words::hpc_config(), Part::choices);
       if (auto named = present(*config, "parallelisation")) kind = lower_case(named->name());
     }
     query_.application = app_tag;
@@ -230,7 +238,7 @@ class Reader {
       } else if (key == "library" && app_tag.empty()) {
         query_.application = lower_case(value.name());
       } else if (!contains(known, key) && !nearest(key, known).empty()) {
-        note_key(node, key, known);
+        note_key(node, key, known, true);
       } else {
         query_.selectors[key] = scalar_text(value);
       }
@@ -243,6 +251,18 @@ class Reader {
 };
 
 }  // namespace
+
+std::string text_of(const DslNote& note) {
+  return fmt::format("{}:{}:{}: note: {} (at {}){}{}", note.where.file, note.where.line, note.where.column,
+                     note.message, note.where.pointer, note.hint.empty() ? "" : "; ", note.hint);
+}
+
+void refuse_lost_choices(const DslReading& reading) {
+  for (const DslNote& note : reading.notes)
+    if (note.may_be_choice)
+      throw Error(ExitCode::input, note.where, note.message,
+                  note.hint.empty() ? "--lenient answers without it" : note.hint);
+}
 
 DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers) {
   return Reader(compilers).read(document.root());

@@ -1,7 +1,7 @@
 // MODAK's optimisation DSL → ImageQuery. Accepts what its documentation and its examples write: a whole job,
 // or a bare
-// {"optimisation": …}; versions as strings or numbers, booleans as booleans or "true". Unknown keys are
-// reported.
+// {"optimisation": …} (or "optimization"); versions as strings or numbers, booleans as booleans or "true".
+// Unknown keys are noted.
 #pragma once
 
 #include <map>
@@ -33,10 +33,24 @@ struct ImageQuery {
   bool allow_failing = false;                    // not of the document: images that fail a test of today, too
 };
 
+struct DslNote {
+  SourceLocation where;
+  std::string message;  // "unknown key 'versoin'"
+  std::string hint;
+  // It stands where images are chosen, so it may be a choice that is misspelt: an answer without it would be
+  // to another question.
+  bool may_be_choice = false;
+};
+std::string text_of(
+    const DslNote& note);  // "file:line:col: note: unknown key … (at /pointer); did you mean …"
+
 struct DslReading {
   ImageQuery query;
-  std::vector<std::string> unknown;  // "file:line:col: note: unknown key … (at /pointer); did you mean …"
+  std::vector<DslNote> notes;
 };
+
+// Throws Error(input) for the first note that may be a choice.
+void refuse_lost_choices(const DslReading& reading);
 
 // `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
 // other name is a further choice. Throws Error(input) for what cannot be understood (wrong type, bad

@@ -1,4 +1,4 @@
-// The DSL's documented vocabulary: keys that are read or silently passed over. Others are reported.
+// The DSL's documented vocabulary: keys that are read or silently passed over. Others are noted.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@ namespace kiln::dsl_words {
 using Words = std::vector<std::string>;
 
 inline const Words& document() {
-  static const Words words = {"job", "job_options", "target", "application", "optimisation", "host"};
+  static const Words words = {"job",          "job_options",  "target", "application",
+                              "optimisation", "optimization", "host"};
   return words;
 }
 
 inline const Words& job() {
-  static const Words words = {"job_options", "target",      "application",  "optimisation", "host",
-                              "job_script",  "job_content", "build_script", "build_content"};
+  static const Words words = {"job_options", "target",     "application", "optimisation", "optimization",
+                              "host",        "job_script", "job_content", "build_script", "build_content"};
   return words;
 }
 

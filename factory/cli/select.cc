@@ -24,6 +24,7 @@ struct SelectOptions {
   bool explain = false;
   bool json = false;
   bool allow_failing = false;
+  bool lenient = false;
 };
 
 JsonDocument read_named(const std::string& file, const FileSystem& files) {
@@ -69,8 +70,17 @@ std::string reference(const ImageRecord& image, const std::string& format, const
   return image.name();
 }
 
-Json json_answer(const Selection& selection, const std::string& answer) {
+DslReading read_query(const JsonDocument& document, const std::vector<std::string>& compilers,
+                      const SelectOptions& options) {
+  DslReading reading = read_dsl(document, compilers);
+  if (!options.lenient) refuse_lost_choices(reading);
+  return reading;
+}
+
+Json json_answer(const Selection& selection, const DslReading& reading, const std::string& answer) {
   Json json = to_json(selection);
+  json["notes"] = Json::array();
+  for (const DslNote& note : reading.notes) json["notes"].push_back(text_of(note));
   if (!answer.empty()) json["answer"] = answer;
   return json;
 }
@@ -81,13 +91,13 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
   auto document = read_named(options.dsl, invocation.files);
   // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) read_dsl(document, invocation.graph_compilers({}));
+  if (!invocation.has_index()) read_query(document, invocation.graph_compilers({}), options);
   std::vector<IndexEntry> entries =
       invocation.index(Index::Mode::read)
           .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
-  DslReading reading = read_dsl(document, invocation.graph_compilers(entries));
+  DslReading reading = read_query(document, invocation.graph_compilers(entries), options);
   if (command.count("--format") > 0) reading.query.format = options.format;
-  for (const std::string& unknown : reading.unknown) invocation.note(unknown);
+  for (const DslNote& note : reading.notes) invocation.note(text_of(note));
   reading.query.allow_failing = options.allow_failing;
   Host host = choose_host(options, reading.query, invocation);
   Selection selection = select_image(reading.query, entries, host, invocation.cpus());
@@ -100,7 +110,7 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     damaged = error;
   }
   if (options.json)
-    print_json(json_answer(selection, answer));
+    print_json(json_answer(selection, reading, answer));
   else if (options.explain)
     print_text(explain(selection));
   if (!selection.winner)
@@ -130,6 +140,8 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--allow-failing", options->allow_failing,
                     "take images, too, that fail a test which their recipes have by now");
+  command->add_flag("--lenient", options->lenient,
+                    "answer although a key is unknown where images are chosen: a note instead of an error");
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
   command->footer(

@@ -84,6 +84,24 @@ expect 3 "$KILN" select --dsl bad.json
 holds "$err" 'bad.json:1:'
 expect 3 "$KILN" select --dsl absent.json
 
+# A choice that is misspelt is not left out in silence: 3; --lenient says so and goes on, as with what no image depends on.
+mapping() { # mapping NAME CODE
+  echo "{\"opt_dsl_code\": \"$2\", \"app_name\": \"$1\", \"container_name\": \"$1:1\"}"
+}
+mapping solver s >solver.json
+expect 0 "$KILN" index import solver.json
+echo '{"application": {"app_tag": "solver", "executabel": "x"}}' >noted.json
+expect 0 "$KILN" select --dsl noted.json --host any
+equals "$out" 'docker://solver:1'
+equals "$err" "noted.json:1:39: note: unknown key 'executabel' (at /application/executabel); did you mean 'executable'?"
+echo '{"application": {"app_tag": "solver"}, "optimisaton": {"enable_opt_build": true}}' >lost.json
+expect 3 "$KILN" select --dsl lost.json --host any
+equals "$out" ''
+equals "$err" "lost.json:1:40: error: unknown key 'optimisaton' (at /optimisaton); did you mean 'optimisation'?"
+expect 0 "$KILN" select --dsl lost.json --host any --lenient --json
+equals "$(json 'len(it["notes"])')" 1
+holds "$(json 'it["notes"][0]')" "note: unknown key 'optimisaton'"
+
 # A missing tool: 5, one line.
 mkdir -p empty-path
 expect 5 env PATH="$work/empty-path" "$KILN" build -f "$matrix" --state missing-tool

@@ -19,6 +19,12 @@ DslReading read_file(const std::string& name) {
   return read_dsl(JsonDocument::parse(testing::read_bytes(file), name), kCompilers);
 }
 
+Strings texts(const DslReading& reading) {
+  Strings lines;
+  for (const DslNote& note : reading.notes) lines.push_back(text_of(note));
+  return lines;
+}
+
 // `framework` is the inside of the framework's part.
 std::string training(const std::string& framework, const std::string& opt_build = "{}",
                      const std::string& enabled = "true") {
@@ -30,7 +36,7 @@ std::string training(const std::string& framework, const std::string& opt_build 
 
 TEST(Dsl, ReadsModaksTrainingJob) {
   DslReading reading = read_file("tf_snow.json");
-  EXPECT_EQ(reading.unknown, Strings{});
+  EXPECT_EQ(texts(reading), Strings{});
   EXPECT_EQ(reading.query.app_type, "ai_training");
   EXPECT_EQ(reading.query.application, "tensorflow");
   EXPECT_EQ(reading.query.opt_build, true);
@@ -44,7 +50,7 @@ TEST(Dsl, ReadsModaksTrainingJob) {
 TEST(Dsl, ReadsModaksMpiJobs) {
   for (const char* name : {"mpi_solver.json", "mpi_test.json"}) {
     DslReading reading = read_file(name);
-    EXPECT_EQ(reading.unknown, Strings{}) << name;
+    EXPECT_EQ(texts(reading), Strings{}) << name;
     EXPECT_EQ(reading.query.app_type, "hpc");
     EXPECT_EQ(reading.query.application, "mpich");
     EXPECT_EQ(reading.query.version.text(), "3.1.4");
@@ -54,7 +60,7 @@ TEST(Dsl, ReadsModaksMpiJobs) {
 
 TEST(Dsl, AJobWithoutOptimisationAsksForTheStockImageOfItsTag) {
   DslReading reading = read_file("get_optimisation_non_existent.json");
-  EXPECT_EQ(reading.unknown, Strings{});
+  EXPECT_EQ(texts(reading), Strings{});
   EXPECT_EQ(reading.query.application, "no-opt-skyline-extraction-training");
   EXPECT_EQ(reading.query.opt_build, std::nullopt);
   EXPECT_TRUE(reading.query.version.is_any());
@@ -135,7 +141,7 @@ TEST(Dsl, AHostMayStandBesideTheOptimisation) {
     auto reading = read(text);
     ASSERT_TRUE(reading.query.host) << text;
     EXPECT_EQ(host_from_json(*reading.query.host).cpu, "zen2");
-    EXPECT_EQ(reading.unknown, Strings{});
+    EXPECT_EQ(texts(reading), Strings{});
   }
 }
 
@@ -171,8 +177,8 @@ TEST(Dsl, AMisspeltHintIsNoChoice) {
   DslReading reading =
       read(hpc(R"({"parallelisation-mpi": {"library": "mpich", "versoin": "3", "mpicc": true}})"));
   EXPECT_EQ(reading.query.selectors, (std::map<std::string, std::string>{{"mpicc", "true"}}));
-  ASSERT_EQ(reading.unknown.size(), 1u);
-  EXPECT_NE(reading.unknown[0].find("did you mean 'version'?"), std::string::npos);
+  ASSERT_EQ(reading.notes.size(), 1u);
+  EXPECT_NE(texts(reading)[0].find("did you mean 'version'?"), std::string::npos);
 }
 
 TEST(Dsl, ABigDataJobIsItsTag) {
@@ -205,7 +211,7 @@ TEST(Dsl, LooksIntoEveryPartForUnknownKeys) {
       "data": {"locatoin": 1, "etl": {"prefecth": 1}}, "ai_framework-": {},
       "config": {"ai_framework": "jax", "layer": 1}}}}})");
   std::string all;
-  for (const auto& note : reading.unknown) all += note.substr(note.find("(at ")) + "\n";
+  for (const std::string& note : texts(reading)) all += note.substr(note.find("(at ")) + "\n";
   for (const char* key :
        {"/job/target/nme", "/job/application/build/scr", "/job/optimisation/autotuning/tunr",
         "/job/optimisation/app_type-)", "/opt_build/cup", "/data/locatoin", "/etl/prefecth",
@@ -233,13 +239,13 @@ TEST(Dsl, ReportsUnknownKeysWithPlaceAndNearest) {
   DslReading reading = read(
       "{\"job\": {\"aplication\": {}, \"application\": {\"app_tag\": \"a\",\n \"executabel\": \"x\"},\n"
       " \"job_options\": {\"wall_time\": \"1:00\", \"job_name\": \"n\"}}}");
-  ASSERT_EQ(reading.unknown.size(), 3u);
+  ASSERT_EQ(reading.notes.size(), 3u);
   EXPECT_EQ(
-      reading.unknown[0],
+      texts(reading)[0],
       "job.json:1:10: note: unknown key 'aplication' (at /job/aplication); did you mean 'application'?");
-  EXPECT_EQ(reading.unknown[1],
+  EXPECT_EQ(texts(reading)[1],
             "job.json:3:18: note: unknown key 'wall_time' (at /job/job_options/wall_time)");
-  EXPECT_EQ(reading.unknown[2],
+  EXPECT_EQ(texts(reading)[2],
             "job.json:2:2: note: unknown key 'executabel' (at /job/application/executabel); did you mean "
             "'executable'?");
 }
@@ -247,17 +253,60 @@ TEST(Dsl, ReportsUnknownKeysWithPlaceAndNearest) {
 TEST(Dsl, AMisspeltOptionIsNoChoice) {
   DslReading reading = read(training(R"("versoin": "2.1", "xlaa": true)"));
   EXPECT_TRUE(reading.query.selectors.empty());
-  ASSERT_EQ(reading.unknown.size(), 2u);
-  EXPECT_NE(reading.unknown[0].find("unknown key 'versoin'"), std::string::npos);
-  EXPECT_NE(reading.unknown[0].find("did you mean 'version'?"), std::string::npos);
-  EXPECT_NE(reading.unknown[1].find("did you mean 'xla'?"), std::string::npos);
+  ASSERT_EQ(reading.notes.size(), 2u);
+  EXPECT_NE(texts(reading)[0].find("unknown key 'versoin'"), std::string::npos);
+  EXPECT_NE(texts(reading)[0].find("did you mean 'version'?"), std::string::npos);
+  EXPECT_NE(texts(reading)[1].find("did you mean 'xla'?"), std::string::npos);
+}
+
+// What an answer would leave out in silence, and what no image depends on.
+TEST(Dsl, AChoiceIsNotLostForAMisspelling) {
+  auto refusal = [](const std::string& text) {
+    try {
+      refuse_lost_choices(read(text));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      return error.where().pointer;
+    }
+    return std::string("taken");
+  };
+  const std::string tag = R"("application": {"app_tag": "a"})";
+  EXPECT_EQ(refusal(training(R"("versoin": "2.1")")),
+            "/optimisation/app_type-ai_training/ai_framework-tensorflow/versoin");
+  EXPECT_EQ(refusal(training("", R"({"cpu_tpye": "arm"})")), "/optimisation/opt_build/cpu_tpye");
+  EXPECT_EQ(refusal("{" + tag + R"(, "optimisaton": {}})"), "/optimisaton");
+  EXPECT_EQ(refusal("{\"job\": {" + tag + R"(, "colour": 1}})"), "/job/colour");
+  EXPECT_EQ(refusal(R"({"optimisation": {"format": "sif", "wrokload": "x"}, )" + tag + "}"),
+            "/optimisation/wrokload");
+  EXPECT_EQ(refusal(R"({"application": {"app_tag": "a", "app_tg": "b"}})"), "/application/app_tg");
+  EXPECT_EQ(refusal("{" + tag + R"(, "target": {"hsot": {}}})"), "/target/hsot");
+  for (const std::string& running :
+       {std::string(R"({"application": {"app_tag": "a", "executabel": "x", "colour": 1}})"),
+        "{" + tag + R"(, "target": {"nme": "x"}, "job_options": {"wall_time": "1"}})",
+        hpc(R"({"data": {"locatoin": "x"}})", "a"), training("")})
+    EXPECT_EQ(refusal(running), "taken") << running;
+}
+
+TEST(Dsl, AnotherSpellingOfThePartIsThePart) {
+  DslReading reading = read(R"({"optimization": {"enable_opt_build": true, "app_type-ai_training": {
+    "config": {"ai_framework": "jax"}}}})");
+  EXPECT_EQ(texts(reading), Strings{});
+  EXPECT_EQ(reading.query.application, "jax");
+  EXPECT_TRUE(reading.query.opt_build.value_or(false));
+  EXPECT_EQ(
+      read(R"({"job": {"optimization": {"app_type-ai_training": {"config": {"ai_framework": "jax"}}}}})")
+          .query.application,
+      "jax");
+  Error error =
+      error_of([] { read(R"({"application": {"app_tag": "a"}, "optimisation": {}, "optimization": {}})"); });
+  EXPECT_EQ(error.message(), "'optimisation' is there, too");
 }
 
 TEST(Dsl, SaysThatAnotherFrameworksPartIsNotUsed) {
   DslReading reading = read(R"({"optimisation": {"app_type": "ai_training", "app_type-ai_training": {
     "config": {"ai_framework": "tensorflow"}, "ai_framework-pytorch": {"version": "1.5"}}}})");
-  ASSERT_EQ(reading.unknown.size(), 1u);
-  EXPECT_EQ(reading.unknown[0],
+  ASSERT_EQ(reading.notes.size(), 1u);
+  EXPECT_EQ(texts(reading)[0],
             "job.json:2:47: note: 'ai_framework-pytorch' is not used: the framework is tensorflow"
             " (at /optimisation/app_type-ai_training/ai_framework-pytorch)");
   EXPECT_TRUE(reading.query.version.is_any());

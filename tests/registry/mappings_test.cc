@@ -32,7 +32,7 @@ std::vector<IndexEntry> modak_entries() {
 
 std::string answer(const std::string& document, const std::vector<IndexEntry>& entries) {
   DslReading reading = read_dsl(JsonDocument::parse(document, "job.json"), {"xla"});
-  EXPECT_TRUE(reading.unknown.empty());
+  EXPECT_TRUE(reading.notes.empty());
   Selection selection = select_image(reading.query, entries, {}, archspec());
   return selection.winner ? selection.winner->entry->image.name() : "nothing: " + selection.nearest_miss;
 }
