@@ -63,6 +63,19 @@ TEST(Failure, AFullDiskIsInfrastructure) {
   EXPECT_EQ(failure_class_of(error), FailureClass::infrastructure);
 }
 
+TEST(Failure, APanicOfTheEngineHidesNothing) {
+  const std::string trace =
+      "subprocess exited with status 7\npanic: runtime error: invalid memory address or nil pointer "
+      "dereference\n"
+      "\ngoroutine 1 [running]:\ngithub.com/containers/buildah.(*Builder).Run.func2()\nmain.main()\n"
+      "\tgithub.com/containers/buildah/cmd/buildah/main.go:234 +0x71\n";
+  EXPECT_EQ(exit_with("make: it broke\n" + trace).message(), "exit status 100: make: it broke");
+  Error error = exit_with("head: standard output: I/O error\n" + trace);
+  EXPECT_EQ(error.message(), "exit status 100: the disk is full, or fails: head: standard output: I/O error");
+  EXPECT_EQ(error.code(), ExitCode::store);
+  EXPECT_EQ(exit_with("panic: runtime error: mine\nmain.go:7\n").message(), "exit status 100: main.go:7");
+}
+
 TEST(Failure, WhoMustAct) {
   EXPECT_EQ(failure_class_of(Error(ExitCode::input, "x")), FailureClass::input);
   EXPECT_EQ(failure_class_of(Error(ExitCode::tool_missing, "x")), FailureClass::infrastructure);

@@ -17,6 +17,9 @@ namespace {
 constexpr std::array kDiskFull = {"no space left on device", "disk quota exceeded", "wrote only",
                                   "you don't have enough free space"};
 
+// What a full disk below an overlay, and a broken one, give.
+constexpr std::array kDiskError = {"input/output error", ": i/o error"};
+
 // pip; sha256sum of coreutils and of busybox; uv.
 constexpr std::array kWrongHash = {"do not match the hashes", "computed checksum did not match",
                                    "computed checksums did not match", "hash mismatch for"};
@@ -69,6 +72,14 @@ template <typename Marks>
 bool has_mark(std::string_view text, const Marks& marks) {
   return std::any_of(marks.begin(), marks.end(),
                      [&](const char* mark) { return text.find(mark) != std::string_view::npos; });
+}
+
+// buildah that cannot write its own log panics behind the script that failed: its trace says nothing of why.
+std::string without_trace(const std::string& tail) {
+  const std::size_t panic = tail.find("panic: runtime error");
+  const bool of_engine =
+      panic != std::string::npos && tail.find("github.com/containers/buildah", panic) != std::string::npos;
+  return of_engine ? tail.substr(0, panic) : tail;
 }
 
 // The last lines, and which of them has a mark.
@@ -134,8 +145,10 @@ std::string what_moved(const Ending& ending, std::size_t mark) {
 std::optional<Cause> cause_in(const std::string& tail) {
   const std::string all = lower_case(tail);
   if (has_mark(all, kDiskFull)) return Cause{CauseKind::disk_full, "the disk is full"};
-  const Ending ending(tail);
+  const Ending ending(without_trace(tail));
   constexpr std::size_t kNone = std::string::npos;
+  if (std::size_t mark = ending.find(kDiskError); mark != kNone)
+    return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
   if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
     return Cause{CauseKind::wrong_hash,
                  "a download has another hash than the recipe says: " + what_has_the_hash(ending, mark)};
@@ -149,7 +162,7 @@ std::optional<Cause> cause_in(const std::string& tail) {
 }
 
 std::string last_words(const std::string& tail) {
-  std::istringstream lines(last_lines(tail, kLastLines));
+  std::istringstream lines(last_lines(without_trace(tail), kLastLines));
   std::string last;
   for (std::string line; std::getline(lines, line);) {
     bool of_engine = line.starts_with("subprocess exited with status") ||
