@@ -77,7 +77,6 @@ std::string plain_reference(const std::string& reference);
 std::map<std::string, std::vector<std::string>> secrets_of(const ImageSpec& spec,
                                                            const std::set<StepKind>& kinds);
 
-// What %setup of a definition file has to do.
 // Sets KILN_JOBS, in any POSIX shell.
 inline constexpr std::string_view kJobsScript =
     R"(# A compiler may take 2 GiB: no more of them at once than the memory that is free now, or the container's limit, bears.
@@ -93,6 +92,7 @@ done
 [ "$KILN_JOBS" -gt 0 ] || KILN_JOBS=1
 )";
 
+// What %setup of a definition file has to do.
 struct SetupParts {
   bool unpacks = false;  // a root file system
   bool beside = false;   // rootfs.sh and what it left lie beside the definition file, and the scripts
