@@ -3,7 +3,7 @@ import functools
 import re
 
 _WORDS = {"dev": -4, "a": -3, "alpha": -3, "b": -2, "beta": -2, "rc": -1, "c": -1, "pre": -1, "post": 1}
-_RELATION = re.compile(r"(<=|>=|==|!=|<|>|=|)\s*([^\s,<>=!]+)[\s,]*")
+_RELATION = re.compile(r"(<=|>=|==|!=|~=|<|>|=|)\s*([^\s,<>=!]+)[\s,]*")
 
 
 def is_version(text):
@@ -71,7 +71,9 @@ def contains(text, version):
 def _holds(relation, bound, version):
     order = compare(version, bound)
     if relation == "":
-        return in_series(bound, version)
+        return in_series(bound.removesuffix(".*"), version)
+    if relation == "~=":  # ~=2.1.3: at least that, within 2.1
+        return order >= 0 and in_series(bound.rpartition(".")[0], version)
     if relation in ("=", "=="):
         return order == 0
     if relation == "!=":

@@ -1,0 +1,82 @@
+"""The order of docs/selection.md: which of two images that run and suit is better, and by which preference."""
+import facts
+import gpus
+from facts import is_prerelease
+from measured import classes
+
+PREFERENCES = ["released", "measured", "optimised", "fewer accelerators", "gpu", "cpu", "newest", "fresh", "name", "code", "digest"]
+
+
+class Order:
+    """Of one question on one host, over the images that run and suit."""
+
+    def __init__(self, images, question, host):
+        self.question, self.host = question, host
+        self.classes = classes(images, question, host) if host else {}
+
+    def key(self, image):
+        """One entry for each preference; smaller is better."""
+        asks_prerelease = is_prerelease(self.question.version)
+        return (
+            image.prerelease and not asks_prerelease,
+            self.classes.get(id(image), float("inf")),
+            self.question.optimised and not image.optimised,
+            0 if self.question.acc_type else len(image.declared),
+            self.gpu(image),
+            self.cpu(image),
+            facts.newest_first(image.version),
+            image.stale or image.mapping,
+            image.name, image.code, image.digest,
+        )
+
+    def gpu(self, image):
+        """How the code suits the GPU that it suits least, or how far it reaches."""
+        if not image.declared:
+            return ()
+        there = self._gpus(image)
+        if not there or not all(gpus.code(gpu).name for gpu in there):
+            return _gpu_reach(image)
+        return max(_fit(image, gpu) for gpu in there)
+
+    def _gpus(self, image):
+        if self.host:
+            vendors = image.vendors & {self.question.acc_type} if self.question.acc_type else image.vendors
+            return [gpu for maker in sorted(vendors) for gpu in self.host.gpus_of(maker)]
+        return [f"{self.question.acc_type}:{self.question.gpu}"] if self.question.gpu else []
+
+    def cpu(self, image):
+        if self.host:
+            return _suits(image.cpu, self.host.ranked_as)
+        if self.question.cpu:
+            return _suits(image.cpu, facts.processor(self.question.cpu))
+        return _cpu_reach(image)
+
+
+def _fit(image, gpu):
+    maker = gpus.code(gpu).vendor
+    found = image.found_of(maker)
+    declared = gpus.best_fit(image.runnable, gpu)
+    return max(declared, gpus.best_fit(found, gpu)) if found else declared
+
+
+def _suits(target, cpu):
+    if target is None:
+        return (1,)
+    return (0, target.name != cpu.name, -target.level, target.name not in cpu.line, -len(target.ancestors), -len(target.needs))
+
+
+def _gpu_reach(image):
+    capabilities = [gpus.code(one).capability or (0, 0) for one in image.declared]
+    alone = any(not gpus.code(one).name for one in image.declared)
+    return (not alone, min(capabilities), -len(image.declared))
+
+
+def _cpu_reach(image):
+    if image.cpu is None:
+        return (0,)
+    return (1, len(image.cpu.needs | image.exceeding), len(image.cpu.ancestors))
+
+
+def first_difference(one, other):
+    """The preference that decides between two keys."""
+    return next((name for name, a, b in zip(PREFERENCES, one, other) if a != b), "nothing")

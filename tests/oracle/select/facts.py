@@ -1,0 +1,90 @@
+"""What the oracle knows of processors (archspec's Python package), GPUs and CUDA's drivers."""
+import functools
+import pathlib
+import re
+import sys
+import warnings
+
+import archspec.cpu
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from versions import compare  # noqa: E402  of the other oracle, which shares no code with kiln either
+
+warnings.simplefilter("ignore")  # archspec has some of other makers' processors
+
+NOT_ASKED_FOR = {"rdrand", "rdseed", "pku", "flush_l1d"}
+MPI_FAMILY = {"mpich": "mpich", "intel-mpi": "mpich", "cray-mpich": "mpich", "mvapich2": "mpich", "openmpi": "openmpi"}
+
+# NVIDIA, CUDA Toolkit Release Notes: the Linux driver that each toolkit came with.
+TOOLKIT_DRIVER = {
+    "11.0.3": "450.51.06", "11.4.0": "470.42.01", "11.4.1": "470.57.02", "11.8.0": "520.61.05",
+    "12.0.0": "525.60.13", "12.2.2": "535.104.05", "12.4.0": "550.54.14", "12.4.1": "550.54.15",
+    "12.8.0": "570.26", "12.9.0": "575.51.03", "12.9.1": "575.57.08",
+    "13.0.0": "580.65.06", "13.0.2": "580.95.05", "13.1.0": "590.44.01",
+}
+# NVIDIA, CUDA Compatibility: the least driver by minor-version compatibility.
+LEAST_DRIVER = {"11": "450.80.02", "12": "525.60.13", "13": "580"}
+
+
+def least_driver(cuda):
+    return LEAST_DRIVER[cuda.split(".")[0]]
+
+
+def toolkit_driver(cuda):
+    """12.9 is 12.9.0."""
+    return TOOLKIT_DRIVER[cuda if cuda.count(".") == 2 else cuda + ".0"]
+
+
+class Processor:
+    """A microarchitecture as archspec has it."""
+
+    def __init__(self, target):
+        self.name, self.vendor, self.family = target.name, target.vendor, target.family.name
+        self.ancestors = {one.name for one in target.ancestors}
+        self.line = self.ancestors | {self.name}
+        self.features = set(target.features)
+        self.needs = self.features - NOT_ASKED_FOR
+        self.level = max([level for level in (2, 3, 4) if f"x86_64_v{level}" in self.line], default=1)
+        self.generic = self.vendor == "generic"
+
+
+@functools.cache
+def processor(name):
+    return Processor(archspec.cpu.TARGETS[name])
+
+
+@functools.cache
+def processors():
+    return [processor(name) for name in archspec.cpu.TARGETS]
+
+
+@functools.cache
+def best_known(cpu, vendor, features):
+    """The most specific processor of a vendor that descends from a generic one and lacks nothing of these features."""
+    able = [one for one in processors() if one.vendor == vendor and cpu in one.ancestors and one.needs <= features]
+    return min(able, key=lambda one: (-len(one.ancestors), -len(one.needs), one.name), default=processor(cpu))
+
+
+def with_aliases(features):
+    """/proc/cpuinfo calls sse3 pni; who has ssse3 has sse3."""
+    return frozenset(features) | ({"sse3"} if {"pni", "ssse3"} & set(features) else frozenset())
+
+
+def older(a, b):
+    """Whether version `a` is older than `b`, number by number; what is not a number ends it."""
+    return _numbers(a) < _numbers(b)
+
+
+@functools.cache
+def _numbers(text):
+    found = [int(one) for one in re.match(r"[0-9]+(\.[0-9]+)*", text)[0].split(".")]
+    while found and found[-1] == 0:
+        found.pop()
+    return found
+
+
+def is_prerelease(version):
+    return bool(set(re.findall("[a-z]+", version.lower())) & {"a", "b", "rc", "dev", "alpha", "beta", "pre"})
+
+
+newest_first = functools.cmp_to_key(lambda a, b: compare(b, a))

@@ -1,0 +1,256 @@
+"""Random worlds by seed: images that differ in few things, so that each clause and each preference decides often."""
+import copy
+import json
+
+import facts
+import gpus
+from host import random_host
+from pools import BACKENDS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, METHODS, MPIS, NEEDED_KERNELS, VENDORS, Dice, Theme
+from question import random_question
+
+CASES = 10
+
+
+class World:
+    """`text()` is what the program reads."""
+
+    def __init__(self, seed, new_keys=True):
+        self.seed, self.dice = seed, Dice(seed)
+        self.theme = Theme(self.dice)
+        self.rows = []
+        while len(self.rows) < self.dice.randint(8, 22):
+            self._siblings(self._built())
+        for _ in range(self.dice.choices([0, 1, 3], [50, 30, 20])[0]):
+            self._siblings(self._mapping(), most=2)
+        self.dice.shuffle(self.rows)
+        if not new_keys:
+            for row in self.rows:
+                _without_new_keys(row)
+        self.cases = []
+        for _ in range(CASES):
+            near = self.dice.choice(self.rows)
+            question = random_question(self.dice, self.theme, near["image"])
+            host = random_host(self.dice, self.theme, near["image"], question)
+            if host and not new_keys:
+                host = {key: value for key, value in host.items() if key not in ("features", "vendor", "driver", "mpi")}
+            self.cases.append((question, host))
+
+    def text(self):
+        cases = [{"host": host, "dsl": question.document, "allow_failing": question.allow_failing} for question, host in self.cases]
+        return json.dumps({"images": self.rows, "cases": cases}, ensure_ascii=False)
+
+    def _siblings(self, row, most=6):
+        self._add(row)
+        for _ in range(self.dice.randint(0, most)):
+            other = copy.deepcopy(row)
+            for _ in range(self.dice.choices([1, 2, 3], [70, 20, 10])[0]):
+                self._change(other)
+            for _ in range(5 if self.dice.chance(95) else 0):  # twins say little
+                if other == row:
+                    self._change(other)
+            self._add(other)
+            if self.dice.chance(25):
+                row = other
+
+    def _add(self, row):
+        """With a name and a digest of its own, now and then with another's."""
+        image, others = row["image"], [one["image"] for one in self.rows]
+        if "reference" in image:
+            image["code"] = f"code-{self.dice.randrange(100)}-{len(self.rows)}"
+            if not self.dice.chance(35):
+                image["reference"] = f"docker://hub/image:{self.dice.randrange(1000)}"
+        else:
+            image["manifest"] = "sha256:" + self.dice.randbytes(32).hex()
+            image["tag"] = f"{image['version']}-{self.dice.randrange(100)}-{len(self.rows)}"
+            twins = [one["tag"] for one in others if "tag" in one]
+            if twins and self.dice.chance(2):
+                image["tag"] = self.dice.choice(twins)
+            for one in row["measurements"]:
+                one["image"] = image["manifest"]
+        self.rows.append(row)
+
+    def _built(self):
+        theme, dice = self.theme, self.dice
+        image = {"manifest": "", "repository": dice.choice(["a", theme.application, "z"]), "tag": "", "application": theme.application,
+                 "version": "", "method": dice.choice(METHODS), "optimised": dice.chance(60), "components": [], "requires": {}}
+        row = {"image": image, "stale": False, "failing": False, "retired": "", "measurements": []}
+        for change in (_cpu, _accelerators, _version, _compilers, _components, _evidence, _cuda, _kernel_and_glibc, _mpi, _sif, _measured):
+            change(self, row)
+        for change in (_vendor, _state):
+            if dice.chance(8):
+                change(self, row)
+        return row
+
+    def _mapping(self):
+        theme, dice = self.theme, self.dice
+        image = {"reference": f"docker://hub/image:{dice.randrange(1000)}", "code": "", "application": theme.application,
+                 "version": dice.choice(theme.versions), "optimised": dice.chance(50), "components": []}
+        row = {"image": image, "stale": False, "failing": False, "retired": "", "measurements": []}
+        for change in (_cpu, _accelerators, _compilers, _selectors):
+            change(self, row)
+        return row
+
+    def _change(self, row):
+        """One thing about it."""
+        if "reference" in row["image"]:
+            self.dice.choice([_cpu, _accelerators, _version, _compilers, _optimised, _selectors, _state, lambda *_: None])(self, row)
+        else:
+            self.dice.choices(CHANGES, LOOSE if self.theme.loose else WEIGHTS)[0](self, row)
+
+
+def _put(there, key, value):
+    there.pop(key, None)
+    if value:
+        there[key] = value
+
+
+def _cpu(world, row):
+    if "reference" in row["image"]:
+        _put(row["image"], "cpu", world.dice.choice(FAMILIES_OF_MAPPINGS))
+    else:
+        row["image"]["cpu"] = world.dice.choice(world.theme.cpus)
+
+
+def _accelerators(world, row):
+    makers = world.theme.makers()
+    maker = world.dice.choice(makers) if makers and world.dice.chance(85) else ""
+    if "reference" in row["image"]:
+        _put(row["image"], "accelerators", [maker] * bool(maker))
+        return
+    _put(row["image"], "accelerators", world.theme.targets(maker) if maker else [])
+    _found(world, row)
+
+
+def _found(world, row):
+    """GPU code that agrees with what is declared, mostly."""
+    dice, image = world.dice, row["image"]
+    declared, evidence = image.get("accelerators", []), image.get("evidence")
+    if evidence is None:
+        return
+    found = []
+    if declared and dice.chance(65):
+        maker = gpus.code(declared[0]).vendor
+        another = [world.theme.targets(maker) for _ in range(2)]
+        how = dice.choices(["agrees", "less", "more", "other", "ptx"], [50, 15, 12, 12, 11])[0]
+        found = {"agrees": gpus.with_ptx(declared), "less": declared[:-1] or declared, "more": gpus.with_ptx(declared) + another[0],
+                 "other": another[1], "ptx": [one for one in gpus.with_ptx(another[1]) if "compute" in one] or declared}[how]
+    _put(evidence, "gpu", sorted({gpus.code(one).name for one in found} - {""}))
+
+
+def _version(world, row):
+    row["image"]["version"] = world.dice.choice(world.theme.versions)
+
+
+def _method(world, row):
+    row["image"]["method"] = world.dice.choice(METHODS)
+
+
+def _optimised(_, row):
+    row["image"]["optimised"] = not row["image"]["optimised"]
+
+
+def _compilers(world, row):
+    image, dice = row["image"], world.dice
+    names = dice.some(world.theme.compilers, 0, 2) if world.theme.kind in ("ai", "keras") and dice.chance(40) else []
+    image["components"] = [one for one in image["components"] if one["kind"] != "compiler"] + [{"kind": "compiler", "name": name} for name in names]
+
+
+def _components(world, row):
+    image, theme = row["image"], world.theme
+    others = [one for one in image["components"] if one["kind"] != "library"]
+    if theme.kind == "app":
+        others.append({"kind": "library", "name": world.dice.choice(["openmpi", "mpich"]), "version": world.dice.choice(theme.versions)})
+    image["components"] = others
+
+
+def _selectors(world, row):
+    if world.theme.kind == "keras":
+        row["image"]["selectors"] = {"backend": world.dice.choice(BACKENDS)}
+
+
+def _evidence(world, row):
+    dice, image = world.dice, row["image"]
+    image.pop("evidence", None)
+    if dice.chance(25):
+        return
+    image["evidence"] = evidence = {"verdict": dice.choices(["conforms", "not optimised", "exceeds"], [65, 15, 20])[0], "target": image["cpu"]}
+    if evidence["verdict"] == "exceeds":
+        features = EXTRA_FEATURES.get(facts.processor(image["cpu"]).family)
+        if features:
+            evidence["exceeding"] = sorted(dice.some(features, 1, 2))
+            evidence["unconditional"] = evidence["exceeding"]
+            evidence["shown_by"] = {one: f"/usr/lib/lib{one}.so" for one in evidence["exceeding"]}
+        else:
+            evidence["verdict"] = "conforms"
+    if dice.chance(60):
+        evidence["glibc"] = dice.choice(GLIBCS[:4] if dice.chance(85) else GLIBCS)
+    if dice.chance(5):
+        evidence["missing"] = ["libgone.so.1"]
+    _found(world, row)
+
+
+def _cuda(world, row):
+    image, dice = row["image"], world.dice
+    nvidia = any(gpus.code(one).vendor == "nvidia" for one in image.get("accelerators", ()))
+    _put(image["requires"], "cuda", _cuda_version(world) if nvidia and dice.chance(75) else "")
+    _put(image["requires"], "driver", dice.choice([*facts.LEAST_DRIVER.values(), *facts.TOOLKIT_DRIVER.values()]) if nvidia and dice.chance(12) else "")
+
+
+def _cuda_version(world):
+    cuda = world.dice.choice(world.theme.cudas)
+    return cuda.removesuffix(".0") if world.dice.chance(30) and cuda.endswith(".0") else cuda
+
+
+def _kernel_and_glibc(world, row):
+    dice, requires = world.dice, row["image"]["requires"]
+    _put(requires, "kernel", dice.choice(NEEDED_KERNELS) if dice.chance(50) else "")
+    _put(requires, "glibc", dice.choice(GLIBCS[2:] if dice.chance(80) else GLIBCS) if dice.chance(70) else "")
+
+
+def _mpi(world, row):
+    _put(row["image"]["requires"], "mpi", world.dice.choice(MPIS) if world.dice.chance(50 if world.theme.kind in ("mpi", "app") else 15) else "")
+
+
+def _vendor(world, row):
+    _put(row["image"]["requires"], "vendor", world.dice.choice(VENDORS))
+
+
+def _sif(world, row):
+    image = row["image"]
+    image.pop("attachments", None)
+    if world.dice.chance(60):
+        image["attachments"] = [{"kind": world.dice.choices(["sif", "report"], [80, 20])[0],
+                                 "blob": {"mediaType": "application/vnd.sylabs.sif.layer.v1.sif", "digest": "sha256:" + "0" * 64, "size": 4096}}]
+
+
+def _state(world, row):
+    what = world.dice.choice(["stale", "stale", "failing", "retired"])
+    row[what] = ("" if row[what] else "withdrawn") if what == "retired" else not row[what]
+
+
+def _measured(world, row):
+    dice, theme = world.dice, world.theme
+    row["measurements"] = []
+    if not theme.measured or dice.chance(15):
+        return
+    for _ in range(dice.randint(1, 5)):
+        median = dice.randint(90, 110) / 10 if dice.chance(70) else dice.randint(50, 400) / 10
+        width = (int(median * 10) * 7919 % 11) / 10  # equal medians have equal quartiles
+        workload, unit = dice.choice(theme.scales)
+        row["measurements"].append({
+            "image": row["image"]["manifest"], "workload": workload, "unit": unit, "median": median, "low": median - width, "high": median + width,
+            "samples": 9, "host": dice.choice(theme.machines), "taken": f"2026-11-{dice.randint(1, 4):02}T10:00:00Z"})
+    row["measurements"].sort(key=lambda one: one["taken"])
+
+
+# What is changed, how often, and how often where preferences shall decide.
+CHANGES, WEIGHTS, LOOSE = zip(
+    (_cpu, 16, 30), (_accelerators, 12, 20), (_found, 8, 12), (_version, 9, 15), (_optimised, 6, 10), (_compilers, 4, 0), (_components, 3, 0),
+    (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 5, 0), (_mpi, 4, 0), (_vendor, 4, 1), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
+    (_method, 3, 0))
+
+
+def _without_new_keys(row):
+    row["image"].pop("requires", None)
+    for key in ("exceeding", "shown_by"):
+        row["image"].get("evidence", {}).pop(key, None)
