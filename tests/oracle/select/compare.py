@@ -10,23 +10,25 @@ import sys
 
 from better import Order, first_difference
 from image import Host, Image
-from runs import CLAUSES, fails
+from runs import CLAUSES, does, fails
 from world import CASES, World
 
 NONE = ("", "", "")
 
 
 class Judged:
-    """One case: every image with the clauses that it fails, and the order of those that fail none."""
+    """One case: the images that run and suit, in order."""
 
     def __init__(self, images, question, written_host):
         self.question, self.written = question, written_host
         self.host = Host(written_host) if written_host else None
         self.images = images
-        self.fails = [fails(image, question, self.host) for image in images]
-        good = [image for image, failed in zip(images, self.fails) if not failed]
+        good = [image for image in images if does(image, question, self.host)]
         self.order = Order(good, question, self.host)
         self.ranked = sorted(((self.order.key(image), image) for image in good), key=lambda one: one[0])
+
+    def fails(self, image):
+        return fails(image, self.question, self.host)
 
     def answer(self):
         return identity(self.ranked[0][1]) if self.ranked else NONE
@@ -36,7 +38,8 @@ class Judged:
         if len(self.ranked) > 1:
             yield first_difference(self.ranked[0][0], self.ranked[1][0])
         best = self.ranked[0][0] if self.ranked else None
-        for image, failed in zip(self.images, self.fails):
+        for image in self.images:
+            failed = self.fails(image)
             if len(failed) == 1 and (best is None or self.order.key(image) < best):
                 yield f"clause {failed[0][0]}"
 
@@ -47,7 +50,7 @@ class Judged:
         image = next((one for one in self.images if identity(one) == answer), None)
         if image is None:
             return f"there is no image {answer}", []
-        failed = self.fails[self.images.index(image)]
+        failed = self.fails(image)
         best = [self.ranked[0][1]] if self.ranked else []
         if failed:
             return f"{image.name} does not run there, or does not suit: {'; '.join(f'{clause}: {why}' for clause, why in failed)}", [image, *best]
@@ -103,7 +106,8 @@ def run(options, seeds):
                 judged = Judged(images, question, host)
                 counts["cases"] += 1
                 counts["answered"] += bool(judged.ranked)
-                decided.update(judged.decided())
+                if options.counts:
+                    decided.update(judged.decided())
                 if got["error"] or tuple(got[key] for key in ("answer", "code", "digest")) != judged.answer():
                     counts["different"] += 1
                     kind, text = readable(seed, case, judged, got)

@@ -52,7 +52,12 @@ def random_question(dice, theme, image):
             asked.library = asked.application
     asked.version = _range(dice, theme, version) if dice.chance(15 if theme.loose else 55) else ""
     asked.document = _document(asked, dice, theme)
-    return asked
+    return asked if asked.optimised else as_stock(asked)
+
+
+def as_stock(asked):
+    """Without an optimised build neither `opt_build` nor a framework's options apply (dsl.md)."""
+    return dataclasses.replace(asked, acc_type="", cpu_type="", cpu="", gpu="", compilers=set(), selectors={})
 
 
 def _target(asked, dice, theme, image):

@@ -1,7 +1,7 @@
 """Clauses 1 to 19 of docs/selection.md: whether an image runs on a host, and suits a question. Each says why not, or ""."""
 import facts
 import gpus
-from facts import compare, processor
+from facts import processor
 from versions import contains
 
 FAMILIES = {"x86": "x86_64", "amd": "x86_64", "arm": "aarch64", "power": "ppc64le"}
@@ -161,7 +161,7 @@ def asked_gpu(image, question, _):
 
 
 def sif(image, question, _):
-    return "has no SIF" if question.sif and not image.sif else ""
+    return "has no SIF" if question.sif and not (image.sif or image.mapping) else ""
 
 
 def retired(image, _, __):
@@ -181,4 +181,6 @@ def fails(image, question, host):
     return [(clause.__name__, why) for clause in CLAUSES if (why := clause(image, question, host))]
 
 
-__all__ = ["CLAUSES", "fails", "compare"]
+def does(image, question, host):
+    """Whether it fails none."""
+    return not any(clause(image, question, host) for clause in CLAUSES)

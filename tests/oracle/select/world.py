@@ -8,7 +8,7 @@ from host import random_host
 from pools import BACKENDS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, METHODS, MPIS, NEEDED_KERNELS, VENDORS, Dice, Theme
 from question import random_question
 
-CASES = 10
+CASES = 25
 
 
 class World:
