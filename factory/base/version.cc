@@ -84,7 +84,13 @@ bool Version::covers(const Version& other) const {
   return local_.empty() || local_ == other.local_;
 }
 
-VersionRange VersionRange::parse(std::string_view text) {
+bool Version::is_pre_release() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
+}
+
+// One bound; nothing is added for what is none.
+void VersionRange::add(std::string_view relation, std::string_view version) {
   static constexpr auto kRelations = enum_names<Relation>({{Relation::series, ""},
                                                            {Relation::equal, "=="},
                                                            {Relation::not_equal, "!="},
@@ -92,31 +98,52 @@ VersionRange VersionRange::parse(std::string_view text) {
                                                            {Relation::less_equal, "<="},
                                                            {Relation::greater, ">"},
                                                            {Relation::greater_equal, ">="}});
+  if (relation == "~=") {
+    const std::size_t last = version.rfind('.');
+    if (last == std::string_view::npos) return;  // no series holds every version that begins so
+    clauses_.push_back({Relation::greater_equal, Version(std::string(version))});
+    clauses_.push_back({Relation::series, Version(std::string(version.substr(0, last)))});
+    return;
+  }
+  auto kind = kRelations.find(relation == "=" ? "==" : relation);
+  if (!kind) return;
+  if (version.ends_with(".*") && version.size() > 2) {
+    version.remove_suffix(2);
+    if (*kind == Relation::equal)
+      kind = Relation::series;
+    else if (*kind == Relation::not_equal)
+      kind = Relation::not_series;
+    else if (*kind != Relation::series)
+      return;
+  }
+  if (version.find('*') == std::string_view::npos) clauses_.push_back({*kind, Version(std::string(version))});
+}
+
+VersionRange VersionRange::parse(std::string_view text) {
+  constexpr std::string_view kOperators = "<>=!~";
   VersionRange range;
   range.text_ = std::string(text);
   std::size_t i = 0;
-  auto fail = [&](const std::string& clause) -> Error {
-    return Error(ExitCode::input, "'" + clause + "' is not a version range",
-                 "write a version (2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'");
-  };
   while (i < text.size()) {
     if (text[i] == ' ' || text[i] == ',') {
       ++i;
       continue;
     }
     std::size_t start = i;
-    while (i < text.size() && std::string_view("<>=!").find(text[i]) != std::string_view::npos) ++i;
+    while (i < text.size() && kOperators.find(text[i]) != std::string_view::npos) ++i;
     std::string_view relation = text.substr(start, i - start);
     while (i < text.size() && text[i] == ' ' && !relation.empty()) ++i;
     std::size_t word = i;
     while (i < text.size() && text[i] != ' ' && text[i] != ',') ++i;
     std::string_view version = text.substr(word, i - word);
-    std::string clause(text.substr(start, i - start));
     if (version == "*" && relation.empty()) continue;
-    if (version.empty() || version.find_first_of("<>=!") != std::string_view::npos) throw fail(clause);
-    auto kind = kRelations.find(relation == "=" ? "==" : relation);
-    if (!kind) throw fail(clause);
-    range.clauses_.push_back({*kind, Version(std::string(version))});
+    const std::size_t before = range.clauses_.size();
+    if (!version.empty() && version.find_first_of("<>=!") == std::string_view::npos)
+      range.add(relation, version);
+    if (range.clauses_.size() == before)
+      throw Error(ExitCode::input,
+                  "'" + std::string(text.substr(start, i - start)) + "' is not a version range",
+                  "write a version (2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'");
   }
   if (range.clauses_.empty()) range.text_ = "*";
   return range;
@@ -127,6 +154,8 @@ bool VersionRange::contains(const Version& version) const {
     switch (clause.relation) {
       case Relation::series:
         return clause.version.covers(version);
+      case Relation::not_series:
+        return !clause.version.covers(version);
       case Relation::equal:
         return version == clause.version;
       case Relation::not_equal:
@@ -149,6 +178,11 @@ std::optional<Version> VersionRange::exact() const {
   const Clause& only = clauses_.front();
   if (only.relation != Relation::series && only.relation != Relation::equal) return std::nullopt;
   return only.version;
+}
+
+bool VersionRange::names_pre_release() const {
+  return std::any_of(clauses_.begin(), clauses_.end(),
+                     [](const Clause& clause) { return clause.version.is_pre_release(); });
 }
 
 std::optional<Version> newest(const std::vector<Version>& versions, const VersionRange& range) {

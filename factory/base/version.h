@@ -26,6 +26,8 @@ class Version {
   // never 2.10.
   bool covers(const Version& other) const;
 
+  bool is_pre_release() const;  // it has a part such as a, b, rc or dev
+
  private:
   struct Part {
     bool numeric = false;
@@ -38,8 +40,8 @@ class Version {
 };
 
 // A conjunction of bounds: `>=2.1 <2.10`, `>=3,<4`, `!=2.16.0`, `==2.6.0`, or a bare version, which means its
-// series
-// (`2.1` matches 2.1.3). `*` or "" matches everything.
+// series: `2.1` matches 2.1.3, and so do `2.1.*` and `==2.1.*`. `>2.1` is after, `<=2.1` includes the whole
+// series. `~=2.1.3` is `>=2.1.3` of the series 2.1 (PEP 440). `*` or "" matches everything.
 class VersionRange {
  public:
   VersionRange() = default;
@@ -49,13 +51,15 @@ class VersionRange {
   bool is_any() const { return clauses_.empty(); }
   // The version of a bare or `==` range with one clause: what a document asked for by name.
   std::optional<Version> exact() const;
+  bool names_pre_release() const;  // a bound is one
 
  private:
-  enum class Relation { series, equal, not_equal, less, less_equal, greater, greater_equal };
+  enum class Relation { series, not_series, equal, not_equal, less, less_equal, greater, greater_equal };
   struct Clause {
     Relation relation;
     Version version;
   };
+  void add(std::string_view relation, std::string_view version);
   std::string text_ = "*";
   std::vector<Clause> clauses_;
 };

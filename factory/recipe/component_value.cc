@@ -105,7 +105,7 @@ VersionRange range_at(const std::string& text, const SourceLocation& where) {
 }
 
 bool is_version_range(std::string_view text) {
-  return text.find_first_of("<>=!*, ") != std::string_view::npos;
+  return text.find_first_of("<>=!*, ") != std::string_view::npos;  // "~=" has its =
 }
 
 }  // namespace kiln

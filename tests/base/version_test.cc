@@ -66,6 +66,35 @@ TEST(VersionRange, BoundsCombine) {
   EXPECT_TRUE(contains("", "1"));
 }
 
+TEST(VersionRange, ReadsTheSeriesOfPep440) {
+  auto holds = [](const char* range, const char* version) {
+    return VersionRange::parse(range).contains(Version(version));
+  };
+  EXPECT_TRUE(holds("2.1.*", "2.1.3"));
+  EXPECT_TRUE(holds("==2.1.*", "2.1.3"));
+  EXPECT_FALSE(holds("2.1.*", "2.10"));
+  EXPECT_FALSE(holds("!=2.1.*", "2.1.3"));
+  EXPECT_TRUE(holds("!=2.1.*", "2.10"));
+  EXPECT_TRUE(holds("~=2.1.3", "2.1.9"));
+  EXPECT_FALSE(holds("~=2.1.3", "2.1.2"));
+  EXPECT_FALSE(holds("~=2.1.3", "2.2"));
+  EXPECT_TRUE(holds("~=2.1", "2.9"));
+  EXPECT_FALSE(holds("~=2.1", "3.0"));
+  EXPECT_FALSE(holds(">2.1", "2.1.3")) << "after the whole series";
+  EXPECT_TRUE(holds("<=2.1", "2.1.3"));
+  for (const char* bad : {"~=2", "~2.1", "2.*.1", ">2.1.*", "~=2.1.*", "*.*", "~=", "2.1.**"})
+    EXPECT_THROW(VersionRange::parse(bad), Error) << bad;
+}
+
+TEST(VersionRange, KnowsPreReleases) {
+  for (const char* version : {"2.1rc1", "2.1.0a2", "2.1.dev3", "2.1-beta", "2.1.0b1"})
+    EXPECT_TRUE(Version(version).is_pre_release()) << version;
+  for (const char* version : {"2.1", "2.1.post1", "2.1+cu118", "trixie", "12.9.1-base-ubuntu24.04"})
+    EXPECT_FALSE(Version(version).is_pre_release()) << version;
+  EXPECT_TRUE(VersionRange::parse(">=2.1rc1 <3").names_pre_release());
+  EXPECT_FALSE(VersionRange::parse(">=2.1").names_pre_release());
+}
+
 TEST(VersionRange, BadRangesAreRefused) {
   for (const char* bad : {">", ">=", "=>2", "<>2", ">=2.1 <", "2.1<3", "a/b"})
     EXPECT_THROW(VersionRange::parse(bad), Error) << bad;
