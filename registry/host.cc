@@ -10,6 +10,8 @@
 #include <charconv>
 #include <memory>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -67,6 +69,35 @@ int permitted_processors() {
   return 0;
 }
 
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023": the first word
+// that begins with a digit and has a dot.
+std::string nvidia_driver(const FileSystem& files) {
+  std::string text = files.read("/proc/driver/nvidia/version").value_or("");
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (!word.empty() && is_digit(word.front()) && word.find('.') != std::string::npos) return word;
+    at = end + 1;
+  }
+  return "";
+}
+
+std::vector<std::string> features_of(const std::map<std::string, std::string>& processor) {
+  for (const char* key : {"flags", "Features"}) {
+    auto found = processor.find(key);
+    if (found == processor.end()) continue;
+    std::set<std::string> words;
+    for (std::string_view text = trimmed(found->second); !text.empty(); text = trimmed(text)) {
+      const std::size_t end = std::min(text.find_first_of(kWhiteSpace), text.size());
+      words.emplace(text.substr(0, end));
+      text.remove_prefix(end);
+    }
+    return {words.begin(), words.end()};
+  }
+  return {};
+}
+
 }  // namespace
 
 SystemAnswers ask_system() {
@@ -86,12 +117,16 @@ HostDescription describe_host(const FileSystem& files, const Microarchitectures&
   const std::string cpuinfo = files.read("/proc/cpuinfo").value_or("");
   HostDescription host;
   host.cpu = cpus.detect(cpuinfo, system.machine);
-  host.model = model_of(first_processor(cpuinfo));
+  const std::map<std::string, std::string> processor = first_processor(cpuinfo);
+  host.model = model_of(processor);
+  host.features = features_of(processor);
+  host.vendor = cpus.vendor(cpuinfo, system.machine);
   host.cores = system.cores;
   host.memory_bytes =
       number_of(files.read("/proc/meminfo").value_or(""), "MemTotal:").value_or(0) * 1024;  // given in kB
   host.kernel = system.kernel;
   host.accelerators = accelerators(files);
+  host.driver = nvidia_driver(files);
   host.glibc = system.glibc;
   return host;
 }

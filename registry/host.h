@@ -5,7 +5,7 @@
 
 #include "base/effects.h"
 #include "base/microarchitecture.h"
-#include "registry/image_record.h"
+#include "registry/host_description.h"
 
 namespace kiln {
 
@@ -20,9 +20,9 @@ SystemAnswers ask_system();
 
 // Reads /proc/cpuinfo and /proc/meminfo through `files`; the microarchitecture by archspec's detection rule.
 // What the files do not tell stays empty or 0; without /proc/cpuinfo the microarchitecture is the machine's
-// family. Accelerators: `nvidia` when its driver is loaded (the compute capability is in no file),
-// `amd:gfx90a` and the like from the kernel's list of compute nodes. Throws Error(store) when a file is there
-// but cannot be read.
+// family. Accelerators: `nvidia` when its driver is loaded (the compute capability is in no file), its
+// driver, `amd:gfx90a` and the like from the kernel's list of compute nodes. Throws Error(store) when a file
+// is there but cannot be read.
 HostDescription describe_host(const FileSystem& files, const Microarchitectures& cpus,
                               const SystemAnswers& system);
 

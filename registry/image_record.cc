@@ -128,8 +128,11 @@ Json to_json(const EvidenceRecord& evidence) {
   put(json, "dispatched", evidence.dispatched);
   put(json, "gpu", evidence.gpu);
   put(json, "glibc", evidence.glibc);
+  put(json, "glibc_provided", evidence.glibc_provided);
   put(json, "missing", evidence.missing);
   if (evidence.beyond_target != 0) json["beyond_target"] = evidence.beyond_target;
+  put(json, "exceeding", evidence.exceeding);
+  put(json, "shown_by", evidence.shown_by);
   put(json, "report", evidence.report.text());
   return json;
 }
@@ -155,6 +158,8 @@ Json to_json(const ImageRecord& record) {
   put(json, "accelerators", record.accelerators);
   put(json, "selectors", record.selectors);
   put(json, "labels", record.labels);
+  if (!record.needs.empty()) json["requires"] = to_json(record.needs);
+  put(json, "facts", record.facts);
   if (record.size != 0) json["size"] = record.size;
   put(json, "layout", record.layout);
   put(json, "created", record.created);
@@ -162,18 +167,6 @@ Json to_json(const ImageRecord& record) {
   Json attachments = Json::array();
   for (const auto& attachment : record.attachments) attachments.push_back(to_json(attachment));
   put(json, "attachments", attachments);
-  return json;
-}
-
-Json to_json(const HostDescription& host) {
-  Json json = Json::object();
-  put(json, "cpu", host.cpu);
-  put(json, "model", host.model);
-  if (host.cores != 0) json["cores"] = host.cores;
-  if (host.memory_bytes != 0) json["memory_bytes"] = host.memory_bytes;
-  put(json, "kernel", host.kernel);
-  put(json, "accelerators", host.accelerators);
-  put(json, "glibc", host.glibc);
   return json;
 }
 
@@ -193,8 +186,8 @@ Json to_json(const Measurement& measurement) {
 }
 
 EvidenceRecord evidence_record_from_json(const JsonNode& node) {
-  node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "glibc", "missing",
-                   "beyond_target", "report"});
+  node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "glibc",
+                   "glibc_provided", "missing", "beyond_target", "exceeding", "shown_by", "report"});
   EvidenceRecord evidence;
   evidence.verdict = node.at("verdict").line_of_text();
   evidence.target = text_at(node, "target");
@@ -203,17 +196,20 @@ EvidenceRecord evidence_record_from_json(const JsonNode& node) {
   evidence.dispatched = strings_at(node, "dispatched");
   evidence.gpu = strings_at(node, "gpu");
   evidence.glibc = text_at(node, "glibc");
+  evidence.glibc_provided = text_at(node, "glibc_provided");
   evidence.missing = strings_at(node, "missing");
   evidence.beyond_target = count_at(node, "beyond_target");
+  evidence.exceeding = strings_at(node, "exceeding");
+  evidence.shown_by = map_at(node, "shown_by");
   evidence.report = digest_at(node, "report");
   return evidence;
 }
 
 ImageRecord image_record_from_json(const JsonNode& node) {
-  node.allow_only({"manifest",   "reference", "code",         "repository", "tag",    "immutable_tag",
-                   "key",        "cell",      "application",  "version",    "method", "optimised",
-                   "components", "cpu",       "accelerators", "selectors",  "labels", "size",
-                   "layout",     "created",   "evidence",     "attachments"});
+  node.allow_only({"manifest",   "reference", "code",         "repository",  "tag",      "immutable_tag",
+                   "key",        "cell",      "application",  "version",     "method",   "optimised",
+                   "components", "cpu",       "accelerators", "selectors",   "labels",   "size",
+                   "layout",     "created",   "evidence",     "attachments", "requires", "facts"});
   ImageRecord record;
   record.manifest = digest_at(node, "manifest");
   record.reference = text_at(node, "reference");
@@ -235,6 +231,8 @@ ImageRecord image_record_from_json(const JsonNode& node) {
   record.accelerators = strings_at(node, "accelerators");
   record.selectors = map_at(node, "selectors");
   record.labels = map_at(node, "labels");
+  if (auto needs = node.find("requires")) record.needs = host_needs_from_json(*needs);
+  record.facts = map_at(node, "facts");
   record.size = count_at(node, "size");
   record.layout = text_at(node, "layout");
   record.created = text_at(node, "created");
@@ -244,19 +242,6 @@ ImageRecord image_record_from_json(const JsonNode& node) {
       record.attachments.push_back(attachment_from_json(attachment));
   }
   return record;
-}
-
-HostDescription host_from_json(const JsonNode& node) {
-  node.allow_only({"cpu", "model", "cores", "memory_bytes", "kernel", "accelerators", "glibc"});
-  HostDescription host;
-  host.cpu = text_at(node, "cpu");
-  host.model = text_at(node, "model");
-  host.cores = small_count_at(node, "cores");
-  host.memory_bytes = count_at(node, "memory_bytes");
-  host.kernel = text_at(node, "kernel");
-  host.accelerators = strings_at(node, "accelerators");
-  host.glibc = text_at(node, "glibc");
-  return host;
 }
 
 Measurement measurement_from_json(const JsonNode& node) {

@@ -11,6 +11,8 @@
 #include "base/json.h"
 #include "base/version.h"
 #include "oci/referrer.h"
+#include "registry/host_description.h"
+#include "registry/host_needs.h"
 
 namespace kiln {
 
@@ -31,9 +33,14 @@ struct EvidenceRecord {
   std::vector<std::string> dispatched;     // features that are only chosen at run time
   std::vector<std::string> gpu;            // sm_80, compute_90, gfx90a
   std::string glibc;                       // needed, "" = none
+  std::string glibc_provided{};            // by the image, "" = it has none, or nobody looked
   std::vector<std::string> missing;        // libraries that the image does not have at all
   std::uint64_t beyond_target = 0;         // findings that are not accepted
-  Digest report;                           // the whole of it, a blob of the store
+  std::vector<std::string> exceeding{};    // their features, sorted
+  // A file of the image that shows a finding, by feature, library, GPU code, or "glibc": of what may make the
+  // image unfit for a host.
+  std::map<std::string, std::string> shown_by{};
+  Digest report;  // the whole of it, a blob of the store
   bool empty() const { return verdict.empty(); }
 };
 
@@ -55,9 +62,11 @@ struct ImageRecord {
   std::vector<std::string> accelerators;
   std::map<std::string, std::string> selectors;  // external mapping: further DSL choices it answers
   std::map<std::string, std::string> labels;
-  std::uint64_t size = 0;  // bytes of all layers, compressed
-  std::string layout;      // OCI image layout folder, relative to the state folder
-  std::string created;     // RFC 3339
+  HostNeeds needs{};                           // in JSON "requires"
+  std::map<std::string, std::string> facts{};  // of what is inside: python, cudnn
+  std::uint64_t size = 0;                      // bytes of all layers, compressed
+  std::string layout;                          // OCI image layout folder, relative to the state folder
+  std::string created;                         // RFC 3339
   EvidenceRecord evidence;
   std::vector<Attachment> attachments;
 
@@ -72,16 +81,6 @@ struct ImageRecord {
 };
 
 // A measured speed of one image on one host.
-struct HostDescription {
-  std::string cpu;    // archspec microarchitecture detected
-  std::string model;  // /proc/cpuinfo model name
-  int cores = 0;      // processors this process may use
-  std::uint64_t memory_bytes = 0;
-  std::string kernel;
-  std::vector<std::string> accelerators;
-  std::string glibc;
-};
-
 struct Measurement {
   Digest image;     // manifest digest of the image that was run
   std::string key;  // its plan key: the measurement is of these bits, under whatever name; "" in old ones
@@ -103,11 +102,9 @@ std::string speed_text(const Measurement& measurement);
 
 Json to_json(const EvidenceRecord& evidence);
 Json to_json(const ImageRecord& record);
-Json to_json(const HostDescription& host);
 Json to_json(const Measurement& measurement);
 EvidenceRecord evidence_record_from_json(const JsonNode& node);
 ImageRecord image_record_from_json(const JsonNode& node);
-HostDescription host_from_json(const JsonNode& node);
 Measurement measurement_from_json(const JsonNode& node);
 
 }  // namespace kiln

@@ -77,6 +77,8 @@ class Microarchitectures {
   // The microarchitecture of a Linux host, by archspec's rules: `cpuinfo` is the text of /proc/cpuinfo,
   // `machine` is uname's. A machine that archspec has no rules for (i686) is returned as it is.
   std::string detect(std::string_view cpuinfo, std::string_view machine) const;
+  // Who made it, as archspec calls them (GenuineIntel, AuthenticAMD, ARM); "" where it does not say.
+  std::string vendor(std::string_view cpuinfo, std::string_view machine) const;
 
  private:
   // A further name of a feature: it holds when every rule given holds.

@@ -123,6 +123,11 @@ std::map<std::string, std::string> first_processor(std::string_view cpuinfo) {
   return fields;
 }
 
+std::string Microarchitectures::vendor(std::string_view cpuinfo, std::string_view machine) const {
+  const Processor processor = read_processor(first_processor(cpuinfo), machine, arm_vendors_);
+  return processor.vendor == "generic" ? "" : processor.vendor;
+}
+
 std::string Microarchitectures::detect(std::string_view cpuinfo, std::string_view machine) const {
   const Processor processor = read_processor(first_processor(cpuinfo), machine, arm_vendors_);
   std::vector<const Microarchitecture*> candidates;

@@ -82,6 +82,7 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   const StateLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   HostDescription host = detect_host(invocation.files, invocation.cpus());
+  host.features.clear();  // a hundred words beside each measurement, which compares by model and name
   StepSetup setup = invocation.step_setup(site, state);
   std::map<std::string, IndexEntry> published;  // by the bits, which several names may have
   for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/default_path.h"
+#include "registry/cuda_drivers.h"
+
 namespace kiln {
 namespace {
 
@@ -74,6 +77,42 @@ ImageRecord record_of(const ImageSpec& spec, const LayerChain& built) {
   return record;
 }
 
+// The part of a label's name behind the prefix, for each that has it.
+std::map<std::string, std::string> labels_below(const std::map<std::string, std::string>& labels,
+                                                const std::string& prefix) {
+  std::map<std::string, std::string> below;
+  for (const auto& [name, value] : labels)
+    if (name.starts_with(prefix)) below.emplace(name.substr(prefix.size()), value);
+  return below;
+}
+
+// What the image needs of a host: by the facts of its components, the MPI that is in it, and its own glibc.
+HostNeeds needs_of(const ImageRecord& record, const EvidenceRecord& evidence, const std::string& platform) {
+  auto fact = [&](const char* name) {
+    auto found = record.facts.find(name);
+    return found == record.facts.end() ? Version() : Version(found->second);
+  };
+  HostNeeds needs;
+  if (!record.accelerators.empty()) {
+    needs.cuda = fact("cuda");
+    needs.driver = fact("driver");
+    if (needs.driver.text().empty()) needs.driver = oldest_driver(needs.cuda);
+  }
+  needs.glibc = evidence.glibc_provided.empty() ? fact("glibc") : Version(evidence.glibc_provided);
+  needs.kernel = kernel_floor(needs.glibc, platform);
+  for (const ComponentRecord& component : record.components)
+    if (!mpi_family(component.name).empty()) needs.mpi = {component.name, component.version};
+  if (auto mpi = record.facts.find("mpi"); mpi != record.facts.end()) needs.mpi = mpi_library(mpi->second);
+  if (auto vendor = record.facts.find("cpu_vendor"); vendor != record.facts.end())
+    needs.vendor = vendor->second;
+  return needs;
+}
+
+void add_needs_labels(const HostNeeds& needs, std::map<std::string, std::string>& labels) {
+  for (const auto& [name, value] : to_json(needs).items())
+    labels["io.kiln.requires." + name] = value.get<std::string>();
+}
+
 void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, std::string>& labels) {
   if (evidence.empty()) return;
   auto add = [&](const char* name, const std::vector<std::string>& words) {
@@ -84,6 +123,7 @@ void add_evidence_labels(const EvidenceRecord& evidence, std::map<std::string, s
   add("unconditional", evidence.unconditional);
   add("dispatched", evidence.dispatched);
   add("gpu", evidence.gpu);
+  if (!evidence.glibc.empty()) labels["io.kiln.evidence.glibc"] = evidence.glibc;
   if (!evidence.flags.empty())
     labels["io.kiln.evidence.flags"] = fmt::format("{}", fmt::join(evidence.flags, "; "));
 }
@@ -95,12 +135,16 @@ Artifact compose(const ImageSpec& spec, const LayerChain& built, EvidenceRecord 
   Artifact artifact;
   LayoutImage& image = artifact.image;
   image.config = config_of(spec, built, rfc3339(epoch));
-  add_evidence_labels(evidence, image.config.labels);
+  artifact.record = record_of(spec, built);
+  artifact.record.facts = labels_below(spec.labels, "io.kiln.facts.");
+  artifact.record.needs = needs_of(artifact.record, evidence, image.config.architecture);
+  for (auto* labels : {&image.config.labels, &artifact.record.labels}) {
+    add_needs_labels(artifact.record.needs, *labels);
+    add_evidence_labels(evidence, *labels);
+  }
   for (const BuiltLayer& layer : built.layers) image.layers.push_back(layer.blob);
   image.tag = spec.tag;
   artifact.manifest = manifest_descriptor(image);
-  artifact.record = record_of(spec, built);
-  add_evidence_labels(evidence, artifact.record.labels);
   artifact.record.evidence = std::move(evidence);
   artifact.record.created = rfc3339(epoch);
   artifact.record.manifest = artifact.manifest.digest;

@@ -59,6 +59,37 @@ evidence::Declaration declaration_of(const ImageSpec& spec, const LayerChain& bu
   return declared;
 }
 
+// Libraries that the image does not have at all, and a file that needs each.
+void add_missing(const evidence::Evidence& found, EvidenceRecord& record) {
+  std::map<std::string, std::string> missing;
+  for (const evidence::MissingLibrary& library : found.missing)
+    if (library.elsewhere.empty()) missing.emplace(library.library, "/" + library.file);
+  for (const auto& [library, file] : missing) {
+    record.missing.push_back(library);
+    record.shown_by.emplace(library, file);
+  }
+}
+
+void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
+  std::set<std::string> features;
+  for (const evidence::Excess& excess : found.excesses) {
+    if (!excess.accepted.empty()) continue;
+    ++record.beyond_target;
+    features.insert(excess.feature);
+    record.shown_by.emplace(excess.feature, "/" + excess.file);
+  }
+  record.exceeding.assign(features.begin(), features.end());
+}
+
+// The first file by name that has code for each GPU.
+void add_gpu_code(const evidence::Evidence& found, EvidenceRecord& record) {
+  for (const auto* names : {&found.gpu.sm, &found.gpu.compute, &found.gpu.gfx})
+    record.gpu.insert(record.gpu.end(), names->begin(), names->end());
+  for (const evidence::ElfEntry& entry : found.files)
+    for (const auto* names : {&entry.facts->gpu.sm, &entry.facts->gpu.compute, &entry.facts->gpu.gfx})
+      for (const std::string& name : *names) record.shown_by.emplace(name, "/" + entry.path);
+}
+
 EvidenceRecord record_of(const evidence::Evidence& found, const Digest& report) {
   EvidenceRecord record;
   record.verdict = name_of(found.verdict);
@@ -66,15 +97,12 @@ EvidenceRecord record_of(const evidence::Evidence& found, const Digest& report) 
   record.flags = found.declared.flags;
   record.unconditional = found.unconditional();
   record.dispatched = found.dispatched();
-  for (const auto* names : {&found.gpu.sm, &found.gpu.compute, &found.gpu.gfx})
-    record.gpu.insert(record.gpu.end(), names->begin(), names->end());
   record.glibc = found.glibc.needed;
-  std::set<std::string> missing;
-  for (const evidence::MissingLibrary& library : found.missing)
-    if (library.elsewhere.empty()) missing.insert(library.library);
-  record.missing.assign(missing.begin(), missing.end());
-  for (const evidence::Excess& excess : found.excesses)
-    record.beyond_target += excess.accepted.empty() ? 1 : 0;
+  record.glibc_provided = found.glibc.provided;
+  if (!record.glibc.empty()) record.shown_by.emplace("glibc", "/" + found.glibc.file);
+  add_missing(found, record);
+  add_excesses(found, record);
+  add_gpu_code(found, record);
   record.report = report;
   return record;
 }

@@ -11,13 +11,17 @@
 namespace kiln {
 namespace {
 
+// Of the JSON below, and of what it says: an older one lacks findings that records have by now.
+constexpr int kForm = 2;
+
 // Everything that examine() looks at.
 std::string key_of(const LayerChain& built, const evidence::Declaration& declared,
                    const std::string& version) {
   Json layers = Json::array();
   for (const BuiltLayer& layer : built.layers)
     layers.push_back({layer.blob.digest.text(), layer.diff_id.text()});
-  return Digest::of(Json{{"facts", evidence::facts_version()},
+  return Digest::of(Json{{"form", kForm},
+                         {"facts", evidence::facts_version()},
                          {"version", version},
                          {"layers", layers},
                          {"target", declared.target},

@@ -69,6 +69,22 @@ void add_oci(Labels& labels, const Components& components, const RecipeBook& rec
     add(labels, "org.opencontainers.image.source", version->source_url);
 }
 
+// Facts that say what is inside an image, or what it asks of a host: of the components in layering order, the
+// last that has one. A base's Python is the distribution's, and inside only where the base is the framework.
+void add_facts(Labels& labels, const Components& components, const RecipeBook& recipes) {
+  for (const ComponentUse& use : components) {
+    const Recipe* recipe = recipes.find(use.kind, use.name);
+    const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(use.version);
+    if (version == nullptr) continue;
+    const bool base = use.kind == Kind::base;
+    for (const char* name : {"driver", "cuda", "cudnn", "glibc", "rocm"})
+      if (base) add(labels, fmt::format("io.kiln.facts.{}", name).c_str(), version->fact(name));
+    for (const char* name : {"python", "mpi", "cpu_vendor"})
+      if (!base || !version->fact("framework").empty())
+        add(labels, fmt::format("io.kiln.facts.{}", name).c_str(), version->fact(name));
+  }
+}
+
 }  // namespace
 
 Labels component_labels(const Components& components, bool optimised, const std::string& optimise,
@@ -87,6 +103,7 @@ Labels component_labels(const Components& components, bool optimised, const std:
   add(labels, "io.kiln.compilers", joined(names_of(components, Kind::compiler), " "));
   add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
   add(labels, "io.kiln.components", joined(all, " "));
+  add_facts(labels, components, recipes);
   add(labels, "io.kiln.optimise", optimise);
   add(labels, "io.kiln.optimised", optimised ? "true" : "false");
   return labels;

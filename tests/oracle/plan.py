@@ -119,6 +119,12 @@ class Image:
             "io.kiln.cell": self.cell.id,
             "io.kiln.flags": "; ".join(flags),
         }
+        for one in self.components:
+            facts, base = one.recipe.facts(one.version), one.recipe.kind == "base"
+            inside = ("python", "mpi", "cpu_vendor") if not base or facts.get("framework") else ()
+            for name in inside + (("driver", "cuda", "cudnn", "glibc", "rocm") if base else ()):
+                if facts.get(name):
+                    labels["io.kiln.facts." + name] = facts[name]
         return {name: value for name, value in labels.items() if value}
 
     def document(self):

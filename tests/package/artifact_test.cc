@@ -129,6 +129,39 @@ TEST_F(Compose, EvidenceIsInTheLabels) {
   EXPECT_NE(artifact.manifest.digest, composed().manifest.digest);
 }
 
+TEST_F(Compose, WhatItNeedsOfAHostIsInRecordAndLabels) {
+  spec.target.accelerators = {"nvidia:sm_80"};
+  spec.components.push_back({Kind::distributed, "openmpi", Version("4.1.6"), "distro", false, true, ""});
+  spec.labels["io.kiln.facts.cuda"] = "12.9";
+  spec.labels["io.kiln.facts.python"] = "3.12";
+  EvidenceRecord evidence;
+  evidence.verdict = "conforms";
+  evidence.glibc = "2.38";
+  evidence.glibc_provided = "2.39";
+  const Artifact artifact = compose(spec, built, evidence, 315532800);
+  EXPECT_EQ(to_json(artifact.record.needs).dump(),
+            R"({"cuda":"12.9","driver":"525.60.13","glibc":"2.39","kernel":"3.2","mpi":"openmpi@4.1.6"})");
+  EXPECT_EQ(artifact.record.facts,
+            (std::map<std::string, std::string>{{"cuda", "12.9"}, {"python", "3.12"}}));
+  for (const auto* labels : {&artifact.record.labels, &artifact.image.config.labels}) {
+    EXPECT_EQ(labels->at("io.kiln.requires.driver"), "525.60.13");
+    EXPECT_EQ(labels->at("io.kiln.requires.mpi"), "openmpi@4.1.6");
+    EXPECT_EQ(labels->at("io.kiln.evidence.glibc"), "2.38");
+  }
+  const ImageRecord again =
+      image_record_from_json(JsonDocument::parse(to_json(artifact.record).dump(), "r").root());
+  EXPECT_EQ(to_json(again), to_json(artifact.record));
+}
+
+TEST_F(Compose, AComponentSaysItsDriver) {
+  spec.target.accelerators = {"nvidia:sm_80"};
+  spec.labels["io.kiln.facts.cuda"] = "12.9";
+  spec.labels["io.kiln.facts.driver"] = "560";
+  EXPECT_EQ(composed().record.needs.driver.text(), "560");
+  spec.target.accelerators.clear();
+  EXPECT_EQ(composed().record.needs.driver.text(), "") << "an image for processors asks for no driver";
+}
+
 TEST_F(Compose, TheLayoutIsWhatOciSays) {
   Artifact artifact = composed();
   written(artifact);

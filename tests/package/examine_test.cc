@@ -31,6 +31,9 @@ TEST_F(Examine, CodeBeyondTheTargetIsFoundAndRefused) {
   Contents contents = examined();
   EXPECT_EQ(contents.evidence.verdict, "exceeds");
   EXPECT_GT(contents.evidence.beyond_target, 0u);
+  ASSERT_FALSE(contents.evidence.exceeding.empty());
+  for (const std::string& feature : contents.evidence.exceeding)
+    EXPECT_EQ(contents.evidence.shown_by.at(feature), "/opt/libf.so") << feature;
   EXPECT_NE(contents.excess.find("code exceeds the target x86_64_v3: /opt/libf.so"), std::string::npos)
       << contents.excess;
   try {

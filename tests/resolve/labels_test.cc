@@ -56,6 +56,26 @@ TEST(Labels, ComponentsAreListedByKind) {
             "library/mkl@2025.0:distro library/openblas@0.3.29:distro");
 }
 
+TEST(Labels, FactsThatSayWhatIsInside) {
+  std::vector<RecipeDraft> recipes = demo_recipes();
+  recipes.push_back(RecipeDraft(Kind::base, "cuda", {"12.9"})
+                        .fact("12.9", "cuda", "12.9")
+                        .fact("12.9", "driver", "525.60.13")
+                        .fact("12.9", "python", "3.12")
+                        .fact("12.9", "flavour", "base"));
+  const std::vector<ComponentUse> components = {used(Kind::base, "cuda", "12.9"),
+                                                used(Kind::framework, "pytorch", "2.6.0")};
+  Labels labels = labels_of(components, recipes);
+  EXPECT_EQ(label(labels, "io.kiln.facts.cuda"), "12.9");
+  EXPECT_EQ(label(labels, "io.kiln.facts.driver"), "525.60.13");
+  EXPECT_EQ(label(labels, "io.kiln.facts.python"), "3.13") << "the framework's, not the distribution's";
+  EXPECT_EQ(label(labels, "io.kiln.facts.flavour"), "-");
+  EXPECT_EQ(label(labels_of({components[0]}, recipes), "io.kiln.facts.python"), "-")
+      << "that a distribution has one does not mean that it is inside";
+  recipes.back().fact("12.9", "framework", "2.20");
+  EXPECT_EQ(label(labels_of({components[0]}, recipes), "io.kiln.facts.python"), "3.12") << "here it is";
+}
+
 TEST(Labels, WhatIsNotThereHasNoLabel) {
   Labels labels =
       labels_of({used(Kind::base, "debian", "trixie"), used(Kind::library, "openblas", "0.3.29")});

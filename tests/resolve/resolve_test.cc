@@ -362,6 +362,7 @@ TEST(ResolveTest, LabelsSayWhatIsInTheImage) {
        "base/debian@trixie:distro toolchain/python@3.13:distro framework/pytorch@2.6.0:distro "
        "library/openblas@0.3.29:distro"},
       {"io.kiln.cpu.target", "x86_64_v3"},
+      {"io.kiln.facts.python", "3.13"},
       {"io.kiln.framework", "pytorch"},
       {"io.kiln.framework.version", "2.6.0"},
       {"io.kiln.key", spec.key},

@@ -20,6 +20,8 @@ FROM base AS image
 LABEL io.kiln.cell="cntk-2.7-hub-broadwell-cntk-hub_2.7-cpu-python3.5" \
       io.kiln.components="base/cntk-hub@2.7-cpu-python3.5:hub framework/cntk@2.7:hub" \
       io.kiln.cpu.target="broadwell" \
+      io.kiln.facts.cuda="none" \
+      io.kiln.facts.python="3.5" \
       io.kiln.framework="cntk" \
       io.kiln.framework.version="2.7" \
       io.kiln.key="bd3d692804a08044c6b813368e32d4af5211c95c0a0db158d7727285d2a9e8df" \

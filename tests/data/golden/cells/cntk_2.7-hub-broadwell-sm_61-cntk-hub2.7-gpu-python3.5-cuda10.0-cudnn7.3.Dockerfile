@@ -20,6 +20,9 @@ FROM base AS image
 LABEL io.kiln.cell="cntk-2.7-hub-broadwell_nvidia_sm_61-cntk-hub_2.7-gpu-python3.5-cuda10.0-cudnn7.3" \
       io.kiln.components="base/cntk-hub@2.7-gpu-python3.5-cuda10.0-cudnn7.3:hub framework/cntk@2.7:hub" \
       io.kiln.cpu.target="broadwell" \
+      io.kiln.facts.cuda="10.0" \
+      io.kiln.facts.cudnn="7.3" \
+      io.kiln.facts.python="3.5" \
       io.kiln.framework="cntk" \
       io.kiln.framework.version="2.7" \
       io.kiln.gpu.targets="sm_61" \

@@ -271,6 +271,8 @@ LABEL io.kiln.cell="pytorch-1.4.0-source-glow-broadwell-ubuntu_18.04" \
       io.kiln.compilers="glow@b809e18" \
       io.kiln.components="base/ubuntu@18.04:hub toolchain/python@3.6:vendor framework/pytorch@1.4.0:source compiler/glow@b809e18:source" \
       io.kiln.cpu.target="broadwell" \
+      io.kiln.facts.glibc="2.27" \
+      io.kiln.facts.python="3.6" \
       io.kiln.flags="CFLAGS=-O2 -march=broadwell -mtune=broadwell; CXXFLAGS=-O2 -march=broadwell -mtune=broadwell" \
       io.kiln.framework="pytorch" \
       io.kiln.framework.version="1.4.0" \

@@ -180,6 +180,11 @@ LABEL io.kiln.cell="pytorch-2.12.1-source-inductor-x86_64_v3_nvidia_sm_70-cuda_1
       io.kiln.compilers="inductor@builtin" \
       io.kiln.components="base/cuda@12.6.3-cudnn-runtime-ubuntu24.04:hub toolchain/python@3.12:distro framework/pytorch@2.12.1:source compiler/inductor@builtin:distro" \
       io.kiln.cpu.target="x86_64_v3" \
+      io.kiln.facts.cuda="12.6" \
+      io.kiln.facts.cudnn="9" \
+      io.kiln.facts.driver="525.60.13" \
+      io.kiln.facts.glibc="2.39" \
+      io.kiln.facts.python="3.12" \
       io.kiln.flags="CFLAGS=-O2 -march=x86-64-v3 -mtune=generic; CXXFLAGS=-O2 -march=x86-64-v3 -mtune=generic" \
       io.kiln.framework="pytorch" \
       io.kiln.framework.version="2.12.1" \

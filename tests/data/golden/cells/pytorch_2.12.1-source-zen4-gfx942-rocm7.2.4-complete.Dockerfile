@@ -155,6 +155,9 @@ ENV PATH="/opt/kiln/pytorch/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
 LABEL io.kiln.cell="pytorch-2.12.1-source-zen4_amd_gfx942-rocm_7.2.4-complete" \
       io.kiln.components="base/rocm@7.2.4-complete:hub toolchain/python@3.12:distro framework/pytorch@2.12.1:source" \
       io.kiln.cpu.target="zen4" \
+      io.kiln.facts.glibc="2.39" \
+      io.kiln.facts.python="3.12" \
+      io.kiln.facts.rocm="7.2" \
       io.kiln.flags="CFLAGS=-O2 -march=znver4 -mtune=znver4; CXXFLAGS=-O2 -march=znver4 -mtune=znver4" \
       io.kiln.framework="pytorch" \
       io.kiln.framework.version="2.12.1" \

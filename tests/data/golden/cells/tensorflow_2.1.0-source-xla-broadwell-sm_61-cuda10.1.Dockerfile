@@ -271,6 +271,11 @@ LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell_nvidia_sm_61-cuda_10.1
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/cuda@10.1:vendor toolchain/python@3.6:vendor framework/tensorflow@2.1.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="broadwell" \
+      io.kiln.facts.cuda="10.1" \
+      io.kiln.facts.cudnn="7.6" \
+      io.kiln.facts.driver="418.39" \
+      io.kiln.facts.glibc="2.27" \
+      io.kiln.facts.python="3.6" \
       io.kiln.flags="KILN_BAZEL_COPTS=--copt=-march=broadwell --copt=-mtune=broadwell" \
       io.kiln.framework="tensorflow" \
       io.kiln.framework.version="2.1.0" \

@@ -245,6 +245,8 @@ LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell-ubuntu_18.04" \
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/ubuntu@18.04:hub toolchain/python@3.6:vendor framework/tensorflow@2.1.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="broadwell" \
+      io.kiln.facts.glibc="2.27" \
+      io.kiln.facts.python="3.6" \
       io.kiln.flags="KILN_BAZEL_COPTS=--copt=-march=broadwell --copt=-mtune=broadwell" \
       io.kiln.framework="tensorflow" \
       io.kiln.framework.version="2.1.0" \

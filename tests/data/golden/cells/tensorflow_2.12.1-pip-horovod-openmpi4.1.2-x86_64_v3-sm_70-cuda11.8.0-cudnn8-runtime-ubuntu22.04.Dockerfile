@@ -209,6 +209,11 @@ ENV PATH="/opt/kiln/tensorflow/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/us
 LABEL io.kiln.cell="tensorflow-2.12.1-pip-openmpi_4.1.2+horovod-x86_64_v3_nvidia_sm_70-cuda_11.8.0-cudnn8-runtime-ubuntu22.04" \
       io.kiln.components="base/cuda@11.8.0-cudnn8-runtime-ubuntu22.04:hub toolchain/python@3.10:distro framework/tensorflow@2.12.1:pip distributed/openmpi@4.1.2:distro distributed/horovod@0.28.1:source" \
       io.kiln.cpu.target="x86_64_v3" \
+      io.kiln.facts.cuda="11.8" \
+      io.kiln.facts.cudnn="8" \
+      io.kiln.facts.driver="450.80.02" \
+      io.kiln.facts.glibc="2.35" \
+      io.kiln.facts.python="3.10" \
       io.kiln.flags="CFLAGS=-O2 -march=x86-64-v3 -mtune=generic; CXXFLAGS=-O2 -march=x86-64-v3 -mtune=generic" \
       io.kiln.framework="tensorflow" \
       io.kiln.framework.version="2.12.1" \

@@ -257,6 +257,10 @@ LABEL io.kiln.cell="tensorflow-2.20.0-source-xla-zen4_nvidia_sm_90-cuda_12.9.1-b
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/cuda@12.9.1-base-ubuntu24.04:hub toolchain/python@3.12:distro framework/tensorflow@2.20.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="zen4" \
+      io.kiln.facts.cuda="12.9" \
+      io.kiln.facts.driver="525.60.13" \
+      io.kiln.facts.glibc="2.39" \
+      io.kiln.facts.python="3.12" \
       io.kiln.flags="KILN_BAZEL_COPTS=--copt=-march=znver4 --copt=-mtune=znver4" \
       io.kiln.framework="tensorflow" \
       io.kiln.framework.version="2.20.0" \
