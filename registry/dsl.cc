@@ -88,6 +88,7 @@ class Reader {
     if (auto target = present(job, "target")) {
       note_unknown(*target, dsl_words::target(), Part::running, {"host"});
       read_host(*target);
+      if (auto name = present(*target, "name"); name && !name->string().empty()) query_.target = *name;
     }
     read_host(job);
     std::string app_tag;
@@ -113,6 +114,7 @@ class Reader {
   void read_optimisation(const JsonNode& node, const std::string& app_tag) {
     Words known = dsl_words::optimisation();
     for (const auto& type : dsl_words::app_types()) known.push_back("app_type-" + type);
+    known.insert(known.end(), dsl_words::older_optimisation().begin(), dsl_words::older_optimisation().end());
     note_unknown(node, known, Part::choices);
     note_unknown_in(node, "autotuning", dsl_words::autotuning());
     auto enabled = present(node, "enable_opt_build");
@@ -120,12 +122,18 @@ class Reader {
     if (auto workload = present(node, "workload")) query_.workload = workload->name();
     if (auto format = present(node, "format"))
       query_.format = word_of(*format, dsl_words::formats(), "format");
-    if (auto build = present(node, "opt_build")) read_opt_build(*build);
+    for (const char* key : {"opt_build", "arch_build"}) {
+      auto build = present(node, key);
+      if (!build) continue;
+      read_opt_build(*build);
+      if (!*query_.opt_build && forget_target()) note_unapplied(node, key);
+    }
     query_.app_type = app_type(node);
     auto part = present(node, "app_type-" + query_.app_type);
+    const std::string older = read_older_words(node);
     if (!part) {
-      query_.application = app_tag;
-      if (app_tag.empty() && !query_.app_type.empty())
+      query_.application = app_tag.empty() ? older : app_tag;
+      if (query_.application.empty() && !query_.app_type.empty())
         node.fail(fmt::format("expected the key 'app_type-{}'", query_.app_type));
     } else if (query_.app_type == "hpc") {
       read_hpc(*part, app_tag);
@@ -134,6 +142,25 @@ class Reader {
     } else {
       read_ai(*part);
     }
+  }
+
+  // The application that `app_name` names, with the version of `app_build`; "" mostly.
+  std::string read_older_words(const JsonNode& node) {
+    static const std::map<std::string, std::string> kNow = {
+        {"arch_build", "opt_build"},
+        {"app_name",
+         "the framework in app_type-ai_training, the library in app_type-hpc, or application.app_tag"},
+        {"app_build", "the version in the framework's or the library's part"}};
+    for (const auto& [word, now] : kNow)
+      if (present(node, word))
+        reading_.notes.push_back(
+            {node.where_key(word), fmt::format("'{}' is an older word of MODAK's", word), "write " + now});
+    if (auto build = present(node, "app_build")) {
+      note_unknown(*build, {"version"}, Part::choices);
+      if (auto version = present(*build, "version")) query_.version = version_range(*version);
+    }
+    auto name = present(node, "app_name");
+    return name ? lower_case(name->name()) : "";
   }
 
   // Not always written: then it is the part that is there.
@@ -155,6 +182,23 @@ class Reader {
     if (query_.acc_type == "none") query_.acc_type.clear();
     if (auto cpu = present(node, "cpu")) query_.cpu = cpu->name();
     if (auto gpu = present(node, "gpu")) query_.gpu = gpu->name();
+  }
+
+  // Without an optimised build MODAK looks neither at the target nor at the framework's options: the stock
+  // image is asked for, whatever stands beside.
+  void note_unapplied(const JsonNode& object, const std::string& key) {
+    reading_.notes.push_back({object.where_key(key),
+                              fmt::format("'{}' is not applied: the stock image is asked for", key),
+                              "enable_opt_build: true asks for more"});
+  }
+
+  bool forget_target() {  // false: there was none
+    bool any = false;
+    for (std::string* word : {&query_.cpu_type, &query_.acc_type, &query_.cpu, &query_.gpu}) {
+      any = any || !word->empty();
+      word->clear();
+    }
+    return any;
   }
 
   void read_data(const JsonNode& part) {
@@ -189,6 +233,8 @@ class Reader {
   void read_framework(const JsonNode& node) {
     Words known = dsl_words::framework();
     known.insert(known.end(), compilers_.begin(), compilers_.end());
+    const bool stock = !query_.opt_build.value_or(false);
+    const auto selectors = query_.selectors;
     for (const auto& [key, value] : node.members()) {
       if (value.is_null()) continue;
       std::string word = lower_case(key);
@@ -196,15 +242,26 @@ class Reader {
         query_.version = version_range(value);
       } else if (word == "method") {
         query_.method = lower_case(value.name());
-      } else if (word == "compilers") {
-        for (const auto& name : value.strings()) query_.compilers[lower_case(name)] = true;
-      } else if (contains(compilers_, word)) {
-        query_.compilers[word] = flag(value);
-      } else if (word != "backend" && !nearest(word, known).empty()) {
+      } else if (!contains(known, word) && !nearest(word, known).empty()) {
         note_key(node, key, known, true);  // a misspelling, not a further choice
       } else {
-        query_.selectors[word] = scalar_text(value);
+        read_option(word, value);
+        const bool none = contains(compilers_, word) && !query_.compilers[word];
+        if (stock && !none) note_unapplied(node, key);
       }
+    }
+    if (!stock) return;
+    query_.compilers.clear();
+    query_.selectors = selectors;
+  }
+
+  void read_option(const std::string& word, const JsonNode& value) {
+    if (word == "compilers") {
+      for (const auto& name : value.strings()) query_.compilers[lower_case(name)] = true;
+    } else if (contains(compilers_, word)) {
+      query_.compilers[word] = flag(value);
+    } else {
+      query_.selectors[word] = scalar_text(value);
     }
   }
 

@@ -30,6 +30,7 @@ struct ImageQuery {
       compilers;  // "xla": true asked for, false forbidden; not named = must be absent
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
+  std::optional<JsonNode> target;                // the name of the machines that the job is for
   bool allow_failing = false;                    // not of the document: images that fail a test of today, too
 };
 

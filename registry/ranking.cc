@@ -1,136 +1,132 @@
 #include "registry/ranking.h"
 
 #include <algorithm>
-#include <climits>
 #include <compare>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
+
+#include "registry/host_clauses.h"
+#include "registry/select_clauses.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kUnmeasured = INT_MAX;
-
-// Speeds compare only where everything else is the same.
-using Workload = std::pair<std::string, std::string>;            // name, unit
-using MeasuredHost = std::tuple<std::string, std::string, int>;  // model, microarchitecture, cores
-
-Workload workload_of(const Measurement& measurement) { return {measurement.workload, measurement.unit}; }
-
-MeasuredHost host_of(const Measurement& measurement) {
-  return {measurement.host.model, measurement.host.cpu, measurement.host.cores};
-}
-
-// The one that most candidates were measured with; of equals the first by name.
-std::optional<Workload> choose_workload(const std::string& asked, const std::vector<Candidate>& candidates) {
-  std::map<Workload, std::size_t> images;
-  for (const auto& candidate : candidates) {
-    std::set<Workload> seen;
-    for (const auto& measurement : candidate.entry->measurements) {
-      if (asked.empty() || measurement.workload == asked) seen.insert(workload_of(measurement));
-    }
-    for (const auto& workload : seen) ++images[workload];
-  }
-  auto best = std::max_element(images.begin(), images.end(),
-                               [](const auto& a, const auto& b) { return a.second < b.second; });
-  return best == images.end() ? std::nullopt : std::optional(best->first);
-}
-
-// 0 is the same processor with as many cores.
-int distance(const HostDescription& measured, const Host& host, const Microarchitectures& cpus) {
-  if (!host.known) return 0;
-  const HostDescription& here = host.description;
-  if (!here.model.empty() && measured.model == here.model) return measured.cores == here.cores ? 0 : 1;
-  if (!here.cpu.empty() && measured.cpu == here.cpu) return 2;
-  return cpus.runs(here.cpu, measured.cpu) || cpus.runs(measured.cpu, here.cpu) ? 3 : 4;
-}
-
-// Hosts in the order in which their measurements count: nearest first, then the one with most images.
-std::map<MeasuredHost, int> order_hosts(const Workload& workload, const std::vector<Candidate>& candidates,
-                                        const Host& host, const Microarchitectures& cpus) {
-  std::map<MeasuredHost, std::pair<int, std::set<const IndexEntry*>>> hosts;
-  for (const auto& candidate : candidates) {
-    for (const auto& measurement : candidate.entry->measurements) {
-      if (workload_of(measurement) != workload) continue;
-      auto& found = hosts[host_of(measurement)];
-      found.first = distance(measurement.host, host, cpus);
-      found.second.insert(candidate.entry);
+// The processor and the GPUs that code is good for: the host's, or where there is none those that the
+// question names.
+class Aim {
+ public:
+  Aim(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
+      : query_(&query), cpus_(&cpus) {
+    if (host.known && cpus.find(host.description.cpu) != nullptr) {
+      known_.emplace(host.description, cpus);
+    } else if (cpus.find(query.cpu) != nullptr) {
+      asked_.cpu = query.cpu;
+      cpu_.emplace(asked_, cpus);
     }
   }
-  std::vector<std::tuple<int, std::size_t, MeasuredHost>> order;  // second: more images sort first
-  order.reserve(hosts.size());
-  for (const auto& [name, found] : hosts)
-    order.emplace_back(found.first, SIZE_MAX - found.second.size(), name);
-  std::sort(order.begin(), order.end());
-  std::map<MeasuredHost, int> positions;
-  for (const auto& [near, images, name] : order) positions.emplace(name, static_cast<int>(positions.size()));
-  return positions;
-}
 
-// The latest measurement on the nearest host.
-void attach_measurement(Ranked& ranked, const Workload& workload, const std::map<MeasuredHost, int>& hosts) {
-  for (const auto& measurement : ranked.candidate.entry->measurements) {
-    if (workload_of(measurement) != workload) continue;
-    int group = hosts.at(host_of(measurement));
-    const Measurement* held = ranked.candidate.measured;
-    bool later = held != nullptr && group == ranked.host_group &&
-                 std::tie(measurement.taken, held->median) > std::tie(held->taken, measurement.median);
-    if (held == nullptr || group < ranked.host_group || later) {
-      ranked.candidate.measured = &measurement;
-      ranked.host_group = group;
-    }
+  void fill(Ranked& ranked, const ImageRecord& image) const {
+    const Microarchitecture* target = cpus_->find(image.cpu);
+    const HostCpu* cpu = known_ ? &known_->cpu() : cpu_ ? &*cpu_ : nullptr;
+    if (cpu != nullptr)
+      ranked.cpu = target == nullptr ? CpuFit{} : cpu->fit(*target);
+    else if (target != nullptr)
+      ranked.cpu_reach = reach(image, *target);
+    ranked.gpu = gpu(image, target);
+    if (ranked.gpu.level == GpuFit::Level::unnamed) ranked.gpu_reach = gpu_reach(image);
   }
-}
 
-std::size_t specificity(const ImageRecord& image, const Microarchitectures& cpus) {
-  const Microarchitecture* cpu = cpus.find(image.cpu);
-  std::size_t named_gpus =
-      std::count_if(image.accelerators.begin(), image.accelerators.end(),
-                    [](const std::string& text) { return text.find(':') != std::string::npos; });
-  return (cpu == nullptr ? 0 : 1 + cpu->ancestors.size()) + (named_gpus > 0 ? 1 : 0);
-}
+ private:
+  static CpuReach reach(const ImageRecord& image, const Microarchitecture& target) {
+    const std::vector<std::string> beyond = exceeding_features(image, &target);
+    return reach_of(target, {beyond.begin(), beyond.end()});
+  }
+
+  GpuFit gpu(const ImageRecord& image, const Microarchitecture* target) const {
+    const GpuFit unnamed{GpuFit::Level::unnamed, 0};
+    if (known_) return gpu_fit(ImageOnHost{image, target, *known_, query_->acc_type}).value_or(unnamed);
+    if (query_->gpu.empty()) return unnamed;
+    auto [vendor, code] = asked_gpu(query_->gpu);
+    return gpu_fit(image, vendor, code);
+  }
+
+  static GpuReach gpu_reach(const ImageRecord& image) {
+    GpuReach reach{false, 0, SIZE_MAX - image.accelerators.size()};
+    for (const std::string& accelerator : image.accelerators) {
+      const std::string code = split_accelerator(accelerator).second;
+      const int number = compute_capability(code);
+      reach.named = reach.named || !code.empty();
+      if (number != 0 && (reach.lowest == 0 || number < reach.lowest)) reach.lowest = number;
+    }
+    return reach;
+  }
+
+  const ImageQuery* query_;
+  const Microarchitectures* cpus_;
+  std::optional<KnownHost> known_;
+  HostDescription asked_;
+  std::optional<HostCpu> cpu_;
+};
 
 struct Comparison {
   std::strong_ordering order;
   Preference by;
 };
 
+// Of two ways in which "less" is better.
+template <typename Value>
+bool differ(const Value& a, const Value& b, Preference by, Comparison& comparison) {
+  comparison = {a <=> b, by};
+  return std::is_neq(comparison.order);
+}
+
 Comparison compare(const ImageQuery& query, const Ranked& a, const Ranked& b) {
   const ImageRecord& left = a.candidate.entry->image;
   const ImageRecord& right = b.candidate.entry->image;
-  if (auto order = a.host_group <=> b.host_group; std::is_neq(order)) return {order, Preference::measured};
-  if (a.candidate.measured != nullptr && b.candidate.measured != nullptr &&
-      a.candidate.measured->median != b.candidate.measured->median) {
-    bool faster = a.candidate.measured->median < b.candidate.measured->median;
-    return {faster ? std::strong_ordering::less : std::strong_ordering::greater, Preference::speed};
-  }
-  if (query.opt_build.value_or(false) && left.optimised != right.optimised) {
-    return {right.optimised <=> left.optimised, Preference::optimised};
-  }
-  if (query.acc_type.empty() && left.accelerators.size() != right.accelerators.size()) {
-    return {left.accelerators.size() <=> right.accelerators.size(), Preference::fewer_accelerators};
-  }
-  if (auto order = b.specificity <=> a.specificity; std::is_neq(order))
-    return {order, Preference::specific_target};
-  if (auto order = right.version <=> left.version; std::is_neq(order)) return {order, Preference::version};
-  auto last = std::tie(a.name, left.code, left.manifest) <=> std::tie(b.name, right.code, right.manifest);
-  return {last, Preference::name};
+  Comparison result{std::strong_ordering::equal, Preference::name};
+  if (differ(a.pre_release, b.pre_release, Preference::released, result)) return result;
+  if (differ(a.speed.measured == nullptr, b.speed.measured == nullptr, Preference::measured, result))
+    return result;
+  if (differ(a.speed.speed_class, b.speed.speed_class, Preference::speed, result)) return result;
+  if (query.opt_build.value_or(false) &&
+      differ(right.optimised, left.optimised, Preference::optimised, result))
+    return result;
+  if (query.acc_type.empty() &&
+      differ(left.accelerators.size(), right.accelerators.size(), Preference::fewer_accelerators, result))
+    return result;
+  if (differ(a.gpu, b.gpu, Preference::gpu_code, result)) return result;
+  if (differ(a.gpu_reach, b.gpu_reach, Preference::gpu_reach, result)) return result;
+  if (differ(b.cpu, a.cpu, Preference::cpu_code, result)) return result;
+  if (differ(a.cpu_reach, b.cpu_reach, Preference::cpu_reach, result)) return result;
+  if (differ(right.version, left.version, Preference::version, result)) return result;
+  if (differ(a.doubtful, b.doubtful, Preference::state, result)) return result;
+  differ(std::tie(a.name, left.code, left.manifest), std::tie(b.name, right.code, right.manifest),
+         Preference::name, result);
+  return result;
 }
 
 }  // namespace
 
 std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualifying, const Host& host,
                          const Microarchitectures& cpus) {
-  auto workload = choose_workload(query.workload, qualifying);
-  std::map<MeasuredHost, int> hosts;
-  if (workload) hosts = order_hosts(*workload, qualifying, host, cpus);
+  std::vector<const IndexEntry*> entries;
+  entries.reserve(qualifying.size());
+  for (const Candidate& candidate : qualifying) entries.push_back(candidate.entry);
+  auto speeds = comparable_speeds(entries, query.workload, host.known ? &host.description : nullptr);
+  const bool any_version = query.version.names_pre_release();
+  const Aim aim(query, host, cpus);
   std::vector<Ranked> ranked;
-  for (auto& candidate : qualifying) {
-    const ImageRecord& image = candidate.entry->image;
-    Ranked item{std::move(candidate), image.name(), specificity(image, cpus), kUnmeasured};
-    if (workload) attach_measurement(item, *workload, hosts);
+  ranked.reserve(qualifying.size());
+  for (Candidate& candidate : qualifying) {
+    const IndexEntry& entry = *candidate.entry;
+    Ranked item{};
+    item.candidate = std::move(candidate);
+    item.name = entry.image.name();
+    item.pre_release = !any_version && entry.image.version.is_pre_release();
+    if (auto found = speeds.find(&entry); found != speeds.end()) item.speed = found->second;
+    item.candidate.measured = item.speed.measured;
+    item.doubtful = entry.stale || entry.image.external();
+    aim.fill(item, entry.image);
     ranked.push_back(std::move(item));
   }
   std::sort(ranked.begin(), ranked.end(),

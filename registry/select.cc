@@ -21,9 +21,9 @@ std::string measured_text(const Measurement& measurement) {
 }
 
 std::string speed_against(const Ranked& winner, const Ranked& other) {
-  double factor = other.candidate.measured->median / winner.candidate.measured->median;
-  return factor == 1 ? "as fast as " + other.name
-                     : fmt::format("{:.2f} times as fast as {}", factor, other.name);
+  if (winner.speed.speed_class == other.speed.speed_class) return "as fast as " + other.name;
+  const double factor = times_as_fast(*winner.candidate.measured, *other.candidate.measured);
+  return fmt::format("{:.2f} times as fast as {}", factor, other.name);
 }
 
 // Against the next one, and against the best stock image when that is another: this is what an optimised
@@ -33,7 +33,7 @@ std::string speed_reason(const std::vector<Ranked>& ranked) {
   std::string text = measured_text(*winner.candidate.measured);
   std::string against;
   bool stock_named = !winner.candidate.entry->image.optimised;
-  for (std::size_t i = 1; i < ranked.size() && ranked[i].host_group == winner.host_group; ++i) {
+  for (std::size_t i = 1; i < ranked.size() && ranked[i].candidate.measured != nullptr; ++i) {
     bool stock = !ranked[i].candidate.entry->image.optimised;
     if (i > 1 && (stock_named || !stock)) continue;
     against += (against.empty() ? ": " : ", ") + speed_against(winner, ranked[i]);
@@ -48,26 +48,61 @@ std::string target_text(const ImageRecord& image) {
   return text;
 }
 
+std::string gpu_text(const Ranked& ranked) {
+  switch (ranked.gpu.level) {
+    case GpuFit::Level::own:
+      return "code for this GPU with its own features";
+    case GpuFit::Level::exact:
+      return "code for this GPU";
+    case GpuFit::Level::older:
+      return "code for an older GPU of this generation";
+    case GpuFit::Level::ptx:
+      return "PTX, which the driver compiles";
+    case GpuFit::Level::unnamed:
+    case GpuFit::Level::none:
+      break;
+  }
+  return "code for GPUs that are not named";
+}
+
+std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
+  if (winner.gpu.level == next.gpu.level)
+    return fmt::format("its {} is nearer to this GPU than that of {}", gpu_text(winner), next.name);
+  return fmt::format("has {}; {} has {}", gpu_text(winner), next.name, gpu_text(next));
+}
+
+std::string state_text(const IndexEntry& entry) {
+  return entry.stale ? "is stale" : "is a mapping, and not tested here";
+}
+
 std::string preference_reason(const ImageQuery& query, const Ranked& winner, const Ranked& next) {
   const ImageRecord& image = winner.candidate.entry->image;
   const ImageRecord& other = next.candidate.entry->image;
   switch (first_difference(query, winner, next)) {
+    case Preference::released:
+      return fmt::format("a release; {} of {} is none", other.version.text(), next.name);
     case Preference::measured:
-      return next.candidate.measured == nullptr
-                 ? fmt::format("{} is not measured", next.name)
-                 : fmt::format("{} is measured on a host less like this one only", next.name);
+      return fmt::format("{} is not measured where it compares", next.name);
     case Preference::speed:
       return "";
     case Preference::optimised:
       return fmt::format("an optimised build, which is asked for; {} is not", next.name);
     case Preference::fewer_accelerators:
       return fmt::format("needs fewer accelerators than {}", next.name);
-    case Preference::specific_target:
-      return fmt::format("built for {}, more specific than {} of {}", target_text(image), target_text(other),
-                         next.name);
+    case Preference::gpu_code:
+      return gpu_code_reason(winner, next);
+    case Preference::cpu_code:
+      return fmt::format("built for {}, better code for this processor than {} of {}", target_text(image),
+                         target_text(other), next.name);
+    case Preference::gpu_reach:
+    case Preference::cpu_reach:
+      return fmt::format("built for {}, which runs in more places than {} of {}", target_text(image),
+                         target_text(other), next.name);
     case Preference::version:
       return fmt::format("version {} is newer than {} of {}", image.version.text(), other.version.text(),
                          next.name);
+    case Preference::state:
+      return fmt::format("{} {}", next.name, state_text(*next.candidate.entry));
     case Preference::name:
       break;
   }
@@ -103,6 +138,7 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
   if (entry.failing)
     reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
   if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
+  if (entry.image.external()) reasons.push_back("a mapping: it was neither built nor tested here");
   return reasons;
 }
 
@@ -154,7 +190,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
     if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;
     bool qualifies = judgement.failed.empty();
     (qualifies ? qualifying : failing)
-        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr});
+        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses});
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
@@ -164,6 +200,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
     selection.reasons = reasons_for(query, ranked, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
+    selection.host_refuses = misses.front().candidate.host_refuses;
   }
   for (std::size_t i = 1; i < ranked.size(); ++i) selection.others.push_back(ranked[i].candidate);
   for (auto& miss : misses) selection.others.push_back(std::move(miss.candidate));

@@ -1,7 +1,4 @@
-// select: ImageQuery + index entries + host → the best image, with reasons. Pure.
-// Order of preference: runs there at all → satisfies every choice → measured speed on the nearest host and
-// workload → optimised before stock when an optimised build is asked for → most specific target → newest
-// version → name.
+// select: ImageQuery + index entries + host → the best image, with reasons, as docs/selection.md says. Pure.
 #pragma once
 
 #include <optional>
@@ -23,6 +20,7 @@ struct Candidate {
   int clauses_met = 0;  // how many held before the first that failed; the nearest miss has most among those
                         // of the application
   const Measurement* measured = nullptr;  // the one that ranked it
+  bool host_refuses = false;              // what failed is a clause about the host
 };
 
 struct Selection {
@@ -31,6 +29,7 @@ struct Selection {
                                      // (mnist-cnn, …), 1.63x faster than …"
   std::vector<Candidate> others;     // qualifying ones by rank, then misses, nearest first
   std::string nearest_miss;          // when nothing matched: one line
+  bool host_refuses = false;         // … and it is the host that it does not run on
 };
 
 struct Host {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/text.h"
 #include "registry/dsl_values.h"
@@ -15,105 +14,41 @@ namespace {
 struct Case {
   const ImageQuery& query;
   const ImageRecord& image;
-  const Host& host;
-  const Microarchitectures& cpus;
+  const Microarchitecture* target;  // of the image, nullptr: none
+  const KnownHost* host;            // nullptr: nothing is known of it
+  const HostCpu* asked_cpu;         // nullptr: none is asked for
 
-  bool host_cpu_known() const { return host.known && cpus.find(host.description.cpu) != nullptr; }
   bool wants_optimised() const { return query.opt_build.value_or(false); }
 };
-
-// `nvidia:sm_61` → `nvidia`, `sm_61`
-std::pair<std::string, std::string> split_accelerator(const std::string& text) {
-  auto colon = text.find(':');
-  if (colon == std::string::npos) return {text, ""};
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
 
 std::string list_or(const std::vector<std::string>& words, const char* empty) {
   return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string family_of_type(const std::string& cpu_type) {
-  if (cpu_type == "x86" || cpu_type == "amd") return "x86_64";
-  if (cpu_type == "arm") return "aarch64";
-  return cpu_type == "power" ? "ppc64le" : "";
-}
-
-std::string family_clause(const Case& c) {
+std::string asked_family_clause(const Case& c) {
   if (c.image.cpu.empty()) return "";
-  std::string family = c.cpus.family(c.image.cpu);
-  if (family.empty()) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
-  std::string asked = family_of_type(c.query.cpu_type);
-  // archspec's ppc64 and ppc64le are families of their own; the DSL's "power" means either.
-  bool power = c.query.cpu_type == "power" && family.starts_with("ppc64");
-  if (!asked.empty() && family != asked && !power) {
-    return fmt::format("asks for {}; built for {} ({})", c.query.cpu_type, c.image.cpu, family);
-  }
-  const std::string& vendor = c.cpus.find(c.image.cpu)->vendor;
-  if (c.query.cpu_type == "amd" && vendor != "generic" && vendor != "AuthenticAMD") {
+  if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
+  const std::string asked = family_of_type(c.query.cpu_type);
+  // Big-endian POWER is meant by "power" where it is what the host is, and nowhere else.
+  const bool big_endian = c.query.cpu_type == "power" && c.target->family == "ppc64" && c.host != nullptr &&
+                          c.host->cpu().microarchitecture().family == "ppc64";
+  if (!asked.empty() && c.target->family != asked && !big_endian)
+    return fmt::format("asks for {}; built for {} ({})", c.query.cpu_type, c.image.cpu, c.target->family);
+  const std::string& vendor = c.target->vendor;
+  if (c.query.cpu_type == "amd" && vendor != "generic" && vendor != "AuthenticAMD")
     return fmt::format("asks for amd; built for {} ({})", c.image.cpu, vendor);
-  }
-  if (c.host_cpu_known() && c.cpus.family(c.host.description.cpu) != family) {
-    return fmt::format("built for {}; host is {}", family, c.cpus.family(c.host.description.cpu));
-  }
   return "";
-}
-
-// What a person recognises, if it is missing at all.
-std::string telling_feature(const std::vector<std::string>& missing) {
-  for (const char* name :
-       {"avx512f", "avx2", "fma", "avx", "sse4_2", "sve2", "sve", "asimd", "vsx", "altivec"}) {
-    if (std::find(missing.begin(), missing.end(), name) != missing.end()) return name;
-  }
-  return missing.front();
-}
-
-std::string cpu_clause(const Case& c) {
-  if (c.image.cpu.empty() || !c.host_cpu_known()) return "";
-  const std::string& host = c.host.description.cpu;
-  if (c.cpus.runs(host, c.image.cpu)) return "";
-  std::vector<std::string> missing;
-  for (const auto& feature : c.cpus.find(c.image.cpu)->features) {
-    if (!c.cpus.has_feature(host, feature)) missing.push_back(feature);
-  }
-  if (missing.empty())
-    return fmt::format("built for {}, which host {} is not known to run", c.image.cpu, host);
-  return fmt::format("needs {}; host {} lacks it", telling_feature(missing), host);
-}
-
-// Does something in the image run on this accelerator? `gpu` "" stands for any of the vendor.
-bool image_runs_on(const ImageRecord& image, const std::string& vendor, const std::string& gpu) {
-  std::vector<std::string> built;
-  for (const auto& accelerator : image.accelerators) {
-    auto [built_vendor, target] = split_accelerator(accelerator);
-    if (built_vendor == vendor) built.push_back(target);
-  }
-  // Sorted by number: sm_90 before sm_100.
-  std::sort(built.begin(), built.end(),
-            [](const auto& a, const auto& b) { return std::pair(a.size(), a) < std::pair(b.size(), b); });
-  for (std::size_t i = 0; i < built.size(); ++i) {
-    if (gpu_runs(gpu, built[i], i + 1 == built.size())) return true;
-  }
-  return false;
 }
 
 std::string accelerator_clause(const Case& c) {
   const auto& built = c.image.accelerators;
   // Without an optimised build MODAK does not look at the target, so nor do mappings made for it.
   bool any_will_do = c.image.external() && !c.wants_optimised() && c.query.acc_type.empty();
-  if (!any_will_do && c.query.acc_type.empty() && !built.empty()) {
+  if (!any_will_do && c.query.acc_type.empty() && !built.empty())
     return fmt::format("asks for no accelerator; built for {}", list_or(built, ""));
-  }
-  if (!c.query.acc_type.empty() && !image_runs_on(c.image, c.query.acc_type, "")) {
+  if (!c.query.acc_type.empty() && !gpu_fit(c.image, c.query.acc_type, "").runs())
     return fmt::format("asks for {}; built for {}", c.query.acc_type, list_or(built, "no accelerator"));
-  }
-  if (!c.host.known || built.empty()) return "";
-  for (const auto& accelerator : c.host.description.accelerators) {
-    auto [vendor, gpu] = split_accelerator(accelerator);
-    if (image_runs_on(c.image, vendor, gpu)) return "";
-  }
-  return fmt::format("needs {}; host has {}", list_or(built, ""),
-                     list_or(c.host.description.accelerators, "no accelerator"));
+  return "";
 }
 
 std::string application_clause(const Case& c) {
@@ -210,16 +145,11 @@ std::string selector_clause(const Case& c) {
 }
 
 std::string asked_target_clause(const Case& c) {
-  if (!c.query.cpu.empty() && !c.image.cpu.empty() && !c.cpus.runs(c.query.cpu, c.image.cpu)) {
+  if (c.asked_cpu != nullptr && c.target != nullptr && !c.asked_cpu->runs(*c.target))
     return fmt::format("asks for a target that {} runs; built for {}", c.query.cpu, c.image.cpu);
-  }
   if (c.query.gpu.empty()) return "";
-  auto [vendor, gpu] = split_accelerator(c.query.gpu);
-  if (gpu.empty()) {
-    gpu = vendor;
-    vendor = gpu.starts_with("gfx") ? "amd" : "nvidia";
-  }
-  if (image_runs_on(c.image, vendor, gpu)) return "";
+  auto [vendor, gpu] = asked_gpu(c.query.gpu);
+  if (gpu_fit(c.image, vendor, gpu).runs()) return "";
   return fmt::format("asks for {}; built for {}", c.query.gpu,
                      list_or(c.image.accelerators, "no accelerator"));
 }
@@ -230,47 +160,47 @@ std::string format_clause(const Case& c) {
   return "asks for a SIF; this image was packaged without";
 }
 
-// These look at nothing of the image but its microarchitecture.
-constexpr std::array kCpuClauses = {family_clause, cpu_clause};
-constexpr std::array kOtherClauses = {accelerator_clause, application_clause,  version_clause,
-                                      build_clause,       compiler_clause,     method_clause,
-                                      selector_clause,    asked_target_clause, format_clause};
+constexpr std::array kQuestionClauses = {accelerator_clause, application_clause,  version_clause,
+                                         build_clause,       compiler_clause,     method_clause,
+                                         selector_clause,    asked_target_clause, format_clause};
 
-template <typename Clauses>
-Judgement first_failure(const Clauses& clauses, const Case& c, int met) {
-  Judgement judgement{met, ""};
-  for (const auto& clause : clauses) {
+}  // namespace
+
+std::string family_of_type(const std::string& cpu_type) {
+  if (cpu_type == "x86" || cpu_type == "amd") return "x86_64";
+  if (cpu_type == "arm") return "aarch64";
+  return cpu_type == "power" ? "ppc64le" : "";
+}
+
+std::pair<std::string, std::string> asked_gpu(const std::string& text) {
+  auto [vendor, gpu] = split_accelerator(text);
+  if (!gpu.empty()) return {vendor, gpu};
+  return {vendor.starts_with("gfx") ? "amd" : "nvidia", vendor};
+}
+
+Judge::Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
+    : query_(&query), cpus_(&cpus) {
+  if (host.known && cpus.find(host.description.cpu) != nullptr) host_.emplace(host.description, cpus);
+  asked_.cpu = query.cpu;
+  if (cpus.find(query.cpu) != nullptr) asked_cpu_.emplace(asked_, cpus);
+}
+
+Judgement Judge::operator()(const ImageRecord& image) const {
+  const Case c{*query_, image, cpus_->find(image.cpu), host_ ? &*host_ : nullptr,
+               asked_cpu_ ? &*asked_cpu_ : nullptr};
+  Judgement judgement{0, asked_family_clause(c), false};
+  if (!judgement.failed.empty()) return judgement;
+  judgement.failed = host_ ? host_refusal({image, c.target, *host_, query_->acc_type}, judgement.met)
+                           : nowhere_refusal(image);
+  judgement.host_refuses = host_ && !judgement.failed.empty();
+  if (!judgement.failed.empty()) return judgement;
+  judgement.met = 1 + kHostClauses;
+  for (const auto& clause : kQuestionClauses) {
     judgement.failed = clause(c);
     if (!judgement.failed.empty()) return judgement;
     ++judgement.met;
   }
   return judgement;
-}
-
-// `sm_61` → 61; 0 for anything else, arch-specific targets such as sm_90a included: those run on that GPU
-// only.
-int compute_capability(const std::string& gpu) {
-  if (!gpu.starts_with("sm_")) return 0;
-  int number = 0;
-  auto [rest, error] = std::from_chars(gpu.data() + 3, gpu.data() + gpu.size(), number);
-  return error == std::errc() && rest == gpu.data() + gpu.size() ? number : 0;
-}
-
-}  // namespace
-
-bool gpu_runs(const std::string& gpu, const std::string& built, bool newest_built) {
-  if (gpu.empty() || built.empty() || gpu == built || gpu + "a" == built) return true;
-  int has = compute_capability(gpu);
-  int needs = compute_capability(built);
-  if (has == 0 || needs == 0 || needs > has) return false;
-  return has / 10 == needs / 10 || newest_built;
-}
-
-Judgement Judge::operator()(const ImageRecord& image) {
-  Case c{*query_, image, *host_, *cpus_};
-  auto known = by_cpu_.find(image.cpu);
-  if (known == by_cpu_.end()) known = by_cpu_.emplace(image.cpu, first_failure(kCpuClauses, c, 0)).first;
-  return known->second.failed.empty() ? first_failure(kOtherClauses, c, known->second.met) : known->second;
 }
 
 }  // namespace kiln

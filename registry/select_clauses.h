@@ -1,39 +1,41 @@
-// The clauses that an image must meet to answer a query, in the order of preference. Pure.
+// The clauses that an image must meet to answer a query, in the order of docs/selection.md. Pure.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 
 #include "base/microarchitecture.h"
 #include "registry/dsl.h"
+#include "registry/host_clauses.h"
 #include "registry/image_record.h"
 #include "registry/select.h"
 
 namespace kiln {
 
 struct Judgement {
-  int met = 0;         // clauses that held before the first that did not
-  std::string failed;  // that one as a sentence, "" when all hold
+  int met = 0;                // clauses that held before the first that did not
+  std::string failed;         // that one as a sentence, "" when all hold
+  bool host_refuses = false;  // that one is about the host
 };
 
-// One query against many images: what depends on the image's microarchitecture alone is found once. The
-// arguments must outlive it.
+// One query against many images: what depends on the host and the query alone is found once. The arguments
+// must outlive it.
 class Judge {
  public:
-  Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
-      : query_(&query), host_(&host), cpus_(&cpus) {}
-  Judgement operator()(const ImageRecord& image);
+  Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus);
+  Judgement operator()(const ImageRecord& image) const;
 
  private:
   const ImageQuery* query_;
-  const Host* host_;
   const Microarchitectures* cpus_;
-  std::map<std::string, Judgement> by_cpu_;  // of the first clauses
+  std::optional<KnownHost> host_;
+  HostDescription asked_;  // what the query says that the image must run on
+  std::optional<HostCpu> asked_cpu_;
 };
 
-// True when code built for the GPU target `built` (sm_70, gfx90a, or "" for "any of the vendor") runs on
-// `gpu`. NVIDIA: the same major version and no newer minor one; PTX, which kiln adds for the newest target,
-// reaches later GPUs: `newest_built`.
-bool gpu_runs(const std::string& gpu, const std::string& built, bool newest_built);
+// archspec's family that a question's `cpu_type` means; "" for none.
+std::string family_of_type(const std::string& cpu_type);
+// "sm_61" or "nvidia:sm_61", as a query's `gpu` is written, by vendor and code.
+std::pair<std::string, std::string> asked_gpu(const std::string& text);
 
 }  // namespace kiln

@@ -8,10 +8,10 @@
 #include "base/reading.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/select_host.h"
 #include "cli/usage.h"
 #include "image/state/image_check.h"
 #include "image/state/sif_folder.h"
-#include "registry/host.h"
 
 namespace kiln {
 namespace {
@@ -30,25 +30,6 @@ struct SelectOptions {
 JsonDocument read_named(const std::string& file, const FileSystem& files) {
   if (file != "-") return read_document(files, file);
   return JsonDocument::parse(files.read("/dev/stdin", JsonLimits{}.bytes).value_or(""), "stdin");
-}
-
-// `--host any` knows nothing of the host; a file or the document's own host block describe one; else this
-// machine.
-Host choose_host(const SelectOptions& options, const ImageQuery& query, Invocation& invocation) {
-  if (options.host == "any") return {};
-  auto checked = [&](HostDescription host, const std::string& file) -> Host {
-    if (invocation.cpus().find(host.cpu) == nullptr)
-      throw Error(ExitCode::input, {file, 0, 0, "/cpu"},
-                  "archspec knows no microarchitecture '" + host.cpu + "'",
-                  did_you_mean(host.cpu, invocation.cpus().names()));
-    return {std::move(host), true};
-  };
-  if (!options.host.empty()) {
-    auto document = read_named(options.host, invocation.files);
-    return checked(host_from_json(document.root()), options.host);
-  }
-  if (query.host) return checked(host_from_json(*query.host), query.host->where().file);
-  return {detect_host(invocation.files, invocation.cpus()), true};
 }
 
 // Throws Error(store) when what it names is damaged.
@@ -85,6 +66,13 @@ Json json_answer(const Selection& selection, const DslReading& reading, const st
   return json;
 }
 
+Error no_match(const Selection& selection, bool here) {
+  std::string why = selection.nearest_miss;
+  if (why.empty()) why = "the index is empty: run `kiln publish`";
+  if (here && selection.host_refuses) why += "; the host is this machine, --host names another";
+  return {ExitCode::no_match, "no image matches", why};
+}
+
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (options.dsl == "-" && options.host == "-")
@@ -99,8 +87,9 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   if (command.count("--format") > 0) reading.query.format = options.format;
   for (const DslNote& note : reading.notes) invocation.note(text_of(note));
   reading.query.allow_failing = options.allow_failing;
-  Host host = choose_host(options, reading.query, invocation);
-  Selection selection = select_image(reading.query, entries, host, invocation.cpus());
+  const QuestionHost host = choose_host(options.host, reading.query, invocation);
+  if (!host.note.empty()) invocation.note(host.note);
+  Selection selection = select_image(reading.query, entries, host.host, invocation.cpus());
   std::string answer;
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {
@@ -113,10 +102,7 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     print_json(json_answer(selection, reading, answer));
   else if (options.explain)
     print_text(explain(selection));
-  if (!selection.winner)
-    throw Error(
-        ExitCode::no_match, "no image matches",
-        selection.nearest_miss.empty() ? "the index is empty: run `kiln publish`" : selection.nearest_miss);
+  if (!selection.winner) throw no_match(selection, host.here);
   if (damaged) throw Error(*damaged);
   if (!options.json && !options.explain) say("{}\n", answer);
 }
@@ -127,8 +113,12 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SelectOptions>();
   CLI::App* command = app.add_subcommand("select", "Pick the best image for an optimisation DSL document");
   command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
-  command->add_option("--host", options->host, "host description (JSON), or 'any' (default: this machine)")
-      ->type_name("FILE");
+  command
+      ->add_option(
+          "--host", options->host,
+          "the host: a description (JSON, `kiln host` writes it), an archspec or target name, here, or any "
+          "for none (default: the document's, else this machine)")
+      ->type_name("FILE|NAME");
   command
       ->add_option(
           "--format", options->format,
@@ -147,6 +137,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln select --dsl matrix/dsl/optimised.json\n"
       "kiln select --dsl - --host node.json --format sif <job.json\n"
+      "kiln select --dsl matrix/dsl/optimised.json --host zen4,nvidia:sm_90\n"
       "kiln select --dsl matrix/dsl/optimised.json --explain");
   command->callback([options, command, &invocation] { run_select(*command, *options, invocation); });
   return command;

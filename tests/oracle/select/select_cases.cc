@@ -11,7 +11,6 @@
 
 #include "base/effects.h"
 #include "base/error.h"
-#include "registry/dsl.h"
 #include "registry/select.h"
 
 namespace kiln {

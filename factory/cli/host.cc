@@ -1,0 +1,88 @@
+// kiln host: this machine, as `kiln select --host` reads it elsewhere.
+#include "registry/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/usage.h"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string>& list_keys() {
+  static const std::vector<std::string> keys = {"features", "accelerators"};
+  return keys;
+}
+
+const std::vector<std::string>& number_keys() {
+  static const std::vector<std::string> keys = {"cores", "memory_bytes"};
+  return keys;
+}
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+Json list_of(std::string_view text) {
+  Json list = Json::array();
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) list.push_back(std::string(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return list;
+}
+
+Json value_of(const std::string& key, const std::string& text) {
+  if (contains(list_keys(), key)) return list_of(text);
+  if (!contains(number_keys(), key)) return text;
+  Json number = Json::parse(text, nullptr, false);
+  if (number.is_number_integer()) return number;
+  throw Error(ExitCode::usage, fmt::format("--set {}: '{}' is no number", key, text));
+}
+
+// KEY=VALUE over what was detected; KEY= takes it away.
+void set(Json& host, const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Error(ExitCode::usage, fmt::format("--set takes KEY=VALUE, found '{}'", assignment),
+                "such as driver=535.104.05 or accelerators=nvidia:sm_90");
+  const std::string key = assignment.substr(0, equals);
+  const std::string text = assignment.substr(equals + 1);
+  if (text.empty())
+    host.erase(key);
+  else
+    host[key] = value_of(key, text);
+}
+
+}  // namespace
+
+CLI::App* add_host(CLI::App& app, Invocation& invocation) {
+  CLI::App* command =
+      app.add_subcommand("host", "Describe this machine, for `kiln select --host FILE` elsewhere");
+  auto assignments = std::make_shared<std::vector<std::string>>();
+  repeatable(
+      command->add_option(
+          "--set", *assignments,
+          "say otherwise than was detected: driver=535.104.05, mpi=openmpi@4.1.6; lists with commas; an "
+          "empty value takes the key away"))
+      ->type_name("KEY=VALUE");
+  command->footer(
+      "kiln host >node.json\n"
+      "kiln host --set accelerators=nvidia:sm_90,nvidia:sm_90 --set mpi=openmpi@4.1.6 >node.json\n"
+      "kiln select --dsl job.json --host node.json");
+  command->callback([assignments, &invocation] {
+    Json host = to_json(detect_host(invocation.files, invocation.cpus()));
+    for (const std::string& assignment : *assignments) set(host, assignment);
+    const JsonDocument document = JsonDocument::parse(host.dump(), "kiln host");
+    print_json(to_json(read_host(document.root(), invocation.cpus())));
+  });
+  return command;
+}
+
+}  // namespace kiln
