@@ -32,6 +32,7 @@ const KeyTable& key_table() {
       {"recipe/need", {"kind", "name", "version", "when"}},
       {"recipe/any_need", {"any", "when"}},
       {"recipe/when", {"version", "target"}},
+      {"recipe/when_of_file", {"version", "target", "with"}},
       {"recipe/test", {"script", "files", "when"}},
       {"matrix", {"name", "includes", "axes", "groups", "exclude", "include", "constraints"}},
       {"matrix/group", {"name", "axes", "exclude", "include"}},

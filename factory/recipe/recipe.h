@@ -38,23 +38,35 @@ struct RecipeFile {
 // Of a root, beside the kinds: files that several recipes name as "shared:<path>".
 inline constexpr std::string_view kSharedFolder = "shared";
 
+using ComponentKey = std::pair<Kind, std::string>;
+
+// Another component beside this one, in all or some of its versions: "framework/tensorflow",
+// "base/cuda@>=12 <13".
+struct Companion {
+  ComponentKey component;
+  VersionRange range{};
+  SourceLocation where{};
+  bool operator==(const Companion& other) const {
+    return component == other.component && range.text() == other.range.text();
+  }
+};
+
 // Where a need, a test or a file of a method holds: all that is said must match.
 struct When {
   VersionRange version;  // of the component itself
   std::string target;    // a glob over the target (Target::matches); "" = every target
-  bool always() const { return version.is_any() && target.empty(); }
+  // Of a file only: what an image has follows from the needs, so no need can ask for it.
+  std::optional<Companion> with{};
+  bool always() const { return version.is_any() && target.empty() && !with; }
   bool operator==(const When& other) const {
-    return version.text() == other.version.text() && target == other.target;
+    return version.text() == other.version.text() && target == other.target && with == other.with;
   }
 };
-
-using ComponentKey = std::pair<Kind, std::string>;
 
 // A variable of the image. "{PATH}" in PATH is what the components that are laid before have made of it.
 struct EnvironmentValue {
   std::string value;
-  std::optional<ComponentKey> with{};  // only in images that have this component; nullopt = in all
-  SourceLocation where{};              // of `with`
+  std::optional<Companion> with{};  // only in images that have this; nullopt = in all
 };
 
 // "This component must be in the image too": {"kind": "toolchain", "name": "python", "version": ">=3.11"}.

@@ -6,6 +6,7 @@
 
 #include "base/keys.h"
 #include "base/reading.h"
+#include "recipe/recipe_parts.h"
 
 namespace kiln {
 namespace {
@@ -46,6 +47,18 @@ bool same_need(const Need& a, const Need& b) {
   return a.any.empty() && b.any.empty() && a.kind == b.kind && a.name == b.name && a.when == b.when;
 }
 
+// Those of `keys`, at least one of them.
+When read_conditions(const JsonNode& node, const std::vector<std::string>& keys,
+                     const std::vector<ComponentVersion>& own) {
+  node.allow_only(keys);
+  When when;
+  if (auto version = node.find("version")) when.version = read_own_range(*version, own);
+  if (auto target = node.find("target")) when.target = read_target_glob(*target);
+  if (auto with = node.find("with")) when.with = read_companion(*with);
+  if (when.always()) node.fail("expected a condition, found one that always holds", "leave 'when' out");
+  return when;
+}
+
 }  // namespace
 
 VersionRange read_own_range(const JsonNode& node, const std::vector<ComponentVersion>& own) {
@@ -57,12 +70,14 @@ VersionRange read_own_range(const JsonNode& node, const std::vector<ComponentVer
 }
 
 When read_when(const JsonNode& node, const std::vector<ComponentVersion>& own) {
-  node.allow_only(keys_of("recipe/when"));
-  When when;
-  if (auto version = node.find("version")) when.version = read_own_range(*version, own);
-  if (auto target = node.find("target")) when.target = read_target_glob(*target);
-  if (when.always()) node.fail("expected a condition, found one that always holds", "leave 'when' out");
-  return when;
+  if (node.is_object())
+    if (auto with = node.find("with"))
+      with->fail("only a file may ask what else is in the image", "that follows from what is needed");
+  return read_conditions(node, keys_of("recipe/when"), own);
+}
+
+When read_file_when(const JsonNode& node, const std::vector<ComponentVersion>& own) {
+  return read_conditions(node, keys_of("recipe/when_of_file"), own);
 }
 
 std::vector<Need> read_needs(const JsonNode& node, const std::vector<ComponentVersion>& own) {
@@ -81,16 +96,6 @@ std::vector<Need> read_needs(const JsonNode& node, const std::vector<ComponentVe
 
 bool holds(const When& when, const Version& own, const Target& target) {
   return when.version.contains(own) && (when.target.empty() || target.matches(when.target));
-}
-
-std::vector<std::string> files_that_hold(const Method& method, const Version& own, const Target& target) {
-  std::vector<std::string> files;
-  for (std::size_t i = 0; i < method.files.size(); ++i) {
-    const bool is_there = method.file_when.empty() || holds(method.file_when[i], own, target);
-    if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
-      files.push_back(method.files[i]);
-  }
-  return files;
 }
 
 std::vector<OpenNeed> needs_that_hold(const std::vector<Need>& needs, const Version& own,

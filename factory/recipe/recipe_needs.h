@@ -14,15 +14,14 @@ VersionRange read_own_range(const JsonNode& node, const std::vector<ComponentVer
 
 // {"version": ">=2.1", "target": "*nvidia*"}, at least one of the two. Throws Error(input).
 When read_when(const JsonNode& node, const std::vector<ComponentVersion>& own);
+// Of a file: "with": "toolchain/python@3.12" as well. Throws Error(input).
+When read_file_when(const JsonNode& node, const std::vector<ComponentVersion>& own);
 
 // An array of needs, none of them said twice. Throws Error(input).
 std::vector<Need> read_needs(const JsonNode& node, const std::vector<ComponentVersion>& own);
 
-// True when this version of the component, built for this target, is meant.
+// True when this version of the component, built for this target, is meant. `with` is not looked at.
 bool holds(const When& when, const Version& own, const Target& target);
-
-// The files of a method that its scripts get in this version, built for this target; each once.
-std::vector<std::string> files_that_hold(const Method& method, const Version& own, const Target& target);
 
 // One need as resolve sees it: one of `options` must be met, in order of preference. A plain need has one
 // option. Points into the recipe.

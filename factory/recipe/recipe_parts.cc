@@ -8,6 +8,7 @@
 #include "base/keys.h"
 #include "base/reading.h"
 #include "base/text.h"
+#include "recipe/component_value.h"
 #include "recipe/native_flag.h"
 #include "recipe/parameters.h"
 
@@ -85,6 +86,23 @@ Optimise read_optimise(const JsonNode& node) {
   return optimise;
 }
 
+Companion read_companion(const JsonNode& node) {
+  const std::string text = node.line_of_text();
+  const std::size_t at = std::min(text.find('@'), text.size());
+  const std::string component = text.substr(0, at);
+  const std::size_t slash = std::min(component.find('/'), component.size());
+  const std::optional<Kind> kind = kind_from(component.substr(0, slash));
+  const std::string name = slash == component.size() ? "" : component.substr(slash + 1);
+  if (!kind || !is_name(name))
+    node.fail(fmt::format("expected a component, found '{}'", text),
+              "such as framework/pytorch or toolchain/python@3.12");
+  Companion companion{{*kind, name}, {}, node.where()};
+  if (at == text.size()) return companion;
+  if (text.substr(at + 1).empty()) node.fail(fmt::format("no version after '@' in '{}'", text));
+  companion.range = range_at(text.substr(at + 1), node.where());
+  return companion;
+}
+
 std::vector<std::string> read_secrets(const JsonNode& node) {
   // What the generated Dockerfile calls the site's own files.
   static const std::vector<std::string> kOfSite = {"pip.conf", "gitconfig", "ca-certificates.crt"};
@@ -103,12 +121,7 @@ EnvironmentValue read_environment_value(const JsonNode& node) {
   if (!node.is_object()) return {node.line_of_text()};
   node.allow_only(keys_of("recipe/environment_value"));
   const JsonNode with = node.at("with");
-  const std::string component = with.string();
-  const std::size_t slash = std::min(component.find('/'), component.size());
-  const std::optional<Kind> kind = kind_from(component.substr(0, slash));
-  if (!kind || slash == component.size())
-    with.fail(fmt::format("expected a component, found '{}'", component), "such as framework/pytorch");
-  return {node.at("value").line_of_text(), ComponentKey{*kind, component.substr(slash + 1)}, with.where()};
+  return {node.at("value").line_of_text(), read_companion(with)};
 }
 
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node) {

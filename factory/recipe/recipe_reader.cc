@@ -314,7 +314,7 @@ void RecipeReader::take_method_files(const JsonNode& node, Method& method) {
     if (item.is_object()) {
       item.allow_only(keys_of("recipe/file_when"));
       method.files.push_back(take_file(item.at("file"), FileUse::data));
-      when = read_when(item.at("when"), component_.versions);
+      when = read_file_when(item.at("when"), component_.versions);
     } else {
       method.files.push_back(take_file(item, FileUse::data));
     }

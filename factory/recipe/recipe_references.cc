@@ -34,22 +34,25 @@ const Recipe* existing(const ComponentKey& named, const SourceLocation& where, c
   throw Error(ExitCode::input, where, fmt::format("there is no {} '{}'", name_of(kind), name), hint);
 }
 
-void check_need(const Need& need, const RecipeBook& recipes) {
-  const Recipe* recipe = existing({need.kind, need.name}, need.where, recipes);
+void check_named(const ComponentKey& named, const VersionRange& range, const SourceLocation& where,
+                 const RecipeBook& recipes) {
+  const Recipe* recipe = existing(named, where, recipes);
   if (recipe == nullptr) return;
   const auto& versions = recipe->versions;
   if (std::none_of(versions.begin(), versions.end(),
-                   [&](const auto& one) { return need.range.contains(one.version); }))
-    throw Error(
-        ExitCode::input, need.where,
-        fmt::format("no version of {}/{} is in '{}'", name_of(need.kind), need.name, need.range.text()),
-        fmt::format("the newest is {} ({})", versions.front().version.text(), recipe->file));
+                   [&](const auto& one) { return range.contains(one.version); }))
+    throw Error(ExitCode::input, where,
+                fmt::format("no version of {} is in '{}'", text_of(named), range.text()),
+                fmt::format("the newest is {} ({})", versions.front().version.text(), recipe->file));
 }
 
 void check_needs(const Recipe& recipe, const RecipeBook& recipes) {
+  auto check = [&](const Need& need) {
+    check_named({need.kind, need.name}, need.range, need.where, recipes);
+  };
   for (const Need* need : written_needs(recipe)) {
-    if (need->any.empty()) check_need(*need, recipes);
-    for (const Need& option : need->any) check_need(option, recipes);
+    if (need->any.empty()) check(*need);
+    std::for_each(need->any.begin(), need->any.end(), check);
   }
 }
 
@@ -64,9 +67,13 @@ void check_after(const Method& method, const std::set<std::string>& known) {
   }
 }
 
-void check_environment(const Method& method, const RecipeBook& recipes) {
-  for (const auto& [name, value] : method.environment)
-    if (value.with) existing(*value.with, value.where, recipes);
+// Of files and of the environment.
+void check_companions(const Method& method, const RecipeBook& recipes) {
+  auto check = [&](const std::optional<Companion>& with) {
+    if (with) check_named(with->component, with->range, with->where, recipes);
+  };
+  for (const When& when : method.file_when) check(when.with);
+  for (const auto& [name, value] : method.environment) check(value.with);
 }
 
 // Depth-first search that keeps its path, so that the circle can be told need by need, and is no recursion:
@@ -173,7 +180,7 @@ std::map<ComponentKey, Error> reference_faults(const RecipeBook& recipes) {
       check_needs(component, recipes);
       for (const Method& method : component.methods) {
         check_after(method, known);
-        check_environment(method, recipes);
+        check_companions(method, recipes);
       }
     } catch (const Error& error) {
       faults.emplace(key, error);

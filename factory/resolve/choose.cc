@@ -61,6 +61,14 @@ const Method& method_of(const Recipe& recipe, const ComponentVersion& version, c
 
 }  // namespace
 
+bool has(const Choice& choice, const Companion& companion) {
+  return std::any_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
+    return chosen.component->kind == companion.component.first &&
+           chosen.component->name == companion.component.second &&
+           companion.range.contains(chosen.version->version);
+  });
+}
+
 const Method* default_method(const Recipe& recipe, const ComponentVersion& version,
                              const std::string& cell_method) {
   const Method* wanted = cell_method.empty() ? nullptr : recipe.find_method(cell_method);

@@ -22,6 +22,9 @@ struct Chosen {
 };
 using Choice = std::vector<Chosen>;
 
+// True when one of them is what `companion` asks for.
+bool has(const Choice& choice, const Companion& companion);
+
 // This combination cannot be, through nobody's mistake. Thrown and caught inside resolve, which makes an
 // ExcludedCell of it.
 struct Unsolvable {

@@ -37,12 +37,6 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
   return globs;
 }
 
-bool has_component(const Choice& choice, const ComponentKey& key) {
-  return std::any_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
-    return chosen.component->kind == key.first && chosen.component->name == key.second;
-  });
-}
-
 // `value` with what stands before in place of "{PATH}".
 std::string path_upon(const std::string& before, std::string value) {
   constexpr std::string_view kBefore = "{PATH}";
@@ -92,7 +86,7 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
                                       method->optimised, automatic, written});
     composition.optimised = composition.optimised || method->optimised;
     for (const auto& [name, value] : method->environment)
-      if (!value.with || has_component(choice, *value.with))
+      if (!value.with || has(choice, *value.with))
         environment[name] = name == "PATH" ? path_upon(environment[name], value.value) : value.value;
   }
   composition.environment = PackedMap(environment);

@@ -22,6 +22,7 @@ std::string identity(const Chosen& chosen) {
 
 // A stage while it is laid.
 struct OpenStage {
+  const Choice* choice = nullptr;  // what it has once it is laid
   StepTable::Number last = kNone;
   std::vector<const Chosen*> laid;
 };
@@ -32,7 +33,7 @@ class StageBuilder {
       : input_(&input), table_(&table), target_(&target), solution_(&solution) {}
 
   LaidSteps run() {
-    OpenStage image;
+    OpenStage image{&solution_->choice, kNone, {}};
     for (const Chosen& chosen : solution_->choice) lay(image, chosen);
     out_.last = image.last;
     for (const Chosen& chosen : solution_->choice)
@@ -61,11 +62,14 @@ class StageBuilder {
   }
 
   void lay_test(const Chosen& chosen, const SmokeTest& test) {
-    const StepPattern& pattern = table_->patterns.of(StepRole::test, chosen, &test, target_->target, {});
+    const StepPattern& pattern =
+        table_->patterns.of(StepRole::test, chosen, &test, place_in(solution_->choice), {});
     const ScriptValues* values = values_of({&chosen, &solution_->choice, {}, FlagPolicy::none});
     out_.tests.push_back(
         table_->steps.add(pattern, values, &solution_->composition->environment, out_.last, kNone));
   }
+
+  StepPlace place_in(const Choice& stage) const { return {target_->target, solution_->choice, stage}; }
 
   const ScriptValues* values_of(const ScriptPlace& place) {
     const ScriptValues* values = table_->values.of(place, target_->target, *solution_->optimise);
@@ -81,7 +85,7 @@ class StageBuilder {
   void add_step(OpenStage& stage, StepRole role, const Chosen& chosen, const ScriptValues* values,
                 StepTable::Number from) {
     const StepPattern& pattern =
-        table_->patterns.of(role, chosen, nullptr, target_->target, target_->architecture);
+        table_->patterns.of(role, chosen, nullptr, place_in(*stage.choice), target_->architecture);
     stage.last = table_->steps.add(pattern, values, nullptr, stage.last, from);
   }
 
@@ -108,8 +112,9 @@ class StageBuilder {
       if (is_same(*built.chosen, chosen)) return built.last;
     refuse_circle(chosen);
     open_.push_back(&chosen);
-    OpenStage stage;
-    for (const Chosen& tool : tools_of(chosen)) lay(stage, tool);
+    const Choice& tools = tools_of(chosen);
+    OpenStage stage{&tools, kNone, {}};
+    for (const Chosen& tool : tools) lay(stage, tool);
     add_script(stage, StepRole::build, {&chosen, &solution_->choice, stage.laid, FlagPolicy::required});
     open_.pop_back();
     built_.push_back({&chosen, stage.last});

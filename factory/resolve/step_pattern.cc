@@ -29,6 +29,24 @@ const RecipeFile& file_of(const Recipe& recipe, const std::string& path) {
   throw Error(ExitCode::input, {recipe.file, 0, 0, ""}, fmt::format("the file '{}' was not read", path));
 }
 
+// What a script may go by: parameters tell it of the finished image, and what its stage has lies around it.
+bool is_beside(const When& when, const StepPlace& place) {
+  return !when.with || has(place.image, *when.with) || has(place.stage, *when.with);
+}
+
+// The files of the method that its scripts get here; each once.
+std::vector<std::string> files_at(const Chosen& chosen, const StepPlace& place) {
+  const Method& method = *chosen.method;
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < method.files.size(); ++i) {
+    const When when = method.file_when.empty() ? When{} : method.file_when[i];
+    const bool is_there = holds(when, chosen.version->version, place.target) && is_beside(when, place);
+    if (is_there && std::find(files.begin(), files.end(), method.files[i]) == files.end())
+      files.push_back(method.files[i]);
+  }
+  return files;
+}
+
 void set_script(Step& step, Json& inputs, const Recipe& recipe, const std::string& script,
                 const std::vector<std::string>& files, const std::vector<std::string>& secrets = {}) {
   step.secrets = secrets;
@@ -116,11 +134,11 @@ std::array<std::string, 4> cut(const Json& inputs) {
 
 }  // namespace
 
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
                          const std::string& architecture) {
   const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
-  std::vector<std::string> files = files_that_hold(method, chosen.version->version, target);
+  std::vector<std::string> files = files_at(chosen, place);
   StepPattern pattern;
   Step& step = pattern.step;
   step.kind = kind_of(role, method);
@@ -167,13 +185,15 @@ std::size_t PatternBook::SeenHash::operator()(const Seen& seen) const {
 }
 
 const StepPattern& PatternBook::of(StepRole role, const Chosen& chosen, const SmokeTest* test,
-                                   const Target& target, const std::string& architecture) {
+                                   const StepPlace& place, const std::string& architecture) {
   Seen seen{role, chosen.version, chosen.method, test, role == StepRole::base ? architecture : "", ""};
-  for (const When& when : chosen.method->file_when)
-    if (!when.target.empty()) seen.files += target.matches(when.target) ? '1' : '0';
+  for (const When& when : chosen.method->file_when) {
+    if (!when.target.empty()) seen.files += place.target.matches(when.target) ? '1' : '0';
+    if (when.with) seen.files += is_beside(when, place) ? '1' : '0';
+  }
   auto found = patterns_.find(seen);
   if (found == patterns_.end())
-    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, target, architecture)).first;
+    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, place, architecture)).first;
   return found->second;
 }
 

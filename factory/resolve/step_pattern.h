@@ -25,12 +25,19 @@ struct StepPattern {
 // What a step is for within its component.
 enum class StepRole : std::uint8_t { base, copy, install, build, test };
 
+// Where a step is laid: what decides which files of its method are there, beside the component's version.
+struct StepPlace {
+  const Target& target;
+  const Choice& image;  // what the finished image has
+  const Choice& stage;  // what the stage of the step has; `image` itself in the last one
+};
+
 // Patterns, each made once.
 class PatternBook {
  public:
   // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
   // does.
-  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
+  const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
                         const std::string& architecture);
 
  private:
@@ -40,7 +47,7 @@ class PatternBook {
     const Method* method;
     const SmokeTest* test;
     std::string architecture;
-    std::string files;  // of those that have a `when` for targets: '0' or '1' each
+    std::string files;  // of those that have a `when` for targets or components: '0' or '1' each
     bool operator==(const Seen&) const = default;
   };
   struct SeenHash {
@@ -51,7 +58,7 @@ class PatternBook {
 
 // REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `architecture`: of
 // the platform, for StepRole::base. Throws Error(input) for a file that was not read.
-StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const Target& target,
+StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
                          const std::string& architecture);
 
 // Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.

@@ -98,13 +98,14 @@ class Generator:
             method["optimised"] = dice.chance(60)
         if dice.chance(30):
             method["files"] = dice.sample(["one.txt", "two.txt", "sub/three.txt", "shared:sub/four.txt", "script.sh"], dice.randint(1, 3))
-            if dice.chance(40):
-                method["files"][-1] = {"file": method["files"][-1], "when": self._when(own)}
+            for place in range(len(method["files"])):
+                if dice.chance(40):
+                    method["files"][place] = {"file": method["files"][place], "when": self._when_of_file(own)}
         if dice.chance(60):
             facts = {f"KILN_FACT_{fact.upper()}" for version in self.recipes[recipe_name]["versions"].values() for fact in version.get("facts", {})}
             method["parameters"] = dice.some(OWN, 6) + dice.some(sorted(facts), 2)
         if dice.chance(35):
-            values = ["1", "a b", "/opt/x:$PATH", "\"'\\", "", "/opt/x:{PATH}", "{PATH}:{PATH}", {"value": "/y:{PATH}", "with": "/".join(dice.choice(list(self.recipes)))}]
+            values = ["1", "a b", "/opt/x:$PATH", "\"'\\", "", "/opt/x:{PATH}", "{PATH}:{PATH}", {"value": "/y:{PATH}", "with": self._component()}]
             method["environment"] = {key: dice.choice(values) for key in dice.some(["PATH", "X_Y", "HOME_OF", "KILN_VERSION"], 2)}
         return method
 
@@ -199,6 +200,18 @@ class Generator:
         drop = dice.choice(["version", "target", ""])
         when.pop(drop, None)
         return when
+
+    def _when_of_file(self, own):
+        when = self._when(own) if self.dice.chance(50) else {}
+        if not when or self.dice.chance(30):
+            when["with"] = self._component()
+        return when
+
+    def _component(self):
+        """One of the catalogue, or some of its versions."""
+        component = self.dice.choice(list(self.recipes))
+        range = "@" + self._range(list(self.recipes[component]["versions"])) if self.dice.chance(40) else ""
+        return "/".join(component) + range
 
     def _range(self, versions):
         """In which one of the versions surely is."""

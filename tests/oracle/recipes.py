@@ -85,6 +85,12 @@ class Target:
         return matches(pattern, self.name) or matches(pattern, ",".join([self.cpu, *self.accelerators]))
 
 
+def is_in(components, named):
+    """Whether one of the (recipe, version) is "kind/name", or "kind/name@range" in such a version."""
+    path, _, range = named.partition("@")
+    return any(recipe.path == path and contains(range or "*", version) for recipe, version in components)
+
+
 def holds(when, version, target):
     """Whether a need or a test with this `when` is for this version of its component and this target."""
     return contains(when.get("version", "*"), version) and ("target" not in when or target.matches(when["target"]))

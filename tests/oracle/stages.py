@@ -6,7 +6,7 @@ import archspec.cpu
 from choose import Excluded, Solver, Wrong, layered, requirements
 from flags import COMPILER_VARIABLES, GPU_VARIABLES, LEVEL_FREE, Flags, Impossible, Optimise, amd, gpu_value, nvidia
 from jsonc import canonical
-from recipes import KINDS, holds
+from recipes import KINDS, holds, is_in
 
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ARCHITECTURES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64"}
@@ -64,7 +64,7 @@ class ImageBuilder:
         for chosen in image:
             for name, value in chosen.method.get("environment", {}).items():
                 if isinstance(value, dict):
-                    if not any(f"{other.recipe.kind}/{other.recipe.name}" == value["with"] for other in image):
+                    if not is_in([(other.recipe, other.version) for other in image], value["with"]):
                         continue
                     value = value["value"]
                 if name == "PATH":
@@ -72,16 +72,17 @@ class ImageBuilder:
                 self.environment[name] = value
         steps, laid = [], []
         for chosen in image:
-            self._lay(steps, chosen, laid)
+            self._lay(steps, chosen, laid, image)
         self.stages.append(("image", steps))
         self.last = steps[-1]
         self.tests = [self._test(chosen, test) for chosen in image for test in chosen.recipe.tests
                       if holds(test.get("when", {}), chosen.version, target)]
 
-    def _lay(self, steps, chosen, laid):
+    def _lay(self, steps, chosen, laid, stage):
+        """`stage`: all that the stage has once it is laid."""
         method = chosen.method
         if chosen.recipe.kind == "base":
-            steps.append(self._base(chosen))
+            steps.append(self._base(chosen, stage))
         mounted = {}
         if chosen.build:
             source = self._build(chosen)
@@ -91,20 +92,22 @@ class ImageBuilder:
                 mounted = {"mount": chosen.build["mount"], "from": source.key, "source": source}
         if "script" in method:
             parameters = self._parameters(chosen, laid, "optional" if chosen.build else "required")
-            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=self._files(chosen), parameters=parameters,
+            steps.append(Step("run", chosen, steps[-1], script=method["script"], files=self._files(chosen, stage), parameters=parameters,
                               secrets=method.get("secrets", []), **mounted))
         laid.append(chosen)
 
-    def _files(self, chosen):
-        """Those of the method that hold here."""
+    def _files(self, chosen, stage):
+        """Those of the method that hold here, beside what the image or the stage has."""
+        beside = [(one.recipe, one.version) for one in [*self.image, *stage]]
         written = [file if isinstance(file, dict) else {"file": file, "when": {}} for file in chosen.method.get("files", [])]
-        return [file["file"] for file in written if holds(file["when"], chosen.version, self.target)]
+        return [file["file"] for file in written if holds(file["when"], chosen.version, self.target)
+                and ("with" not in file["when"] or is_in(beside, file["when"]["with"]))]
 
-    def _base(self, chosen):
+    def _base(self, chosen, stage):
         method, architecture = chosen.method, architecture_of(self.target)
         if "image" in method:
             return Step("pull", chosen, None, architecture=architecture, reference=method["image"].replace("{version}", chosen.version))
-        files = self._files(chosen) + [method[key] for key in ("archive", "site") if key in method]
+        files = self._files(chosen, stage) + [method[key] for key in ("archive", "site") if key in method]
         return Step("rootfs", chosen, None, architecture=architecture, script=method["rootfs"], files=files,
                     parameters=self._parameters(chosen, [], "required"), secrets=method.get("secrets", []), site=method.get("site", ""))
 
@@ -125,9 +128,10 @@ class ImageBuilder:
         needed = requirements(chosen.build.get("needs", []), chosen, self.target)
         tools = Solver(self.recipes, self.target, None if method == "none" else method, self.image).complete([self._build_base()], needed)
         steps, laid = [], []
-        for tool in layered([_as_automatic(tool) for tool in tools], self.target):
-            self._lay(steps, tool, laid)
-        steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=self._files(chosen),
+        tools = layered([_as_automatic(tool) for tool in tools], self.target)
+        for tool in tools:
+            self._lay(steps, tool, laid, tools)
+        steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=self._files(chosen, tools),
                           parameters=self._parameters(chosen, laid, "required"), secrets=chosen.build.get("secrets", [])))
         self.building.pop()
         name = f"build-{chosen.recipe.name}"

@@ -187,6 +187,23 @@ TEST(RecipeBook, RefusesAVariableWithAComponentThatIsNot) {
             "recipes/library/a/recipe.json:2:66: error: there is no library 'gcc' (at "
             "/methods/pip/environment/X/with); there is a toolchain/gcc");
   EXPECT_EQ(with("toolchain/gcc"), "no error");
+  EXPECT_EQ(with("toolchain/gcc@12"),
+            "recipes/library/a/recipe.json:2:66: error: no version of toolchain/gcc is in '12' (at "
+            "/methods/pip/environment/X/with); the newest is 1.0 (recipes/toolchain/gcc/recipe.json)");
+  EXPECT_EQ(with("toolchain/gcc@<2"), "no error");
+}
+
+TEST(RecipeBook, RefusesAFileWithAComponentThatIsNot) {
+  auto with = [](const std::string& component) {
+    return error_of(R"("files": [{"file": "x.sh", "when": {"with": ")" + component + R"("}}])");
+  };
+  EXPECT_EQ(with("toolchain/gc"),
+            "recipes/library/a/recipe.json:2:66: error: there is no toolchain 'gc' (at "
+            "/methods/pip/files/0/when/with); did you mean 'gcc'?");
+  EXPECT_EQ(with("toolchain/gcc@>1"),
+            "recipes/library/a/recipe.json:2:66: error: no version of toolchain/gcc is in '>1' (at "
+            "/methods/pip/files/0/when/with); the newest is 1.0 (recipes/toolchain/gcc/recipe.json)");
+  EXPECT_EQ(with("toolchain/gcc@1"), "no error");
 }
 
 TEST(RecipeBook, TellsACircleOfNeeds) {

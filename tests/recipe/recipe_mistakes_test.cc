@@ -188,7 +188,8 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"ValueWithNoComponent", R"("OPENBLAS_VERBOSE": "0")",
      R"("OPENBLAS_VERBOSE": {"value": "0", "with": "pytorch"})", Schema::refuses,
      "24:66: error: expected a component, found 'pytorch' (at "
-     "/methods/distro/environment/OPENBLAS_VERBOSE/with); such as framework/pytorch"},
+     "/methods/distro/environment/OPENBLAS_VERBOSE/with); such as framework/pytorch or "
+     "toolchain/python@3.12"},
     {"ValueWithNoCondition", R"("OPENBLAS_VERBOSE": "0")", R"("OPENBLAS_VERBOSE": {"value": "0"})",
      Schema::refuses,
      "24:43: error: the key 'with' is missing (at /methods/distro/environment/OPENBLAS_VERBOSE)"},
@@ -271,6 +272,23 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"ConditionOnARangeOfTargets", R"("target": "*,nvidia*")", R"("target": ">=zen2")", Schema::refuses,
      "22:142: error: expected a target or a glob over targets, found '>=zen2' (at "
      "/methods/distro/needs/1/any/0/when/target); such as *nvidia* or zen*"},
+    {"TestBesideAComponent", R"("target": "zen*")", R"("with": "toolchain/gcc")", Schema::refuses,
+     "34:100: error: only a file may ask what else is in the image (at /test/1/when/with); that follows from "
+     "what is needed"},
+    {"NeedBesideAComponent", R"("target": "*,nvidia*")", R"("with": "toolchain/gcc")", Schema::refuses,
+     "22:140: error: only a file may ask what else is in the image (at "
+     "/methods/distro/needs/1/any/0/when/with); that follows from what is needed"},
+    {"FileBesideNoComponent", R"("toolchain/gcc@>=12 <15")", R"("gcc@12")", Schema::refuses,
+     "26:65: error: expected a component, found 'gcc@12' (at /methods/source/files/0/when/with); such as "
+     "framework/pytorch or toolchain/python@3.12"},
+    {"FileBesideABadName", R"("toolchain/gcc@>=12 <15")", R"("toolchain/../gcc")", Schema::refuses,
+     "26:65: error: expected a component, found 'toolchain/../gcc' (at /methods/source/files/0/when/with); "
+     "such as framework/pytorch or toolchain/python@3.12"},
+    {"FileBesideAnEmptyVersion", R"("toolchain/gcc@>=12 <15")", R"("toolchain/gcc@")", Schema::refuses,
+     "26:65: error: no version after '@' in 'toolchain/gcc@' (at /methods/source/files/0/when/with)"},
+    {"FileBesideABadRange", R"("toolchain/gcc@>=12 <15")", R"("toolchain/gcc@12 or so>")", Schema::accepts,
+     "26:65: error: 'so>' is not a version range (at /methods/source/files/0/when/with); write a version "
+     "(2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"},
     {"OneAlternative", R"({"kind": "library", "name": "mkl", "when": {"target": "*,nvidia*"}}, )", "",
      Schema::refuses,
      "22:87: error: one alternative is no choice (at /methods/distro/needs/1/any); write it as a need of its "

@@ -62,8 +62,6 @@ TEST(RecipeDraft, KeepsMethodsInTheFilesOrder) {
   EXPECT_EQ(distro.script, "distro.sh");
   EXPECT_EQ(distro.files, (Strings{"lists/packages.txt", "smoke.py"}));
   EXPECT_EQ(distro.file_when, (std::vector<When>{{}, {VersionRange::parse("0.3.29"), ""}}));
-  EXPECT_EQ(files_that_hold(distro, Version("0.3.29"), {}), distro.files);
-  EXPECT_EQ(files_that_hold(distro, Version("0.3.9"), {}), Strings{"lists/packages.txt"});
   EXPECT_EQ(distro.parameters, (Strings{"KILN_VERSION", "KILN_FACT_PYTHON", "KILN_FRAMEWORK_VERSION"}));
   ASSERT_EQ(distro.needs.size(), 2u);
   EXPECT_EQ(distro.needs[0].kind, Kind::toolchain);
@@ -87,6 +85,11 @@ TEST(RecipeDraft, ReadsTheBuildStage) {
   const Method* source = recipe.find_method("source");
   ASSERT_NE(source, nullptr);
   EXPECT_FALSE(source->optimised);
+  EXPECT_EQ(source->files, Strings{"smoke.py"});
+  const Companion gcc = source->file_when.at(0).with.value();
+  EXPECT_EQ(gcc.component, ComponentKey(Kind::toolchain, "gcc"));
+  EXPECT_EQ(gcc.range.text(), ">=12 <15");
+  EXPECT_EQ(gcc.where.pointer, "/methods/source/files/0/when/with");
   EXPECT_EQ(source->script, "");
   EXPECT_TRUE(source->versions.is_any());
   ASSERT_TRUE(source->build.has_value());

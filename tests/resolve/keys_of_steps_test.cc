@@ -129,6 +129,65 @@ TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
   EXPECT_EQ(last(0), last(2));
 }
 
+When beside(Kind kind, const std::string& name, const std::string& range = "") {
+  return {{}, "", Companion{{kind, name}, VersionRange::parse(range)}};
+}
+
+void set_files(Recipe& recipe, Method& method, std::map<std::string, When> files) {
+  for (auto& [name, when] : files) {
+    recipe.files[name] = RecipeFile{name, Digest::of(name), name};
+    method.files.push_back(name);
+    method.file_when.push_back(when);
+  }
+}
+
+// One version, method and target, with other components around it.
+TEST_F(KeyTest, AFileIsThereBesideWhatItAsksFor) {
+  const Resolver resolver(changed("pytorch", [&](Recipe& c) {
+    set_files(c, c.methods[0],
+              {{"blas.txt", beside(Kind::library, "openblas")},
+               {"new.txt", beside(Kind::toolchain, "python", ">=3.13")},
+               {"old.txt", beside(Kind::toolchain, "python", "3.11")}});
+  }));
+  const BuildPlan plan = plan_matrix(
+      testing::matrix({testing::axis("framework", {"pytorch"}), testing::axis("version", {"2.6.0"}),
+                       testing::axis("library", {"none", "openblas:distro"}),
+                       testing::axis("toolchain", {"none", "python@3.11"}), testing::axis("base", {"debian"}),
+                       testing::axis("target", {"x86_64_v3"})}),
+      resolver.input());
+  using Paths = std::vector<std::string>;
+  std::set<Paths> files;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const ImageSpec spec = plan.image(i).spec();
+    for (const Step& step : spec.image_stage().steps)
+      if (step.component == "framework/pytorch") files.insert(step.files);
+  }
+  EXPECT_EQ(files, (std::set<Paths>{{"distro.sh", "new.txt"},
+                                    {"distro.sh", "old.txt"},
+                                    {"distro.sh", "blas.txt", "new.txt"},
+                                    {"distro.sh", "blas.txt", "old.txt"}}));
+}
+
+// A build's script is told of the finished image, and has its own stage around it.
+TEST_F(KeyTest, AFileOfABuildStageIsThereBesideWhatEitherHas) {
+  const Resolver resolver(changed("openblas", [&](Recipe& c) {
+    c.methods[1].script = "install.sh";
+    c.files["install.sh"] = RecipeFile{"install.sh", Digest::of("install"), "install"};
+    set_files(c, c.methods[1],
+              {{"gcc.txt", beside(Kind::toolchain, "gcc", "14")},
+               {"jax.txt", beside(Kind::framework, "jax")},
+               {"torch.txt", beside(Kind::framework, "pytorch")}});
+    set_files(c, c.methods[1], {{"torch.txt", beside(Kind::toolchain, "gcc")}});  // in either case, once
+  }));
+  const ImageSpec spec = resolver.spec(cell({{"library", "openblas:source"}}));
+  using Paths = std::vector<std::string>;
+  EXPECT_EQ(spec.stages.at(0).steps.back().files, (Paths{"build.sh", "gcc.txt", "torch.txt"}));
+  std::set<Paths> installed;
+  for (const Step& step : spec.image_stage().steps)
+    if (step.script == "install.sh") installed.insert(step.files);
+  EXPECT_EQ(installed, (std::set<Paths>{{"install.sh", "torch.txt"}}));
+}
+
 TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
   EXPECT_EQ(plain_, key(changed("pytorch", [](Recipe& c) {
               c.description = "better words";

@@ -67,12 +67,15 @@ TEST(ResolveTest, APathIsPutUponThatOfTheComponentsBefore) {
 }
 
 TEST(ResolveTest, AVariableMayBeForImagesWithAComponent) {
-  auto environment = [](const ComponentKey& with) {
+  auto environment = [](const ComponentKey& component, const std::string& range = "") {
+    const Companion with{component, VersionRange::parse(range)};
     return environment_with({{"pytorch", {{"FLAGS", {"on", with}}}}});
   };
   EXPECT_EQ(environment({Kind::toolchain, "python"}).at("FLAGS"), "on");
   EXPECT_FALSE(environment({Kind::toolchain, "gcc"}).contains("FLAGS"));
   EXPECT_FALSE(environment({Kind::library, "python"}).contains("FLAGS"));
+  EXPECT_EQ(environment({Kind::toolchain, "python"}, "3.13").at("FLAGS"), "on");
+  EXPECT_FALSE(environment({Kind::toolchain, "python"}, "<3.13").contains("FLAGS"));
 }
 
 TEST(ResolveTest, ImagesWithAndWithoutALaterComponentShareTheirBeginning) {

@@ -42,7 +42,7 @@ inline const std::string kRecipe = R"({
       "after": ["framework", "python"],
       "environment": {"OPENBLAS_VERBOSE": "0"}
     },
-    "source": {
+    "source": { "files": [{"file": "smoke.py", "when": {"with": "toolchain/gcc@>=12 <15"}}],
       "build": {
         "needs": [{"kind": "toolchain", "name": "gcc"}],
         "script": "build.sh",
