@@ -13,8 +13,8 @@ def random_host(dice, theme, image, question):
         host = dict(dice.choice(theme.machines))
         if dice.chance(20):
             host["cores"] = dice.choice([16, 32, 64])
-        if dice.chance(10):
-            host["accelerators"] = theme.host_gpus()
+        if dice.chance(20):
+            host["accelerators"] = theme.host_gpus() if dice.chance(70) else []
     else:
         host = {"cpu": _cpu(dice, theme, image)}
         if question.acc_type and dice.chance(92) or dice.chance(20):
@@ -22,12 +22,13 @@ def random_host(dice, theme, image, question):
     _features(dice, host, image)
     if dice.chance(10):
         host["vendor"] = dice.choice(VENDORS)
-    if dice.chance(25 if theme.loose else 60):
+    if dice.chance(70 if "cuda" in image.get("requires", {}) else 25):
         host["driver"] = _near_driver(dice, image)
     if dice.chance(15 if theme.loose else 45):
         host["kernel"] = dice.choice(KERNELS)
-    if dice.chance(10 if theme.loose else 40):
-        host["mpi"] = dice.choice([image.get("requires", {}).get("mpi", "mpich"), *MPIS[:-1]])
+    its_mpi = image.get("requires", {}).get("mpi")
+    if dice.chance(65 if its_mpi else 25):
+        host["mpi"] = dice.choice([one for one in MPIS if not its_mpi or one[:5] == its_mpi[:5] or dice.chance(25)] or MPIS)
     if dice.chance(60):
         host["glibc"] = dice.choice(GLIBCS)
     return {key: value for key, value in host.items() if value}
@@ -69,11 +70,11 @@ def _features(dice, host, image):
 def _near_driver(dice, image):
     """The very least, the one that its CUDA came with, or between."""
     cuda = image.get("requires", {}).get("cuda")
-    if not cuda or dice.chance(40):
+    if not cuda or dice.chance(15):
         return dice.choice(DRIVERS)
     least, own = facts.least_driver(cuda), facts.toolkit_driver(cuda)
     between = [one for one in DRIVERS if not facts.older(one, least) and facts.older(one, own)]
-    return dice.choice([least, own, _just_before(least), _just_before(own), *between[-2:]])
+    return dice.choice([least, least, own, own, _just_before(least), _just_before(own), *dice.some(between, 0, 3)])
 
 
 def _just_before(driver):

@@ -21,6 +21,11 @@ CPUS = {
                 "thunderx2", "ampere1"],
     "power": ["ppc64le", "power8le", "power9le", "power10le", "ppc64", "power8", "power9"],
 }
+# Alike in all that is asked before the last thing.
+NEARLY_ALIKE = {
+    "x86_64": [("skylake_avx512", "cannonlake"), ("x86_64_v4", "broadwell"), ("haswell", "piledriver"), ("skylake", "excavator"), ("broadwell", "steamroller")],
+    "aarch64": [("armv8.4a", "neoverse_n1"), ("armv8.1a", "cortex_a72"), ("neoverse_v2", "neoverse_n2"), ("neoverse_n2", "ampere1")],
+}
 CPU_TYPES = {"x86_64": "x86", "aarch64": "arm", "ppc64le": "power", "ppc64": "power"}
 FAMILIES_OF_MAPPINGS = ["x86_64", "aarch64", "ppc64le", None]
 NVIDIA = ["50", "60", "61", "62", "70", "75", "80", "86", "89", "90", "100", "103", "120", "121"]
@@ -34,7 +39,7 @@ DRIVERS = sorted({*facts.TOOLKIT_DRIVER.values(), *facts.LEAST_DRIVER.values(), 
 KERNELS = ["2.6.32-754.el6", "3.1.9", "3.2.0-4-amd64", "3.9.99", "3.10.0-1160.el7.x86_64", "4.4.0", "4.18.0-553.el8_10", "5.3.18", "5.4", "5.15.0-91-generic", "6.1.0-18-amd64"]
 NEEDED_KERNELS = ["3.2.0", "3.2", "3.10.0", "4.4", "5.4.0"]
 GLIBCS = ["2.9", "2.17", "2.28", "2.31", "2.35", "2.39"]
-MPIS = ["openmpi@4.1.6", "openmpi@4.0.3", "openmpi@5.0.1", "openmpi", "mpich@3.4.3", "mpich", "intel-mpi@2021.9", "cray-mpich@8.1.25", "mvapich2@2.3.7"]
+MPIS = ["openmpi@4.1.6", "openmpi@4.0.3", "openmpi@4.1", "openmpi@5.0.1", "openmpi@40.1", "openmpi", "mpich@3.4.3", "mpich", "intel-mpi@2021.9", "cray-mpich@8.1.25", "mvapich2@2.3.7"]
 VENDORS = ["GenuineIntel", "AuthenticAMD"]
 METHODS = ["source", "pip", "distro", "hub"]
 COMPILERS = ["xla", "inductor", "tvm", "glow", "ngraph"]
@@ -52,7 +57,9 @@ class Theme:
         self.application = {"ai": dice.choice(["pytorch", "tensorflow"]), "keras": "keras", "mpi": dice.choice(["openmpi", "mpich"]), "app": "solver"}[self.kind]
         family = dice.choices(["x86_64", "aarch64", "power", ""], [66, 18, 10, 6])[0]
         self.cpus = dice.some(CPUS[family], 3, 7) if family else [dice.choice(CPUS[one]) for one in CPUS for _ in range(2)]
-        self.gpu_maker = dice.choices(["", "nvidia", "amd", "both"], [33, 50, 9, 8])[0]
+        if family in NEARLY_ALIKE and dice.chance(30):
+            self.cpus += dice.choice(NEARLY_ALIKE[family])
+        self.gpu_maker = dice.choices(["", "nvidia", "amd", "both"], [28, 57, 8, 7])[0]
         first = dice.randrange(len(NVIDIA) - 3)
         self.nvidia = NVIDIA[first:first + dice.randint(2, 5)]
         self.amd = dice.some(AMD, 2, 3)
@@ -65,7 +72,7 @@ class Theme:
         self.machines = [self._machine() for _ in range(dice.randint(1, 3))]
 
     def _machine(self):
-        machine = {"cpu": self.dice.choice(self.cpus), "model": self.dice.choice(["EPYC 7742", "EPYC 7742", "EPYC 9654", ""]), "cores": self.dice.choice([16, 32, 64])}
+        machine = {"cpu": self.dice.choice(self.cpus[:3]), "model": self.dice.choice(["EPYC 7742", "EPYC 7742", "EPYC 9654", ""]), "cores": self.dice.choice([16, 32, 64])}
         if self.gpu_maker and self.dice.chance(80):
             machine["accelerators"] = self.host_gpus()
         return {key: value for key, value in machine.items() if value}
@@ -81,7 +88,7 @@ class Theme:
                 gpus.append(maker)
                 continue
             names = [f"nvidia:sm_{one}" for one in self.nvidia] if maker == "nvidia" else [f"amd:{one}" for one in self.amd]
-            gpus += [self.dice.choice(names) for _ in range(self.dice.choices([1, 2, 3], [65, 25, 10])[0])]
+            gpus += [self.dice.choice(names) for _ in range(self.dice.choices([1, 2, 3], [60, 30, 10])[0])]
         return gpus
 
     def targets(self, maker):

@@ -130,10 +130,11 @@ def _found(world, row):
     found = []
     if declared and dice.chance(65):
         maker = gpus.code(declared[0]).vendor
+        own_ptx = [one.replace("sm_", "compute_") for one in declared if one.endswith("a") and "sm_" in one and dice.chance(50)]
         another = [world.theme.targets(maker) for _ in range(2)]
         how = dice.choices(["agrees", "less", "more", "other", "ptx"], [50, 15, 12, 12, 11])[0]
-        found = {"agrees": gpus.with_ptx(declared), "less": declared[:-1] or declared, "more": gpus.with_ptx(declared) + another[0],
-                 "other": another[1], "ptx": [one for one in gpus.with_ptx(another[1]) if "compute" in one] or declared}[how]
+        found = {"agrees": gpus.with_ptx(declared) + own_ptx, "less": declared[:-1] or declared, "more": gpus.with_ptx(declared) + another[0],
+                 "other": another[1], "ptx": [one for one in gpus.with_ptx(another[1]) if "compute" in one] + own_ptx or declared}[how]
     _put(evidence, "gpu", sorted({gpus.code(one).name for one in found} - {""}))
 
 
@@ -208,7 +209,7 @@ def _kernel_and_glibc(world, row):
 
 
 def _mpi(world, row):
-    _put(row["image"]["requires"], "mpi", world.dice.choice(MPIS) if world.dice.chance(50 if world.theme.kind in ("mpi", "app") else 15) else "")
+    _put(row["image"]["requires"], "mpi", world.dice.choice(MPIS) if world.dice.chance(60 if world.theme.kind in ("mpi", "app") else 25) else "")
 
 
 def _vendor(world, row):
@@ -246,7 +247,7 @@ def _measured(world, row):
 # What is changed, how often, and how often where preferences shall decide.
 CHANGES, WEIGHTS, LOOSE = zip(
     (_cpu, 16, 30), (_accelerators, 12, 20), (_found, 8, 12), (_version, 9, 15), (_optimised, 6, 10), (_compilers, 4, 0), (_components, 3, 0),
-    (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 5, 0), (_mpi, 4, 0), (_vendor, 4, 1), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
+    (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 6, 3), (_mpi, 6, 3), (_vendor, 4, 1), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
     (_method, 3, 0))
 
 
