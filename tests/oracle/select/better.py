@@ -13,6 +13,8 @@ class Order:
     def __init__(self, images, question, host):
         self.question, self.host = question, host
         self.classes = classes(images, question, host) if host else {}
+        self.gpus = self._gpus()
+        self.gpus_have_names = bool(self.gpus) and all(gpus.code(gpu).name for gpu in self.gpus)
 
     def key(self, image):
         """One entry for each preference; smaller is better."""
@@ -33,16 +35,16 @@ class Order:
         """How the code suits the GPU that it suits least, or how far it reaches."""
         if not image.declared:
             return ()
-        there = self._gpus(image)
-        if not there or not all(gpus.code(gpu).name for gpu in there):
+        if not self.gpus_have_names:
             return _gpu_reach(image)
-        return max(_fit(image, gpu) for gpu in there)
+        return max(_fit(image, gpu) for gpu in self.gpus if gpus.code(gpu).vendor in image.vendors)
 
-    def _gpus(self, image):
+    def _gpus(self):
+        """Of the host, or of the question where no host is known; of the vendor that is asked for, else all."""
+        asked = self.question.acc_type
         if self.host:
-            vendors = image.vendors & {self.question.acc_type} if self.question.acc_type else image.vendors
-            return [gpu for maker in sorted(vendors) for gpu in self.host.gpus_of(maker)]
-        return [f"{self.question.acc_type}:{self.question.gpu}"] if self.question.gpu else []
+            return self.host.gpus_of(asked) if asked else self.host.gpus
+        return [f"{asked}:{self.question.gpu}"] if self.question.gpu else []
 
     def cpu(self, image):
         if self.host:
