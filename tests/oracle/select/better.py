@@ -14,7 +14,6 @@ class Order:
         self.question, self.host = question, host
         self.classes = classes(images, question, host) if host else {}
         self.gpus = self._gpus()
-        self.gpus_have_names = bool(self.gpus) and all(gpus.code(gpu).name for gpu in self.gpus)
 
     def key(self, image):
         """One entry for each preference; smaller is better."""
@@ -35,9 +34,10 @@ class Order:
         """How the code suits the GPU that it suits least, or how far it reaches."""
         if not image.declared:
             return ()
-        if not self.gpus_have_names:
+        if not self.gpus:
             return _gpu_reach(image)
-        return max(_fit(image, gpu) for gpu in self.gpus if gpus.code(gpu).vendor in image.vendors)
+        worst = max(_fit(image, gpu) for gpu in self.gpus if gpus.code(gpu).vendor in image.vendors)
+        return (worst, _gpu_reach(image) if worst[0] == gpus.VENDOR else ())
 
     def _gpus(self):
         """Of the host, or of the question where no host is known; of the vendor that is asked for, else all."""
