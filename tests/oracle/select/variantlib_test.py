@@ -36,8 +36,9 @@ def question(version="", gpu=False):
 
 def best(images, host, asked):
     world = json.dumps({"images": images, "cases": [{"host": host, "dsl": asked, "allow_failing": False}]})
-    done = subprocess.run([PROGRAM], input=world + "\n", capture_output=True, text=True, check=True)
-    answer = json.loads(done.stdout)
+    PROGRAM.stdin.write(world + "\n")
+    PROGRAM.stdin.flush()
+    answer = json.loads(PROGRAM.stdout.readline())
     assert not answer["error"], answer["error"]
     return answer["answer"].removeprefix("v:")
 
@@ -205,5 +206,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="select_cases")
     known, rest = parser.parse_known_args()
-    PROGRAM = known.program
-    unittest.main(argv=[sys.argv[0], *rest])
+    with subprocess.Popen([known.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as PROGRAM:
+        passed = unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful()
+    sys.exit(0 if passed else 1)
