@@ -109,9 +109,11 @@ def _document(asked, dice, theme):
     if asked.sif or dice.chance(10):
         optimisation["format"] = "sif" if asked.sif else dice.choice(["tag", "oci", ""])
     kind, part, application = _ai(asked, dice, flag) if theme.kind in ("ai", "keras") else _hpc(asked, dice, theme)
+    plain = theme.kind == "app" and not (asked.version or asked.library or asked.method) and dice.chance(40)
     if dice.chance(60):
-        optimisation["app_type"] = kind
-    optimisation[f"app_type-{kind}"] = part
+        optimisation["app_type"] = "big_data" if plain else kind
+    if not plain:  # else `app_tag` alone names the application
+        optimisation[f"app_type-{kind}"] = part
     job = {dice.choice(["optimisation", "optimisation", "optimization"]): optimisation}
     if application:
         job["application"] = application
