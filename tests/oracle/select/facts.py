@@ -15,12 +15,10 @@ warnings.simplefilter("ignore")  # archspec has some of other makers' processors
 NOT_ASKED_FOR = {"rdrand", "rdseed", "pku", "flush_l1d"}
 MPI_FAMILY = {"mpich": "mpich", "intel-mpi": "mpich", "cray-mpich": "mpich", "mvapich2": "mpich", "openmpi": "openmpi"}
 
-# NVIDIA, CUDA Toolkit Release Notes: the Linux driver that each toolkit came with.
+# NVIDIA, CUDA Toolkit Release Notes: the Linux driver that the first release of each minor version came with, whose PTX all of them write.
 TOOLKIT_DRIVER = {
-    "11.0.3": "450.51.06", "11.4.0": "470.42.01", "11.4.1": "470.57.02", "11.8.0": "520.61.05",
-    "12.0.0": "525.60.13", "12.2.2": "535.104.05", "12.4.0": "550.54.14", "12.4.1": "550.54.15",
-    "12.8.0": "570.26", "12.9.0": "575.51.03", "12.9.1": "575.57.08",
-    "13.0.0": "580.65.06", "13.0.2": "580.95.05", "13.1.0": "590.44.01",
+    "11.2": "460.27.03", "11.4": "470.42.01", "11.8": "520.61.05", "12.0": "525.60.13", "12.2": "535.54.03", "12.4": "550.54.14",
+    "12.8": "570.26", "12.9": "575.51.03", "13.0": "580.65.06", "13.1": "590.44.01",
 }
 # NVIDIA, CUDA Compatibility: the least driver by minor-version compatibility.
 LEAST_DRIVER = {"11": "450.80.02", "12": "525.60.13", "13": "580"}
@@ -31,8 +29,7 @@ def least_driver(cuda):
 
 
 def toolkit_driver(cuda):
-    """12.9 is 12.9.0."""
-    return TOOLKIT_DRIVER[cuda if cuda.count(".") == 2 else cuda + ".0"]
+    return TOOLKIT_DRIVER[".".join(cuda.split(".")[:2])]
 
 
 class Processor:

@@ -63,8 +63,8 @@ class World:
             image["manifest"] = "sha256:" + self.dice.randbytes(32).hex()
             image["tag"] = f"{image['version']}-{self.dice.randrange(100)}-{len(self.rows)}"
             twins = [one["tag"] for one in others if "tag" in one]
-            if twins and self.dice.chance(2):
-                image["tag"] = self.dice.choice(twins)
+            if twins and self.dice.chance(3):
+                image["tag"] = twins[-1]
             for one in row["measurements"]:
                 one["image"] = image["manifest"]
         self.rows.append(row)
@@ -198,8 +198,7 @@ def _cuda(world, row):
 
 
 def _cuda_version(world):
-    cuda = world.dice.choice(world.theme.cudas)
-    return cuda.removesuffix(".0") if world.dice.chance(30) and cuda.endswith(".0") else cuda
+    return world.dice.choice(world.theme.cudas) + world.dice.choice(["", ".0", ".1", ".2"])
 
 
 def _kernel_and_glibc(world, row):
