@@ -34,7 +34,8 @@ constexpr int kBusyMilliseconds = 5'000;
       break;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:  // our statements are constants: one that fails met a foreign or broken schema
+    case SQLITE_CONSTRAINT:  // what stands in the way was not found when it was looked for
+    case SQLITE_ERROR:       // our statements are constants: one that fails met a foreign or broken schema
       throw DamagedDatabase(fmt::format("{} is damaged: {}", file, reason));
     default:
       break;
@@ -112,7 +113,10 @@ Database::Database(const std::filesystem::path& file, Access access) {
   }
 }
 
-Database::~Database() { sqlite3_close(handle_); }
+Database::~Database() {
+  kept_.clear();
+  sqlite3_close(handle_);
+}
 
 void Database::run(const std::string& sql) {
   check(handle_, sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
@@ -122,6 +126,12 @@ Statement Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   check(handle_, sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr));
   return Statement(statement);
+}
+
+LentStatement Database::lend(const std::string& sql) {
+  auto found = kept_.find(sql);
+  if (found == kept_.end()) found = kept_.emplace(sql, prepare(sql)).first;
+  return LentStatement(found->second);
 }
 
 std::int64_t Database::integer(std::string_view sql) {

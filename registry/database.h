@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,7 @@ class Statement {
 
  private:
   friend class Database;
+  friend class LentStatement;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
   void reset();
   void bind(int position, std::int64_t value);
@@ -57,21 +59,38 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
+// A statement that is kept for the next time, and holds no lock until then.
+class LentStatement {
+ public:
+  explicit LentStatement(Statement& statement) : statement_(&statement) {}
+  ~LentStatement() { statement_->reset(); }
+  LentStatement(const LentStatement&) = delete;
+  LentStatement& operator=(const LentStatement&) = delete;
+  Statement* operator->() const { return statement_; }
+  const Statement& operator*() const { return *statement_; }
+
+ private:
+  Statement* statement_;
+};
+
 class Database {
  public:
   enum class Access { read, write };
   Database(const std::filesystem::path& file, Access access);
   ~Database();
-  Database(Database&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
-  Database& operator=(Database&&) = delete;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   void run(const std::string& sql);  // one or several statements without results
   Statement prepare(std::string_view sql);
+  // Prepared once. REQUIRES: what was lent for this text before has been given back.
+  LentStatement lend(const std::string& sql);
   std::int64_t integer(std::string_view sql);  // first column of the first row
   std::string text(std::string_view sql);
 
  private:
   sqlite3* handle_ = nullptr;
+  std::map<std::string, Statement> kept_;
 };
 
 // Rolled back unless committed. A writing one has the write lock from the start, so that it never fails

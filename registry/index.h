@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,10 +62,11 @@ struct RecoveryReport {
 class Index {
  public:
   enum class Mode { read, write };
-  // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a damaged
-  // file is set aside and rebuilt from the sidecars, one that is behind them is brought up to date. Read:
-  // damage is an Error(store). Throws Error(store); Error(store) naming both versions when the file is newer
-  // than this program.
+  // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a file
+  // that is behind its sidecars is brought up to date, one of an earlier format is migrated, a damaged one is
+  // set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
+  // Error(store), and nothing is changed. Throws Error(store); Error(store) naming both versions when the
+  // file is newer than this program.
   static Index open(const std::filesystem::path& state, Mode mode);
   Index(Index&&) noexcept;
   Index& operator=(Index&&) noexcept;
@@ -95,7 +97,13 @@ class Index {
 
   std::vector<IndexEntry> entries(
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
-  std::vector<std::string> compilers() const;            // graph compilers that entries have, sorted
+  // Those of one application, in whatever case it is written: reads and proves no others.
+  std::vector<IndexEntry> entries_of(const std::string& application,
+                                     std::optional<std::int64_t> snapshot = {}) const;
+  // How many entries the applications have, by their names in lower case.
+  std::map<std::string, std::size_t> applications(std::optional<std::int64_t> snapshot = {}) const;
+  std::vector<std::string> compilers(
+      std::optional<std::int64_t> snapshot = {}) const;  // graph compilers that entries have, sorted
   std::vector<Snapshot> snapshots() const;               // newest first
   std::int64_t current() const;                          // 0 when nothing was published
   void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number
@@ -105,7 +113,10 @@ class Index {
 
  private:
   explicit Index(std::unique_ptr<IndexState> state);
-  std::unique_ptr<IndexState> state_;
+  // Who may write makes a damaged index again when the damage is met, and begins anew.
+  template <typename Action>
+  auto mended(Action action) const;
+  mutable std::unique_ptr<IndexState> state_;
 };
 
 }  // namespace kiln

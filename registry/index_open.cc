@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <vector>
 
 #include "base/durable_file.h"
 #include "base/file_lock.h"
-#include "registry/index.h"
-#include "registry/recovery.h"
+#include "registry/index_mended.h"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -17,16 +18,8 @@ namespace {
 
 constexpr const char* kDatabase = "index.db";
 constexpr const char* kNew = "index.db.new";
+constexpr const char* kLock = "index.lock";
 constexpr std::array kCompanions = {"-journal", "-wal", "-shm"};  // SQLite's, beside a database
-
-// Throws DamagedDatabase.
-std::unique_ptr<IndexState> open_checked(const fs::path& folder) {
-  auto state = std::make_unique<IndexState>(folder, Database::Access::write);
-  state->check_format();
-  state->bring_up_to_date();
-  state->check_content();
-  return state;
-}
 
 void rename_if_there(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -56,16 +49,63 @@ std::string set_aside(const fs::path& folder) {
 }
 
 // What the old database still proves goes into the new one where the sidecars do not.
-void salvage(const fs::path& folder, IndexState& made, RecoveryReport& report) {
+void salvage(const fs::path& folder, IndexWriter& made, RecoveryReport& report) {
   if (!fs::is_regular_file(folder / kDatabase)) return;
   try {
     IndexState old(folder, Database::Access::read);
-    adopt_rows(old, made, report);
+    OldRows rows(old, old.check_format(), false);
+    adopt_rows(rows, made, report);
   } catch (const DamagedDatabase&) {
     // What could be read of it has been taken over.
   } catch (const Error& error) {
     if (error.code() != ExitCode::store) throw;  // such as: of a newer kiln
   }
+}
+
+// From an index of an earlier format; strict: what is damaged is rebuilt from the sidecars instead.
+void take_over(IndexState& old, std::int64_t format, IndexState& made) {
+  IndexWriter writer(made);
+  OldRows rows(old, format, true);
+  RecoveryReport report;
+  adopt_rows(rows, writer, report);
+  writer.make_current(writer.current().snapshot);
+  writer.finish();
+}
+
+// The file as it was, for whoever goes back to the earlier kiln.
+fs::path keep_copy(const fs::path& folder, std::int64_t format) {
+  const fs::path copy = folder / fmt::format("{}.v{}.bak", kDatabase, format);
+  DurableFile file(folder / "store" / "tmp");
+  std::ifstream in(folder / kDatabase, std::ios::binary);
+  std::vector<char> buffer(1 << 20);
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0)
+    file.write(buffer.data(), static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) throw Error(ExitCode::store, (folder / kDatabase).string() + " cannot be read");
+  file.publish(copy);
+  return copy;
+}
+
+// All in one transaction: killed within, it is of the earlier format still.
+void migrate(IndexState& state) {
+  Transaction transaction(state.database, Database::Access::write);
+  const std::int64_t format = state.check_format();
+  if (format == kIndexFormat) return;  // another process was first
+  const fs::path copy = keep_copy(state.folder, format);
+  state.database.run(
+      "DROP TABLE tags; DROP TABLE snapshots; DROP TABLE measurements; DROP TABLE images; DROP "
+      "TABLE current");
+  make_tables(state.database);
+  IndexState old(state.folder, Database::Access::read, copy.filename().c_str());
+  take_over(old, format, state);
+  transaction.commit();
+}
+
+// Throws DamagedDatabase.
+std::unique_ptr<IndexState> open_of_any_format(const fs::path& folder) {
+  auto state = std::make_unique<IndexState>(folder, Database::Access::write);
+  if (state->check_format() < kIndexFormat) migrate(*state);
+  state->current_row();
+  return state;
 }
 
 // REQUIRES: the caller holds index.lock: a second process would take the new database for the damaged one.
@@ -76,25 +116,27 @@ std::unique_ptr<IndexState> make_again(const fs::path& folder) {
     IndexState made(folder, Database::Access::write, kNew);
     made.create_tables();
     Transaction transaction(made.database, Database::Access::write);
-    adopt_sidecars(made, report);
-    salvage(folder, made, report);
-    settle(made, report);
+    IndexWriter writer(made);
+    adopt_sidecars(writer, report);
+    salvage(folder, writer, report);
+    settle(writer, report);
+    writer.finish();
     transaction.commit();
   }
   report.set_aside = set_aside(folder);
   rename_if_there(folder / kNew, folder / kDatabase);
   sync_folder(folder);
-  auto state = open_checked(folder);
+  auto state = open_of_any_format(folder);
   state->found = std::move(report);
   return state;
 }
 
-FileLock lock_of(const fs::path& folder) { return FileLock::acquire(folder / "index.lock"); }
+FileLock lock_of(const fs::path& folder) { return FileLock::acquire(folder / kLock); }
 
 // Null when it is missing or damaged.
 std::unique_ptr<IndexState> open_whole(const fs::path& folder) {
   try {
-    if (fs::is_regular_file(folder / kDatabase)) return open_checked(folder);
+    if (fs::is_regular_file(folder / kDatabase)) return open_of_any_format(folder);
   } catch (const DamagedDatabase&) {
   }
   return nullptr;
@@ -102,14 +144,21 @@ std::unique_ptr<IndexState> open_whole(const fs::path& folder) {
 
 std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
   if (!fs::exists(folder / kDatabase)) {
-    bool published = current_by_sidecar(BlobStore::reading(folder / "store")) != 0;
+    bool published = current_by_sidecar(BlobStore::reading(folder / "store")).number != 0;
     throw Error(ExitCode::store, fmt::format("there is no index in {}", folder.string()),
                 published ? "its sidecars are there: `kiln index recover` makes it again from them"
                           : "`kiln publish` makes one; or name another folder with --state");
   }
   auto state = std::make_unique<IndexState>(folder, Database::Access::read);
-  state->check_format();
-  return state;
+  const std::int64_t format = state->check_format();
+  if (format == kIndexFormat) return state;
+  // Who only reads an earlier format does not change it.
+  auto read = std::make_unique<IndexState>(folder, IndexState::InMemory{});
+  Transaction from(state->database, Database::Access::read);
+  Transaction to(read->database, Database::Access::write);
+  take_over(*state, format, *read);
+  to.commit();
+  return read;
 }
 
 }  // namespace
@@ -126,6 +175,7 @@ std::unique_ptr<IndexState> reconcile_or_make_again(const fs::path& folder) {
   FileLock lock = lock_of(folder);
   try {
     if (auto state = open_whole(folder)) {  // another process may have made it again meanwhile
+      state->check_content();
       reconcile(*state, state->found);
       return state;
     }
@@ -137,7 +187,9 @@ std::unique_ptr<IndexState> reconcile_or_make_again(const fs::path& folder) {
 Index Index::open(const fs::path& state, Mode mode) {
   if (mode == Mode::read) return Index(open_for_reading(state));
   Index index(open_or_make_again(state));
-  if (behind_sidecars(*index.state_)) index.state_->found = index.recover();
+  index.mended([&] {
+    if (behind_sidecars(*index.state_)) index.state_->found = index.recover();
+  });
   return index;
 }
 

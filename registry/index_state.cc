@@ -1,105 +1,68 @@
 #include "registry/index_state.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-
-#include "base/json_put.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x6b696c6e;  // "kiln", for file(1)
-constexpr std::int64_t kVersion = 2;                 // of schema.sql
-// From the format before: tags did not know who published them, nor that they fail or are retired.
-constexpr const char* kFromVersion1 =
-    "ALTER TABLE tags ADD COLUMN failing INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE tags ADD COLUMN retired TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE tags ADD COLUMN matrices TEXT NOT NULL DEFAULT '';"
-    "PRAGMA user_version = 2";
 constexpr const char* kSchema =
 #include "schema.sql.inc"
     ;
 
-std::string snapshot_key(std::int64_t number) { return fmt::format("snapshot {}", number); }
+using Sidecar = BlobStore::Sidecar;
 
-// As in a row; "" for none.
-std::string matrices_text(const std::vector<std::string>& matrices) {
-  return matrices.empty() ? "" : Json(matrices).dump();
+template <typename Row>
+std::string select(std::string_view rest) {
+  return fmt::format("SELECT {} FROM {}", Row::kColumns, rest);
 }
 
-// No checksum stands between this and a flipped bit: what cannot be read is damage.
-std::vector<std::string> matrices_from(const std::string& text) {
-  if (text.empty()) return {};
-  try {
-    return parse_own(text, "index.db").root().strings();
-  } catch (const Error&) {
-    throw DamagedDatabase("the index is damaged: the matrices of a tag cannot be read");
+// The first row; nullopt when there is none.
+template <typename Row, typename... Values>
+std::optional<Row> first_row(Database& database, std::string_view rest, const Values&... values) {
+  LentStatement statement = database.lend(select<Row>(rest));
+  return statement->with(values...).step() ? std::optional(Row::from(*statement)) : std::nullopt;
+}
+
+template <typename Row, typename... Values>
+std::vector<Row> all_rows(Database& database, std::string_view rest, const Values&... values) {
+  LentStatement statement = database.lend(select<Row>(rest));
+  statement->with(values...);
+  std::vector<Row> rows;
+  while (statement->step()) rows.push_back(Row::from(*statement));
+  return rows;
+}
+
+void apply_to(const SnapshotSidecar& sidecar, TagMap& tags) {
+  for (const TagName& name : sidecar.gone) tags.erase(name);
+  for (const auto& [name, tagged] : sidecar.tags) tags[name] = tagged;
+}
+
+// Sidecars that follow each other down to one in full, or to a snapshot that has its row.
+std::optional<SnapshotContent> snapshot_by_sidecars(IndexState& state, std::int64_t number) {
+  std::vector<SnapshotSidecar> chain;
+  std::optional<SnapshotContent> content;
+  for (std::int64_t next = number; !content;) {
+    auto sidecar = snapshot_sidecar(state.store, next);
+    if (!sidecar) return std::nullopt;
+    next = sidecar->parent;
+    chain.push_back(*std::move(sidecar));
+    if (next == 0) content.emplace();
+    if (next != 0) content = state.snapshot_by_rows(next);
   }
+  for (auto sidecar = chain.rbegin(); sidecar != chain.rend(); ++sidecar) apply_to(*sidecar, content->tags);
+  const SnapshotSidecar& last = chain.front();
+  if (root_of(content->tags) != last.root) return std::nullopt;
+  return SnapshotContent{last.number, last.created, last.note, std::move(content->tags)};
 }
 
 }  // namespace
-
-std::string checksum_of(const std::string& key, const std::string& text) {
-  return Digest::of(key + "\n" + text).hex();
-}
-
-void check_checksum(const std::string& key, const std::string& text, const std::string& checksum) {
-  if (checksum_of(key, text) != checksum) {
-    throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", key));
-  }
-}
-
-std::string image_row(const std::string& id, bool external) {
-  return fmt::format("{} {}", external ? "external image" : "image", id);
-}
-
-std::string measurement_row(const std::string& image, std::int64_t number) {
-  return fmt::format("measurement {} of image {}", number, image);
-}
-
-JsonDocument parse_own(const std::string& text, const std::string& file) {
-  JsonLimits limits;
-  limits.bytes = kMostSnapshot;
-  limits.members = 10'000'000;
-  return JsonDocument::parse(text, file, limits);
-}
-
-// As Json::dump() would write the whole, without keeping it.
-std::string SnapshotContent::text() const {
-  const std::string head = Json{{"number", number}, {"created", created}, {"note", note}}.dump();
-  std::string text = head.substr(0, head.size() - 1) + ",\"tags\":[";
-  for (const auto& [name, tagged] : tags) {
-    Json tag{
-        {"repository", name.first}, {"tag", name.second}, {"image", tagged.image}, {"stale", tagged.stale}};
-    if (tagged.failing) tag["failing"] = true;
-    put(tag, "retired", tagged.retired);
-    put(tag, "matrices", tagged.matrices);
-    text += tag.dump() + ",";
-  }
-  if (!tags.empty()) text.pop_back();
-  return text + "]}";
-}
-
-SnapshotContent SnapshotContent::parse(const std::string& text, const std::string& file) {
-  JsonDocument document = parse_own(text, file);
-  JsonNode root = document.root();
-  root.allow_only({"number", "created", "note", "tags"});
-  SnapshotContent content{
-      root.at("number").integer(1, INT64_MAX), root.at("created").string(), root.at("note").string(), {}};
-  for (const auto& tag : root.at("tags").items()) {
-    tag.allow_only({"repository", "tag", "image", "stale", "failing", "retired", "matrices"});
-    SnapshotContent::Tagged tagged{Digest::from_hex(tag.at("image").string()).hex(),
-                                   tag.at("stale").boolean()};
-    if (auto failing = tag.find("failing")) tagged.failing = failing->boolean();
-    if (auto retired = tag.find("retired")) tagged.retired = retired->string();
-    if (auto matrices = tag.find("matrices")) tagged.matrices = matrices->strings();
-    content.tags[{tag.at("repository").string(), tag.at("tag").string()}] = std::move(tagged);
-  }
-  return content;
-}
 
 IndexState::IndexState(std::filesystem::path state, Database::Access how, const char* file)
     : folder(std::move(state)),
@@ -108,100 +71,178 @@ IndexState::IndexState(std::filesystem::path state, Database::Access how, const 
                                            : BlobStore::reading(folder / "store")),
       database(folder / file, how) {}
 
+IndexState::IndexState(std::filesystem::path state, InMemory)
+    : folder(std::move(state)),
+      access(Database::Access::read),
+      store(BlobStore::reading(folder / "store")),
+      database(":memory:", Database::Access::write) {
+  Transaction transaction(database, Database::Access::write);
+  make_tables(database);
+  transaction.commit();
+}
+
 const BlobStore& IndexState::writable_store() const {
   if (access != Database::Access::write)
     throw Error(ExitCode::store, (folder / "index.db").string() + " was opened for reading only");
   return store;
 }
 
-std::int64_t current_by_sidecar(const BlobStore& store) {
-  auto text = store.read_sidecar(BlobStore::Sidecar::snapshot, "current");
-  return text ? parse_own(*text, "current.json").root().at("number").integer(1, INT64_MAX) : 0;
+CurrentRow IndexState::current_row() {
+  auto row = first_row<CurrentRow>(database, "current");
+  if (!row) throw DamagedDatabase("the index is damaged: nothing says which snapshot is current");
+  return *std::move(row);
 }
 
-std::int64_t IndexState::current_row() { return database.integer("SELECT snapshot FROM current"); }
+std::optional<SnapshotRow> IndexState::snapshot_row(std::int64_t number) {
+  return first_row<SnapshotRow>(database, "snapshots WHERE number = ?1", number);
+}
+
+std::vector<SnapshotRow> IndexState::snapshot_rows() {
+  std::vector<SnapshotRow> rows = all_rows<SnapshotRow>(database, "snapshots ORDER BY number DESC");
+  RowSum sum;
+  for (const SnapshotRow& row : rows) sum.add(row.checksum());
+  const auto total = first_row<TotalRow>(database, "totals WHERE name = 'snapshots'");
+  if (!total || total->sum != sum) throw DamagedDatabase("the index is damaged: a snapshot is missing");
+  return rows;
+}
+
+std::optional<ImageRow> IndexState::image(const std::string& id) {
+  return first_row<ImageRow>(database, "images WHERE id = ?1", id);
+}
+
+std::optional<TagRow> IndexState::tag(const TagName& name) {
+  return first_row<TagRow>(database, "tags WHERE repository = ?1 AND tag = ?2", name.first, name.second);
+}
+
+std::vector<TagRow> IndexState::tags_of_image(const std::string& image) {
+  return all_rows<TagRow>(database, "tags WHERE image = ?1", image);
+}
+
+std::vector<TagRow> IndexState::tags_of_bits(const std::string& bits) {
+  std::vector<TagRow> tags;
+  for (const ImageRow& row : all_rows<ImageRow>(database, "images WHERE bits = ?1 AND lost = 0", bits))
+    for (TagRow& tag : tags_of_image(row.id)) tags.push_back(std::move(tag));
+  return tags;
+}
+
+std::vector<MeasurementRow> IndexState::measurements_of(const std::string& bits) {
+  return all_rows<MeasurementRow>(database, "measurements WHERE bits = ?1 ORDER BY image, number", bits);
+}
+
+std::vector<ApplicationRow> IndexState::applications(const CurrentRow& current) {
+  std::vector<ApplicationRow> rows = all_rows<ApplicationRow>(database, "applications ORDER BY application");
+  RowSum sum;
+  for (const ApplicationRow& row : rows) sum.add(row.checksum());
+  if (sum != current.applications)
+    throw DamagedDatabase("the index is damaged: its applications are not those that were written");
+  return rows;
+}
+
+std::vector<TagRow> IndexState::tags_of(const ApplicationRow& application) {
+  std::vector<TagRow> rows = all_rows<TagRow>(
+      database, "tags WHERE application = ?1 ORDER BY repository, tag", application.application);
+  RowSum sum;
+  for (const TagRow& row : rows) sum.add(row.checksum());
+  if (sum != application.sum)
+    throw DamagedDatabase(
+        fmt::format("the index is damaged: the images of application '{}' are not those "
+                    "that were written",
+                    application.application));
+  return rows;
+}
+
+TagMap IndexState::live_tags() {
+  TagMap tags;
+  for (TagRow& row : all_rows<TagRow>(database, "tags"))
+    tags.emplace(std::move(row.name), std::move(row.tagged));
+  return tags;
+}
+
+ImageRow IndexState::image_of(const TagRow& tag) {
+  const std::string& id = tag.tagged.image;
+  try {
+    if (auto row = image(id); row && row->checksum() == tag.image_row) return *std::move(row);
+  } catch (const DamagedDatabase&) {
+    // Its sidecar may be whole.
+  }
+  if (auto text = store.read_sidecar(Sidecar::record, id)) {
+    ImageRow row = ImageRow::of(image_record_from_json(parse_own(*text, "index.db").root()), *text);
+    RowSum measured;
+    const std::vector<MeasurementRow> measurements = measurements_of(row.bits);
+    for (const MeasurementRow& measurement : measurements) measured.add(measurement.checksum());
+    if (!measurements.empty()) row.measured = measured.text();
+    if (row.checksum() == tag.image_row) return row;
+  }
+  throw DamagedDatabase(fmt::format("the index is damaged: image {} is not what was written", id));
+}
+
+std::optional<std::string> IndexState::record(const std::string& id) {
+  auto row = image(id);
+  if (!row) return store.read_sidecar(Sidecar::record, id);
+  return row->lost ? std::nullopt : std::optional(std::move(row->record));
+}
+
+std::string IndexState::retired_reason(const std::string& bits) {
+  std::vector<TagRow> tags = tags_of_bits(bits);
+  std::erase_if(tags, [](const TagRow& tag) { return tag.tagged.retired.empty(); });
+  auto first = std::min_element(tags.begin(), tags.end(),
+                                [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
+  return first == tags.end() ? "" : first->tagged.retired;
+}
 
 // The sidecar is written before every commit: where the two differ, the sidecar is the newer.
 std::int64_t IndexState::current() {
-  std::int64_t row = current_row();
-  std::int64_t proven = current_by_sidecar(store);
-  return proven != 0 && proven != row && snapshot(proven) ? proven : row;
+  const CurrentRow row = current_row();
+  return is_behind(row) ? current_by_sidecar(store).number : row.snapshot;
 }
 
-std::int64_t IndexState::newest_snapshot() {
-  return std::max(database.integer("SELECT max(number) FROM snapshots"), std::abs(current_row()));
+bool IndexState::is_behind(const CurrentRow& row) {
+  const CurrentSidecar proven = current_by_sidecar(store);
+  if (proven.number == 0) return false;
+  if (proven.number != row.snapshot) return snapshot(proven.number).has_value();
+  if (proven.root && *proven.root != row.root)
+    throw DamagedDatabase("the index is damaged: its tags are not those of snapshots/current.json");
+  return false;
 }
 
-std::optional<SnapshotContent> IndexState::snapshot_row(std::int64_t number) {
-  Statement row = database.prepare("SELECT created, note, checksum FROM snapshots WHERE number = ?1");
-  if (!row.with(number).step()) return std::nullopt;
-  SnapshotContent content{number, row.text(0), row.text(1), {}};
-  // Whoever only reads a file of the format before does not change it.
-  const bool first_format = database.integer("PRAGMA user_version") < 2;
-  Statement tags =
-      database.prepare(fmt::format("SELECT repository, tag, image, stale, {} FROM tags WHERE snapshot = ?1",
-                                   first_format ? "0, '', ''" : "failing, retired, matrices"));
-  tags.with(number);
-  while (tags.step())
-    content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0, tags.integer(4) != 0,
-                                                  tags.text(5), matrices_from(tags.text(6))};
-  check_checksum(snapshot_key(number), content.text(), row.text(2));
+std::optional<SnapshotContent> IndexState::snapshot_by_rows(std::int64_t number) {
+  auto row = snapshot_row(number);
+  if (!row) return std::nullopt;
+  SnapshotContent content{number, row->created, row->note, {}};
+  for (TagRow& tag : all_rows<TagRow>(database, "tags WHERE first <= ?1", number))
+    content.tags.emplace(std::move(tag.name), std::move(tag.tagged));
+  for (PastRow& tag : all_rows<PastRow>(database, "past WHERE first <= ?1 AND last >= ?1", number))
+    content.tags.emplace(std::move(tag.name), std::move(tag.tagged));
+  if (root_of(content.tags) != row->root)
+    throw DamagedDatabase(fmt::format("the index is damaged: snapshot {} is not what was written", number));
   return content;
 }
 
 std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
   if (number < 1) return std::nullopt;
-  if (auto content = snapshot_row(number)) return content;
-  std::string name = std::to_string(number);
-  auto text = store.read_sidecar(BlobStore::Sidecar::snapshot, name);
-  return text ? std::optional(SnapshotContent::parse(*text, name + ".json")) : std::nullopt;
+  if (auto content = snapshot_by_rows(number)) return content;
+  return snapshot_by_sidecars(*this, number);
 }
 
-std::optional<std::string> IndexState::record(const std::string& image) {
-  Statement row = database.prepare("SELECT record, checksum, external, lost FROM images WHERE id = ?1");
-  if (!row.with(image).step()) return store.read_sidecar(BlobStore::Sidecar::record, image);
-  if (row.integer(3) != 0) return std::nullopt;
-  std::string text = row.text(0);
-  check_checksum(image_row(image, row.integer(2) != 0), text, row.text(1));
-  return text;
+void IndexState::write_current_sidecar(std::int64_t number, const RowSum& root) {
+  writable_store().write_sidecar(Sidecar::snapshot, "current",
+                                 Json{{"number", number}, {"root", root.text()}}.dump());
 }
 
-void IndexState::insert_image(const ImageRecord& image, const std::string& text) {
-  std::string id = image.identity().hex();
-  database
-      .prepare(
-          "INSERT INTO images (id, external, record, checksum) VALUES (?1, ?2, ?3, ?4)"
-          " ON CONFLICT (id) DO UPDATE SET record = ?3, checksum = ?4, lost = 0")
-      .with(id, image.external(), text, checksum_of(image_row(id, image.external()), text))
-      .run();
-}
-
-void IndexState::insert_snapshot(const SnapshotContent& content) {
-  database.prepare("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4)")
-      .with(content.number, content.created, content.note,
-            checksum_of(snapshot_key(content.number), content.text()))
-      .run();
-  Statement insert = database.prepare("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
-  for (const auto& [name, tagged] : content.tags) {
-    insert
-        .with(content.number, name.first, name.second, tagged.image, tagged.stale, tagged.failing,
-              tagged.retired, matrices_text(tagged.matrices))
+void make_tables(Database& database) {
+  database.run(kSchema);
+  database.run(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kIndexFormat));
+  for (const char* name : {"images", "measurements", "past", "snapshots"}) {
+    const TotalRow row{name, 0, {}};
+    database.prepare("INSERT INTO totals VALUES (?1, 0, ?2, ?3)")
+        .with(row.name, row.sum.text(), row.checksum())
         .run();
   }
-}
-
-void IndexState::insert_measurement(const std::string& image, std::int64_t number, const std::string& text) {
-  database.prepare("INSERT INTO measurements VALUES (?1, ?2, ?3, ?4)")
-      .with(image, number, text, checksum_of(measurement_row(image, number), text))
+  const CurrentRow row;
+  database.prepare("INSERT INTO current VALUES (1, 0, 0, 0, ?1, ?2, '', ?3)")
+      .with(row.root.text(), row.applications.text(), row.checksum())
       .run();
-}
-
-void IndexState::set_current(std::int64_t number) {
-  database.prepare("UPDATE current SET snapshot = ?1").with(number).run();
-}
-
-void IndexState::write_current_sidecar(std::int64_t number) {
-  writable_store().write_sidecar(BlobStore::Sidecar::snapshot, "current", Json{{"number", number}}.dump());
 }
 
 void IndexState::create_tables() {
@@ -211,49 +252,62 @@ void IndexState::create_tables() {
   };
   if (!is_empty()) return;
   Transaction transaction(database, Database::Access::write);
-  if (is_empty()) {  // no other process was first
-    database.run(kSchema);
-    database.run(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kVersion));
-  }
+  if (is_empty()) make_tables(database);  // no other process was first
   transaction.commit();
 }
 
-void IndexState::bring_up_to_date() {
-  if (database.integer("PRAGMA user_version") != 1) return;
-  Transaction transaction(database, Database::Access::write);
-  if (database.integer("PRAGMA user_version") == 1) database.run(kFromVersion1);
-  transaction.commit();
-}
-
-void IndexState::check_format() {
+std::int64_t IndexState::check_format() {
   std::int64_t version = database.integer("PRAGMA user_version");
   std::string file = (folder / "index.db").string();
   if (database.integer("PRAGMA application_id") != kApplicationId)
     throw DamagedDatabase(file + " is not an index of kiln");
-  if (version > kVersion) {
-    throw Error(ExitCode::store,
-                fmt::format("{} has format {}, this kiln knows formats up to {}", file, version, kVersion),
-                "use the newer kiln that wrote it");
+  if (version > kIndexFormat) {
+    throw Error(
+        ExitCode::store,
+        fmt::format("{} has format {}, this kiln knows formats up to {}", file, version, kIndexFormat),
+        "use the newer kiln that wrote it");
   }
   if (version < 1) throw DamagedDatabase(fmt::format("{} has format {}, which never was", file, version));
+  return version;
 }
 
-void IndexState::check_content() {
-  std::string verdict = database.text("PRAGMA quick_check(1)");
-  if (verdict != "ok")
-    throw DamagedDatabase(fmt::format("{} is damaged: {}", (folder / "index.db").string(), verdict));
-  Statement image = database.prepare("SELECT id, external, record, checksum FROM images");
-  while (image.step())
-    check_checksum(image_row(image.text(0), image.integer(1) != 0), image.text(2), image.text(3));
-  Statement measured = database.prepare("SELECT image, number, record, checksum FROM measurements");
-  while (measured.step()) {
-    check_checksum(measurement_row(measured.text(0), measured.integer(1)), measured.text(2),
-                   measured.text(3));
+CurrentSidecar current_by_sidecar(const BlobStore& store) {
+  auto text = store.read_sidecar(Sidecar::snapshot, "current");
+  if (!text) return {};
+  const JsonDocument document = parse_own(*text, "current.json");
+  CurrentSidecar current{document.root().at("number").integer(1, INT64_MAX), {}};
+  if (auto root = document.root().find("root")) current.root = RowSum::parse(root->string());
+  return current;
+}
+
+std::vector<std::int64_t> snapshot_sidecars(const BlobStore& store) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& name : store.sidecars(Sidecar::snapshot)) {
+    std::int64_t number = 0;
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number > 0 && std::to_string(number) == name) numbers.push_back(number);
   }
-  std::int64_t number = current_row();
-  if (number > 0 && !snapshot_row(number))
-    throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", number));
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::optional<SnapshotSidecar> snapshot_sidecar(const BlobStore& store, std::int64_t number) {
+  const std::string name = std::to_string(number);
+  auto text = store.read_sidecar(Sidecar::snapshot, name);
+  if (!text) return std::nullopt;
+  SnapshotSidecar sidecar = SnapshotSidecar::parse(*text, name + ".json");
+  return sidecar.number == number ? std::optional(std::move(sidecar)) : std::nullopt;
+}
+
+std::string folder_marks(const BlobStore& store) {
+  std::string marks;
+  for (const char* folder : {"records", "measurements", "snapshots"}) {
+    struct stat status {};
+    if (::stat((store.root() / folder).c_str(), &status) != 0) continue;
+    marks += fmt::format("{}{}.{:09}:{}", marks.empty() ? "" : " ", status.st_mtim.tv_sec,
+                         status.st_mtim.tv_nsec, status.st_size);
+  }
+  return marks;
 }
 
 }  // namespace kiln

@@ -1,35 +1,16 @@
-// The inside of Index, shared by index.cc (publishing, reading) and recovery.cc (opening, rebuilding).
+// The inside of Index: the database as readers see it, every row proven, and the sidecars beside it.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "registry/database.h"
 #include "registry/index.h"
+#include "registry/index_rows.h"
 
 namespace kiln {
-
-// A snapshot in full: its sidecar, its row and its tags are made from this.
-struct SnapshotContent {
-  struct Tagged {
-    std::string image;  // images.id
-    bool stale = false;
-    bool failing = false;
-    std::string retired{};                // the reason
-    std::vector<std::string> matrices{};  // sorted
-    bool operator==(const Tagged&) const = default;
-  };
-  using Name = std::pair<std::string, std::string>;  // repository, tag
-  std::int64_t number = 0;
-  std::string created;
-  std::string note;
-  std::map<Name, Tagged> tags;
-
-  std::string text() const;  // the sidecar
-  static SnapshotContent parse(const std::string& text, const std::string& file);
-};
 
 // The database, and the sidecars that it is made from. What a sidecar proves counts, whether or not its row
 // is there yet: a power cut can take back a transaction, and another process may be about to commit it.
@@ -42,39 +23,63 @@ struct IndexState {
 
   // `file`: of the database, in `folder`.
   IndexState(std::filesystem::path state, Database::Access how, const char* file = "index.db");
+  // An empty database in memory, for those who read a file of an earlier format.
+  struct InMemory {};
+  IndexState(std::filesystem::path state, InMemory);
   const BlobStore& writable_store() const;  // Error(store) for readers
+
+  // Each throws DamagedDatabase when a row is not what was written.
+  CurrentRow current_row();
+  std::optional<SnapshotRow> snapshot_row(std::int64_t number);
+  std::vector<SnapshotRow> snapshot_rows();  // newest first; proven to be all
+  std::optional<ImageRow> image(const std::string& id);
+  std::optional<TagRow> tag(const TagName& name);  // of the current snapshot
+  std::vector<TagRow> tags_of_image(const std::string& image);
+  std::vector<TagRow> tags_of_bits(const std::string& bits);  // of images that are not lost
+  std::vector<MeasurementRow> measurements_of(const std::string& bits);
+
+  // Proven to be all of them.
+  std::vector<ApplicationRow> applications(const CurrentRow& current);
+  std::vector<TagRow> tags_of(const ApplicationRow& application);
+  TagMap live_tags();  // by the rows: those of the current snapshot
+
+  // The row of a tag's image; made from its sidecar, where that is what the tag was proven with. Throws
+  // DamagedDatabase.
+  ImageRow image_of(const TagRow& tag);
+  // nullopt when nothing is known of the image, or it is lost.
+  std::optional<std::string> record(const std::string& image);
+  // Why bits were withdrawn; "" when they are not: they stay so under whatever labels and names they come.
+  std::string retired_reason(const std::string& bits);
 
   // The snapshot that readers see: 0 before the first, negative when that one was current and is lost.
   std::int64_t current();
-  std::int64_t current_row();
-  std::int64_t newest_snapshot();                                // by the rows; also when it is lost
-  std::optional<SnapshotContent> snapshot(std::int64_t number);  // verified; of its row, else of its sidecar
-  std::optional<SnapshotContent> snapshot_row(std::int64_t number);  // verified
-  // Verified; nullopt when nothing is known of the image, or it is lost.
-  std::optional<std::string> record(const std::string& image);
-  void insert_image(const ImageRecord& image, const std::string& record);
-  void insert_snapshot(const SnapshotContent& content);
-  void insert_measurement(const std::string& image, std::int64_t number, const std::string& record);
-  void set_current(std::int64_t number);
-  void write_current_sidecar(std::int64_t number);
+  // A sidecar proves another snapshot to be the current one. Throws DamagedDatabase when it proves other tags
+  // for the same.
+  bool is_behind(const CurrentRow& row);
+  std::optional<SnapshotContent> snapshot(std::int64_t number);          // of its row, else of sidecars
+  std::optional<SnapshotContent> snapshot_by_rows(std::int64_t number);  // proven by its root
+  void write_current_sidecar(std::int64_t number, const RowSum& root);
 
-  void create_tables();     // when the file is empty
-  void bring_up_to_date();  // a file of an earlier format, in one transaction
-  void check_format();      // DamagedDatabase; Error(store) when it is newer than this program
-  void check_content();     // DamagedDatabase: pages, checksums
+  void create_tables();  // when the file is empty
+  // DamagedDatabase; Error(store) when it is newer than this program. Returns the format.
+  std::int64_t check_format();
+  void check_content();  // DamagedDatabase: every page, row and sum
 };
 
-// Bytes of a snapshot's sidecar: a million names.
-inline constexpr std::size_t kMostSnapshot = 256u << 20;
+inline constexpr std::int64_t kIndexFormat = 3;  // of schema.sql
+// The tables and the rows that an empty index has; inside a writing transaction of the caller.
+void make_tables(Database& database);
 
-// What snapshots/current.json proves; 0 when there is none.
-std::int64_t current_by_sidecar(const BlobStore& store);
-std::string checksum_of(const std::string& key, const std::string& text);
-// Throws DamagedDatabase naming the row when they differ.
-void check_checksum(const std::string& key, const std::string& text, const std::string& checksum);
-std::string image_row(const std::string& id, bool external);
-std::string measurement_row(const std::string& image, std::int64_t number);
-JsonDocument parse_own(const std::string& text,
-                       const std::string& file);  // limits for what kiln itself wrote
+// What snapshots/current.json proves; number 0 when there is none.
+struct CurrentSidecar {
+  std::int64_t number = 0;
+  std::optional<RowSum> root;  // none: of an earlier format
+};
+CurrentSidecar current_by_sidecar(const BlobStore& store);
+// The snapshots' own sidecars, without current.json, by number.
+std::vector<std::int64_t> snapshot_sidecars(const BlobStore& store);
+std::optional<SnapshotSidecar> snapshot_sidecar(const BlobStore& store, std::int64_t number);
+// Times and sizes of the folders of the sidecars: they change with every sidecar that is new.
+std::string folder_marks(const BlobStore& store);
 
 }  // namespace kiln

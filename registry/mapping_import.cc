@@ -37,11 +37,7 @@ void write_together(const std::vector<Record>& records, const BlobStore& store) 
 
 }  // namespace
 
-MappingImport::MappingImport(IndexState& state)
-    : state_(state),
-      content_(current_content(state)),
-      retired_(retired_bits(state, content_)),
-      changed_(state.current() < 0) {}
+MappingImport::MappingImport(IndexWriter& writer) : writer_(writer), state_(writer.state()) {}
 
 void MappingImport::take(const ImageRecord& mapping) {
   stop_if_told();
@@ -52,7 +48,7 @@ void MappingImport::take(const ImageRecord& mapping) {
   const std::string record = to_json(mapping).dump();
   Taken taken{mapping.identity(), false};
   const bool known = state_.record(taken.identity.hex()) == record;
-  if (!known) state_.insert_image(mapping, record);
+  if (!known) writer_.put_image(mapping, record);
   taken.is_new = !known || replaced_.erase(taken.identity.hex()) > 0;
   auto [at, first] = taken_.try_emplace(mapping.code, taken);
   if (first) return;
@@ -64,26 +60,26 @@ void MappingImport::take(const ImageRecord& mapping) {
 }
 
 std::int64_t MappingImport::finish(const std::string& created) {
-  move_tags();
+  const std::vector<TagChange> changed = changes();
   drop_replaced();
-  if (!changed_) return state_.current();
-  if (const std::size_t size = content_.text().size(); size > kMostSnapshot)
-    throw Error(ExitCode::input, fmt::format("a snapshot of {} bytes, the limit is {}", size, kMostSnapshot),
-                "shorter codes, or fewer mappings");
+  const bool is_new =
+      std::any_of(taken_.begin(), taken_.end(), [](const auto& one) { return one.second.is_new; });
+  const std::int64_t current = writer_.current().snapshot;
+  if (!is_new && changed.empty() && current >= 0) return current;
   write_sidecars();
-  return make_current(state_, std::move(content_), created, counted(taken_.size(), "imported mapping"));
+  return make_snapshot(writer_, changed, created, counted(taken_.size(), "imported mapping"));
 }
 
-void MappingImport::move_tags() {
+std::vector<TagChange> MappingImport::changes() {
+  TagEdits edits(state_);
   for (const auto& [code, taken] : taken_) {
-    SnapshotContent::Tagged& tagged = content_.tags[{"", code}];
-    const SnapshotContent::Tagged before = tagged;
-    tagged.image = taken.identity.hex();
-    tagged.stale = false;
-    auto reason = retired_.find(tagged.image);
-    tagged.retired = reason == retired_.end() ? "" : reason->second;
-    changed_ = changed_ || taken.is_new || tagged != before;
+    std::optional<Tagged>& tagged = edits.at({"", code});
+    if (!tagged) tagged.emplace();
+    tagged->image = taken.identity.hex();
+    tagged->stale = false;
+    tagged->retired = state_.retired_reason(tagged->image);
   }
+  return edits.changes();
 }
 
 void MappingImport::write_sidecars() {
@@ -99,8 +95,7 @@ void MappingImport::write_sidecars() {
 }
 
 void MappingImport::drop_replaced() {
-  Statement remove = state_.database.prepare("DELETE FROM images WHERE id = ?1");
-  for (const std::string& identity : replaced_) remove.with(identity).run();
+  for (const std::string& identity : replaced_) writer_.erase_image(identity);
 }
 
 }  // namespace kiln

@@ -11,10 +11,10 @@
 namespace kiln {
 
 // They become rows as they come, so that no more than names and digests of them is kept; their sidecars are
-// written when the last has come, as one of them may be wrong. REQUIRES: a writing transaction of the caller.
+// written when the last has come, as one of them may be wrong.
 class MappingImport {
  public:
-  explicit MappingImport(IndexState& state);
+  explicit MappingImport(IndexWriter& writer);
   void take(const ImageRecord& mapping);  // throws Error(store) for what is no mapping
   std::size_t mappings() const { return taken_.size(); }
   // The number of the snapshot with all that was taken, of the current one where nothing is new. Throws
@@ -26,16 +26,14 @@ class MappingImport {
     Digest identity;
     bool is_new = false;  // its row was made here
   };
-  void move_tags();
+  std::vector<TagChange> changes();
   void drop_replaced();
   void write_sidecars();
 
+  IndexWriter& writer_;
   IndexState& state_;
-  SnapshotContent content_;
-  std::map<std::string, std::string> retired_;    // reasons by image
   std::unordered_map<std::string, Taken> taken_;  // by code
   std::set<std::string> replaced_;                // rows of ours whose code another mapping has now
-  bool changed_;
 };
 
 }  // namespace kiln

@@ -4,21 +4,43 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
-#include "registry/index_state.h"
+#include "registry/index_writer.h"
 
 namespace kiln {
 
-// What a publication begins with: nothing where the current snapshot is lost. Throws DamagedDatabase.
-SnapshotContent current_content(IndexState& state);
+// Names of the current snapshot that are to change; each is read when it is first asked for.
+class TagEdits {
+ public:
+  explicit TagEdits(IndexState& state) : state_(state) {}
+  // What it is to be; nullopt: there is none.
+  std::optional<Tagged>& at(const TagName& name);
+  std::vector<TagChange> changes() const;  // by name
 
-// Why bits were withdrawn, by plan key, of a mapping by its identity: they stay so under whatever labels and
-// names they come again.
-std::map<std::string, std::string> retired_bits(IndexState& state, const SnapshotContent& content);
+ private:
+  struct Edit {
+    std::optional<Tagged> before, after;
+  };
+  IndexState& state_;
+  std::map<TagName, Edit> edits_;
+};
 
-// Makes what `content` says the current snapshot, its sidecar first: inside the caller's transaction, so that
-// its number is ours. Returns the number.
-std::int64_t make_current(IndexState& state, SnapshotContent content, const std::string& created,
-                          const std::string& note);
+// A writing transaction on an index that has all that its sidecars prove.
+class IndexChange {
+ public:
+  explicit IndexChange(IndexState& state);
+  IndexWriter& writer() { return writer_; }
+  void commit();
+
+ private:
+  Transaction transaction_;
+  IndexWriter writer_;
+};
+
+// Makes the current snapshot with these changes the current one, its sidecar first. Returns its number.
+// Throws Error(input) when that would be too large a sidecar.
+std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& changes,
+                           const std::string& created, const std::string& note);
 
 }  // namespace kiln

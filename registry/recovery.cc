@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "registry/index.h"
+#include "registry/next_snapshot.h"
 
 namespace kiln {
 namespace {
@@ -36,15 +36,15 @@ void read_each(const BlobStore& store, Sidecar kind,
   }
 }
 
-void adopt_images(IndexState& state, RecoveryReport& report) {
-  Statement row = state.database.prepare("SELECT record FROM images WHERE id = ?1");
-  read_each(state.store, Sidecar::record, [&](const std::string& name, const std::string& text) {
-    bool known = row.with(name).step();
-    if (known && row.text(0) == text) return;
+void adopt_images(IndexWriter& writer, RecoveryReport& report) {
+  read_each(writer.state().store, Sidecar::record, [&](const std::string& name, const std::string& text) {
+    const auto row = writer.state().image(name);
+    const bool known = row && !row->record.empty();
+    if (known && row->record == text) return;
     JsonDocument document = parse_own(text, name + ".json");
     ImageRecord image = image_record_from_json(document.root());
     if (image.identity().hex() != name) document.root().fail("the record of another image is in this file");
-    state.insert_image(image, text);
+    writer.put_image(image, text);
     if (!known) ++report.adopted;
   });
 }
@@ -58,58 +58,97 @@ std::int64_t measurement_number(const std::string& name, const JsonNode& node) {
   return number;
 }
 
-void adopt_measurements(IndexState& state, RecoveryReport& report) {
-  Statement row = state.database.prepare("SELECT 1 FROM measurements WHERE image = ?1 AND number = ?2");
-  read_each(state.store, Sidecar::measurement, [&](const std::string& name, const std::string& text) {
-    JsonDocument document = parse_own(text, name + ".json");
-    std::int64_t number = measurement_number(name, document.root());
-    std::string image = name.substr(0, 64);
-    if (row.with(image, number).step()) return;
-    state.insert_measurement(image, number, text);
-    ++report.adopted;
-  });
+bool has_measurement(IndexState& state, const std::string& image, std::int64_t number) {
+  LentStatement row = state.database.lend("SELECT 1 FROM measurements WHERE image = ?1 AND number = ?2");
+  return row->with(image, number).step();
 }
 
-void adopt_snapshots(IndexState& state, RecoveryReport& report) {
-  read_each(state.store, Sidecar::snapshot, [&](const std::string& name, const std::string& text) {
-    if (name == "current") return;
-    SnapshotContent content = SnapshotContent::parse(text, name + ".json");
-    if (std::to_string(content.number) != name || state.snapshot_row(content.number)) return;
-    state.insert_snapshot(content);
-    ++report.adopted;
-  });
+void adopt_measurements(IndexWriter& writer, RecoveryReport& report) {
+  read_each(writer.state().store, Sidecar::measurement,
+            [&](const std::string& name, const std::string& text) {
+              JsonDocument document = parse_own(text, name + ".json");
+              std::int64_t number = measurement_number(name, document.root());
+              std::string image = name.substr(0, 64);
+              if (has_measurement(writer.state(), image, number)) return;
+              writer.put_measurement(image, number, text);
+              ++report.adopted;
+            });
 }
 
-// Gives `write` each text whose sidecar is not there, or does not prove itself.
+// What a sidecar makes of the tags that are live, where they are those of its parent.
+std::vector<TagChange> changes_by(const SnapshotSidecar& sidecar, IndexState& state) {
+  TagEdits edits(state);
+  for (const TagName& name : sidecar.gone) edits.at(name).reset();
+  for (const auto& [name, tagged] : sidecar.tags) edits.at(name) = tagged;
+  return edits.changes();
+}
+
+SnapshotSidecar in_full(const SnapshotContent& content) {
+  return {content.number, content.created, content.note, 0, {}, root_of(content.tags), content.tags, {}};
+}
+
+// One that is not there yet, in whatever order they come.
+void add_snapshot(IndexWriter& writer, const SnapshotContent& content, const SnapshotSidecar& head) {
+  if (content.number > writer.current().newest)
+    writer.append(head, changes_between(writer.state().live_tags(), content.tags));
+  else
+    writer.insert(content);
+}
+
+void adopt_snapshots(IndexWriter& writer, RecoveryReport& report) {
+  IndexState& state = writer.state();
+  for (const std::int64_t number : snapshot_sidecars(state.store)) {
+    if (state.snapshot_row(number)) continue;
+    try {
+      const auto sidecar = snapshot_sidecar(state.store, number);
+      if (!sidecar) continue;
+      const bool follows = sidecar->parent != 0 && sidecar->parent == writer.live() &&
+                           sidecar->before == writer.current().root && number > writer.current().newest;
+      if (follows) {
+        writer.append(*sidecar, changes_by(*sidecar, state));
+        if (writer.current().root != sidecar->root)
+          throw DamagedDatabase(fmt::format("snapshot {} has another root than its sidecar", number));
+      } else if (const auto content = state.snapshot(number)) {
+        add_snapshot(writer, *content, *sidecar);
+      } else {
+        continue;
+      }
+      ++report.adopted;
+    } catch (const DamagedDatabase&) {
+      throw;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::input && error.code() != ExitCode::store) throw;
+    }
+  }
+}
+
+// Writes those again whose sidecar is not there, or does not prove itself.
 void write_missing(const BlobStore& store, Sidecar kind, Statement& rows,
-                   const std::function<std::pair<std::string, std::string>(Statement&)>& name_and_text,
-                   RecoveryReport& report) {
+                   const std::function<std::string(Statement&)>& name_of,
+                   const std::function<std::string(Statement&)>& text_of, RecoveryReport& report) {
   while (rows.step()) {
-    auto [name, text] = name_and_text(rows);
+    const std::string name = name_of(rows);
     if (store.read_sidecar(kind, name)) continue;
-    store.write_sidecar(kind, name, text);
+    store.write_sidecar(kind, name, text_of(rows));
     ++report.rewritten;
   }
 }
 
 void write_missing_sidecars(IndexState& state, RecoveryReport& report) {
   const BlobStore& store = state.writable_store();
-  Statement images = state.database.prepare("SELECT id, record FROM images");
+  Statement images = state.database.prepare("SELECT id, record FROM images WHERE bits <> ''");
   write_missing(
-      store, Sidecar::record, images, [](Statement& row) { return std::pair(row.text(0), row.text(1)); },
-      report);
+      store, Sidecar::record, images, [](Statement& row) { return row.text(0); },
+      [](Statement& row) { return row.text(1); }, report);
   Statement measured = state.database.prepare("SELECT image, number, record FROM measurements");
   write_missing(
       store, Sidecar::measurement, measured,
-      [](Statement& row) { return std::pair(name_of_measurement(row.text(0), row.integer(1)), row.text(2)); },
-      report);
+      [](Statement& row) { return name_of_measurement(row.text(0), row.integer(1)); },
+      [](Statement& row) { return row.text(2); }, report);
   Statement snapshots = state.database.prepare("SELECT number FROM snapshots");
   write_missing(
-      store, Sidecar::snapshot, snapshots,
-      [&](Statement& row) {
-        return std::pair(std::to_string(row.integer(0)), state.snapshot_row(row.integer(0))->text());
-      },
-      report);
+      store, Sidecar::snapshot, snapshots, [](Statement& row) { return std::to_string(row.integer(0)); },
+      [&](Statement& row) { return in_full(*state.snapshot_by_rows(row.integer(0))).text(); }, report);
 }
 
 void name_unreadable(const BlobStore& store, RecoveryReport& report) {
@@ -130,9 +169,10 @@ void name_unreadable(const BlobStore& store, RecoveryReport& report) {
 
 // The sidecar's word, else the row's; where that snapshot is not there, the newest before it. One that comes
 // after it was rolled back from. Negative: it is lost, and nothing can stand in for it.
-void settle_current(IndexState& state, RecoveryReport& report) {
-  std::int64_t wanted = current_by_sidecar(state.store);
-  if (wanted == 0) wanted = std::abs(state.current_row());
+void settle_current(IndexWriter& writer, RecoveryReport& report) {
+  IndexState& state = writer.state();
+  std::int64_t wanted = current_by_sidecar(state.store).number;
+  if (wanted == 0) wanted = std::abs(writer.current().snapshot);
   if (wanted == 0) wanted = state.database.integer("SELECT max(number) FROM snapshots");
   std::int64_t number = wanted;
   if (wanted != 0 && !state.snapshot_row(wanted)) {
@@ -143,13 +183,19 @@ void settle_current(IndexState& state, RecoveryReport& report) {
         newest > 0 ? fmt::format("snapshot {}, the current one: snapshot {} stands in for it", wanted, newest)
                    : fmt::format("snapshot {}, the current one, and all before it", wanted));
   }
-  if (number != state.current_row()) state.set_current(number);
-  if (number > 0 && current_by_sidecar(state.store) != number) state.write_current_sidecar(number);
+  writer.make_current(number);
+  // Nor are the numbers used again of those that tell only what changed against one that is lost.
+  const std::vector<std::int64_t> numbers = snapshot_sidecars(state.store);
+  if (!numbers.empty()) writer.reserve(numbers.back());
+  const CurrentSidecar sidecar = current_by_sidecar(state.store);
+  if (number > 0 && (sidecar.number != number || sidecar.root != writer.current().root))
+    state.write_current_sidecar(number, writer.current().root);
 }
 
-void mark_lost(IndexState& state, RecoveryReport& report) {
-  Statement rows =
-      state.database.prepare("SELECT id, lost, record FROM images WHERE NOT external ORDER BY id");
+void mark_lost(IndexWriter& writer, RecoveryReport& report) {
+  IndexState& state = writer.state();
+  Statement rows = state.database.prepare(
+      "SELECT id, lost, record FROM images WHERE NOT external AND bits <> '' ORDER BY id");
   std::vector<std::pair<std::string, bool>> changes;
   while (rows.step()) {
     std::string id = rows.text(0);
@@ -160,14 +206,13 @@ void mark_lost(IndexState& state, RecoveryReport& report) {
     }
     if (gone != (rows.integer(1) != 0)) changes.emplace_back(id, gone);
   }
-  Statement update = state.database.prepare("UPDATE images SET lost = ?2 WHERE id = ?1");
-  for (const auto& [image, gone] : changes) update.with(image, gone).run();
+  for (const auto& [image, gone] : changes) writer.set_lost(image, gone);
 }
 
 void name_tags_without_record(IndexState& state, RecoveryReport& report) {
   Statement tags = state.database.prepare(
-      "SELECT repository, tag, image FROM tags WHERE snapshot = (SELECT snapshot FROM current)"
-      " AND image NOT IN (SELECT id FROM images) ORDER BY repository, tag");
+      "SELECT repository, tag, image FROM tags WHERE image IN (SELECT id FROM images WHERE bits = '')"
+      " ORDER BY repository, tag");
   while (tags.step())
     report.lost.push_back(fmt::format("{}{}{}: no record of sha256:{} is left", tags.text(0),
                                       tags.text(0).empty() ? "" : ":", tags.text(1), tags.text(2)));
@@ -175,66 +220,73 @@ void name_tags_without_record(IndexState& state, RecoveryReport& report) {
 
 }  // namespace
 
-void adopt_sidecars(IndexState& state, RecoveryReport& report) {
-  adopt_images(state, report);
-  adopt_measurements(state, report);
-  adopt_snapshots(state, report);
+void adopt_sidecars(IndexWriter& writer, RecoveryReport& report) {
+  adopt_images(writer, report);
+  adopt_measurements(writer, report);
+  adopt_snapshots(writer, report);
 }
 
-void adopt_rows(IndexState& old, IndexState& state, RecoveryReport& report) {
-  Statement known = state.database.prepare("SELECT 1 FROM images WHERE id = ?1");
-  Statement images = old.database.prepare("SELECT id FROM images");
-  while (images.step()) {
-    std::string id = images.text(0);
-    if (known.with(id).step()) continue;
-    auto text = old.record(id);
-    if (!text) continue;
-    state.insert_image(image_record_from_json(parse_own(*text, "index.db").root()), *text);
+void adopt_rows(OldRows& old, IndexWriter& writer, RecoveryReport& report) {
+  IndexState& state = writer.state();
+  old.each_image([&](const std::string& id, bool lost, const std::string& record) {
+    const auto known = state.image(id);
+    if (known && !known->record.empty()) return;
+    writer.put_image(image_record_from_json(parse_own(record, "index.db").root()), record);
+    if (lost) writer.set_lost(id, true);
+    ++report.adopted;
+  });
+  old.each_measurement([&](const std::string& image, std::int64_t number, const std::string& record) {
+    if (has_measurement(state, image, number)) return;
+    writer.put_measurement(image, number, record);
+    ++report.adopted;
+  });
+  for (const std::int64_t number : old.snapshots()) {
+    if (number < 1 || state.snapshot_row(number)) continue;
+    const auto content = old.snapshot(number);
+    if (!content) continue;
+    add_snapshot(writer, *content, in_full(*content));
     ++report.adopted;
   }
-  Statement taken = state.database.prepare("SELECT 1 FROM measurements WHERE image = ?1 AND number = ?2");
-  Statement measured = old.database.prepare("SELECT image, number, record, checksum FROM measurements");
-  while (measured.step()) {
-    std::string image = measured.text(0);
-    std::int64_t number = measured.integer(1);
-    check_checksum(measurement_row(image, number), measured.text(2), measured.text(3));
-    if (taken.with(image, number).step()) continue;
-    state.insert_measurement(image, number, measured.text(2));
-    ++report.adopted;
-  }
-  Statement snapshots = old.database.prepare("SELECT number FROM snapshots");
-  while (snapshots.step()) {
-    auto content = old.snapshot_row(snapshots.integer(0));
-    if (!content || state.snapshot_row(content->number)) continue;
-    state.insert_snapshot(*content);
-    ++report.adopted;
-  }
-  if (state.current_row() == 0) state.set_current(old.current_row());
+  if (writer.current().snapshot == 0) writer.point_to(old.current());
 }
 
-void settle(IndexState& state, RecoveryReport& report) {
-  write_missing_sidecars(state, report);
-  settle_current(state, report);
-  name_unreadable(state.store, report);
-  mark_lost(state, report);
-  name_tags_without_record(state, report);
+void settle(IndexWriter& writer, RecoveryReport& report) {
+  write_missing_sidecars(writer.state(), report);
+  settle_current(writer, report);
+  name_unreadable(writer.state().store, report);
+  mark_lost(writer, report);
+  name_tags_without_record(writer.state(), report);
+  writer.saw_folders();
 }
 
+// Counting them all takes long: only where something was written to their folders that no transaction knows.
 bool behind_sidecars(IndexState& state) {
-  auto rows = [&](const char* table) {
-    return static_cast<std::size_t>(state.database.integer(fmt::format("SELECT count(*) FROM {}", table)));
+  const CurrentRow current = state.current_row();
+  if (state.is_behind(current)) return true;
+  const std::string folders = folder_marks(state.store);
+  if (current.folders == folders) return false;
+  Transaction transaction(state.database, Database::Access::write);
+  IndexWriter writer(state);
+  auto more = [&](Sidecar kind, std::int64_t rows) {
+    return static_cast<std::int64_t>(state.store.sidecars(kind).size()) > rows;
   };
-  std::int64_t current = current_by_sidecar(state.store);
-  std::size_t snapshots = state.store.sidecars(Sidecar::snapshot).size() - (current == 0 ? 0 : 1);
-  return state.store.sidecars(Sidecar::record).size() > rows("images") ||
-         state.store.sidecars(Sidecar::measurement).size() > rows("measurements") ||
-         snapshots > rows("snapshots") || (current != 0 && current != state.current_row());
+  const std::int64_t pointer = current_by_sidecar(state.store).number == 0 ? 0 : 1;
+  if (more(Sidecar::record, writer.images()) || more(Sidecar::measurement, writer.measurements()) ||
+      more(Sidecar::snapshot, writer.snapshots() + pointer))
+    return true;
+  writer.knows_folders(folders);
+  writer.saw_folders();
+  writer.finish();
+  transaction.commit();
+  return false;
 }
 
 void reconcile(IndexState& state, RecoveryReport& report) {
   Transaction transaction(state.database, Database::Access::write);
-  adopt_sidecars(state, report);
-  settle(state, report);
+  IndexWriter writer(state);
+  adopt_sidecars(writer, report);
+  settle(writer, report);
+  writer.finish();
   transaction.commit();
 }
 
@@ -242,6 +294,7 @@ RecoveryReport Index::recover() {
   std::size_t temporaries = state_->writable_store().drop_dead_temporaries();
   RecoveryReport report;
   try {
+    state_->check_content();
     reconcile(*state_, report);
   } catch (const DamagedDatabase&) {
     std::filesystem::path folder = state_->folder;

@@ -5,7 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "registry/index_state.h"
+#include "registry/index_writer.h"
+#include "registry/old_rows.h"
 
 namespace kiln {
 
@@ -22,9 +23,9 @@ void reconcile(IndexState& state, RecoveryReport& report);
 // Each in a transaction of the caller. Sidecars that prove themselves become rows; rows of `old` that prove
 // themselves become rows of `state` where it has none; then sidecars are made again from rows, and what is
 // missing all the same is named.
-void adopt_sidecars(IndexState& state, RecoveryReport& report);
-void adopt_rows(IndexState& old, IndexState& state, RecoveryReport& report);
-void settle(IndexState& state, RecoveryReport& report);
+void adopt_sidecars(IndexWriter& writer, RecoveryReport& report);
+void adopt_rows(OldRows& old, IndexWriter& writer, RecoveryReport& report);
+void settle(IndexWriter& writer, RecoveryReport& report);
 
 // A writer was killed between its sidecars and its transaction, or the database is an old copy.
 bool behind_sidecars(IndexState& state);

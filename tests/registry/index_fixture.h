@@ -9,19 +9,22 @@
 
 namespace kiln::testing {
 
+// As another program would, which keeps no sums.
+inline void change_database(const fs::path& state, const char* statements) {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open((state / "index.db").c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, statements, nullptr, nullptr, nullptr), SQLITE_OK)
+      << statements << ": " << sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+}
+
 class IndexTest : public ::testing::Test {
  protected:
   ImageRecord image(const std::string& tag, const std::string& content) {
     return stored_image(store, tag, content);
   }
   Index open(Index::Mode mode = Index::Mode::write) { return Index::open(folder.path(), mode); }
-  void sql(const char* statement) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open((folder.path() / "index.db").c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle);
-    sqlite3_close(handle);
-  }
+  void sql(const char* statements) { change_database(folder.path(), statements); }
 
   MemoryFolder folder;
   BlobStore store{folder.path() / "store"};

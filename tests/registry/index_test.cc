@@ -5,6 +5,7 @@
 namespace kiln {
 namespace {
 
+using testing::change_database;
 using testing::error_of;
 using testing::import_all;
 using testing::IndexTest;
@@ -237,11 +238,11 @@ TEST_F(IndexTest, AReaderNeedsAnIndexAndChangesNothing) {
 
 TEST_F(IndexTest, RefusesANewerFormatNamingBoth) {
   open().publish({image("a", "one")}, {}, kNow, "");
-  sql("PRAGMA user_version = 3");
+  sql("PRAGMA user_version = 4");
   for (auto mode : {Index::Mode::read, Index::Mode::write}) {
     Error error = error_of([&] { open(mode); });
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 3, this kiln knows formats up to 2; "
+    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 4, this kiln knows formats up to 3; "
                                           "use the newer kiln that wrote it",
                                           folder.path().string()));
   }
@@ -257,12 +258,13 @@ TEST_F(IndexTest, AFormatThatNeverWasIsDamage) {
   EXPECT_TRUE(fs::exists(folder.path() / "index.db.bad-1"));
 }
 
-// Rows that hold together as SQL, but are not what was written.
+// Rows that hold together as SQL, but are not what was written, or are not there at all.
 TEST_F(IndexTest, AChangedRowIsDamage) {
   for (const char* change :
-       {"UPDATE images SET record = replace(record, '1234', '4321')",
-        "UPDATE measurements SET record = replace(record, '20', '21')", "UPDATE measurements SET number = 7",
-        "UPDATE tags SET stale = 1", "UPDATE snapshots SET note = 'other'"}) {
+       {"UPDATE measurements SET record = replace(record, '20', '21')", "UPDATE measurements SET number = 7",
+        "DELETE FROM measurements", "UPDATE tags SET stale = 1", "DELETE FROM tags",
+        "UPDATE tags SET first = 3", "UPDATE applications SET application = 'tensorflow'",
+        "DELETE FROM applications", "UPDATE snapshots SET note = 'other'", "DELETE FROM snapshots"}) {
     MemoryFolder state;
     BlobStore blobs(state.path() / "store");
     auto record = stored_image(blobs, "a", "one");
@@ -271,25 +273,48 @@ TEST_F(IndexTest, AChangedRowIsDamage) {
       index.publish({record}, {}, kNow, "note");
       index.record(measurement_of(record.manifest, 300));
     }
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open((state.path() / "index.db").c_str(), &handle), SQLITE_OK);
-    ASSERT_EQ(sqlite3_exec(handle, change, nullptr, nullptr, nullptr), SQLITE_OK) << change;
-    sqlite3_close(handle);
-    Error error = error_of([&] { Index::open(state.path(), Index::Mode::read).entries(); });
+    change_database(state.path(), change);
+    Error error = error_of([&] {
+      Index reader = Index::open(state.path(), Index::Mode::read);
+      reader.snapshots();
+      reader.entries();
+    });
     EXPECT_TRUE(error.message().starts_with("the index is damaged: ")) << change << ": " << error.message();
     Index index = Index::open(state.path(), Index::Mode::write);
+    EXPECT_EQ(index.snapshots().at(0).note, "note") << change;
     ASSERT_EQ(index.entries().size(), 1u) << change;
     EXPECT_EQ(to_json(index.entries()[0].image), to_json(record)) << change;
     EXPECT_FALSE(index.entries()[0].stale);
     EXPECT_EQ(index.entries()[0].measurements.size(), 1u);
-    EXPECT_EQ(index.snapshots()[0].note, "note");
   }
 }
 
-TEST_F(IndexTest, APointerThatItsSidecarDoesNotProveIsNotFollowed) {
+// What a tag is proven with is in its sidecar, too.
+TEST_F(IndexTest, ADamagedImageIsReadFromItsSidecar) {
+  const auto a = image("a", "one"), b = image("b", "two");
+  open().publish({a, b}, {}, kNow, "");
+  open().record(measurement_of(a.manifest, 300));
+  const std::string before = visible(open(Index::Mode::read));
+  for (const char* change :
+       {"UPDATE images SET record = replace(record, '1234', '4321')", "UPDATE images SET lost = 1",
+        "UPDATE images SET measured = ''", "DELETE FROM images"}) {
+    sql(change);
+    EXPECT_EQ(tags(open(Index::Mode::read).entries()), (Strings{"pytorch:a=one", "pytorch:b=two"})) << change;
+    const fs::path sidecar = folder.path() / "store/records" / (a.manifest.hex() + ".json");
+    fs::rename(sidecar, folder.path() / "away");
+    EXPECT_EQ(error_of([&] { open(Index::Mode::read).entries(); }).message(),
+              "the index is damaged: image " + a.manifest.hex() + " is not what was written");
+    fs::rename(folder.path() / "away", sidecar);
+    open().recover();
+    EXPECT_EQ(visible(open(Index::Mode::read)), before) << change;
+  }
+}
+
+TEST_F(IndexTest, AChangedPointerIsNotFollowed) {
   open().publish({image("a", "one")}, {}, kNow, "");
   sql("UPDATE current SET snapshot = 9");
-  EXPECT_EQ(tags(open(Index::Mode::read).entries()), Strings{"pytorch:a=one"});
+  EXPECT_EQ(error_of([&] { open(Index::Mode::read).entries(); }).message(),
+            "the index is damaged: which snapshot is current is not what was written");
   EXPECT_EQ(tags(open().entries()), Strings{"pytorch:a=one"});
 }
 

@@ -163,7 +163,7 @@ TEST_F(RecoveryTest, ATextThatIsNoUtf8IsDamageLikeAnyOther) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] = static_cast<char>(bytes[at] ^ 0x80);
   write_bytes(database(), bytes);
-  Error error = error_of([&] { open(Index::Mode::read).entries(); });
+  Error error = error_of([&] { open(Index::Mode::read).snapshots(); });
   EXPECT_EQ(error.message(), "the index is damaged: a text in it is not UTF-8");
   EXPECT_EQ(recovered(), original);
 }

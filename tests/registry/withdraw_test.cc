@@ -1,6 +1,5 @@
 // Images that a matrix lacks by now, images that are withdrawn, and measurements of equal bits.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include "registry/index.h"
 #include "samples.h"
@@ -31,13 +30,6 @@ class Withdraw : public ::testing::Test {
       names.push_back(name + (entry.retired.empty() ? "" : ": " + entry.retired));
     }
     return names;
-  }
-  void sql(const std::string& statements) {
-    sqlite3* handle = nullptr;
-    ASSERT_EQ(sqlite3_open((folder.path() / "index.db").c_str(), &handle), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(handle, statements.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(handle);
-    sqlite3_close(handle);
   }
 
   MemoryFolder folder;
@@ -127,17 +119,6 @@ TEST_F(Withdraw, SidecarsProveItAll) {
   std::filesystem::remove(folder.path() / "index.db");
   EXPECT_TRUE(open().recover().is_whole());
   EXPECT_EQ(names(), before);
-}
-
-// As kiln 0.1 left it: tags without these columns.
-TEST_F(Withdraw, AnIndexOfTheFirstFormatIsReadAndBroughtUpToDate) {
-  open().publish({image("a", "1")}, {}, kNow, "");
-  sql("ALTER TABLE tags DROP COLUMN retired; ALTER TABLE tags DROP COLUMN matrices; PRAGMA user_version = 1");
-  EXPECT_EQ(names(), Strings{"a"});
-  EXPECT_EQ(open().publish({image("a", "1")}, {}, kNow, "demo"), 2);
-  EXPECT_EQ(names(), Strings{"a demo"});
-  EXPECT_TRUE(open().recover().is_whole());
-  EXPECT_EQ(open().entries(1).at(0).matrices, Strings());
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// What Index answers, inside one reading transaction.
+#pragma once
+
+#include "registry/index_state.h"
+
+namespace kiln {
+
+[[noreturn]] void no_snapshot(std::int64_t number, std::int64_t newest);  // Error(no_match)
+
+// An entry as the database has it: parsed when the transaction is over.
+struct RawEntry {
+  TagName name;
+  Tagged tagged;
+  ImageRow image;
+  std::vector<std::string> measurements;
+};
+IndexEntry parsed(const RawEntry& raw);
+
+// Images that are not lost, of this application (lower case) or all, proven.
+std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::string>& application,
+                                  std::optional<std::int64_t> snapshot);
+// One for each application of the snapshot, proven.
+std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot);
+
+}  // namespace kiln

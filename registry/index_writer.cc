@@ -1,0 +1,354 @@
+#include "registry/index_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace kiln {
+
+IndexWriter::IndexWriter(IndexState& state)
+    : state_(state), current_(state.current_row()), live_(std::max<std::int64_t>(0, current_.snapshot)) {
+  stored_folders_ = current_.folders;
+  knows_folders(folder_marks(state_.store));
+  LentStatement rows = state_.database.lend(fmt::format("SELECT {} FROM totals", TotalRow::kColumns));
+  while (rows->step()) {
+    TotalRow row = TotalRow::from(*rows);
+    totals_.emplace(row.name, row);
+  }
+  if (totals_.size() != 4) throw DamagedDatabase("the index is damaged: a total is missing");
+}
+
+std::int64_t IndexWriter::images() const {
+  return totals_.at("images").count - state_.database.integer("SELECT count(*) FROM images WHERE bits = ''");
+}
+
+std::int64_t IndexWriter::measurements() const { return totals_.at("measurements").count; }
+std::int64_t IndexWriter::snapshots() const { return totals_.at("snapshots").count; }
+
+void IndexWriter::count(const char* total, const std::string& removed, const std::string& added) {
+  auto found = totals_.find(total);
+  if (found == totals_.end()) throw DamagedDatabase("the index is damaged: a total is missing");
+  if (!removed.empty()) {
+    found->second.sum.subtract(removed);
+    --found->second.count;
+  }
+  if (!added.empty()) {
+    found->second.sum.add(added);
+    ++found->second.count;
+  }
+}
+
+// --- images and measurements
+
+void IndexWriter::replace_image(ImageRow row) {
+  const auto old = state_.image(row.id);
+  const std::string checksum = row.checksum();
+  if (old && old->checksum() == checksum) return;
+  std::vector<TagRow> tags = state_.tags_of_image(row.id);
+  for (const TagRow& tag : tags) detach(tag);
+  state_.database
+      .lend(
+          "INSERT INTO images VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET"
+          " external = ?2, lost = ?3, bits = ?4, application = ?5, compilers = ?6, measured = ?7, record = "
+          "?8,"
+          " checksum = ?9")
+      ->with(row.id, row.external, row.lost, row.bits, row.application, row.compilers, row.measured,
+             row.record, checksum)
+      .run();
+  count("images", old ? old->checksum() : "", checksum);
+  for (TagRow& tag : tags) attach(std::move(tag));
+}
+
+void IndexWriter::put_image(const ImageRecord& image, const std::string& record) {
+  ImageRow row = ImageRow::of(image, record);
+  const auto old = state_.image(row.id);
+  if (!old || old->bits != row.bits) rebind_measurements(row);
+  RowSum measured;
+  const std::vector<MeasurementRow> measurements = state_.measurements_of(row.bits);
+  for (const MeasurementRow& measurement : measurements) measured.add(measurement.checksum());
+  if (!measurements.empty()) row.measured = measured.text();
+  replace_image(row);
+  if (old && old->bits != row.bits) remeasure(old->bits);
+}
+
+void IndexWriter::set_lost(const std::string& id, bool lost) {
+  auto row = state_.image(id);
+  if (!row) return;
+  row->lost = lost;
+  replace_image(*std::move(row));
+}
+
+void IndexWriter::erase_image(const std::string& id) {
+  const auto row = state_.image(id);
+  if (!row) return;
+  state_.database.lend("DELETE FROM images WHERE id = ?1")->with(id).run();
+  count("images", row->checksum(), "");
+}
+
+// Measurements that do not say which bits they are of are of those of their image, as soon as it is known.
+void IndexWriter::rebind_measurements(const ImageRow& image) {
+  std::vector<MeasurementRow> rows;
+  {
+    LentStatement statement = state_.database.lend(
+        fmt::format("SELECT {} FROM measurements WHERE image = ?1", MeasurementRow::kColumns));
+    statement->with(image.id);
+    while (statement->step()) rows.push_back(MeasurementRow::from(*statement));
+  }
+  bool changed = false;
+  for (MeasurementRow& row : rows) {
+    const bool named = !measurement_from_json(parse_own(row.record, "index.db").root()).key.empty();
+    if (named || row.bits == image.bits) continue;
+    row.bits = image.bits;
+    put_measurement_row(row);
+    changed = true;
+  }
+  if (changed) remeasure(image.bits);
+}
+
+void IndexWriter::put_measurement_row(const MeasurementRow& row) {
+  std::string old;
+  {
+    LentStatement before = state_.database.lend(fmt::format(
+        "SELECT {} FROM measurements WHERE image = ?1 AND number = ?2", MeasurementRow::kColumns));
+    if (before->with(row.image, row.number).step()) old = MeasurementRow::from(*before).checksum();
+  }
+  state_.database
+      .lend(
+          "INSERT INTO measurements VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (image, number) DO UPDATE SET"
+          " bits = ?3, record = ?4, checksum = ?5")
+      ->with(row.image, row.number, row.bits, row.record, row.checksum())
+      .run();
+  count("measurements", old, row.checksum());
+}
+
+void IndexWriter::put_measurement(const std::string& image, std::int64_t number, const std::string& record) {
+  std::string bits = measurement_from_json(parse_own(record, "index.db").root()).key;
+  if (bits.empty()) {
+    const auto row = state_.image(image);
+    bits = row && !row->bits.empty() ? row->bits : image;
+  }
+  put_measurement_row({image, number, bits, record});
+  remeasure(bits);
+}
+
+void IndexWriter::remeasure(const std::string& bits) {
+  RowSum sum;
+  const std::vector<MeasurementRow> measurements = state_.measurements_of(bits);
+  for (const MeasurementRow& row : measurements) sum.add(row.checksum());
+  std::vector<ImageRow> images;
+  {
+    LentStatement statement =
+        state_.database.lend(fmt::format("SELECT {} FROM images WHERE bits = ?1", ImageRow::kColumns));
+    statement->with(bits);
+    while (statement->step()) images.push_back(ImageRow::from(*statement));
+  }
+  for (ImageRow& image : images) {
+    image.measured = measurements.empty() ? "" : sum.text();
+    replace_image(std::move(image));
+  }
+}
+
+// --- tags
+
+IndexWriter::Application& IndexWriter::application(const std::string& name) {
+  auto [found, is_new] = applications_.try_emplace(name);
+  Application& application = found->second;
+  if (!is_new) return application;
+  application.row.application = name;
+  LentStatement row = state_.database.lend(
+      fmt::format("SELECT {} FROM applications WHERE application = ?1", ApplicationRow::kColumns));
+  if (!row->with(name).step()) return application;
+  application.row = ApplicationRow::from(*row);
+  application.stored = application.row.checksum();
+  return application;
+}
+
+void IndexWriter::count_in_application(const TagRow& tag, int sign) {
+  ApplicationRow& row = application(tag.application).row;
+  const std::string checksum = tag.checksum();
+  if (sign > 0) row.sum.add(checksum);
+  if (sign < 0) row.sum.subtract(checksum);
+  row.images += sign;
+  current_.images += sign;
+  const auto image = state_.image(tag.tagged.image);
+  if (!image || image->lost) return;
+  for (const std::string& compiler : words_from(image->compilers)) {
+    std::int64_t& uses = row.compilers[compiler];
+    uses += sign;
+    if (uses <= 0) row.compilers.erase(compiler);
+  }
+}
+
+void IndexWriter::attach(TagRow tag) {
+  auto image = state_.image(tag.tagged.image);
+  if (!image) {
+    replace_image(ImageRow::unknown(tag.tagged.image));
+    image = state_.image(tag.tagged.image);
+  }
+  tag.application = image->application;
+  tag.image_row = image->checksum();
+  state_.database.lend("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
+      ->with(tag.application, tag.name.first, tag.name.second, tag.tagged.image, tag.image_row,
+             tag.tagged.stale, tag.tagged.failing, tag.tagged.retired, words_text(tag.tagged.matrices),
+             tag.first, tag.checksum())
+      .run();
+  count_in_application(tag, 1);
+}
+
+void IndexWriter::detach(const TagRow& tag) {
+  state_.database.lend("DELETE FROM tags WHERE application = ?1 AND repository = ?2 AND tag = ?3")
+      ->with(tag.application, tag.name.first, tag.name.second)
+      .run();
+  count_in_application(tag, -1);
+}
+
+// From the snapshot `first` on, which is newer than all there are.
+void IndexWriter::set_tag(const TagChange& change, std::int64_t first) {
+  if (change.before) {
+    const auto row = state_.tag(change.name);
+    if (!row || row->tagged != *change.before)
+      throw DamagedDatabase("the index is damaged: a tag that it had is not there");
+    detach(*row);
+    current_.root.subtract(tag_checksum(change.name, *change.before));
+    if (row->first <= current_.newest) put_past({change.name, row->first, current_.newest, *change.before});
+  }
+  if (!change.after) return;
+  attach({"", change.name, *change.after, "", first});
+  current_.root.add(tag_checksum(change.name, *change.after));
+}
+
+void IndexWriter::put_past(const PastRow& row) {
+  const Tagged& tagged = row.tagged;
+  state_.database.lend("INSERT INTO past VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+      ->with(row.name.first, row.name.second, row.first, row.last, tagged.image, tagged.stale, tagged.failing,
+             tagged.retired, words_text(tagged.matrices), row.checksum())
+      .run();
+  count("past", "", row.checksum());
+}
+
+void IndexWriter::erase_past(const PastRow& row) {
+  state_.database.lend("DELETE FROM past WHERE repository = ?1 AND tag = ?2 AND first = ?3")
+      ->with(row.name.first, row.name.second, row.first)
+      .run();
+  count("past", row.checksum(), "");
+}
+
+// --- snapshots
+
+void IndexWriter::put_snapshot(const SnapshotRow& row) {
+  state_.database.lend("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+      ->with(row.number, row.created, row.note, row.images, row.root.text(), row.changes, row.checksum())
+      .run();
+  count("snapshots", "", row.checksum());
+}
+
+std::int64_t IndexWriter::changes_since_full(const SnapshotSidecar& head, std::size_t changes) {
+  if (head.parent == 0) return 0;
+  const auto parent = state_.snapshot_row(head.parent);
+  return (parent ? parent->changes : 0) + static_cast<std::int64_t>(changes);
+}
+
+void IndexWriter::append(const SnapshotSidecar& head, const std::vector<TagChange>& changes) {
+  for (const TagChange& change : changes) set_tag(change, head.number);
+  current_.newest = head.number;
+  live_ = head.number;
+  put_snapshot({head.number, head.created, head.note, current_.images, current_.root,
+                changes_since_full(head, changes.size())});
+}
+
+// What `name` is at `number`, which no snapshot has: what was said of it for all numbers around is split.
+void IndexWriter::cover(const TagName& name, const Tagged* tagged, std::int64_t number) {
+  std::vector<PastRow> around;
+  {
+    LentStatement rows = state_.database.lend(
+        fmt::format("SELECT {} FROM past WHERE repository = ?1 AND tag = ?2 AND first <= ?3 AND last >= ?3",
+                    PastRow::kColumns));
+    rows->with(name.first, name.second, number);
+    while (rows->step()) around.push_back(PastRow::from(*rows));
+  }
+  for (const PastRow& row : around) {
+    if (tagged != nullptr && row.tagged == *tagged) return;
+    erase_past(row);
+    if (row.first < number) put_past({name, row.first, number - 1, row.tagged});
+    if (row.last > number) put_past({name, number + 1, row.last, row.tagged});
+  }
+  if (auto row = state_.tag(name); row && row->first <= number) {
+    if (tagged != nullptr && row->tagged == *tagged) return;
+    detach(*row);
+    if (row->first < number) put_past({name, row->first, number - 1, row->tagged});
+    row->first = number + 1;
+    attach(*std::move(row));
+  }
+  if (tagged != nullptr) put_past({name, number, number, *tagged});
+}
+
+void IndexWriter::insert(const SnapshotContent& content) {
+  std::map<TagName, const Tagged*> names;
+  for (const auto& [name, tagged] : content.tags) names.emplace(name, &tagged);
+  LentStatement rows = state_.database.lend(
+      "SELECT repository, tag FROM tags WHERE first <= ?1"
+      " UNION SELECT repository, tag FROM past WHERE first <= ?1 AND last >= ?1");
+  rows->with(content.number);
+  while (rows->step()) names.try_emplace({rows->text(0), rows->text(1)}, nullptr);
+  for (const auto& [name, tagged] : names) cover(name, tagged, content.number);
+  put_snapshot({content.number, content.created, content.note, static_cast<std::int64_t>(content.tags.size()),
+                root_of(content.tags), 0});
+}
+
+void IndexWriter::make_current(std::int64_t number) {
+  const std::int64_t wanted = std::max<std::int64_t>(0, number);
+  if (wanted != live_) {
+    TagMap then;
+    if (wanted > 0) {
+      auto content = state_.snapshot_by_rows(wanted);
+      if (!content) throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", wanted));
+      then = std::move(content->tags);
+    }
+    for (const TagChange& change : changes_between(state_.live_tags(), then))
+      set_tag(change, current_.newest + 1);
+    live_ = wanted;
+  }
+  current_.snapshot = number;
+  current_.newest = std::max(current_.newest, std::abs(number));
+}
+
+// --- the end
+
+void IndexWriter::knows_folders(const std::string& marks) { folders_known_ = marks == stored_folders_; }
+
+void IndexWriter::finish() {
+  if (live_ != std::max<std::int64_t>(0, current_.snapshot)) make_current(current_.snapshot);
+  for (auto& [name, application] : applications_) {
+    const std::string checksum = application.row.checksum();
+    if (application.stored == checksum) continue;
+    if (!application.stored.empty()) current_.applications.subtract(application.stored);
+    application.stored.clear();
+    state_.database.lend("DELETE FROM applications WHERE application = ?1")->with(name).run();
+    if (application.row.images == 0) continue;
+    state_.database.lend("INSERT INTO applications VALUES (?1, ?2, ?3, ?4, ?5)")
+        ->with(name, application.row.images, application.row.compilers_text(), application.row.sum.text(),
+               checksum)
+        .run();
+    current_.applications.add(checksum);
+    application.stored = checksum;
+  }
+  for (const auto& [name, total] : totals_)
+    state_.database.lend("UPDATE totals SET count = ?2, sum = ?3, checksum = ?4 WHERE name = ?1")
+        ->with(name, total.count, total.sum.text(), total.checksum())
+        .run();
+  if (folders_known_) current_.folders = folder_marks(state_.store);
+  write_current();
+}
+
+void IndexWriter::write_current() {
+  state_.database
+      .lend(
+          "UPDATE current SET snapshot = ?1, newest = ?2, images = ?3, root = ?4, applications = ?5,"
+          " folders = ?6, checksum = ?7")
+      ->with(current_.snapshot, current_.newest, current_.images, current_.root.text(),
+             current_.applications.text(), current_.folders, current_.checksum())
+      .run();
+}
+
+}  // namespace kiln
