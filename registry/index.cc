@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "registry/image_blobs.h"
@@ -135,7 +135,11 @@ std::int64_t Index::publish(const std::vector<ImageRecord>& images,
 
 Index::Imported Index::import_mappings(const std::function<void(const TakeMapping& take)>& give,
                                        const std::string& created) {
+  bool began = false;
   return mended([&] {
+    if (std::exchange(began, true))  // what came from a pipe does not come twice
+      throw Error(ExitCode::store, "the index was damaged and has been made again; nothing is imported",
+                  "import them once more");
     state_->writable_store();
     IndexChange step(*state_);
     MappingImport import(step.writer());

@@ -151,8 +151,7 @@ void import(const IndexOptions& options, Invocation& invocation) {
   invocation.need_file(options.file);
   const StateLock lock = lock_state(invocation, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
-  std::vector<std::string> compilers = invocation.graph_compilers({});
-  for (std::string& name : index.compilers()) compilers.push_back(std::move(name));
+  const std::vector<std::string> compilers = invocation.graph_compilers(index.compilers());
   const Index::Imported done = index.import_mappings(
       [&](const Index::TakeMapping& take) { read_mappings(options.file, compilers, take); },
       rfc3339(invocation.clock.unix_seconds()));

@@ -204,14 +204,12 @@ void Invocation::need_root_or_namespace() const {
   run_in_user_namespace(std::move(words));
 }
 
-std::vector<std::string> Invocation::graph_compilers(const std::vector<IndexEntry>& entries) const {
+std::vector<std::string> Invocation::graph_compilers(const std::vector<std::string>& of_index) const {
   std::vector<fs::path> roots(options.recipes.begin(), options.recipes.end());
   for (const fs::path& root : {fs::path("recipes"), shared_folder() / "recipes"}) roots.push_back(root);
   std::vector<std::string> of_recipes = recipe_names(files, roots, Kind::compiler);
   std::set<std::string> names(of_recipes.begin(), of_recipes.end());
-  for (const IndexEntry& entry : entries)
-    for (const ComponentRecord& component : entry.image.components)
-      if (component.kind == "compiler") names.insert(component.name);
+  names.insert(of_index.begin(), of_index.end());
   return {names.begin(), names.end()};
 }
 

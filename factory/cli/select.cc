@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
+#include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/select_host.h"
@@ -58,17 +59,50 @@ DslReading read_query(const JsonDocument& document, const std::vector<std::strin
   return reading;
 }
 
-Json json_answer(const Selection& selection, const DslReading& reading, const std::string& answer) {
+// How many images they have in the index, by name.
+using Applications = std::map<std::string, std::size_t>;
+
+Applications other_applications(const Index& index, const ImageQuery& query,
+                                std::optional<std::int64_t> snapshot) {
+  Applications others = index.applications(snapshot);
+  others.erase(lower_case(query.application));
+  return others;
+}
+
+// "12 images of other applications: openmpi 3, pytorch 9"
+std::string text_of(const Applications& others) {
+  std::size_t images = 0;
+  std::string names;
+  for (const auto& [application, count] : others) {
+    images += count;
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", application.empty() ? "(none)" : application,
+                         count);
+  }
+  return images == 0 ? "" : fmt::format("{} of other applications: {}\n", counted(images, "image"), names);
+}
+
+std::string hint_without_images(const ImageQuery& query, const Applications& others) {
+  if (others.empty()) return "the index is empty: run `kiln publish`";
+  std::vector<std::string> names;
+  for (const auto& [application, count] : others) names.push_back(application);
+  std::string hint = fmt::format("the index has no image of {}", query.application);
+  const std::string near = did_you_mean(query.application, names);
+  return near.empty() ? hint : hint + "; " + near;
+}
+
+Json json_answer(const Selection& selection, const DslReading& reading, const std::string& answer,
+                 const Applications& others) {
   Json json = to_json(selection);
+  json["other_applications"] = others;
   json["notes"] = Json::array();
   for (const DslNote& note : reading.notes) json["notes"].push_back(text_of(note));
   if (!answer.empty()) json["answer"] = answer;
   return json;
 }
 
-Error no_match(const Selection& selection, bool here) {
-  std::string why = selection.nearest_miss;
-  if (why.empty()) why = "the index is empty: run `kiln publish`";
+// `without`: what is said where there is not even a miss.
+Error no_match(const Selection& selection, const std::string& without, bool here) {
+  std::string why = selection.nearest_miss.empty() ? without : selection.nearest_miss;
   if (here && selection.host_refuses) why += "; the host is this machine, --host names another";
   return {ExitCode::no_match, "no image matches", why};
 }
@@ -80,10 +114,12 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   auto document = read_named(options.dsl, invocation.files);
   // Without an index, what is wrong in the document is still the first thing to mend.
   if (!invocation.has_index()) read_query(document, invocation.graph_compilers({}), options);
-  std::vector<IndexEntry> entries =
-      invocation.index(Index::Mode::read)
-          .entries(options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt);
-  DslReading reading = read_query(document, invocation.graph_compilers(entries), options);
+  const Index index = invocation.index(Index::Mode::read);
+  const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
+  DslReading reading = read_query(document, invocation.graph_compilers(index.compilers(snapshot)), options);
+  // Images of other applications never qualify: how many there are is all that is read of them.
+  const std::vector<IndexEntry> entries = index.entries_of(reading.query.application, snapshot);
+  const Applications others = other_applications(index, reading.query, snapshot);
   if (command.count("--format") > 0) reading.query.format = options.format;
   for (const DslNote& note : reading.notes) invocation.note(text_of(note));
   reading.query.allow_failing = options.allow_failing;
@@ -99,10 +135,10 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     damaged = error;
   }
   if (options.json)
-    print_json(json_answer(selection, reading, answer));
+    print_json(json_answer(selection, reading, answer, others));
   else if (options.explain)
-    print_text(explain(selection));
-  if (!selection.winner) throw no_match(selection, host.here);
+    print_text(explain(selection) + text_of(others));
+  if (!selection.winner) throw no_match(selection, hint_without_images(reading.query, others), host.here);
   if (damaged) throw Error(*damaged);
   if (!options.json && !options.explain) say("{}\n", answer);
 }

@@ -102,6 +102,17 @@ expect 0 "$KILN" select --dsl lost.json --host any --lenient --json
 equals "$(json 'len(it["notes"])')" 1
 holds "$(json 'it["notes"][0]')" "note: unknown key 'optimisaton'"
 
+# Of other applications, select reads how many images there are.
+mapping tracer t >tracer.json
+expect 0 "$KILN" index import tracer.json
+expect 0 "$KILN" select --dsl noted.json --host any --explain
+equals "$(tail -1 <<<"$out")" '1 image of other applications: tracer 1'
+expect 0 "$KILN" select --dsl noted.json --host any --json
+equals "$(json 'it["other_applications"]')" "{'tracer': 1}"
+echo '{"application": {"app_tag": "solvr"}}' >near.json
+expect 4 "$KILN" select --dsl near.json --host any
+equals "$err" "error: no image matches; the index has no image of solvr; did you mean 'solver'?"
+
 # A missing tool: 5, one line.
 mkdir -p empty-path
 expect 5 env PATH="$work/empty-path" "$KILN" build -f "$matrix" --state missing-tool

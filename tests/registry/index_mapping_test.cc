@@ -79,6 +79,24 @@ TEST_F(MappingsOfIndex, OfMappingsWithOneCodeTheLastIsKept) {
   EXPECT_EQ(index.entries().at(0).image.name(), "docker://one");
 }
 
+// They may come from a pipe, and cannot be asked for twice.
+TEST_F(MappingsOfIndex, AnImportThatMeetsDamageMendsItAndSaysSo) {
+  ImageRecord mapping;
+  mapping.code = "a";
+  mapping.reference = "docker://a";
+  {
+    Index index = open();
+    import_all(index, {mapping});
+  }
+  sql("UPDATE tags SET stale = 1");
+  mapping.reference = "docker://b";
+  Index index = open();
+  EXPECT_EQ(error_of([&] { import_all(index, {mapping}); }).message(),
+            "the index was damaged and has been made again; nothing is imported");
+  EXPECT_EQ(index.entries().at(0).image.reference, "docker://a");
+  EXPECT_EQ(import_all(index, {mapping}).snapshot, 2);
+}
+
 TEST_F(MappingsOfIndex, AMappingThatIsWrongTakesAllBeforeItWithIt) {
   Index index = open();
   ImageRecord mapping;
