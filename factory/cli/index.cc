@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/index_fsck.h"
+#include "cli/index_list.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/state_lock.h"
@@ -19,7 +20,6 @@ namespace kiln {
 namespace {
 
 struct IndexOptions {
-  std::string format = "table";
   std::string name;
   std::string file;
   std::int64_t snapshot = 0;
@@ -29,41 +29,6 @@ struct IndexOptions {
 
 std::optional<std::int64_t> chosen_snapshot(const IndexOptions& options) {
   return options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
-}
-
-Json entry_json(const IndexEntry& entry) {
-  Json json = to_json(entry.image);
-  json["name"] = entry.image.name();
-  json["stale"] = entry.stale;
-  if (entry.failing) json["failing"] = true;
-  if (!entry.retired.empty()) json["retired"] = entry.retired;
-  if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
-  json["measurements"] = Json::array();
-  for (const Measurement& measurement : entry.measurements)
-    json["measurements"].push_back(to_json(measurement));
-  return json;
-}
-
-void list(const IndexOptions& options, Invocation& invocation) {
-  auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
-  if (options.format == "json") {
-    Json all = Json::array();
-    for (const IndexEntry& entry : entries) all.push_back(entry_json(entry));
-    print_json(all);
-    return;
-  }
-  Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
-  for (const IndexEntry& entry : entries) {
-    std::string speed;
-    for (const Measurement& measurement : entry.measurements)
-      speed += fmt::format("{}{} {:.1f} {}", speed.empty() ? "" : ", ", measurement.workload,
-                           measurement.median, measurement.unit);
-    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
-                   (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
-               entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
-               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000), speed});
-  }
-  print_text(table.text());
 }
 
 // By repository:tag, the immutable one as well, or by digest. Throws Error(no_match).
@@ -175,13 +140,7 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
     add_wait_option(*sub, invocation.options);
     return sub;
   };
-  CLI::App* list_command =
-      add("list", "List the images of the current snapshot", "kiln index list --format json");
-  list_command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  list_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
-  list_command->callback([options, &invocation] { list(*options, invocation); });
+  add_index_list(*command, invocation);
   CLI::App* show_command = add("show", "Print everything known of one image, as JSON",
                                "kiln index show pytorch:2.6.0-distro-x86_64-trixie");
   show_command->add_option("image", options->name, "repository:tag or sha256:digest")

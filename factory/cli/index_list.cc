@@ -1,0 +1,200 @@
+// kiln index list: the images of a snapshot, or those that patterns ask for.
+#include "cli/index_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/table.h"
+
+namespace kiln {
+namespace {
+
+struct ListRequest {
+  std::vector<std::string> patterns;
+  std::string format = "table";
+  std::int64_t snapshot = 0;
+  std::size_t limit = 0;  // 0: none
+};
+
+using Values = std::vector<std::string>;
+
+// What a pattern `key=glob` looks at.
+struct ListKey {
+  const char* name;
+  Values (*values)(const IndexEntry& entry);
+};
+
+Values targets_of(const IndexEntry& entry) {
+  Values values = entry.image.accelerators;
+  values.push_back(entry.image.cpu);
+  return values;
+}
+
+Values states_of(const IndexEntry& entry) {
+  Values values;
+  if (entry.stale) values.emplace_back("stale");
+  if (entry.failing) values.emplace_back("failing");
+  if (!entry.retired.empty()) values.emplace_back("retired");
+  if (values.empty()) values.emplace_back("good");
+  return values;
+}
+
+const std::array<ListKey, 5> kListKeys = {{
+    {"application", [](const IndexEntry& entry) { return Values{lower_case(entry.image.application)}; }},
+    {"version", [](const IndexEntry& entry) { return Values{entry.image.version.text()}; }},
+    {"target", targets_of},
+    {"state", states_of},
+    {"matrix", [](const IndexEntry& entry) { return entry.matrices; }},
+}};
+
+// As patterns of cells: of one key, any of them; of different keys, and of names, all.
+class ImagePatterns {
+ public:
+  explicit ImagePatterns(const std::vector<std::string>& patterns) {
+    for (const std::string& pattern : patterns) {
+      const std::size_t equals = pattern.find('=');
+      if (equals == std::string::npos) {
+        names_.push_back(pattern);
+        continue;
+      }
+      const std::string value = pattern.substr(equals + 1);
+      auto& [key, globs] = of_key(pattern.substr(0, equals));
+      globs.push_back(key == &kListKeys[0] ? lower_case(value) : value);
+    }
+  }
+
+  // The only application that can match, "" for several.
+  std::string application() const {
+    for (const auto& [key, globs] : keys_)
+      if (key == &kListKeys[0] && globs.size() == 1 && globs[0].find_first_of("*?") == std::string::npos)
+        return globs[0];
+    return "";
+  }
+
+  bool match(const IndexEntry& entry) const {
+    if (!names_.empty() && !any_matches(names_, {entry.image.name(), entry.image.tag, entry.image.code}))
+      return false;
+    return std::all_of(keys_.begin(), keys_.end(),
+                       [&](const auto& key) { return any_matches(key.second, key.first->values(entry)); });
+  }
+
+ private:
+  using KeyGlobs = std::pair<const ListKey*, Values>;
+
+  KeyGlobs& of_key(const std::string& name) {
+    Values known;
+    for (const ListKey& key : kListKeys) {
+      known.emplace_back(key.name);
+      if (name != key.name) continue;
+      for (KeyGlobs& globs : keys_)
+        if (globs.first == &key) return globs;
+      return keys_.emplace_back(&key, Values());
+    }
+    throw Error(ExitCode::usage, fmt::format("images have no '{}' to choose by", name),
+                did_you_mean(name, known));
+  }
+
+  static bool any_matches(const Values& globs, const Values& values) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+      return std::any_of(values.begin(), values.end(),
+                         [&](const std::string& value) { return glob_matches(glob, value); });
+    });
+  }
+
+  Values names_;
+  std::vector<KeyGlobs> keys_;
+};
+
+std::vector<IndexEntry> chosen_entries(const ListRequest& request, const Index& index) {
+  const ImagePatterns patterns(request.patterns);
+  const auto snapshot = request.snapshot > 0 ? std::optional(request.snapshot) : std::nullopt;
+  const std::string application = patterns.application();
+  auto entries = application.empty() ? index.entries(snapshot) : index.entries_of(application, snapshot);
+  std::erase_if(entries, [&](const IndexEntry& entry) { return !patterns.match(entry); });
+  if (entries.empty() && !request.patterns.empty())
+    throw Error(ExitCode::no_match,
+                fmt::format("no image of the index matches '{}'", fmt::join(request.patterns, "' '")));
+  return entries;
+}
+
+std::string speeds_text(const IndexEntry& entry) {
+  std::string text;
+  for (const Measurement& measurement : entry.measurements)
+    text += fmt::format("{}{} {:.1f} {}", text.empty() ? "" : ", ", measurement.workload, measurement.median,
+                        measurement.unit);
+  return text;
+}
+
+void print_table(const std::vector<IndexEntry>& entries) {
+  Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
+  for (const IndexEntry& entry : entries)
+    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
+                   (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
+               entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
+               entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000),
+               speeds_text(entry)});
+  print_text(table.text());
+}
+
+void run_list(const ListRequest& request, Invocation& invocation) {
+  auto entries = chosen_entries(request, invocation.index(Index::Mode::read));
+  const std::size_t all = entries.size();
+  if (request.limit > 0 && all > request.limit)
+    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(request.limit), entries.end());
+  if (request.format == "json") {
+    Json list = Json::array();
+    for (const IndexEntry& entry : entries) list.push_back(entry_json(entry));
+    print_json(list);
+  } else {
+    print_table(entries);
+  }
+  if (entries.size() < all)
+    invocation.note(fmt::format("note: the first {} of {}", entries.size(), counted(all, "image")));
+}
+
+}  // namespace
+
+Json entry_json(const IndexEntry& entry) {
+  Json json = to_json(entry.image);
+  json["name"] = entry.image.name();
+  json["stale"] = entry.stale;
+  if (entry.failing) json["failing"] = true;
+  if (!entry.retired.empty()) json["retired"] = entry.retired;
+  if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
+  json["measurements"] = Json::array();
+  for (const Measurement& measurement : entry.measurements)
+    json["measurements"].push_back(to_json(measurement));
+  return json;
+}
+
+void add_index_list(CLI::App& index, Invocation& invocation) {
+  auto request = std::make_shared<ListRequest>();
+  CLI::App* command = index.add_subcommand("list", "List the images of the current snapshot");
+  command->fallthrough();
+  command
+      ->add_option(
+          "pattern", request->patterns,
+          "only these: globs over names, or application=, version=, target=, state= (stale, failing, "
+          "retired, good) or matrix= with a glob")
+      ->type_name("PATTERN");
+  command->add_option("--limit", request->limit, "no more than so many, and say how many there are")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--format", request->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->add_option("--snapshot", request->snapshot, "of this snapshot (default: the current one)");
+  command->footer(
+      "kiln index list application=pytorch 'target=zen*'\nkiln index list state=stale state=failing\n"
+      "kiln index list 'pytorch:2.6*' --limit 20 --format json");
+  command->callback([request, &invocation] { run_list(*request, invocation); });
+}
+
+}  // namespace kiln
