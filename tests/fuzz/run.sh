@@ -22,7 +22,7 @@ shift $((OPTIND - 1))
 build=$1
 shift
 targets=("$@")
-((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host
+((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host index
   dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
@@ -74,6 +74,7 @@ seeds_of() {
       with_first '\1' /proc/cpuinfo
       text_seeds '\0{"cpu": "zen3", "model": "m", "cores": 4, "memory_bytes": 1024, "kernel": "6.1.0", "accelerators": ["nvidia:sm_80"], "glibc": "2.36"}'
       ;;
+    index) text_seeds '\0\0\0\0\0\1' '\1\0\0\040\0\1\0\0\120\003\0200' '\3\0\0\0\144\4' ;;
     dockerfile)
       with_first '' "$root"/tests/data/golden/Dockerfile "$root"/tests/data/legacy/*/*.Dockerfile
       text_seeds '# escape=`\nFROM a AS b\nARG X=${Y:-1}\nENV A "b $X" `\n\nENV B=c D="e f"\nCOPY --from=b --link ["a", "/b"]\nONBUILD USER x\n' \

@@ -180,12 +180,12 @@ TEST_F(IndexDamage, ADamagedPageIsNeverAnotherAnswer) {
 }
 
 TEST_F(IndexDamage, DISABLED_AThousandFlippedBitsAreNeverAnotherAnswer) {
-  fill(300);
+  fill(200);
   flip_bits(1500);
 }
 
 TEST_F(IndexDamage, DISABLED_AThousandDamagedPagesAreNeverAnotherAnswer) {
-  fill(300);
+  fill(200);
   damage_pages(1);
 }
 
