@@ -73,29 +73,29 @@ void take_over(IndexState& old, std::int64_t format, IndexState& made) {
 }
 
 // The file as it was, for whoever goes back to the earlier kiln.
-fs::path keep_copy(const fs::path& folder, std::int64_t format) {
-  const fs::path copy = folder / fmt::format("{}.v{}.bak", kDatabase, format);
-  DurableFile file(folder / "store" / "tmp");
-  std::ifstream in(folder / kDatabase, std::ios::binary);
+void keep_copy(std::ifstream& database, const fs::path& copy) {
+  DurableFile file(copy.parent_path() / "store" / "tmp");
   std::vector<char> buffer(1 << 20);
-  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0)
-    file.write(buffer.data(), static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) throw Error(ExitCode::store, (folder / kDatabase).string() + " cannot be read");
+  while (database.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || database.gcount() > 0)
+    file.write(buffer.data(), static_cast<std::size_t>(database.gcount()));
+  if (database.bad()) throw Error(ExitCode::store, copy.string() + ": the index cannot be read");
   file.publish(copy);
-  return copy;
 }
 
 // All in one transaction: killed within, it is of the earlier format still.
 void migrate(IndexState& state) {
+  // Closed when the transaction is over: closing a file drops the locks that SQLite has on it (POSIX).
+  std::ifstream database(state.folder / kDatabase, std::ios::binary);
   Transaction transaction(state.database, Database::Access::write);
   const std::int64_t format = state.check_format();
   if (format == kIndexFormat) return;  // another process was first
-  const fs::path copy = keep_copy(state.folder, format);
+  const std::string copy = fmt::format("{}.v{}.bak", kDatabase, format);
+  keep_copy(database, state.folder / copy);
   state.database.run(
-      "DROP TABLE tags; DROP TABLE snapshots; DROP TABLE measurements; DROP TABLE images; DROP "
-      "TABLE current");
+      "DROP TABLE tags; DROP TABLE snapshots; DROP TABLE measurements; DROP TABLE images; DROP TABLE "
+      "current");
   make_tables(state.database);
-  IndexState old(state.folder, Database::Access::read, copy.filename().c_str());
+  IndexState old(state.folder, Database::Access::read, copy.c_str());
   take_over(old, format, state);
   transaction.commit();
 }

@@ -1,5 +1,11 @@
 // Indexes of earlier formats, as the programs of their time wrote them: read as they are, and migrated by who
 // may write.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
 #include "index_fixture.h"
 
 namespace kiln {
@@ -54,6 +60,26 @@ TEST_P(Migration, AWriterKeepsACopyAndGoesOn) {
   const std::string all = visible(open(Index::Mode::read));
   fs::remove(database());
   EXPECT_EQ(visible(open()), all) << "recovery has written the sidecars";
+}
+
+TEST_P(Migration, KilledItIsOfTheOneFormatOrTheOther) {
+  const std::string before = read_bytes(database());
+  std::mt19937 random(static_cast<unsigned>(GetParam()));
+  for (int kill = 0; kill < 15; ++kill) {
+    write_bytes(database(), before);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      open();
+      ::_exit(0);
+    }
+    ::usleep(static_cast<useconds_t>(random() % 8'000));
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    check(open(Index::Mode::read));
+    check(open());
+    EXPECT_EQ(read_bytes(copy()), before);
+    EXPECT_FALSE(fs::exists(folder.path() / "index.db.bad-1"));
+  }
 }
 
 TEST_P(Migration, WhatIsDamagedIsNotMigrated) {
