@@ -23,22 +23,22 @@ struct ListRequest {
   std::size_t limit = 0;  // 0: none
 };
 
-using Values = std::vector<std::string>;
+using ListValues = std::vector<std::string>;
 
 // What a pattern `key=glob` looks at.
 struct ListKey {
   const char* name;
-  Values (*values)(const IndexEntry& entry);
+  ListValues (*values)(const IndexEntry& entry);
 };
 
-Values targets_of(const IndexEntry& entry) {
-  Values values = entry.image.accelerators;
+ListValues targets_of(const IndexEntry& entry) {
+  ListValues values = entry.image.accelerators;
   values.push_back(entry.image.cpu);
   return values;
 }
 
-Values states_of(const IndexEntry& entry) {
-  Values values;
+ListValues states_of(const IndexEntry& entry) {
+  ListValues values;
   if (entry.stale) values.emplace_back("stale");
   if (entry.failing) values.emplace_back("failing");
   if (!entry.retired.empty()) values.emplace_back("retired");
@@ -47,8 +47,8 @@ Values states_of(const IndexEntry& entry) {
 }
 
 const std::array<ListKey, 5> kListKeys = {{
-    {"application", [](const IndexEntry& entry) { return Values{lower_case(entry.image.application)}; }},
-    {"version", [](const IndexEntry& entry) { return Values{entry.image.version.text()}; }},
+    {"application", [](const IndexEntry& entry) { return ListValues{lower_case(entry.image.application)}; }},
+    {"version", [](const IndexEntry& entry) { return ListValues{entry.image.version.text()}; }},
     {"target", targets_of},
     {"state", states_of},
     {"matrix", [](const IndexEntry& entry) { return entry.matrices; }},
@@ -86,29 +86,29 @@ class ImagePatterns {
   }
 
  private:
-  using KeyGlobs = std::pair<const ListKey*, Values>;
+  using KeyGlobs = std::pair<const ListKey*, ListValues>;
 
   KeyGlobs& of_key(const std::string& name) {
-    Values known;
+    ListValues known;
     for (const ListKey& key : kListKeys) {
       known.emplace_back(key.name);
       if (name != key.name) continue;
       for (KeyGlobs& globs : keys_)
         if (globs.first == &key) return globs;
-      return keys_.emplace_back(&key, Values());
+      return keys_.emplace_back(&key, ListValues());
     }
     throw Error(ExitCode::usage, fmt::format("images have no '{}' to choose by", name),
                 did_you_mean(name, known));
   }
 
-  static bool any_matches(const Values& globs, const Values& values) {
+  static bool any_matches(const ListValues& globs, const ListValues& values) {
     return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
       return std::any_of(values.begin(), values.end(),
                          [&](const std::string& value) { return glob_matches(glob, value); });
     });
   }
 
-  Values names_;
+  ListValues names_;
   std::vector<KeyGlobs> keys_;
 };
 
@@ -132,7 +132,7 @@ std::string speeds_text(const IndexEntry& entry) {
   return text;
 }
 
-void print_table(const std::vector<IndexEntry>& entries) {
+void print_list(const std::vector<IndexEntry>& entries) {
   Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
   for (const IndexEntry& entry : entries)
     table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
@@ -153,7 +153,7 @@ void run_list(const ListRequest& request, Invocation& invocation) {
     for (const IndexEntry& entry : entries) list.push_back(entry_json(entry));
     print_json(list);
   } else {
-    print_table(entries);
+    print_list(entries);
   }
   if (entries.size() < all)
     invocation.note(fmt::format("note: the first {} of {}", entries.size(), counted(all, "image")));
