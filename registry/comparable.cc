@@ -28,7 +28,7 @@ std::optional<int> distance(const HostDescription& measured, const HostDescripti
 }
 
 // In one order: two of a kind are not one.
-std::vector<std::string> accelerators(const HostDescription& host) {
+std::vector<std::string> sorted_accelerators(const HostDescription& host) {
   std::vector<std::string> sorted = host.accelerators;
   std::sort(sorted.begin(), sorted.end());
   return sorted;
@@ -43,7 +43,9 @@ std::vector<Comparable> comparable(const std::vector<const IndexEntry*>& entries
       if (direction_of(measured.unit) == Direction::unknown) continue;
       auto near = distance(measured.host, here);
       if (!near) continue;
-      if (!entry->image.accelerators.empty() && accelerators(measured.host) != accelerators(here)) continue;
+      if (!entry->image.accelerators.empty() &&
+          sorted_accelerators(measured.host) != sorted_accelerators(here))
+        continue;
       all.push_back({entry, &measured, *near});
     }
   }

@@ -76,7 +76,7 @@ std::string nvidia_driver(const FileSystem& files) {
   text.resize(std::min(text.find('\n'), text.size()));
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
-    const std::string word = text.substr(at, end - at);
+    std::string word = text.substr(at, end - at);
     if (!word.empty() && is_digit(word.front()) && word.find('.') != std::string::npos) return word;
     at = end + 1;
   }

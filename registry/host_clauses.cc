@@ -18,14 +18,10 @@ Version leading_version(const std::string& text) {
   return end == 0 ? Version() : Version(text.substr(0, end));
 }
 
-std::string list_or(const std::vector<std::string>& words, const char* empty) {
-  return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
-}
-
 bool known(const Version& version) { return !version.text().empty(); }
 
 // ": /usr/lib/libx.so shows it", where a file is known to.
-std::string shown(const ImageRecord& image, const std::string& finding) {
+std::string shown_by_file(const ImageRecord& image, const std::string& finding) {
   auto file = image.evidence.shown_by.find(finding);
   return file == image.evidence.shown_by.end() ? "" : " (" + file->second + ")";
 }
@@ -105,7 +101,7 @@ std::string found_instead(const ImageOnHost& c) {
     for (const std::string& gpu : c.host.gpus(vendor)) {
       if (!best_fit(code.declared, gpu).runs() || best_fit(code.found, gpu).runs()) continue;
       return fmt::format("has no code for {}:{}; found {}{}", vendor, gpu, list_or(code.found, ""),
-                         shown(c.image, code.found.front()));
+                         shown_by_file(c.image, code.found.front()));
     }
   }
   return "";
@@ -133,8 +129,10 @@ std::string driver_clause(const ImageOnHost& c) {
   if (const Version least = least_driver(needs); known(least) && c.host.driver() < least)
     return fmt::format("needs NVIDIA's driver {}; host has {}", least.text(), c.host.driver().text());
   const std::vector<std::string> gpus = c.host.gpus("nvidia");
+  const VendorCode code = code_of(c.image, "nvidia");
   auto by_ptx = [&](const std::string& gpu) {
-    return gpu_fit(c.image, "nvidia", gpu).level == GpuFit::Level::ptx;
+    return best_fit(code.declared, gpu).level == GpuFit::Level::ptx ||
+           best_fit(code.found, gpu).level == GpuFit::Level::ptx;
   };
   if (std::none_of(gpus.begin(), gpus.end(), by_ptx)) return "";
   const Version shipped = shipped_driver(needs.cuda);
@@ -172,8 +170,8 @@ std::string evidence_clause(const ImageOnHost& c) {
   if (std::string broken = nowhere_refusal(c.image); !broken.empty()) return broken;
   for (const std::string& feature : exceeding_features(c.image, c.target))
     if (!c.host.cpu().has(feature))
-      return fmt::format("runs {} beyond its target{}; host {} lacks it", feature, shown(c.image, feature),
-                         c.host.cpu().microarchitecture().name);
+      return fmt::format("runs {} beyond its target{}; host {} lacks it", feature,
+                         shown_by_file(c.image, feature), c.host.cpu().microarchitecture().name);
   return "";
 }
 
@@ -182,6 +180,10 @@ constexpr std::array<std::string (*)(const ImageOnHost&), kHostClauses> kClauses
     driver_clause, kernel_clause, mpi_clause,    evidence_clause};
 
 }  // namespace
+
+std::string list_or(const std::vector<std::string>& words, const char* empty) {
+  return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
+}
 
 KnownHost::KnownHost(const HostDescription& description, const Microarchitectures& cpus)
     : description_(&description),
@@ -224,9 +226,9 @@ std::string nowhere_refusal(const ImageRecord& image) {
   const EvidenceRecord& evidence = image.evidence;
   if (!evidence.missing.empty())
     return fmt::format("lacks {}, which something in it needs{}", evidence.missing.front(),
-                       shown(image, evidence.missing.front()));
+                       shown_by_file(image, evidence.missing.front()));
   if (!evidence.glibc.empty() && known(image.needs.glibc) && Version(evidence.glibc) > image.needs.glibc)
-    return fmt::format("needs glibc {}{} and has {}", evidence.glibc, shown(image, "glibc"),
+    return fmt::format("needs glibc {}{} and has {}", evidence.glibc, shown_by_file(image, "glibc"),
                        image.needs.glibc.text());
   return "";
 }

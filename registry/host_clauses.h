@@ -54,6 +54,9 @@ GpuFit gpu_fit(const ImageRecord& image, const std::string& vendor, const std::s
 // no accelerators.
 std::optional<GpuFit> gpu_fit(const ImageOnHost& on_host);
 
+// "sm_80, sm_90"; `empty` for none.
+std::string list_or(const std::vector<std::string>& words, const char* empty);
+
 // Features that were found to run beyond the image's target, without being chosen at run time.
 std::vector<std::string> exceeding_features(const ImageRecord& image, const Microarchitecture* target);
 

@@ -10,14 +10,10 @@
 #include "base/version.h"
 #include "registry/gpu_code.h"
 #include "registry/mpi.h"
+#include "registry/record_fields.h"
 
 namespace kiln {
 namespace {
-
-std::string text_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  return found ? found->string() : "";
-}
 
 // A version of which the leading number is compared: "5.15.0-91-generic", "535.104.05".
 void check_version(const JsonNode& host, std::string_view key, std::string_view what,
@@ -90,12 +86,11 @@ HostDescription host_from_json(const JsonNode& node) {
   host.cpu = text_at(node, "cpu");
   host.vendor = text_at(node, "vendor");
   host.model = text_at(node, "model");
-  if (auto cores = node.find("cores")) host.cores = static_cast<int>(cores->integer(0, INT32_MAX));
-  if (auto memory = node.find("memory_bytes"))
-    host.memory_bytes = static_cast<std::uint64_t>(memory->integer(0, INT64_MAX));
-  if (auto features = node.find("features")) host.features = features->strings();
+  host.cores = small_count_at(node, "cores");
+  host.memory_bytes = count_at(node, "memory_bytes");
+  host.features = strings_at(node, "features");
   std::sort(host.features.begin(), host.features.end());
-  if (auto accelerators = node.find("accelerators")) host.accelerators = accelerators->strings();
+  host.accelerators = strings_at(node, "accelerators");
   host.driver = text_at(node, "driver");
   host.kernel = text_at(node, "kernel");
   host.glibc = text_at(node, "glibc");

@@ -5,22 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_put.h"
+#include "registry/record_fields.h"
 
 namespace kiln {
 namespace {
 
 std::string mpi_text(const MpiLibrary& mpi) {
   return mpi.version.text().empty() ? mpi.name : mpi.name + "@" + mpi.version.text();
-}
-
-Version version_at(const JsonNode& node, std::string_view key) {
-  auto found = node.find(key);
-  if (!found) return {};
-  try {
-    return Version(found->string());
-  } catch (const Error& error) {
-    found->fail(error.message(), error.hint());
-  }
 }
 
 }  // namespace
@@ -64,7 +55,7 @@ HostNeeds host_needs_from_json(const JsonNode& node) {
       mpi->fail(error.message(), error.hint());
     }
   }
-  if (auto vendor = node.find("vendor")) needs.vendor = vendor->line_of_text();
+  needs.vendor = text_at(node, "vendor");
   return needs;
 }
 

@@ -41,7 +41,7 @@ void IndexWriter::count(const char* total, const std::string& removed, const std
 
 // --- images and measurements
 
-void IndexWriter::replace_image(ImageRow row) {
+void IndexWriter::replace_image(const ImageRow& row) {
   const auto old = state_.image(row.id);
   const std::string checksum = row.checksum();
   if (old && old->checksum() == checksum) return;
@@ -76,7 +76,7 @@ void IndexWriter::set_lost(const std::string& id, bool lost) {
   auto row = state_.image(id);
   if (!row) return;
   row->lost = lost;
-  replace_image(*std::move(row));
+  replace_image(*row);
 }
 
 void IndexWriter::erase_image(const std::string& id) {
@@ -145,7 +145,7 @@ void IndexWriter::remeasure(const std::string& bits) {
   }
   for (ImageRow& image : images) {
     image.measured = measurements.empty() ? "" : sum.text();
-    replace_image(std::move(image));
+    replace_image(image);
   }
 }
 

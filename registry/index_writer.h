@@ -60,7 +60,7 @@ class IndexWriter {
   void put_past(const PastRow& row);
   void erase_past(const PastRow& row);
   void cover(const TagName& name, const Tagged* tagged, std::int64_t number);
-  void replace_image(ImageRow row);  // and its tags
+  void replace_image(const ImageRow& row);  // and its tags
   void remeasure(const std::string& bits);
   void rebind_measurements(const ImageRow& image);
   void put_measurement_row(const MeasurementRow& row);

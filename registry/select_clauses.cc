@@ -21,10 +21,6 @@ struct Case {
   bool wants_optimised() const { return query.opt_build.value_or(false); }
 };
 
-std::string list_or(const std::vector<std::string>& words, const char* empty) {
-  return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
-}
-
 std::string asked_family_clause(const Case& c) {
   if (c.image.cpu.empty()) return "";
   if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);

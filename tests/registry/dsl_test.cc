@@ -95,8 +95,9 @@ TEST(Dsl, WithoutACompilerOfThatNameItIsAFurtherChoice) {
 }
 
 TEST(Dsl, AStockImageIsAskedForWithoutOptions) {
-  const DslReading reading = read(training(R"("version": "2.1", "xla": true, "glow": false, "backend": "theano")",
-                                           R"({"cpu_type": "x86", "acc_type": "nvidia"})", "false"));
+  const DslReading reading =
+      read(training(R"("version": "2.1", "xla": true, "glow": false, "backend": "theano")",
+                    R"({"cpu_type": "x86", "acc_type": "nvidia"})", "false"));
   EXPECT_EQ(reading.query.cpu_type + reading.query.acc_type, "");
   EXPECT_TRUE(reading.query.compilers.empty());
   EXPECT_TRUE(reading.query.selectors.empty());
@@ -118,14 +119,16 @@ TEST(Dsl, ReadsTheWordsOfTwoOldExamples) {
   EXPECT_EQ(reading.query.cpu_type, "x86");
   EXPECT_EQ(reading.query.version.text(), "3.1.3");
   ASSERT_EQ(reading.notes.size(), 3u);
-  EXPECT_EQ(text_of(reading.notes[2]),
-            "job.json:2:11: note: 'arch_build' is an older word of MODAK's (at /optimisation/arch_build); write "
-            "opt_build");
+  EXPECT_EQ(
+      text_of(reading.notes[2]),
+      "job.json:2:11: note: 'arch_build' is an older word of MODAK's (at /optimisation/arch_build); write "
+      "opt_build");
   refuse_lost_choices(reading);
 }
 
 TEST(Dsl, KeepsTheNameOfTheTarget) {
-  EXPECT_EQ(read(R"({"target": {"name": "egi"}, "application": {"app_tag": "a"}})").query.target->string(), "egi");
+  EXPECT_EQ(read(R"({"target": {"name": "egi"}, "application": {"app_tag": "a"}})").query.target->string(),
+            "egi");
   EXPECT_FALSE(read(R"({"target": {"name": ""}, "application": {"app_tag": "a"}})").query.target);
 }
 

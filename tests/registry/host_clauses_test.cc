@@ -91,6 +91,9 @@ TEST(HostClauses, PtxNeedsTheDriverOfItsCuda) {
   EXPECT_EQ(refusal(gpu_image({"nvidia:sm_90"}), host), "") << "machine code";
   host.accelerators.emplace_back("nvidia");
   EXPECT_NE(refusal(gpu_image(), host), "") << "one of them needs PTX, whatever the other is";
+  IndexEntry found = gpu_image({"nvidia"});
+  found.image.evidence.gpu = {"compute_61"};
+  EXPECT_NE(refusal(found, host), "") << "what was found there is PTX only";
 }
 
 TEST(HostClauses, ADriverConcernsNvidiasImagesOnly) {
