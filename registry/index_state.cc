@@ -161,7 +161,8 @@ TagMap IndexState::live_tags() {
 ImageRow IndexState::image_of(const TagRow& tag) {
   const std::string& id = tag.tagged.image;
   try {
-    if (auto row = image(id); row && row->checksum() == tag.image_row) return *std::move(row);
+    LentStatement row = database.lend(select<ImageRow>("images WHERE id = ?1 AND checksum = ?2"));
+    if (row->with(id, tag.image_row).step()) return ImageRow::from(*row);
   } catch (const DamagedDatabase&) {
     // Its sidecar may be whole.
   }

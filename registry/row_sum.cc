@@ -10,12 +10,15 @@
 namespace kiln {
 
 std::string row_checksum(std::string_view table, std::initializer_list<std::string_view> columns) {
+  thread_local TextHasher hasher;
   std::string text(table);
   for (std::string_view column : columns) {
-    text += fmt::format("\n{} ", column.size());
+    text += '\n';
+    text += std::to_string(column.size());
+    text += ' ';
     text += column;
   }
-  return Digest::of(text).hex();
+  return hex_of(hasher.of(text));
 }
 
 RowSum::Limbs RowSum::limbs_of(std::string_view text) {
