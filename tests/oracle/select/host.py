@@ -7,7 +7,7 @@ NOTHING_KNOWN = 22  # percent
 
 def random_host(dice, theme, image, question):
     """What the program reads as a host; None: nothing is known of it."""
-    if dice.chance(NOTHING_KNOWN):
+    if dice.chance(NOTHING_KNOWN) and not theme.two_makers:
         return None
     if theme.measured and dice.chance(75):  # a machine where something was measured
         host = dict(dice.choice(theme.machines))

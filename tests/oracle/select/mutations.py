@@ -8,7 +8,6 @@ SWAPS = [  # of operators with spaces around them, and of words
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"!(?=[\w(])", ""), (r"\bany_of\b", "all_of"), (r"\ball_of\b", "any_of"), (r"\bnone_of\b", "any_of"),
     (r"\bmax\b", "min"), (r"\bmin\b", "max"), (r"\bmax_element\b", "min_element"), (r"\bmin_element\b", "max_element"),
     (r"\.front\(\)", ".back()"), (r"\.back\(\)", ".front()"), (r"\bcontinue;", ";"), (r"\bbreak;", ";"),
-    (r"\bif \((?!auto|const|const auto)", "if (false && "), (r"\bif \((?!auto|const|const auto)", "if (true || "),
     (r"\breturn std::strong_ordering::less", "return std::strong_ordering::greater"),
 ]
 NUMBER = re.compile(r"(?<![\w.\"'])([0-9]+)(?![\w.\"'])")
@@ -34,12 +33,27 @@ def _strings_hidden(line):
     return line.split("//")[0]
 
 
+def _conditions(plain):
+    """From and to of what stands in `if (…)` and `while (…)`, where it ends in this line and declares nothing."""
+    for found in re.finditer(r"\b(if|while) \(", plain):
+        depth = 1
+        for at in range(found.end(), len(plain)):
+            depth += {"(": 1, ")": -1}.get(plain[at], 0)
+            if depth == 0:
+                if not re.search(r"[^=!<>]=[^=]|;", plain[found.end():at]):
+                    yield found.end(), at
+                break
+
+
 def _changes(line, following):
     """(this line, the next one) after each change."""
     plain = _strings_hidden(line)
     for pattern, other in SWAPS:
         for found in re.finditer(pattern, plain):
             yield line[:found.start()] + other + line[found.end():], following
+    for start, end in _conditions(plain):
+        yield line[:start] + "true" + line[end:], following
+        yield line[:start] + "false" + line[end:], following
     for found in NUMBER.finditer(plain):
         for number in (int(found[1]) + 1, int(found[1]) - 1):
             if number >= 0:

@@ -60,6 +60,7 @@ class Theme:
         if family in NEARLY_ALIKE and dice.chance(30):
             self.cpus += dice.choice(NEARLY_ALIKE[family])
         self.gpu_maker = dice.choices(["", "nvidia", "amd", "both"], [28, 57, 8, 7])[0]
+        self.two_makers = self.gpu_maker == "both" and dice.chance(50)  # in one image, and every GPU is known
         first = dice.randrange(len(NVIDIA) - 3)
         self.nvidia = NVIDIA[first:first + dice.randint(2, 5)]
         self.amd = dice.some(AMD, 2, 3)
@@ -84,7 +85,7 @@ class Theme:
         """One or several; of both makers, now and then; or only a maker's name."""
         gpus = []
         for maker in self.makers():
-            if self.dice.chance(8):
+            if self.dice.chance(8) and not self.two_makers:
                 gpus.append(maker)
                 continue
             names = [f"nvidia:sm_{one}" for one in self.nvidia] if maker == "nvidia" else [f"amd:{one}" for one in self.amd]
@@ -93,7 +94,7 @@ class Theme:
 
     def targets(self, maker):
         """An image's, of one maker."""
-        if self.dice.chance(5):
+        if self.dice.chance(5) and not self.two_makers:
             return [maker]
         if maker == "amd":
             return [f"amd:{one}" for one in sorted(self.dice.some(self.amd, 1, 2))]

@@ -64,8 +64,8 @@ def _gpu_code_of(image, maker, there):
     return ""
 
 
-def driver(image, _, host):
-    if not host or not host.driver or "nvidia" not in image.vendors:
+def driver(image, question, host):
+    if not host or not host.driver or "nvidia" not in image.vendors or question.acc_type not in ("", "nvidia"):
         return ""
     cuda = image.requires.get("cuda", "")
     least = image.requires.get("driver") or (facts.least_driver(cuda) if cuda else "")

@@ -117,7 +117,10 @@ def _accelerators(world, row):
     if "reference" in row["image"]:
         _put(row["image"], "accelerators", [maker] * bool(maker))
         return
-    _put(row["image"], "accelerators", world.theme.targets(maker) if maker else [])
+    targets = world.theme.targets(maker) if maker else []
+    if maker and world.theme.two_makers and world.dice.chance(50):
+        targets = targets + world.theme.targets("amd" if maker == "nvidia" else "nvidia")
+    _put(row["image"], "accelerators", targets)
     _found(world, row)
 
 
@@ -129,7 +132,7 @@ def _found(world, row):
         return
     found = []
     if declared and dice.chance(65):
-        maker = gpus.code(declared[0]).vendor
+        maker = gpus.code(dice.choice(declared)).vendor
         own_ptx = [one.replace("sm_", "compute_") for one in declared if one.endswith("a") and "sm_" in one and dice.chance(50)]
         another = [world.theme.targets(maker) for _ in range(2)]
         how = dice.choices(["agrees", "less", "more", "other", "ptx"], [50, 15, 12, 12, 11])[0]
@@ -179,10 +182,12 @@ def _evidence(world, row):
         features = EXTRA_FEATURES.get(facts.processor(image["cpu"]).family)
         if features:
             evidence["exceeding"] = sorted(dice.some(features, 1, 2))
-            evidence["unconditional"] = evidence["exceeding"]
+            evidence["unconditional"] = sorted({*evidence["exceeding"], *dice.some(features, 0, 2)})
             evidence["shown_by"] = {one: f"/usr/lib/lib{one}.so" for one in evidence["exceeding"]}
         else:
             evidence["verdict"] = "conforms"
+    elif dice.chance(30):  # what is accepted
+        _put(evidence, "unconditional", sorted(dice.some(EXTRA_FEATURES.get(facts.processor(image["cpu"]).family, []), 1, 2)))
     if dice.chance(60):
         evidence["glibc"] = dice.choice(GLIBCS[:4] if dice.chance(85) else GLIBCS)
     if dice.chance(5):
