@@ -27,13 +27,20 @@ class Image:
         self.requires = record.get("requires", {})
         evidence = record.get("evidence", {})
         self.missing, self.needed_glibc = evidence.get("missing", []), evidence.get("glibc", "")
-        self.exceeding = set(evidence.get("exceeding", ())) if evidence.get("verdict") == "exceeds" else set()
+        self.exceeding = _exceeding(evidence, self.cpu)
         self.found = evidence.get("gpu", [])
         self.stale, self.failing, self.retired = row["stale"], row["failing"], row["retired"]
         self.measurements = row["measurements"]
 
     def found_of(self, vendor):
         return [one for one in self.found if gpus.code(one).vendor == vendor]
+
+
+def _exceeding(evidence, target):
+    """Features beyond the target; a record that does not list them has what runs without being chosen."""
+    if evidence.get("verdict") != "exceeds":
+        return set()
+    return set(evidence.get("exceeding") or set(evidence.get("unconditional", ())) - target.features)
 
 
 class Host:

@@ -34,7 +34,7 @@ class Questions:
     """Worlds and the oracle's answers, made once; few first, since most mutants are noticed soon."""
 
     def __init__(self, worlds, folder, jobs):
-        bounds = [0, *[bound for bound in (80, 800) if bound < worlds], worlds]
+        bounds = [0, *[bound for bound in (40, 400, 1600) if bound < worlds], worlds]
         self.parts = []
         for first, end in zip(bounds, bounds[1:]):
             with concurrent.futures.ProcessPoolExecutor(jobs) as pool:

@@ -184,6 +184,8 @@ def _evidence(world, row):
             evidence["exceeding"] = sorted(dice.some(features, 1, 2))
             evidence["unconditional"] = sorted({*evidence["exceeding"], *dice.some(features, 0, 2)})
             evidence["shown_by"] = {one: f"/usr/lib/lib{one}.so" for one in evidence["exceeding"]}
+            if dice.chance(20):
+                del evidence["exceeding"]
         else:
             evidence["verdict"] = "conforms"
     elif dice.chance(30):  # what is accepted
