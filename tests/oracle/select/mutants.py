@@ -1,9 +1,9 @@
 """What the oracle notices: changes one thing at a time in the sources of selection, asks the changed program 100,000 questions, and counts the
 changes whose answers are all as before. Run by hand, with a build folder in which `select_cases` is up to date:
 
-  mutants.py --build build/debug registry/select_clauses.cc registry/ranking.cc
-  mutants.py --build build/debug --sample 150 --seed 1 …     150 of them, drawn by this seed
-  mutants.py --build build/debug --list …                    what would be changed
+  mutants.py                                 all changes of the sources that decide, with build/debug
+  mutants.py --sample 150 --seed 1           150 of them, drawn by this seed
+  mutants.py --list registry/ranking.cc      what would be changed in one source
 
 A change that does not compile is not counted. equivalent.json names those that no answer can show, with the reason. The rest of
 the build folder stays as it is: objects and programs are made in a folder of their own.
@@ -27,6 +27,7 @@ from world import CASES, World
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+SOURCES = [f"registry/{name}.cc" for name in ("select_clauses", "host_clauses", "ranking", "comparable", "cpu_code", "gpu_code", "cuda_drivers", "mpi")]
 NOTICED, SURVIVED, EQUIVALENT, NOT_COMPILED = "noticed", "survived", "equivalent", "does not compile"
 
 
@@ -111,7 +112,7 @@ def judge(mutant, number, builder, questions):
 
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sources", nargs="+", help="from the root of the repository")
+    parser.add_argument("sources", nargs="*", default=SOURCES, help=f"from the root of the repository ({' '.join(SOURCES)})")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "debug", help="the build folder (build/debug)")
     parser.add_argument("--worlds", type=int, default=100_000 // CASES, help=f"of {CASES} questions each ({100_000 // CASES})")
     parser.add_argument("--sample", type=int, default=0, help="how many to judge, drawn by the seed (all)")
