@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
 #include "base/text.h"
 #include "registry/dsl_values.h"
 #include "registry/dsl_words.h"
@@ -66,7 +67,38 @@ void read_selectors(const JsonNode& selectors, const std::vector<std::string>& c
   }
 }
 
+std::string type_of_family(const std::string& family) {
+  if (family == "x86_64") return "x86";
+  if (family == "aarch64") return "arm";
+  return family == "ppc64le" ? "power" : "";
+}
+
+// As they were before they became text.
+Json plain_value(const std::string& text) {
+  return text == "true" || text == "false" ? Json(text == "true") : Json(text);
+}
+
 }  // namespace
+
+Json mapping_json(const ImageRecord& external) {
+  const std::size_t colon = external.reference.find("://");
+  const std::string scheme = external.reference.substr(0, colon);
+  Json json{{"opt_dsl_code", external.code},
+            {"app_name", external.application},
+            {"enable_opt_build", external.optimised},
+            {"container_name", external.reference.substr(std::min(colon + 3, external.reference.size()))},
+            {"container_type", scheme},
+            {"container_registry", scheme}};
+  put(json, "version", external.version.text());
+  Json target{{"acc_type", external.accelerators.empty() ? "none" : external.accelerators.front()}};
+  put(target, "cpu_type", type_of_family(external.cpu));
+  json["target"] = std::move(target);
+  Json selectors = Json::object();
+  for (const ComponentRecord& component : external.components) selectors[component.name] = true;
+  for (const auto& [choice, value] : external.selectors) selectors[choice] = plain_value(value);
+  put(json, "selectors", selectors);
+  return json;
+}
 
 ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers) {
   node.allow_only({"opt_dsl_code", "app_name", "version", "enable_opt_build", "target", "selectors",

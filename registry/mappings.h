@@ -1,4 +1,4 @@
-// MODAK's container_mappings (hand-made: this code is that image) → external image records.
+// MODAK's container_mappings (hand-made: this code is that image) → external image records, and back.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +14,9 @@ namespace kiln {
 // `compilers`: as for read_dsl; a selector such as "xla": true becomes a component of kind compiler. Throws
 // Error(input).
 ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers);
+
+// The mapping that reads as this external image.
+Json mapping_json(const ImageRecord& external);
 
 // Gives `take` the mappings of a file, one object or an array of them, one after the other. Throws as
 // read_json_rows does.

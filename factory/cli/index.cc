@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/index_demand.h"
 #include "cli/index_fsck.h"
 #include "cli/index_list.h"
 #include "cli/invocation.h"
@@ -25,20 +26,24 @@ struct IndexOptions {
   std::int64_t snapshot = 0;
   std::string reason;
   bool undo = false;
+  bool mappings = false;
 };
 
 std::optional<std::int64_t> chosen_snapshot(const IndexOptions& options) {
   return options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
 }
 
-// By repository:tag, the immutable one as well, or by digest. Throws Error(no_match).
+// By repository:tag, the immutable one as well, by digest, or by the code of a mapping. Throws
+// Error(no_match).
 const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::string& name) {
   std::vector<std::string> names;
   for (const IndexEntry& entry : entries) {
     bool same = entry.image.name() == name || entry.image.manifest.text() == name ||
-                entry.image.repository + ":" + entry.image.immutable_tag == name;
+                entry.image.repository + ":" + entry.image.immutable_tag == name ||
+                (entry.image.external() && entry.image.code == name);
     if (same) return entry;
     names.push_back(entry.image.name());
+    if (entry.image.external()) names.push_back(entry.image.code);
   }
   throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
 }
@@ -123,6 +128,13 @@ void import(const IndexOptions& options, Invocation& invocation) {
   say("snapshot {}: {} imported\n", done.snapshot, counted(done.mappings, "mapping"));
 }
 
+void export_mappings(const IndexOptions& options, Invocation& invocation) {
+  Json mappings = Json::array();
+  for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries(chosen_snapshot(options)))
+    if (entry.image.external()) mappings.push_back(mapping_json(entry.image));
+  print_json(mappings);
+}
+
 }  // namespace
 
 CLI::App* add_index(CLI::App& app, Invocation& invocation) {
@@ -143,7 +155,7 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   add_index_list(*command, invocation);
   CLI::App* show_command = add("show", "Print everything known of one image, as JSON",
                                "kiln index show pytorch:2.6.0-distro-x86_64-trixie");
-  show_command->add_option("image", options->name, "repository:tag or sha256:digest")
+  show_command->add_option("image", options->name, "repository:tag, sha256:digest, or the code of a mapping")
       ->required()
       ->type_name("IMAGE");
   show_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
@@ -170,6 +182,13 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
                                         "kiln index import mappings.json");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });
+  CLI::App* export_command =
+      add("export", "Print the mappings as MODAK has them, as `index import` reads them",
+          "kiln index export --mappings >mappings.json");
+  export_command->add_flag("--mappings", options->mappings, "what is printed")->required();
+  export_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
+  export_command->callback([options, &invocation] { export_mappings(*options, invocation); });
+  add_index_demand(*command, invocation);
   add_index_fsck(*command, invocation);
   command->footer("kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");
   return command;

@@ -13,6 +13,7 @@
 #include "cli/usage.h"
 #include "image/state/image_check.h"
 #include "image/state/sif_folder.h"
+#include "registry/demand.h"
 
 namespace kiln {
 namespace {
@@ -126,6 +127,11 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   const QuestionHost host = choose_host(options.host, reading.query, invocation);
   if (!host.note.empty()) invocation.note(host.note);
   Selection selection = select_image(reading.query, entries, host.host, invocation.cpus());
+  // Of another time's images nobody is to build more.
+  if (options.snapshot == 0)
+    record_demand(invocation.state().root(),
+                  demand_of(reading.query, host.host, selection, invocation.cpus(),
+                            rfc3339(invocation.clock.unix_seconds()).substr(0, 10)));
   std::string answer;
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {

@@ -109,7 +109,8 @@ HostNeeds needs_of(const ImageRecord& record, const EvidenceRecord& evidence, co
 }
 
 void add_needs_labels(const HostNeeds& needs, std::map<std::string, std::string>& labels) {
-  for (const auto& [name, value] : to_json(needs).items())
+  const Json json = to_json(needs);
+  for (const auto& [name, value] : json.items())
     labels["io.kiln.requires." + name] = value.get<std::string>();
 }
 

@@ -56,4 +56,15 @@ equals "$out" 'snapshot 1: 1 mapping imported'
 expect 0 "$KILN" --state other index list --format json
 holds "$out" 'docker://two'
 lacks "$out" 'docker://one'
-echo 'import: 20,000 rows, or none'
+
+# 4. They go out as they came in, and one is shown by its code.
+expect 0 "$KILN" --state other index export --mappings
+printf '%s' "$out" >exported.json
+expect 0 "$KILN" --state third index import exported.json
+expect 0 "$KILN" --state third index export --mappings
+equals "$out" "$(cat exported.json)"
+expect 0 "$KILN" --state third index show a
+holds "$out" 'docker://two'
+expect 2 "$KILN" --state third index export
+holds "$err" '--mappings'
+echo 'import: 20,000 rows, or none; and out again'

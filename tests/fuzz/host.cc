@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "readers.h"
+#include "registry/select.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;
@@ -14,6 +15,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       HostDescription host = host_from_json(JsonDocument::parse(text, "host.json").root());
       HostDescription again = host_from_json(JsonDocument::parse(to_json(host).dump(), "again.json").root());
       if (to_json(again) != to_json(host)) __builtin_trap();
+      // What is accepted of a stranger can be asked with, too.
+      const Host known{read_host(JsonDocument::parse(text, "host.json").root(), fuzz::some_cpus()), true};
+      IndexEntry entry;
+      entry.image.application = "a";
+      entry.image.cpu = "haswell";
+      entry.image.accelerators = {"nvidia:sm_80", "amd:gfx90a"};
+      entry.image.needs = {Version("525"),  Version("12.9"),          Version("3.2"),
+                           Version("2.31"), mpi_library("openmpi@4"), ""};
+      ImageQuery query;
+      query.application = "a";
+      query.acc_type = "nvidia";
+      query.opt_build = true;
+      select_image(query, {entry}, known, fuzz::some_cpus());
     } else {
       static const char* const kMachines[] = {"x86_64", "aarch64", "ppc64le", "riscv64"};
       std::size_t middle = text.find('\0');

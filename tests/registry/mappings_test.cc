@@ -57,6 +57,28 @@ TEST(Mappings, BecomeExternalImages) {
   EXPECT_EQ(record.selectors, (std::map<std::string, std::string>{{"cudnn", "7.6"}, {"mpicc", "true"}}));
 }
 
+TEST(Mappings, GoOutAsTheyCameIn) {
+  const JsonDocument given = JsonDocument::parse(data("mappings/modak.json"), "modak.json");
+  std::size_t seen = 0;
+  for (const JsonNode& row : given.root().items()) {
+    const ImageRecord record = read_mapping(row, {"xla"});
+    const Json out = mapping_json(record);
+    const ImageRecord again = read_mapping(JsonDocument::parse(out.dump(), "out.json").root(), {"xla"});
+    EXPECT_EQ(to_json(again), to_json(record)) << out.dump();
+    EXPECT_EQ(out["container_name"], row.value()["container_name"]);
+    ++seen;
+  }
+  EXPECT_GE(seen, 6u);
+  ImageRecord host;
+  host.code = "c";
+  host.application = "a";
+  host.reference = "docker://registry.example:5000/a/b:1";
+  host.selectors = {{"cudnn", "7.6"}, {"mpicc", "true"}};
+  const ImageRecord again =
+      read_mapping(JsonDocument::parse(mapping_json(host).dump(), "out.json").root(), {});
+  EXPECT_EQ(to_json(again), to_json(host));
+}
+
 TEST(Mappings, TheReferenceIsHubAndImage) {
   auto reference = [](const std::string& fields) {
     return mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t")" + fields + "}")
