@@ -289,6 +289,20 @@ TEST_F(IndexTest, AChangedRowIsDamage) {
   }
 }
 
+// Whoever asks for one application reads and proves no other.
+TEST_F(IndexTest, DamageToOneApplicationLeavesTheOthersReadable) {
+  auto other = image("b", "two");
+  other.application = "OpenMPI";
+  open().publish({image("a", "one"), other}, {}, kNow, "");
+  sql("UPDATE tags SET stale = 1 WHERE application = 'openmpi'");
+  Index reader = open(Index::Mode::read);
+  EXPECT_EQ(tags(reader.entries_of("PyTorch")), Strings{"pytorch:a=one"});
+  EXPECT_EQ(reader.applications(), (std::map<std::string, std::size_t>{{"openmpi", 1}, {"pytorch", 1}}));
+  EXPECT_EQ(error_of([&] { reader.entries_of("openmpi"); }).message(),
+            "the index is damaged: the tag pytorch:b is not what was written");
+  EXPECT_EQ(tags(open().entries_of("openmpi")), Strings{"pytorch:b=two"}) << "who may write mends it";
+}
+
 // What a tag is proven with is in its sidecar, too.
 TEST_F(IndexTest, ADamagedImageIsReadFromItsSidecar) {
   const auto a = image("a", "one"), b = image("b", "two");
