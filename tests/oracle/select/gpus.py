@@ -46,7 +46,7 @@ def fit(one, gpu):
 def _fit_nvidia(one, gpu):
     (major, minor), (its_major, its_minor) = one.capability, gpu.capability
     same = one.capability == gpu.capability
-    if one.suffix == "a" and not same:
+    if one.suffix == "a" and not same or one.suffix == "f" and major != its_major:
         return IMPOSSIBLE
     if one.ptx:
         distance = 10 * its_major + its_minor - 10 * major - minor

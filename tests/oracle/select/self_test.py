@@ -49,6 +49,7 @@ class Gpus(unittest.TestCase):
     def test_which_code_runs_where(self):
         for code, gpu, runs in [("sm_80", "nvidia:sm_86", True), ("sm_86", "nvidia:sm_80", False), ("sm_80", "nvidia:sm_90", False), ("sm_90a", "nvidia:sm_90", True),
                                 ("sm_100a", "nvidia:sm_103", False), ("sm_100f", "nvidia:sm_103", True), ("sm_100f", "nvidia:sm_120", False),
+                                ("compute_90a", "nvidia:sm_100", False), ("compute_100f", "nvidia:sm_103", True), ("compute_100f", "nvidia:sm_120", False),
                                 ("compute_80", "nvidia:sm_120", True), ("compute_90", "nvidia:sm_80", False), ("gfx90a", "amd:gfx90a", True),
                                 ("gfx90a", "amd:gfx90c", False), ("nvidia", "nvidia:sm_61", True), ("sm_90", "nvidia", True), ("sm_90", "amd", False)]:
             self.assertEqual(gpus.fit(code, gpu) != gpus.IMPOSSIBLE, runs, f"{code} on {gpu}")

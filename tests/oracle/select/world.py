@@ -133,7 +133,7 @@ def _found(world, row):
     found = []
     if declared and dice.chance(65):
         maker = gpus.code(dice.choice(declared)).vendor
-        own_ptx = [one.replace("sm_", "compute_") for one in declared if one.endswith("a") and "sm_" in one and dice.chance(50)]
+        own_ptx = [one.replace("sm_", "compute_") for one in declared if one[-1] in "af" and "sm_" in one and dice.chance(50)]
         another = [world.theme.targets(maker) for _ in range(2)]
         how = dice.choices(["agrees", "less", "more", "other", "ptx"], [50, 15, 12, 12, 11])[0]
         found = {"agrees": gpus.with_ptx(declared) + own_ptx, "less": declared[:-1] or declared, "more": gpus.with_ptx(declared) + another[0],
