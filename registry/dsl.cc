@@ -181,7 +181,7 @@ class Reader {
       query_.acc_type = word_of(*acc, dsl_words::acc_types(), "acc_type");
     if (query_.acc_type == "none") query_.acc_type.clear();
     if (auto cpu = present(node, "cpu")) query_.cpu = cpu->name();
-    if (auto gpu = present(node, "gpu")) query_.gpu = gpu->name();
+    if (auto gpu = present(node, "gpu")) query_.gpu = gpu->line_of_text();  // sm_80, or nvidia:sm_80
   }
 
   // Without an optimised build MODAK looks neither at the target nor at the framework's options: the stock
