@@ -4,6 +4,7 @@
 //   {"images": [{"image": {…}, "stale", "failing", "retired", "measurements": [{…}]}],
 //    "cases": [{"host": {…} or null, "dsl": {…}, "allow_failing": false}]}
 //   → {"answer": "repository:tag, or a mapping's reference", "code", "digest", "error"}; "" is no answer.
+// Of a case with "explain": true also "refused": {name: why}.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -43,6 +44,11 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
     json["answer"] = image.name();
     json["code"] = image.code;
     json["digest"] = image.manifest.text();
+  }
+  if (auto explain = node.find("explain"); explain && explain->boolean()) {
+    json["refused"] = Json::object();
+    for (const Candidate& other : selection.others)
+      if (!other.failed.empty()) json["refused"][other.entry->image.name()] = other.failed;
   }
   return json;
 }

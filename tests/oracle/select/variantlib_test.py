@@ -34,13 +34,22 @@ def question(version="", gpu=False):
     return {"optimisation": asked}
 
 
-def best(images, host, asked):
-    world = json.dumps({"images": images, "cases": [{"host": host, "dsl": asked, "allow_failing": False}]})
+def ask(images, host, asked, **more):
+    world = json.dumps({"images": images, "cases": [{"host": host, "dsl": asked, "allow_failing": False, **more}]})
     PROGRAM.stdin.write(world + "\n")
     PROGRAM.stdin.flush()
     answer = json.loads(PROGRAM.stdout.readline())
     assert not answer["error"], answer["error"]
-    return answer["answer"].removeprefix("v:")
+    return answer
+
+
+def best(images, host, asked):
+    return ask(images, host, asked)["answer"].removeprefix("v:")
+
+
+def refused(images, host):
+    """name → why."""
+    return {name.removeprefix("v:"): why for name, why in ask(images, host, question(), explain=True)["refused"].items()}
 
 
 def order(images, host, asked=None):
@@ -80,6 +89,20 @@ class Filtering(unittest.TestCase):
         self.fit("test_filter_variants_by_property: ([P2]; [P1])", {"cpu": "x86_64_v3", "mpi": "openmpi@4.0.1"}, ["2"])
         self.fit("test_filter_variants_by_property: ([P1, P2]; [])", {"cpu": "haswell", "mpi": "openmpi@4.0.1"}, ["1", "2", "3"])
         self.fit("test_filter_variants_by_property: ([]; [unknown])", {"cpu": "zen", "features": ["unheard_of"], "mpi": "mpich"}, [])
+
+
+    def test_a_reason_for_each(self):
+        """What a filter refuses it logs, with the property that is not there."""
+        for test, host, expected in [
+                ("test_filter_variants_by_namespaces: P1's", NO_P1, {"1": "avx2", "3": "avx2"}),
+                ("test_filter_variants_by_namespaces: P2's", NO_P2, {"2": "mpich", "3": "mpich"}),
+                ("test_filter_variants_by_namespaces: both", NEITHER, {"1": "avx2", "2": "mpich", "3": "avx2"}),
+                ("test_filter_variants_by_namespaces: none forbidden", BOTH, {})]:
+            with self.subTest(test):
+                reasons = refused((V1, V2, V3), host)
+                self.assertEqual(reasons.keys(), expected.keys())
+                for name, lacking in expected.items():
+                    self.assertIn(lacking, reasons[name])
 
 
 class Sorting(unittest.TestCase):
