@@ -59,13 +59,21 @@ const ComponentRecord* component_named(const ImageRecord& image, const std::stri
   return nullptr;
 }
 
-// An application with a library beside it: the document's version is the library's.
+// What the document's version stands beside: a library or compiler of the application, if the image has it.
+const ComponentRecord* versioned_component(const Case& c) {
+  for (const char* choice : {"library", "compiler"}) {
+    auto named = c.query.selectors.find(choice);
+    if (named == c.query.selectors.end()) continue;
+    const ComponentRecord* component = component_named(c.image, named->second);
+    if (component != nullptr && !component->version.text().empty()) return component;
+  }
+  return nullptr;
+}
+
 std::string version_clause(const Case& c) {
   if (c.query.version.is_any()) return "";
-  auto library = c.query.selectors.find("library");
-  const ComponentRecord* component =
-      library == c.query.selectors.end() ? nullptr : component_named(c.image, library->second);
-  bool of_library = component != nullptr && !component->version.text().empty();
+  const ComponentRecord* component = versioned_component(c);
+  const bool of_library = component != nullptr;
   const Version& version = of_library ? component->version : c.image.version;
   if (version.text().empty())
     return fmt::format("asks for {}; the version of this one is not known", c.query.version.text());

@@ -124,6 +124,10 @@ TEST(Clauses, ALibrarysVersionIsThatOfTheLibrary) {
   EXPECT_EQ(refusal(asked, with(image("a", "3.1"), "distributed", "mpich", "3.3.1")),
             "asks for mpich 3.1; this is mpich 3.3.1");
   EXPECT_EQ(refusal(asked, image("a", "3.1")), "asks for library mpich; nothing here answers to that");
+  asked.selectors = {{"compiler", "pgi"}};
+  EXPECT_EQ(refusal(asked, with(image("a", "14.4"), "toolchain", "pgi", "3.1.2")), "");
+  EXPECT_EQ(refusal(asked, with(image("a", "3.1"), "toolchain", "pgi", "20.1")),
+            "asks for pgi 3.1; this is pgi 20.1");
 }
 
 TEST(Clauses, StockAndOptimised) {
