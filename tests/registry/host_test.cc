@@ -1,5 +1,6 @@
 #include "registry/host.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/utsname.h>
