@@ -194,6 +194,41 @@ class Resolver {
   std::map<std::pair<std::string, Machine>, bool> standard_;
 };
 
+bool comes_with_driver(const std::string& library) {
+  for (std::string_view name :
+       {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libnvcuvid.so", "libnvoptix.so"})
+    if (library.starts_with(name)) return true;
+  return false;
+}
+
+bool is_program(const ElfEntry& entry) {
+  const std::string folder_path = folder_of(entry.path);
+  const std::string_view folder = last_part(folder_path);
+  return !entry.facts->interpreter.empty() && (folder == "bin" || folder == "sbin");
+}
+
+// Paths of programs and of all that they are linked with, as far as it is in the image.
+std::set<std::string> linked_with_programs(const std::vector<ElfEntry>& entries) {
+  std::multimap<std::string, const ElfEntry*> by_name;
+  std::vector<const ElfEntry*> next;
+  for (const ElfEntry& entry : entries) {
+    by_name.emplace(last_part(entry.path), &entry);
+    if (!entry.facts->dynamic.soname.empty()) by_name.emplace(entry.facts->dynamic.soname, &entry);
+    if (is_program(entry)) next.push_back(&entry);
+  }
+  std::set<std::string> seen;
+  while (!next.empty()) {
+    const ElfEntry* entry = next.back();
+    next.pop_back();
+    if (!seen.insert(entry->path).second) continue;
+    for (const std::string& library : entry->facts->dynamic.needed) {
+      auto [from, to] = by_name.equal_range(std::string(last_part(library)));
+      for (auto found = from; found != to; ++found) next.push_back(found->second);
+    }
+  }
+  return seen;
+}
+
 bool is_loaded(const ElfEntry& entry) {
   return entry.facts->type == ElfType::executable || entry.facts->type == ElfType::shared;
 }
@@ -231,6 +266,16 @@ std::vector<MissingLibrary> missing_libraries(ImageFiles& files, const std::vect
     for (MissingLibrary& missing : resolver.missing(entry)) all.push_back(std::move(missing));
   }
   return all;
+}
+
+std::vector<MissingLibrary> that_stop_programs(const std::vector<MissingLibrary>& missing,
+                                               const std::vector<ElfEntry>& entries) {
+  const std::set<std::string> linked = linked_with_programs(entries);
+  std::vector<MissingLibrary> stopping;
+  for (const MissingLibrary& one : missing)
+    if (one.elsewhere.empty() && linked.contains(one.file) && !comes_with_driver(one.library))
+      stopping.push_back(one);
+  return stopping;
 }
 
 GlibcNeed needed_glibc(const std::vector<ElfEntry>& entries, Machine machine) {

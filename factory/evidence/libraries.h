@@ -35,6 +35,12 @@ struct GlibcNeed {
 // machines than the image's libc) are left out.
 std::vector<MissingLibrary> missing_libraries(ImageFiles& files, const std::vector<ElfEntry>& entries,
                                               const std::string& library_path);
+// Of those the ones that keep a program from starting: of a program in a bin or sbin folder, or of a library
+// that it is linked with, and nowhere in the image. A module that is loaded by name (NVIDIA's
+// libcufile_rdma.so, a graphical tool's plugin) may lack what it likes until somebody asks for it, and the
+// libraries of NVIDIA's driver come from the host (Apptainer's nvliblist.conf, the NVIDIA Container Toolkit).
+std::vector<MissingLibrary> that_stop_programs(const std::vector<MissingLibrary>& missing,
+                                               const std::vector<ElfEntry>& entries);
 GlibcNeed needed_glibc(const std::vector<ElfEntry>& entries, Machine machine);
 
 // /etc/ld.so.conf with its includes, in order; exposed for tests.

@@ -59,11 +59,11 @@ evidence::Declaration declaration_of(const ImageSpec& spec, const LayerChain& bu
   return declared;
 }
 
-// Libraries that the image does not have at all, and a file that needs each.
+// Libraries without which a program cannot start, and a file that needs each.
 void add_missing(const evidence::Evidence& found, EvidenceRecord& record) {
   std::map<std::string, std::string> missing;
-  for (const evidence::MissingLibrary& library : found.missing)
-    if (library.elsewhere.empty()) missing.emplace(library.library, "/" + library.file);
+  for (const evidence::MissingLibrary& library : evidence::that_stop_programs(found.missing, found.files))
+    missing.emplace(library.library, "/" + library.file);
   for (const auto& [library, file] : missing) {
     record.missing.push_back(library);
     record.shown_by.emplace(library, file);

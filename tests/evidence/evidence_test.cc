@@ -145,6 +145,36 @@ TEST_F(EvidenceTest, LibrariesAreFoundAsTheLoaderFindsThem) {
   EXPECT_TRUE(judged(with_path).missing.empty());
 }
 
+TEST_F(EvidenceTest, OnlyWhatStopsAProgramCountsAgainstAnImage) {
+  kiln::testing::TemporaryFolder outside;  // libraries that the image does not get
+  auto library = [&](const std::string& name, const std::string& flags) {
+    return compiler.shared("int " + name + "(void) { return 1; }",
+                           "-nostdlib -Wl,--no-as-needed -Wl,-soname,lib" + name + ".so " + flags);
+  };
+  auto lacking = [&](const std::string& name) {
+    outside.write("lib" + name + ".so", library(name, ""));
+    return "'" + (outside / ("lib" + name + ".so")).string() + "' ";
+  };
+  auto stopping = [&] {
+    const Evidence found = judged({});
+    std::string libraries;
+    for (const MissingLibrary& one : that_stop_programs(found.missing, found.files))
+      libraries += one.file + ":" + one.library + " ";
+    return libraries;
+  };
+  root.write("opt/plugins/libplugin.so", library("plugin", lacking("rdma")));
+  EXPECT_EQ(judged({}).missing.size(), 1u);
+  EXPECT_EQ(stopping(), "") << "nobody has to load it";
+  root.write("usr/lib/libchain.so", library("chain", lacking("deep") + lacking("cuda")));
+  EXPECT_EQ(stopping(), "") << "nothing is linked with it yet";
+  const std::string chain = "'" + (root / "usr/lib/libchain.so").string() + "' ";
+  root.write("usr/bin/solve",
+             compiler.compile("int main(void) { return 0; }",
+                              "-Wl,--no-as-needed -Wl,--allow-shlib-undefined " + chain + lacking("near")));
+  EXPECT_EQ(stopping(), "usr/bin/solve:libnear.so usr/bin/solve:libc.so.6 usr/lib/libchain.so:libdeep.so ")
+      << "the driver brings libcuda.so";
+}
+
 TEST_F(EvidenceTest, LinksInTheImageAreFollowedInside) {
   root.write("usr/lib/libone.so.1.2",
              compiler.shared("int g(void) { return 1; }", "-Wl,-soname,libone.so.1"));
