@@ -69,6 +69,7 @@ VendorCode code_of(const ImageRecord& image, const std::string& vendor) {
     if (built == vendor) code.declared.push_back(target);
   }
   if (vendor == "nvidia") code.declared = with_ptx(std::move(code.declared));
+  if (vendor == "amd" && image.evidence.gpu_hidden) return code;
   for (const std::string& found : image.evidence.gpu)
     if ((found.starts_with("gfx") ? "amd" : "nvidia") == vendor) code.found.push_back(found);
   return code;

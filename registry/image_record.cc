@@ -75,6 +75,7 @@ Json to_json(const EvidenceRecord& evidence) {
   put(json, "unconditional", evidence.unconditional);
   put(json, "dispatched", evidence.dispatched);
   put(json, "gpu", evidence.gpu);
+  if (evidence.gpu_hidden) json["gpu_hidden"] = true;
   put(json, "glibc", evidence.glibc);
   put(json, "glibc_provided", evidence.glibc_provided);
   put(json, "missing", evidence.missing);
@@ -143,6 +144,7 @@ EvidenceRecord evidence_record_from_json(const JsonNode& node) {
   evidence.unconditional = strings_at(node, "unconditional");
   evidence.dispatched = strings_at(node, "dispatched");
   evidence.gpu = strings_at(node, "gpu");
+  evidence.gpu_hidden = flag_at(node, "gpu_hidden");
   evidence.glibc = text_at(node, "glibc");
   evidence.glibc_provided = text_at(node, "glibc_provided");
   evidence.missing = strings_at(node, "missing");

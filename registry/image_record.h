@@ -32,9 +32,10 @@ struct EvidenceRecord {
   std::vector<std::string> unconditional;  // features beyond the baseline that run without being chosen
   std::vector<std::string> dispatched;     // features that are only chosen at run time
   std::vector<std::string> gpu;            // sm_80, compute_90, gfx90a
+  bool gpu_hidden = false;                 // there is more code for AMD's than could be read
   std::string glibc;                       // needed, "" = none
   std::string glibc_provided{};            // by the image, "" = it has none, or nobody looked
-  std::vector<std::string> missing;        // libraries that the image does not have at all
+  std::vector<std::string> missing;        // libraries without which a program of the image cannot start
   std::uint64_t beyond_target = 0;         // findings that are not accepted
   std::vector<std::string> exceeding{};    // their features, sorted
   // A file of the image that shows a finding, by feature, library, GPU code, or "glibc": of what may make the

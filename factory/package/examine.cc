@@ -81,8 +81,16 @@ void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
   record.exceeding.assign(features.begin(), features.end());
 }
 
+// AMD's compressed bundles do not show what they are for: what others show is then not all there is.
+bool hides_gpu_code(const evidence::Evidence& found) {
+  return std::any_of(found.problems.begin(), found.problems.end(), [](const auto& problem) {
+    return problem.second.find("HIP bundle") != std::string::npos;
+  });
+}
+
 // The first file by name that has code for each GPU.
 void add_gpu_code(const evidence::Evidence& found, EvidenceRecord& record) {
+  record.gpu_hidden = hides_gpu_code(found);
   for (const auto* names : {&found.gpu.sm, &found.gpu.compute, &found.gpu.gfx})
     record.gpu.insert(record.gpu.end(), names->begin(), names->end());
   for (const evidence::ElfEntry& entry : found.files)

@@ -68,6 +68,14 @@ TEST(HostClauses, WhatWasFoundCounts) {
   EXPECT_EQ(refusal(entry, node("haswell", {"nvidia:sm_61"})), "") << "says nothing of NVIDIA's";
 }
 
+TEST(HostClauses, WhatIsHiddenRefusesNothing) {
+  IndexEntry entry = on(image("a"), {"amd:gfx942"});
+  entry.image.evidence.gpu = {"gfx90a"};
+  EXPECT_NE(refusal(entry, node("zen4", {"amd:gfx942"})), "");
+  entry.image.evidence.gpu_hidden = true;
+  EXPECT_EQ(refusal(entry, node("zen4", {"amd:gfx942"})), "") << "compressed bundles may have it";
+}
+
 TEST(HostClauses, Driver) {
   HostDescription host = node("haswell", {"nvidia:sm_80"});
   EXPECT_EQ(refusal(gpu_image(), host), "") << "not known";
