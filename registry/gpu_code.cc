@@ -51,7 +51,9 @@ GpuFit fit(std::string_view code, std::string_view gpu) {
   auto built = cuda_code(code);
   auto here = cuda_code(gpu);
   if (built && here) return cuda_fit(*built, *here);
-  return code == gpu ? GpuFit{Level::exact, 0} : GpuFit{};
+  // AMD's names may end in modes (gfx90a:xnack-), which a GPU is switched to.
+  auto processor = [](std::string_view name) { return name.substr(0, name.find(':')); };
+  return processor(code) == processor(gpu) ? GpuFit{Level::exact, 0} : GpuFit{};
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ TEST(GpuCode, AVendorAloneFitsAll) {
 TEST(GpuCode, AmdsGpusRunTheirOwn) {
   EXPECT_EQ(fit("gfx90a", "gfx90a"), (GpuFit{Level::exact, 0}));
   EXPECT_FALSE(fit("gfx90a", "gfx942").runs());
+  EXPECT_TRUE(fit("gfx90a:sramecc+:xnack-", "gfx90a").runs()) << "modes of the same processor";
+  EXPECT_FALSE(fit("gfx90a:xnack-", "gfx908:xnack-").runs());
   EXPECT_FALSE(fit("gfx90a", "sm_90").runs());
 }
 
