@@ -10,9 +10,9 @@ struct Member {
   std::string_view family;
 };
 
-constexpr Member kMembers[] = {{"mpich", "mpich"},     {"intel-mpi", "mpich"}, {"cray-mpich", "mpich"},
-                               {"mvapich2", "mpich"},  {"mvapich", "mpich"},   {"parastation-mpi", "mpich"},
-                               {"openmpi", "openmpi"}, {"hpcx", "openmpi"}};
+// HPC-X is left out: its version is not that of the Open MPI in it.
+constexpr Member kMembers[] = {{"mpich", "mpich"},    {"intel-mpi", "mpich"},       {"cray-mpich", "mpich"},
+                               {"mvapich2", "mpich"}, {"parastation-mpi", "mpich"}, {"openmpi", "openmpi"}};
 
 }  // namespace
 
