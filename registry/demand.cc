@@ -46,7 +46,8 @@ std::string shortcoming(const ImageQuery& query, const Host& host, const IndexEn
                         const Microarchitectures& cpus) {
   const ImageRecord& image = winner.image;
   if (winner.stale) return "stale";
-  if (query.opt_build.value_or(false) && !image.optimised) return "a stock image";
+  if (!query.opt_build.value_or(false)) return "";  // a stock image is for many processors
+  if (!image.optimised) return "a stock image";
   if (!host.known || cpus.find(host.description.cpu) == nullptr) return "";
   const KnownHost known(host.description, cpus);
   const Microarchitecture* target = cpus.find(image.cpu);

@@ -52,7 +52,8 @@ class LockedFile {
   static constexpr int kAttempts = 50;  // of a millisecond: a counter is not worth more
 
   void open(const fs::path& file) {
-    descriptor_ = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    descriptor_ = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                         0644);  // a pipe: no
     if (descriptor_ < 0) return;
     struct stat held {};
     struct stat named {};

@@ -40,6 +40,8 @@ TEST(Demand, SaysHowWellItWasAnswered) {
   EXPECT_EQ(asked(query(), {optimised(image("a"))}, host("haswell")).why, "built for x86_64_v3");
   EXPECT_EQ(name_of(asked(query(), {optimised(image("a", "2.6.0", "haswell"))}, host("haswell")).outcome),
             "answered");
+  EXPECT_EQ(name_of(asked(query(false), {image("a")}, host("haswell")).outcome), "answered")
+      << "a stock image is for many processors";
   ImageQuery gpu = query();
   gpu.acc_type = "nvidia";
   EXPECT_EQ(asked(gpu, {on(optimised(image("a", "2.6.0", "haswell")), {"nvidia:sm_61"})},
@@ -102,6 +104,9 @@ TEST(DemandFile, WhatCannotBeWrittenIsNotCounted) {
   std::filesystem::create_symlink("/dev/full", state.path() / "demand.jsonl");
   EXPECT_FALSE(record_demand(state.path(), asked(query(), {}))) << "a link is nobody's counter";
   EXPECT_TRUE(read_demand(state.path() / "empty").empty());
+  const testing::TemporaryFolder piped;
+  ASSERT_EQ(::mkfifo((piped.path() / "demand.jsonl").c_str(), 0600), 0);
+  EXPECT_FALSE(record_demand(piped.path(), asked(query(), {}))) << "and nobody waits for its reader";
 }
 
 }  // namespace
