@@ -23,11 +23,11 @@ std::string text_of(const std::vector<IndexEntry>& entries) {
   return text;
 }
 
-// In memory; gone with the process.
+// Gone with the process, unless that crashes: then it is what shows why.
 class DamagedIndex {
  public:
   DamagedIndex() {
-    std::string name = "/dev/shm/kiln-fuzz-XXXXXX";
+    std::string name = (fs::temp_directory_path() / "kiln-fuzz-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) __builtin_trap();
     folder_ = name;
     fill();
