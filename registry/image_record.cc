@@ -135,7 +135,7 @@ Json to_json(const Measurement& measurement) {
 }
 
 EvidenceRecord evidence_record_from_json(const JsonNode& node) {
-  node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "glibc",
+  node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "gpu_hidden", "glibc",
                    "glibc_provided", "missing", "beyond_target", "exceeding", "shown_by", "report"});
   EvidenceRecord evidence;
   evidence.verdict = node.at("verdict").line_of_text();
