@@ -2,6 +2,8 @@
 // answer never depends on the order of the entries.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "registry/comparable.h"
 #include "registry/cpu_code.h"
 #include "registry/gpu_code.h"
+#include "registry/host_clauses.h"
 #include "registry/select.h"
 
 namespace kiln {
@@ -38,22 +41,68 @@ struct GpuReach {
   auto operator<=>(const GpuReach&) const = default;
 };
 
-struct Ranked {
-  Candidate candidate;
-  std::string name;
-  bool pre_release = false;  // and none was asked for
-  Speed speed;
-  GpuFit gpu;  // equal for all where no GPU is named
+// How an image's code suits where it is to run.
+struct CodeFit {
+  std::size_t accelerators = 0;  // that nobody asked for
+  GpuFit gpu;                    // equal for all where no GPU is named
   GpuReach gpu_reach;
   std::optional<CpuFit> cpu;  // nullopt: no host, cpu_reach decides
   CpuReach cpu_reach;
+};
+
+// All that decides between images, but for their names.
+struct Standing {
+  bool pre_release = false;  // and none was asked for
+  bool measured = false;
+  int speed_class = 0;
+  bool stock = false;  // where an optimised build is asked for
+  CodeFit code;
+  const Version* version = nullptr;
   bool doubtful = false;  // stale, or not tested here
+};
+
+struct Difference {
+  std::strong_ordering order;  // less: the first is better
+  Preference by;               // `name` when they are equal
+};
+Difference difference(const Standing& a, const Standing& b);
+
+// One question on one host, about many images: what depends on those alone is found once. The arguments
+// outlive it.
+class Ranker {
+ public:
+  Ranker(const ImageQuery& query, const Host& host, const Microarchitectures& cpus);
+  // Each takes a record, or the part of one that it is about (image_parts.h).
+  CodeFit code(const ImageRecord& place) const;
+  Standing standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, bool stale) const;
+
+ private:
+  static CpuReach reach(const ImageRecord& image, const Microarchitecture& target);
+  static GpuReach gpu_reach(const ImageRecord& image);
+  GpuFit gpu(const ImageRecord& image, const Microarchitecture* target) const;
+
+  const ImageQuery* query_;
+  const Microarchitectures* cpus_;
+  bool any_release_;
+  // The processor and the GPUs that code is to be good for: the host's, or where there is none those that the
+  // question names.
+  std::optional<KnownHost> known_;
+  HostDescription asked_;
+  std::optional<HostCpu> cpu_;
+};
+
+struct Ranked {
+  Candidate candidate;
+  std::string name;
+  Speed speed;
+  Standing standing;
 };
 
 // Best first. Sets Candidate::measured.
 std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualifying, const Host& host,
                          const Microarchitectures& cpus);
 
-Preference first_difference(const ImageQuery& query, const Ranked& better, const Ranked& other);
+// Of two that have different names, codes or manifests.
+Preference first_difference(const Ranked& better, const Ranked& other);
 
 }  // namespace kiln

@@ -49,7 +49,7 @@ std::string target_text(const ImageRecord& image) {
 }
 
 std::string gpu_text(const Ranked& ranked) {
-  switch (ranked.gpu.level) {
+  switch (ranked.standing.code.gpu.level) {
     case GpuFit::Level::own:
       return "code for this GPU with its own features";
     case GpuFit::Level::exact:
@@ -66,7 +66,7 @@ std::string gpu_text(const Ranked& ranked) {
 }
 
 std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
-  if (winner.gpu.level == next.gpu.level)
+  if (winner.standing.code.gpu.level == next.standing.code.gpu.level)
     return fmt::format("its {} is nearer to this GPU than that of {}", gpu_text(winner), next.name);
   return fmt::format("has {}; {} has {}", gpu_text(winner), next.name, gpu_text(next));
 }
@@ -75,10 +75,10 @@ std::string state_text(const IndexEntry& entry) {
   return entry.stale ? "is stale" : "is a mapping, and not tested here";
 }
 
-std::string preference_reason(const ImageQuery& query, const Ranked& winner, const Ranked& next) {
+std::string preference_reason(const Ranked& winner, const Ranked& next) {
   const ImageRecord& image = winner.candidate.entry->image;
   const ImageRecord& other = next.candidate.entry->image;
-  switch (first_difference(query, winner, next)) {
+  switch (first_difference(winner, next)) {
     case Preference::released:
       return fmt::format("a release; {} of {} is none", other.version.text(), next.name);
     case Preference::measured:
@@ -124,15 +124,14 @@ std::string choices_reason(const ImageRecord& image) {
   return text;
 }
 
-std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<Ranked>& ranked,
-                                     const Host& host) {
+std::vector<std::string> reasons_for(const std::vector<Ranked>& ranked, const Host& host) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
   std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(entry.image)};
   if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
-  } else if (std::string reason = preference_reason(query, winner, ranked[1]); !reason.empty()) {
+  } else if (std::string reason = preference_reason(winner, ranked[1]); !reason.empty()) {
     reasons.push_back(std::move(reason));
   }
   if (entry.failing)
@@ -167,12 +166,6 @@ std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> 
   return misses;
 }
 
-void check_query(const ImageQuery& query, const Microarchitectures& cpus) {
-  if (query.cpu.empty() || cpus.find(query.cpu) != nullptr) return;
-  throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", query.cpu),
-              did_you_mean(query.cpu, cpus.names()));
-}
-
 constexpr const char* kFailingNow =
     "failing: it fails a test that its recipe has by now (--allow-failing takes it)";
 
@@ -180,7 +173,6 @@ constexpr const char* kFailingNow =
 
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
                        const Microarchitectures& cpus) {
-  check_query(query, cpus);
   std::vector<Candidate> qualifying;
   std::vector<Candidate> failing;
   Judge judge(query, host, cpus);
@@ -197,7 +189,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   std::vector<Miss> misses = sorted_misses(query, std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
-    selection.reasons = reasons_for(query, ranked, host);
+    selection.reasons = reasons_for(ranked, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
     selection.host_refuses = misses.front().candidate.host_refuses;

@@ -9,9 +9,8 @@
 #include "registry/dsl_values.h"
 
 namespace kiln {
-namespace {
 
-struct Case {
+struct JudgedImage {
   const ImageQuery& query;
   const ImageRecord& image;
   const Microarchitecture* target;  // of the image, nullptr: none
@@ -21,7 +20,9 @@ struct Case {
   bool wants_optimised() const { return query.opt_build.value_or(false); }
 };
 
-std::string asked_family_clause(const Case& c) {
+namespace {
+
+std::string asked_family_clause(const JudgedImage& c) {
   if (c.image.cpu.empty()) return "";
   if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
   const std::string asked = family_of_type(c.query.cpu_type);
@@ -36,7 +37,7 @@ std::string asked_family_clause(const Case& c) {
   return "";
 }
 
-std::string accelerator_clause(const Case& c) {
+std::string accelerator_clause(const JudgedImage& c) {
   const auto& built = c.image.accelerators;
   // Without an optimised build MODAK does not look at the target, so nor do mappings made for it.
   bool any_will_do = c.image.external() && !c.wants_optimised() && c.query.acc_type.empty();
@@ -47,7 +48,7 @@ std::string accelerator_clause(const Case& c) {
   return "";
 }
 
-std::string application_clause(const Case& c) {
+std::string application_clause(const JudgedImage& c) {
   if (lower_case(c.image.application) == lower_case(c.query.application)) return "";
   return fmt::format("asks for {}; this is {}", c.query.application, c.image.application);
 }
@@ -60,7 +61,7 @@ const ComponentRecord* component_named(const ImageRecord& image, const std::stri
 }
 
 // What the document's version stands beside: a library or compiler of the application, if the image has it.
-const ComponentRecord* versioned_component(const Case& c) {
+const ComponentRecord* versioned_component(const JudgedImage& c) {
   for (const char* choice : {"library", "compiler"}) {
     auto named = c.query.selectors.find(choice);
     if (named == c.query.selectors.end()) continue;
@@ -70,7 +71,7 @@ const ComponentRecord* versioned_component(const Case& c) {
   return nullptr;
 }
 
-std::string version_clause(const Case& c) {
+std::string version_clause(const JudgedImage& c) {
   if (c.query.version.is_any()) return "";
   const ComponentRecord* component = versioned_component(c);
   const bool of_library = component != nullptr;
@@ -84,7 +85,7 @@ std::string version_clause(const Case& c) {
 
 // Asked for an optimised build, a stock image of ours may still answer: measured speed decides between them.
 // A mapping is what its author says it is.
-std::string build_clause(const Case& c) {
+std::string build_clause(const JudgedImage& c) {
   if (!c.wants_optimised() && c.image.optimised)
     return "asks for the stock image; this is an optimised build";
   if (c.wants_optimised() && !c.image.optimised && c.image.external())
@@ -92,7 +93,13 @@ std::string build_clause(const Case& c) {
   return "";
 }
 
-std::string compiler_clause(const Case& c) {
+bool has_compiler(const ImageRecord& image, const std::string& name) {
+  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
+    return component.kind == "compiler" && component.name == name;
+  });
+}
+
+std::string compiler_clause(const JudgedImage& c) {
   for (const auto& component : c.image.components) {
     if (component.kind != "compiler") continue;
     auto asked = c.query.compilers.find(component.name);
@@ -101,14 +108,12 @@ std::string compiler_clause(const Case& c) {
     if (!asked->second) return fmt::format("asks for no {}; this has it", component.name);
   }
   for (const auto& [name, wanted] : c.query.compilers) {
-    const ComponentRecord* component = component_named(c.image, name);
-    if (wanted && (component == nullptr || component->kind != "compiler"))
-      return fmt::format("asks for {}; this is without", name);
+    if (wanted && !has_compiler(c.image, name)) return fmt::format("asks for {}; this is without", name);
   }
   return "";
 }
 
-std::string method_clause(const Case& c) {
+std::string method_clause(const JudgedImage& c) {
   if (c.query.method.empty() || c.query.method == c.image.method) return "";
   return fmt::format("asks for method {}; this is made by {}", c.query.method,
                      c.image.method.empty() ? "an unknown one" : c.image.method);
@@ -130,7 +135,7 @@ bool component_answers(const ImageRecord& image, const std::string& choice, cons
   });
 }
 
-std::string selector_clause(const Case& c) {
+std::string selector_clause(const JudgedImage& c) {
   for (const auto& [choice, value] : c.query.selectors) {
     auto mapped = c.image.selectors.find(choice);
     if (mapped != c.image.selectors.end()) {
@@ -148,7 +153,7 @@ std::string selector_clause(const Case& c) {
   return "";
 }
 
-std::string asked_target_clause(const Case& c) {
+std::string asked_target_clause(const JudgedImage& c) {
   if (c.asked_cpu != nullptr && c.target != nullptr && !c.asked_cpu->runs(*c.target))
     return fmt::format("asks for a target that {} runs; built for {}", c.query.cpu, c.image.cpu);
   if (c.query.gpu.empty()) return "";
@@ -159,14 +164,22 @@ std::string asked_target_clause(const Case& c) {
 }
 
 // A runtime of SIF files pulls what an external reference names; of our own images it needs the file.
-std::string format_clause(const Case& c) {
+std::string format_clause(const JudgedImage& c) {
   if (c.query.format != "sif" || c.image.external() || c.image.attachment("sif") != nullptr) return "";
   return "asks for a SIF; this image was packaged without";
 }
 
-constexpr std::array kQuestionClauses = {accelerator_clause, application_clause,  version_clause,
-                                         build_clause,       compiler_clause,     method_clause,
-                                         selector_clause,    asked_target_clause, format_clause};
+struct Clause {
+  std::string (*failed)(const JudgedImage& c);
+  About about;
+};
+
+constexpr std::array kQuestionClauses = {
+    Clause{accelerator_clause, About::place},  Clause{application_clause, About::application},
+    Clause{version_clause, About::version},    Clause{build_clause, About::build},
+    Clause{compiler_clause, About::compilers}, Clause{method_clause, About::method},
+    Clause{selector_clause, About::contents},  Clause{asked_target_clause, About::place},
+    Clause{format_clause, About::place}};
 
 }  // namespace
 
@@ -186,25 +199,49 @@ Judge::Judge(const ImageQuery& query, const Host& host, const Microarchitectures
     : query_(&query), cpus_(&cpus) {
   if (host.known && cpus.find(host.description.cpu) != nullptr) host_.emplace(host.description, cpus);
   asked_.cpu = query.cpu;
-  if (cpus.find(query.cpu) != nullptr) asked_cpu_.emplace(asked_, cpus);
+  if (query.cpu.empty()) return;
+  if (cpus.find(query.cpu) == nullptr)
+    throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", query.cpu),
+                did_you_mean(query.cpu, cpus.names()));
+  asked_cpu_.emplace(asked_, cpus);
+}
+
+JudgedImage Judge::judged(const ImageRecord& image) const {
+  return {*query_, image, cpus_->find(image.cpu), host_ ? &*host_ : nullptr,
+          asked_cpu_ ? &*asked_cpu_ : nullptr};
+}
+
+// Those about the host; `met` is raised by each that holds.
+std::string Judge::host_clauses(const JudgedImage& c, int& met) const {
+  return host_ ? host_refusal({c.image, c.target, *host_, query_->acc_type}, met) : nowhere_refusal(c.image);
 }
 
 Judgement Judge::operator()(const ImageRecord& image) const {
-  const Case c{*query_, image, cpus_->find(image.cpu), host_ ? &*host_ : nullptr,
-               asked_cpu_ ? &*asked_cpu_ : nullptr};
+  const JudgedImage c = judged(image);
   Judgement judgement{0, asked_family_clause(c), false};
   if (!judgement.failed.empty()) return judgement;
-  judgement.failed = host_ ? host_refusal({image, c.target, *host_, query_->acc_type}, judgement.met)
-                           : nowhere_refusal(image);
+  judgement.failed = host_clauses(c, judgement.met);
   judgement.host_refuses = host_ && !judgement.failed.empty();
   if (!judgement.failed.empty()) return judgement;
   judgement.met = 1 + kHostClauses;
-  for (const auto& clause : kQuestionClauses) {
-    judgement.failed = clause(c);
+  for (const Clause& clause : kQuestionClauses) {
+    judgement.failed = clause.failed(c);
     if (!judgement.failed.empty()) return judgement;
     ++judgement.met;
   }
   return judgement;
+}
+
+bool Judge::suits(About about, const ImageRecord& part) const {
+  const JudgedImage c = judged(part);
+  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
+                     [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
+}
+
+bool Judge::runs(const ImageRecord& place) const {
+  const JudgedImage c = judged(place);
+  int met = 0;
+  return asked_family_clause(c).empty() && host_clauses(c, met).empty() && suits(About::place, place);
 }
 
 }  // namespace kiln

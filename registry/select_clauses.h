@@ -12,20 +12,33 @@
 
 namespace kiln {
 
+// What a clause of the question looks at.
+enum class About { place, application, version, build, compilers, method, contents };
+
 struct Judgement {
   int met = 0;                // clauses that held before the first that did not
   std::string failed;         // that one as a sentence, "" when all hold
   bool host_refuses = false;  // that one is about the host
 };
 
+struct JudgedImage;
+
 // One query against many images: what depends on the host and the query alone is found once. The arguments
 // must outlive it.
 class Judge {
  public:
+  // Throws Error(input) when the query names a microarchitecture that archspec does not know.
   Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus);
   Judgement operator()(const ImageRecord& image) const;
+  // The same, of a part of a record (image_parts.h), without the words: the question's clauses about one
+  // thing; and all clauses about where an image runs, those of the host among them.
+  bool suits(About about, const ImageRecord& part) const;
+  bool runs(const ImageRecord& place) const;
 
  private:
+  JudgedImage judged(const ImageRecord& image) const;
+  std::string host_clauses(const JudgedImage& image, int& met) const;
+
   const ImageQuery* query_;
   const Microarchitectures* cpus_;
   std::optional<KnownHost> host_;
