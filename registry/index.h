@@ -17,6 +17,9 @@
 namespace kiln {
 
 struct IndexState;  // index_state.h
+struct ImageQuery;  // dsl.h
+struct Host;        // select.h
+class Microarchitectures;
 
 // A tag of a snapshot.
 struct IndexEntry {
@@ -100,6 +103,11 @@ class Index {
   // Those of one application, in whatever case it is written: reads and proves no others.
   std::vector<IndexEntry> entries_of(const std::string& application,
                                      std::optional<std::int64_t> snapshot = {}) const;
+  // The winner that select_image() finds in the current snapshot, reading and proving no more than decides.
+  // nullopt: none qualifies, or the rows do not have the current snapshot; entries_of() tells. Throws as
+  // select_image() does.
+  std::optional<IndexEntry> best(const ImageQuery& query, const Host& host,
+                                 const Microarchitectures& cpus) const;
   // How many entries the applications have, by their names in lower case.
   std::map<std::string, std::size_t> applications(std::optional<std::int64_t> snapshot = {}) const;
   std::vector<std::string> compilers(

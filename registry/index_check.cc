@@ -30,6 +30,7 @@ void IndexState::check_content() {
   check_table<ImageRow>(database, "images");
   check_table<MeasurementRow>(database, "measurements");
   check_table<PastRow>(database, "past");
+  check_table<ProfileRow>(database, "profiles");
   check_table<SnapshotRow>(database, "snapshots");
   const CurrentRow current = current_row();
   is_behind(current);

@@ -82,6 +82,17 @@ void keep_copy(std::ifstream& database, const fs::path& copy) {
   file.publish(copy);
 }
 
+// The last first: tables of formats 1 and 2 refer to earlier ones.
+void drop_tables(Database& database) {
+  std::vector<std::string> tables;
+  {
+    Statement rows =
+        database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid DESC");
+    while (rows.step()) tables.push_back(rows.text(0));
+  }
+  for (const std::string& table : tables) database.run(fmt::format("DROP TABLE \"{}\"", table));
+}
+
 // All in one transaction: killed within, it is of the earlier format still.
 void migrate(IndexState& state) {
   // Closed when the transaction is over: closing a file drops the locks that SQLite has on it (POSIX).
@@ -91,9 +102,7 @@ void migrate(IndexState& state) {
   if (format == kIndexFormat) return;  // another process was first
   const std::string copy = fmt::format("{}.v{}.bak", kDatabase, format);
   keep_copy(database, state.folder / copy);
-  state.database.run(
-      "DROP TABLE tags; DROP TABLE snapshots; DROP TABLE measurements; DROP TABLE images; DROP TABLE "
-      "current");
+  drop_tables(state.database);
   make_tables(state.database);
   IndexState old(state.folder, Database::Access::read, copy.c_str());
   take_over(old, format, state);

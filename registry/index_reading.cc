@@ -17,23 +17,6 @@ namespace {
               "`kiln publish` makes a new one of what is built");
 }
 
-// Which snapshot, and whether its tags are those of the rows that are kept for the current one.
-struct Asked {
-  CurrentRow current;
-  std::int64_t number = 0;
-  bool live = false;
-};
-
-Asked asked_for(IndexState& state, std::optional<std::int64_t> snapshot) {
-  Asked asked{state.current_row(), 0, false};
-  const bool behind = state.is_behind(asked.current);
-  asked.number = snapshot ? *snapshot
-                 : behind ? current_by_sidecar(state.store).number
-                          : asked.current.snapshot;
-  asked.live = asked.number == asked.current.snapshot;
-  return asked;
-}
-
 SnapshotContent content_of(IndexState& state, const Asked& asked) {
   auto content = state.snapshot(asked.number);
   if (!content) no_snapshot(asked.number, asked.current.newest);
@@ -67,10 +50,9 @@ std::vector<std::string> measurements_of(IndexState& state, const ImageRow& imag
   return records;
 }
 
-void add(IndexState& state, TagName name, Tagged tagged, ImageRow image, std::vector<RawEntry>& entries) {
-  if (image.lost) return;
+RawEntry with_measurements(IndexState& state, TagName name, Tagged tagged, ImageRow image) {
   std::vector<std::string> measurements = measurements_of(state, image);
-  entries.push_back({std::move(name), std::move(tagged), std::move(image), std::move(measurements)});
+  return {std::move(name), std::move(tagged), std::move(image), std::move(measurements)};
 }
 
 ApplicationRow& row_for(std::vector<ApplicationRow>& rows, const std::string& application) {
@@ -83,6 +65,21 @@ ApplicationRow& row_for(std::vector<ApplicationRow>& rows, const std::string& ap
 }
 
 }  // namespace
+
+Asked asked_for(IndexState& state, std::optional<std::int64_t> snapshot) {
+  Asked asked{state.current_row(), 0, false};
+  const bool behind = state.is_behind(asked.current);
+  asked.number = snapshot ? *snapshot
+                 : behind ? current_by_sidecar(state.store).number
+                          : asked.current.snapshot;
+  asked.live = asked.number == asked.current.snapshot;
+  return asked;
+}
+
+RawEntry raw_entry(IndexState& state, TagRow tag) {
+  ImageRow image = state.image_of(tag);
+  return with_measurements(state, std::move(tag.name), std::move(tag.tagged), std::move(image));
+}
 
 void no_snapshot(std::int64_t number, std::int64_t newest) {
   throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}", number),
@@ -98,17 +95,15 @@ std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::st
   if (!asked.live) {
     for (auto& [name, tagged] : content_of(state, asked).tags) {
       auto image = image_by_id(state, tagged.image);
-      if (image && (!application || image->application == *application))
-        add(state, name, std::move(tagged), *std::move(image), entries);
+      if (image && !image->lost && (!application || image->application == *application))
+        entries.push_back(with_measurements(state, name, std::move(tagged), *std::move(image)));
     }
     return entries;
   }
   for (const ApplicationRow& row : state.applications(asked.current)) {
     if (application && row.application != *application) continue;
-    for (TagRow& tag : state.tags_of(row)) {
-      ImageRow image = state.image_of(tag);
-      add(state, std::move(tag.name), std::move(tag.tagged), std::move(image), entries);
-    }
+    for (TagRow& tag : state.tags_of(row))
+      if (!tag.lost) entries.push_back(raw_entry(state, std::move(tag)));
   }
   std::sort(entries.begin(), entries.end(),
             [](const RawEntry& a, const RawEntry& b) { return a.name < b.name; });

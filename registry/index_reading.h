@@ -15,6 +15,15 @@ struct RawEntry {
   std::vector<std::string> measurements;
 };
 IndexEntry parsed(const RawEntry& raw);
+RawEntry raw_entry(IndexState& state, TagRow tag);  // of the current snapshot
+
+// Which snapshot, and whether its tags are those of the rows that are kept for the current one.
+struct Asked {
+  CurrentRow current;
+  std::int64_t number = 0;  // negative: the current one, which is lost
+  bool live = false;
+};
+Asked asked_for(IndexState& state, std::optional<std::int64_t> snapshot);
 
 // Images that are not lost, of this application (lower case) or all, proven.
 std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::string>& application,

@@ -14,10 +14,15 @@ namespace {
 
 std::string digits(std::int64_t number) { return std::to_string(number); }
 
+const char* flag(bool set) { return set ? "1" : "0"; }
+
+[[noreturn]] void fail_row(const std::string& what) {
+  throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", what));
+}
+
 template <typename Row>
 Row proven(Row row, const std::string& checksum, const std::string& what) {
-  if (row.checksum() != checksum)
-    throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", what));
+  if (row.checksum() != checksum) fail_row(what);
   return row;
 }
 
@@ -25,7 +30,7 @@ std::string shown(const TagName& name) {
   return fmt::format("the tag {}{}{}", name.first, name.first.empty() ? "" : ":", name.second);
 }
 
-// Four columns from `column` on, behind the image.
+// Four columns from `column` on.
 Tagged tagged_in_row(const Statement& row, const std::string& image, int column) {
   return {image, row.integer(column) != 0, row.integer(column + 1) != 0, row.text(column + 2),
           words_from(row.text(column + 3))};
@@ -72,13 +77,13 @@ ImageRow ImageRow::unknown(std::string id) {
 
 ImageRow ImageRow::from(const Statement& row) {
   return proven(ImageRow{row.text(0), row.integer(1) != 0, row.integer(2) != 0, row.text(3), row.text(4),
-                         row.text(5), row.text(6), row.text(7)},
-                row.text(8), "image " + row.text(0));
+                         row.text(5), row.text(6), row.integer(7), row.integer(8), row.text(9)},
+                row.text(10), "image " + row.text(0));
 }
 
 std::string ImageRow::checksum() const {
-  return row_checksum(
-      "images", {id, external ? "1" : "0", lost ? "1" : "0", bits, application, compilers, measured, record});
+  return row_checksum("images", {id, flag(external), flag(lost), bits, application, compilers, measured,
+                                 digits(choice), digits(place), record});
 }
 
 MeasurementRow MeasurementRow::from(const Statement& row) {
@@ -89,6 +94,15 @@ MeasurementRow MeasurementRow::from(const Statement& row) {
 std::string MeasurementRow::checksum() const {
   return row_checksum("measurements", {image, digits(number), bits, record});
 }
+
+ProfileRow ProfileRow::from(const Statement& row) {
+  return proven(ProfileRow{row.integer(0), row.text(2)}, row.text(3),
+                fmt::format("profile {}", row.integer(0)));
+}
+
+std::string ProfileRow::id_of(const std::string& text) { return Digest::of(text).hex(); }
+
+std::string ProfileRow::checksum() const { return row_checksum("profiles", {digits(number), text}); }
 
 SnapshotRow SnapshotRow::from(const Statement& row) {
   return proven(SnapshotRow{row.integer(0), row.text(1), row.text(2), row.integer(3),
@@ -102,15 +116,25 @@ std::string SnapshotRow::checksum() const {
 }
 
 TagRow TagRow::from(const Statement& row) {
-  TagName name(row.text(1), row.text(2));
-  const std::string what = shown(name);
-  return proven(
-      TagRow{row.text(0), std::move(name), tagged_in_row(row, row.text(3), 5), row.text(4), row.integer(9)},
-      row.text(10), what);
+  TagRow tag{row.text(0),    row.integer(1), {row.text(2), row.text(3)}, tagged_in_row(row, row.text(4), 9),
+             row.text(5),    row.integer(6), row.integer(7) != 0,        row.integer(8) != 0,
+             row.integer(13)};
+  if (tag.checksum() != row.text(14)) fail_row(shown(tag.name));
+  return tag;
+}
+
+void TagRow::describe(const ImageRow& of) {
+  application = of.application;
+  choice = of.choice;
+  place = of.place;
+  measured = !of.measured.empty();
+  lost = of.lost;
+  image_row = of.checksum();
 }
 
 std::string TagRow::checksum() const {
-  return row_checksum("tags", {application, tag_checksum(name, tagged), image_row, digits(first)});
+  return row_checksum("tags", {application, digits(choice), tag_checksum(name, tagged), image_row,
+                               digits(place), flag(measured), flag(lost), digits(first)});
 }
 
 PastRow PastRow::from(const Statement& row) {
@@ -122,6 +146,17 @@ PastRow PastRow::from(const Statement& row) {
 
 std::string PastRow::checksum() const {
   return row_checksum("past", {tag_checksum(name, tagged), digits(first), digits(last)});
+}
+
+ChoiceRow ChoiceRow::from(const Statement& row) {
+  return proven(ChoiceRow{row.text(0), row.integer(1), row.text(2), row.text(3), row.integer(4) != 0,
+                          row.integer(5) != 0, row.integer(6), RowSum::parse(row.text(7))},
+                row.text(8), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
+}
+
+std::string ChoiceRow::checksum() const {
+  return row_checksum("choices", {application, digits(choice), version, compilers, flag(optimised),
+                                  flag(external), digits(images), sum.text()});
 }
 
 ApplicationRow ApplicationRow::from(const Statement& row) {

@@ -15,7 +15,7 @@ namespace kiln {
 
 struct ImageRow {
   static constexpr const char* kColumns =
-      "id, external, lost, bits, application, compilers, measured, record, checksum";
+      "id, external, lost, bits, application, compilers, measured, choice, place, record, checksum";
   std::string id;
   bool external = false;
   bool lost = false;  // its manifest is not in the blob store, or no record of it is left
@@ -23,9 +23,11 @@ struct ImageRow {
   std::string application;  // in lower case
   std::string compilers;    // words_text()
   std::string measured;     // RowSum of the measurements of its bits, "" for none
+  std::int64_t choice = 0;  // numbers of profiles; 0 without a record
+  std::int64_t place = 0;
   std::string record;
 
-  static ImageRow of(const ImageRecord& image, std::string record);  // without `measured`
+  static ImageRow of(const ImageRecord& image, std::string record);  // without `measured`, `choice`, `place`
   static ImageRow unknown(std::string id);                           // no record of it is left
   static ImageRow from(const Statement& row);
   std::string checksum() const;
@@ -39,6 +41,17 @@ struct MeasurementRow {
   std::string record;
 
   static MeasurementRow from(const Statement& row);
+  std::string checksum() const;
+};
+
+// A part of a record (image_parts.h), which many images may have.
+struct ProfileRow {
+  static constexpr const char* kColumns = "number, id, text, checksum";
+  std::int64_t number = 0;
+  std::string text;
+
+  static ProfileRow from(const Statement& row);
+  static std::string id_of(const std::string& text);
   std::string checksum() const;
 };
 
@@ -57,12 +70,19 @@ struct SnapshotRow {
 
 struct TagRow {
   static constexpr const char* kColumns =
-      "application, repository, tag, image, image_row, stale, failing, retired, matrices, first, checksum";
+      "application, choice, repository, tag, image, image_row, place, measured, lost, stale, failing, "
+      "retired, matrices, first, checksum";
   std::string application;
+  std::int64_t choice = 0;  // as of its image, and so the next four
   TagName name;
   Tagged tagged;
   std::string image_row;  // checksum of the image's row
+  std::int64_t place = 0;
+  bool measured = false;
+  bool lost = false;
   std::int64_t first = 0;
+
+  void describe(const ImageRow& image);
 
   static TagRow from(const Statement& row);
   std::string checksum() const;
@@ -80,12 +100,29 @@ struct PastRow {
   std::string checksum() const;
 };
 
+// Tags of one application that are chosen by the same.
+struct ChoiceRow {
+  static constexpr const char* kColumns =
+      "application, choice, version, compilers, optimised, external, images, sum, checksum";
+  std::string application;
+  std::int64_t choice = 0;  // number of its profile, whose words the next four are
+  std::string version;
+  std::string compilers;  // words_text()
+  bool optimised = false;
+  bool external = false;
+  std::int64_t images = 0;
+  RowSum sum;  // of the tags
+
+  static ChoiceRow from(const Statement& row);
+  std::string checksum() const;
+};
+
 struct ApplicationRow {
   static constexpr const char* kColumns = "application, images, compilers, sum, checksum";
   std::string application;
   std::int64_t images = 0;
   std::map<std::string, std::int64_t> compilers;  // tags that have it
-  RowSum sum;
+  RowSum sum;                                     // of its choices
 
   static ApplicationRow from(const Statement& row);
   std::string compilers_text() const;

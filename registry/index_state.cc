@@ -39,6 +39,15 @@ std::vector<Row> all_rows(Database& database, std::string_view rest, const Value
   return rows;
 }
 
+template <typename Row>
+void check_sum(const std::vector<Row>& rows, const RowSum& expected, const std::string& application) {
+  RowSum sum;
+  for (const Row& row : rows) sum.add(row.checksum());
+  if (sum != expected)
+    throw DamagedDatabase(fmt::format(
+        "the index is damaged: the images of application '{}' are not those that were written", application));
+}
+
 void apply_to(const SnapshotSidecar& sidecar, TagMap& tags) {
   for (const TagName& name : sidecar.gone) tags.erase(name);
   for (const auto& [name, tagged] : sidecar.tags) tags[name] = tagged;
@@ -138,17 +147,38 @@ std::vector<ApplicationRow> IndexState::applications(const CurrentRow& current) 
   return rows;
 }
 
-std::vector<TagRow> IndexState::tags_of(const ApplicationRow& application) {
-  std::vector<TagRow> rows = all_rows<TagRow>(
-      database, "tags WHERE application = ?1 ORDER BY repository, tag", application.application);
-  RowSum sum;
-  for (const TagRow& row : rows) sum.add(row.checksum());
-  if (sum != application.sum)
-    throw DamagedDatabase(
-        fmt::format("the index is damaged: the images of application '{}' are not those "
-                    "that were written",
-                    application.application));
+std::vector<ChoiceRow> IndexState::choices_of(const ApplicationRow& application) {
+  std::vector<ChoiceRow> rows = all_rows<ChoiceRow>(
+      database, "choices WHERE application = ?1 ORDER BY choice", application.application);
+  check_sum(rows, application.sum, application.application);
   return rows;
+}
+
+std::vector<TagRow> IndexState::tags_of(const ChoiceRow& choice) {
+  std::vector<TagRow> rows =
+      all_rows<TagRow>(database, "tags WHERE application = ?1 AND choice = ?2 ORDER BY repository, tag",
+                       choice.application, choice.choice);
+  check_sum(rows, choice.sum, choice.application);
+  return rows;
+}
+
+std::vector<TagRow> IndexState::tags_of(const ApplicationRow& application) {
+  std::vector<TagRow> all;
+  all.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, application.images)));
+  for (const ChoiceRow& choice : choices_of(application))
+    for (TagRow& tag : tags_of(choice)) all.push_back(std::move(tag));
+  return all;
+}
+
+std::optional<ProfileRow> IndexState::profile(std::int64_t number) {
+  return first_row<ProfileRow>(database, "profiles WHERE number = ?1", number);
+}
+
+std::int64_t IndexState::profile_number(const std::string& text) {
+  auto row = first_row<ProfileRow>(database, "profiles WHERE id = ?1", ProfileRow::id_of(text));
+  if (row && row->text != text)
+    throw DamagedDatabase("the index is damaged: a profile is not what was written");
+  return row ? row->number : 0;
 }
 
 TagMap IndexState::live_tags() {
@@ -172,6 +202,8 @@ ImageRow IndexState::image_of(const TagRow& tag) {
     const std::vector<MeasurementRow> measurements = measurements_of(row.bits);
     for (const MeasurementRow& measurement : measurements) measured.add(measurement.checksum());
     if (!measurements.empty()) row.measured = measured.text();
+    row.choice = tag.choice;
+    row.place = tag.place;
     if (row.checksum() == tag.image_row) return row;
   }
   throw DamagedDatabase(fmt::format("the index is damaged: image {} is not what was written", id));
@@ -234,7 +266,7 @@ void make_tables(Database& database) {
   database.run(kSchema);
   database.run(
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kIndexFormat));
-  for (const char* name : {"images", "measurements", "past", "snapshots"}) {
+  for (const char* name : {"images", "measurements", "past", "profiles", "snapshots"}) {
     const TotalRow row{name, 0, {}};
     database.prepare("INSERT INTO totals VALUES (?1, 0, ?2, ?3)")
         .with(row.name, row.sum.text(), row.checksum())

@@ -40,8 +40,13 @@ struct IndexState {
 
   // Proven to be all of them.
   std::vector<ApplicationRow> applications(const CurrentRow& current);
+  std::vector<ChoiceRow> choices_of(const ApplicationRow& application);
+  std::vector<TagRow> tags_of(const ChoiceRow& choice);
   std::vector<TagRow> tags_of(const ApplicationRow& application);
   TagMap live_tags();  // by the rows: those of the current snapshot
+
+  std::optional<ProfileRow> profile(std::int64_t number);
+  std::int64_t profile_number(const std::string& text);  // 0 when it has no row
 
   // The row of a tag's image; made from its sidecar, where that is what the tag was proven with. Throws
   // DamagedDatabase.
@@ -66,7 +71,7 @@ struct IndexState {
   void check_content();  // DamagedDatabase: every page, row and sum
 };
 
-inline constexpr std::int64_t kIndexFormat = 3;  // of schema.sql
+inline constexpr std::int64_t kIndexFormat = 4;  // of schema.sql
 // The tables and the rows that an empty index has; inside a writing transaction of the caller.
 void make_tables(Database& database);
 

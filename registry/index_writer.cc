@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "registry/image_parts.h"
+
 namespace kiln {
 
 IndexWriter::IndexWriter(IndexState& state)
@@ -16,7 +18,7 @@ IndexWriter::IndexWriter(IndexState& state)
     TotalRow row = TotalRow::from(*rows);
     totals_.emplace(row.name, row);
   }
-  if (totals_.size() != 4) throw DamagedDatabase("the index is damaged: a total is missing");
+  if (totals_.size() != 5) throw DamagedDatabase("the index is damaged: a total is missing");
 }
 
 std::int64_t IndexWriter::images() const {
@@ -49,12 +51,12 @@ void IndexWriter::replace_image(const ImageRow& row) {
   for (const TagRow& tag : tags) detach(tag);
   state_.database
       .lend(
-          "INSERT INTO images VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET"
-          " external = ?2, lost = ?3, bits = ?4, application = ?5, compilers = ?6, measured = ?7, record = "
-          "?8,"
-          " checksum = ?9")
+          "INSERT INTO images VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO "
+          "UPDATE"
+          " SET external = ?2, lost = ?3, bits = ?4, application = ?5, compilers = ?6, measured = ?7,"
+          " choice = ?8, place = ?9, record = ?10, checksum = ?11")
       ->with(row.id, row.external, row.lost, row.bits, row.application, row.compilers, row.measured,
-             row.record, checksum)
+             row.choice, row.place, row.record, checksum)
       .run();
   count("images", old ? old->checksum() : "", checksum);
   for (TagRow& tag : tags) attach(std::move(tag));
@@ -62,6 +64,8 @@ void IndexWriter::replace_image(const ImageRow& row) {
 
 void IndexWriter::put_image(const ImageRecord& image, const std::string& record) {
   ImageRow row = ImageRow::of(image, record);
+  row.choice = profile(choice_part(image));
+  row.place = profile(place_part(image));
   const auto old = state_.image(row.id);
   if (!old || old->bits != row.bits) rebind_measurements(row);
   RowSum measured;
@@ -70,6 +74,17 @@ void IndexWriter::put_image(const ImageRecord& image, const std::string& record)
   if (!measurements.empty()) row.measured = measured.text();
   replace_image(row);
   if (old && old->bits != row.bits) remeasure(old->bits);
+}
+
+std::int64_t IndexWriter::profile(const ImageRecord& part) {
+  const std::string text = to_json(part).dump();
+  if (const std::int64_t number = state_.profile_number(text); number != 0) return number;
+  const ProfileRow row{state_.database.integer("SELECT coalesce(max(number), 0) FROM profiles") + 1, text};
+  state_.database.lend("INSERT INTO profiles VALUES (?1, ?2, ?3, ?4)")
+      ->with(row.number, ProfileRow::id_of(text), row.text, row.checksum())
+      .run();
+  count("profiles", "", row.checksum());
+  return row.number;
 }
 
 void IndexWriter::set_lost(const std::string& id, bool lost) {
@@ -164,11 +179,36 @@ IndexWriter::Application& IndexWriter::application(const std::string& name) {
   return application;
 }
 
+IndexWriter::Choice& IndexWriter::choice(const TagRow& tag) {
+  auto [found, is_new] = choices_.try_emplace({tag.application, tag.choice});
+  Choice& choice = found->second;
+  if (!is_new) return choice;
+  LentStatement row = state_.database.lend(
+      fmt::format("SELECT {} FROM choices WHERE application = ?1 AND choice = ?2", ChoiceRow::kColumns));
+  if (row->with(tag.application, tag.choice).step()) {
+    choice.row = ChoiceRow::from(*row);
+    choice.stored = choice.row.checksum();
+    return choice;
+  }
+  choice.row.application = tag.application;
+  choice.row.choice = tag.choice;
+  const auto profile = state_.profile(tag.choice);
+  if (!profile) return choice;  // of images without a record
+  const ImageRecord part = image_record_from_json(parse_own(profile->text, "index.db").root());
+  choice.row.version = part.version.text();
+  choice.row.compilers = ImageRow::of(part, "").compilers;
+  choice.row.optimised = part.optimised;
+  choice.row.external = part.external();
+  return choice;
+}
+
 void IndexWriter::count_in_application(const TagRow& tag, int sign) {
-  ApplicationRow& row = application(tag.application).row;
+  ChoiceRow& chosen = choice(tag).row;
   const std::string checksum = tag.checksum();
-  if (sign > 0) row.sum.add(checksum);
-  if (sign < 0) row.sum.subtract(checksum);
+  if (sign > 0) chosen.sum.add(checksum);
+  if (sign < 0) chosen.sum.subtract(checksum);
+  chosen.images += sign;
+  ApplicationRow& row = application(tag.application).row;
   row.images += sign;
   current_.images += sign;
   const auto image = state_.image(tag.tagged.image);
@@ -186,19 +226,20 @@ void IndexWriter::attach(TagRow tag) {
     replace_image(ImageRow::unknown(tag.tagged.image));
     image = state_.image(tag.tagged.image);
   }
-  tag.application = image->application;
-  tag.image_row = image->checksum();
-  state_.database.lend("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")
-      ->with(tag.application, tag.name.first, tag.name.second, tag.tagged.image, tag.image_row,
-             tag.tagged.stale, tag.tagged.failing, tag.tagged.retired, words_text(tag.tagged.matrices),
-             tag.first, tag.checksum())
+  tag.describe(*image);
+  state_.database
+      .lend("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
+      ->with(tag.application, tag.choice, tag.name.first, tag.name.second, tag.tagged.image, tag.image_row,
+             tag.place, tag.measured, tag.lost, tag.tagged.stale, tag.tagged.failing, tag.tagged.retired,
+             words_text(tag.tagged.matrices), tag.first, tag.checksum())
       .run();
   count_in_application(tag, 1);
 }
 
 void IndexWriter::detach(const TagRow& tag) {
-  state_.database.lend("DELETE FROM tags WHERE application = ?1 AND repository = ?2 AND tag = ?3")
-      ->with(tag.application, tag.name.first, tag.name.second)
+  state_.database
+      .lend("DELETE FROM tags WHERE application = ?1 AND choice = ?2 AND repository = ?3 AND tag = ?4")
+      ->with(tag.application, tag.choice, tag.name.first, tag.name.second)
       .run();
   count_in_application(tag, -1);
 }
@@ -214,7 +255,11 @@ void IndexWriter::set_tag(const TagChange& change, std::int64_t first) {
     if (row->first <= current_.newest) put_past({change.name, row->first, current_.newest, *change.before});
   }
   if (!change.after) return;
-  attach({"", change.name, *change.after, "", first});
+  TagRow tag;
+  tag.name = change.name;
+  tag.tagged = *change.after;
+  tag.first = first;
+  attach(std::move(tag));
   current_.root.add(tag_checksum(change.name, *change.after));
 }
 
@@ -317,8 +362,28 @@ void IndexWriter::make_current(std::int64_t number) {
 
 void IndexWriter::knows_folders(const std::string& marks) { folders_known_ = marks == stored_folders_; }
 
-void IndexWriter::finish() {
-  if (live_ != std::max<std::int64_t>(0, current_.snapshot)) make_current(current_.snapshot);
+void IndexWriter::write_choices() {
+  for (auto& [name, choice] : choices_) {
+    const ChoiceRow& row = choice.row;
+    const std::string checksum = row.checksum();
+    if (choice.stored == checksum) continue;
+    RowSum& sum = application(row.application).row.sum;
+    if (!choice.stored.empty()) sum.subtract(choice.stored);
+    choice.stored.clear();
+    state_.database.lend("DELETE FROM choices WHERE application = ?1 AND choice = ?2")
+        ->with(row.application, row.choice)
+        .run();
+    if (row.images == 0) continue;
+    state_.database.lend("INSERT INTO choices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
+        ->with(row.application, row.choice, row.version, row.compilers, row.optimised, row.external,
+               row.images, row.sum.text(), checksum)
+        .run();
+    sum.add(checksum);
+    choice.stored = checksum;
+  }
+}
+
+void IndexWriter::write_applications() {
   for (auto& [name, application] : applications_) {
     const std::string checksum = application.row.checksum();
     if (application.stored == checksum) continue;
@@ -333,6 +398,12 @@ void IndexWriter::finish() {
     current_.applications.add(checksum);
     application.stored = checksum;
   }
+}
+
+void IndexWriter::finish() {
+  if (live_ != std::max<std::int64_t>(0, current_.snapshot)) make_current(current_.snapshot);
+  write_choices();
+  write_applications();
   for (const auto& [name, total] : totals_)
     state_.database.lend("UPDATE totals SET count = ?2, sum = ?3, checksum = ?4 WHERE name = ?1")
         ->with(name, total.count, total.sum.text(), total.checksum())

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "registry/index_state.h"
@@ -52,7 +53,14 @@ class IndexWriter {
     ApplicationRow row;
     std::string stored;  // the checksum of its row, "" for none
   };
+  // The tags of an application that are chosen by the same.
+  struct Choice {
+    ChoiceRow row;
+    std::string stored;  // the checksum of its row, "" for none
+  };
   Application& application(const std::string& name);
+  Choice& choice(const TagRow& tag);
+  std::int64_t profile(const ImageRecord& part);  // its number; makes its row
   void count_in_application(const TagRow& tag, int sign);
   void attach(TagRow tag);
   void detach(const TagRow& tag);
@@ -67,6 +75,8 @@ class IndexWriter {
   void put_snapshot(const SnapshotRow& row);
   std::int64_t changes_since_full(const SnapshotSidecar& head, std::size_t changes);
   void count(const char* total, const std::string& removed, const std::string& added);
+  void write_choices();
+  void write_applications();
   void write_current();
 
   IndexState& state_;
@@ -76,6 +86,7 @@ class IndexWriter {
   bool folders_known_ = false;
   std::map<std::string, TotalRow> totals_;
   std::map<std::string, Application> applications_;  // those that were touched
+  std::map<std::pair<std::string, std::int64_t>, Choice> choices_;
 };
 
 }  // namespace kiln

@@ -11,6 +11,23 @@ void check_format_2(const std::string& row, const std::string& text, const std::
     throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", row));
 }
 
+// As format 3 had it, before there were profiles.
+void check_format_3(const Statement& row) {
+  const std::string id = row.text(0);
+  const std::string checksum =
+      row_checksum("images", {id, row.integer(1) != 0 ? "1" : "0", row.integer(2) != 0 ? "1" : "0",
+                              row.text(5), row.text(6), row.text(7), row.text(8), row.text(3)});
+  if (checksum != row.text(4))
+    throw DamagedDatabase(fmt::format("the index is damaged: image {} is not what was written", id));
+}
+
+const char* images_of_format(std::int64_t format) {
+  return format < 3
+             ? "SELECT id, external, lost, record, checksum FROM images"
+             : "SELECT id, external, lost, record, checksum, bits, application, compilers, measured FROM"
+               " images WHERE bits <> ''";
+}
+
 }  // namespace
 
 // Whether `read` came to its end.
@@ -28,20 +45,23 @@ bool OldRows::proven(Read read) {
 void OldRows::each_image(
     const std::function<void(const std::string& id, bool lost, const std::string& record)>& take) {
   Statement rows = state_.database.prepare(
-      format_ < 3 ? "SELECT id, external, lost, record, checksum FROM images"
-                  : fmt::format("SELECT {} FROM images WHERE bits <> ''", ImageRow::kColumns));
+      format_ < kIndexFormat ? images_of_format(format_)
+                             : fmt::format("SELECT {} FROM images WHERE bits <> ''", ImageRow::kColumns));
   while (rows.step()) {
     ImageRow row;
     const bool whole = proven([&] {
-      if (format_ >= 3) {
+      if (format_ == kIndexFormat) {
         row = ImageRow::from(rows);
         return;
       }
       row.id = rows.text(0);
       row.lost = rows.integer(2) != 0;
       row.record = rows.text(3);
-      check_format_2((rows.integer(1) != 0 ? "external image " : "image ") + row.id, row.record,
-                     rows.text(4));
+      if (format_ == 3)
+        check_format_3(rows);
+      else
+        check_format_2((rows.integer(1) != 0 ? "external image " : "image ") + row.id, row.record,
+                       rows.text(4));
     });
     if (whole) take(row.id, row.lost, row.record);
   }
@@ -89,9 +109,30 @@ SnapshotContent OldRows::snapshot_of_format_2(std::int64_t number) {
   return content;
 }
 
+SnapshotContent OldRows::snapshot_of_format_3(std::int64_t number) {
+  const auto row = state_.snapshot_row(number);
+  if (!row) throw DamagedDatabase("the index is damaged: a snapshot is missing");
+  SnapshotContent content{number, row->created, row->note, {}};
+  Statement tags = state_.database.prepare(
+      "SELECT repository, tag, image, stale, failing, retired, matrices FROM tags WHERE first <= ?1 UNION ALL"
+      " SELECT repository, tag, image, stale, failing, retired, matrices FROM past"
+      " WHERE first <= ?1 AND last >= ?1");
+  tags.with(number);
+  while (tags.step())
+    content.tags[{tags.text(0), tags.text(1)}] = {tags.text(2), tags.integer(3) != 0, tags.integer(4) != 0,
+                                                  tags.text(5), words_from(tags.text(6))};
+  if (root_of(content.tags) != row->root)
+    throw DamagedDatabase(fmt::format("the index is damaged: snapshot {} is not what was written", number));
+  return content;
+}
+
 std::optional<SnapshotContent> OldRows::snapshot(std::int64_t number) {
   std::optional<SnapshotContent> content;
-  proven([&] { content = format_ < 3 ? snapshot_of_format_2(number) : state_.snapshot_by_rows(number); });
+  proven([&] {
+    content = format_ < 3    ? snapshot_of_format_2(number)
+              : format_ == 3 ? snapshot_of_format_3(number)
+                             : state_.snapshot_by_rows(number);
+  });
   return content;
 }
 

@@ -3,7 +3,7 @@
 //
 // Formats 1 and 2 had all tags of each snapshot; the row of a snapshot had the checksum of its sidecar, that
 // of an image or a measurement the one of its record. Format 1 had tags without `failing`, `retired` and
-// `matrices`.
+// `matrices`. Format 3 had no profiles, and tags without what they say of their image.
 #pragma once
 
 #include <functional>
@@ -32,6 +32,7 @@ class OldRows {
   template <typename Read>
   bool proven(Read read);
   SnapshotContent snapshot_of_format_2(std::int64_t number);
+  SnapshotContent snapshot_of_format_3(std::int64_t number);  // proven by its root
 
   IndexState& state_;
   std::int64_t format_;

@@ -3,9 +3,13 @@
 --
 -- It proves itself: SQLite notices a damaged page, not a damaged value, and no page that is missing. `checksum` is the
 -- SHA-256 (hex) of the table's name and the row's other columns. A sum adds checksums modulo 2^256, so that a row more or
--- less costs one addition: `applications.sum` that of an application's tags, `current.applications` that of the rows of
--- `applications`, `images.measured` that of the measurements of its bits, `totals.sum` that of a whole table. Whoever reads
--- one application proves its tags by its row, this row by `current`, and each image by its tag.
+-- less costs one addition: `choices.sum` that of the tags of a choice, `applications.sum` that of the choices of an
+-- application, `current.applications` that of the rows of `applications`, `images.measured` that of the measurements of its
+-- bits, `totals.sum` that of a whole table. Whoever reads one choice proves its tags by its row, this row by its
+-- application's, that one by `current`, and each image by its tag.
+--
+-- Selection reads no records but the one that it answers: what a question chooses by (the choice) and what decides where an
+-- image runs (the place) are apart in `profiles`, where what is equal in many images is one row.
 
 -- An image: built here, or somewhere else and only referred to.
 CREATE TABLE images (
@@ -16,6 +20,8 @@ CREATE TABLE images (
   application TEXT NOT NULL,            -- in lower case
   compilers   TEXT NOT NULL,            -- names of its graph compilers as a JSON array, sorted; '' for none
   measured    TEXT NOT NULL,            -- sum of the measurements of its bits, '' for none
+  choice      INTEGER NOT NULL,         -- profiles.number; 0 without a record
+  place       INTEGER NOT NULL,         -- profiles.number; 0 without a record
   record      TEXT NOT NULL,            -- ImageRecord as JSON, '' when none is left
   checksum    TEXT NOT NULL
 );
@@ -42,21 +48,33 @@ CREATE TABLE snapshots (
   checksum TEXT NOT NULL
 );
 
+-- Parts of records (image_parts.h). A number is never used twice.
+CREATE TABLE profiles (
+  number   INTEGER PRIMARY KEY,
+  id       TEXT NOT NULL UNIQUE,        -- SHA-256 of the text, hex
+  text     TEXT NOT NULL,               -- ImageRecord as JSON, of which one part is there
+  checksum TEXT NOT NULL
+);
+
 -- The tags of the current snapshot. One has been so since the snapshot `first`; a number that is not there yet: it came
 -- back with a rollback.
 CREATE TABLE tags (
   application TEXT NOT NULL,            -- of its image
+  choice      INTEGER NOT NULL,         -- of its image
   repository  TEXT NOT NULL,            -- '' for an external image
   tag         TEXT NOT NULL,            -- the opt_dsl_code of an external image
   image       TEXT NOT NULL,            -- images.id
   image_row   TEXT NOT NULL,            -- images.checksum
+  place       INTEGER NOT NULL,         -- of its image
+  measured    INTEGER NOT NULL,         -- 1: there are measurements of its bits
+  lost        INTEGER NOT NULL,         -- of its image
   stale       INTEGER NOT NULL,         -- 1: its rebuild failed, an earlier image stands in
   failing     INTEGER NOT NULL,         -- 1: its bits fail a test that their recipe has by now
   retired     TEXT NOT NULL,            -- why nobody is to get it any more, '' when it is not
   matrices    TEXT NOT NULL,            -- JSON array of the names of those that published it, '' for none
   first       INTEGER NOT NULL,
   checksum    TEXT NOT NULL,
-  PRIMARY KEY (application, repository, tag)
+  PRIMARY KEY (application, choice, repository, tag)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX tags_name ON tags (repository, tag);
 CREATE INDEX tags_image ON tags (image);
@@ -76,17 +94,31 @@ CREATE TABLE past (
   PRIMARY KEY (repository, tag, first)
 ) WITHOUT ROWID;
 
+-- What tags of the current snapshot were chosen by: of an application, one row for each choice.
+CREATE TABLE choices (
+  application TEXT NOT NULL,
+  choice      INTEGER NOT NULL,         -- profiles.number
+  version     TEXT NOT NULL,            -- of what the profile says, so that few profiles are read
+  compilers   TEXT NOT NULL,            -- as of an image
+  optimised   INTEGER NOT NULL,
+  external    INTEGER NOT NULL,
+  images      INTEGER NOT NULL,         -- tags
+  sum         TEXT NOT NULL,            -- of the tags
+  checksum    TEXT NOT NULL,
+  PRIMARY KEY (application, choice)
+) WITHOUT ROWID;
+
 -- The applications that have tags in the current snapshot.
 CREATE TABLE applications (
   application TEXT PRIMARY KEY,
   images      INTEGER NOT NULL,         -- tags
   compilers   TEXT NOT NULL,            -- JSON: how many of them have which graph compiler, '' for none
-  sum         TEXT NOT NULL,            -- of the tags
+  sum         TEXT NOT NULL,            -- of its choices
   checksum    TEXT NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE totals (
-  name     TEXT PRIMARY KEY,            -- images, measurements, past, snapshots
+  name     TEXT PRIMARY KEY,            -- images, measurements, past, profiles, snapshots
   count    INTEGER NOT NULL,            -- rows
   sum      TEXT NOT NULL,
   checksum TEXT NOT NULL

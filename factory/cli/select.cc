@@ -108,6 +108,17 @@ Error no_match(const Selection& selection, const std::string& without, bool here
   return {ExitCode::no_match, "no image matches", why};
 }
 
+// `entries` keeps what it found.
+Selection winner_alone(const Index& index, const ImageQuery& query, const Host& host,
+                       std::vector<IndexEntry>& entries, Invocation& invocation) {
+  Selection selection;
+  auto best = index.best(query, host, invocation.cpus());
+  if (!best) return selection;
+  entries.push_back(*std::move(best));
+  selection.winner = Candidate{&entries.back(), "", 0, nullptr, false};
+  return selection;
+}
+
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (options.dsl == "-" && options.host == "-")
@@ -116,17 +127,25 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
   // Without an index, what is wrong in the document is still the first thing to mend.
   if (!invocation.has_index()) read_query(document, invocation.graph_compilers({}), options);
   const Index index = invocation.index(Index::Mode::read);
+  const bool explained = options.explain || options.json;
   const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
   DslReading reading = read_query(document, invocation.graph_compilers(index.compilers(snapshot)), options);
-  // Images of other applications never qualify: how many there are is all that is read of them.
-  const std::vector<IndexEntry> entries = index.entries_of(reading.query.application, snapshot);
-  const Applications others = other_applications(index, reading.query, snapshot);
   if (command.count("--format") > 0) reading.query.format = options.format;
   for (const DslNote& note : reading.notes) invocation.note(text_of(note));
   reading.query.allow_failing = options.allow_failing;
   const QuestionHost host = choose_host(options.host, reading.query, invocation);
   if (!host.note.empty()) invocation.note(host.note);
-  Selection selection = select_image(reading.query, entries, host.host, invocation.cpus());
+  std::vector<IndexEntry> entries;
+  Applications others;
+  // Reasons take reading all images of the application: for who asks for them, and for a miss.
+  Selection selection = explained || snapshot
+                            ? Selection{}
+                            : winner_alone(index, reading.query, host.host, entries, invocation);
+  if (!selection.winner) {
+    entries = index.entries_of(reading.query.application, snapshot);
+    others = other_applications(index, reading.query, snapshot);
+    selection = select_image(reading.query, entries, host.host, invocation.cpus());
+  }
   // Of another time's images nobody is to build more.
   if (options.snapshot == 0)
     record_demand(invocation.state().root(),

@@ -16,12 +16,13 @@ TEST(ImageRecord, EvidenceComesBack) {
   record.evidence.unconditional = {"avx2"};
   record.evidence.dispatched = {"avx512f"};
   record.evidence.gpu = {"sm_80"};
+  record.evidence.gpu_hidden = true;
   record.evidence.glibc = "2.36";
   record.evidence.missing = {"libcuda.so.1"};
   record.evidence.beyond_target = 3;
   record.evidence.report = Digest::of("report");
   Json json = to_json(record);
-  EXPECT_EQ(json["evidence"].size(), 10u);
+  EXPECT_EQ(json["evidence"].size(), 11u);
   EXPECT_EQ(to_json(image_record_from_json(JsonDocument::parse(json.dump(), "r.json").root())), json);
   ImageRecord none;
   EXPECT_FALSE(to_json(none).contains("evidence"));

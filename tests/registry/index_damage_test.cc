@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "index_fixture.h"
+#include "registry/select.h"
 
 namespace kiln {
 namespace {
@@ -86,6 +87,13 @@ class IndexDamage : public testing::IndexTest {
       for (const Snapshot& snapshot : index.snapshots())
         text += fmt::format("{} {} {}\n", snapshot.number, snapshot.note, snapshot.images);
       return text;
+    });
+    answer([&](const Index& index) {
+      ImageQuery query;
+      query.application = applications_[which];
+      query.compilers["xla"] = true;
+      auto best = index.best(query, {}, testing::archspec());
+      return best ? text_of(std::vector{*best}) : "none";
     });
     return texts;
   }

@@ -238,11 +238,11 @@ TEST_F(IndexTest, AReaderNeedsAnIndexAndChangesNothing) {
 
 TEST_F(IndexTest, RefusesANewerFormatNamingBoth) {
   open().publish({image("a", "one")}, {}, kNow, "");
-  sql("PRAGMA user_version = 4");
+  sql("PRAGMA user_version = 5");
   for (auto mode : {Index::Mode::read, Index::Mode::write}) {
     Error error = error_of([&] { open(mode); });
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 4, this kiln knows formats up to 3; "
+    EXPECT_EQ(error.format(), fmt::format("error: {}/index.db has format 5, this kiln knows formats up to 4; "
                                           "use the newer kiln that wrote it",
                                           folder.path().string()));
   }

@@ -1,0 +1,199 @@
+#include "registry/best_image.h"
+
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+#include "registry/index_mended.h"
+#include "registry/ranking.h"
+#include "registry/select_clauses.h"
+
+namespace kiln {
+namespace {
+
+struct Choice {
+  ImageRecord part;
+  bool suits = false;
+};
+
+struct Place {
+  bool runs = false;
+  CodeFit code;
+};
+
+struct Contender {
+  const Choice* choice;
+  const Place* place;
+  TagRow tag;
+};
+
+class BestImage {
+ public:
+  BestImage(IndexState& state, const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
+      : state_(state),
+        query_(query),
+        host_(host),
+        judge_(query, host, cpus),
+        ranker_(query, host, cpus),
+        version_is_application_(!query.selectors.contains("library") &&
+                                !query.selectors.contains("compiler")) {}
+
+  std::optional<RawEntry> find() {
+    const Asked asked = asked_for(state_, {});
+    if (!asked.live || asked.number < 0) return std::nullopt;
+    for (const ApplicationRow& row : state_.applications(asked.current))
+      if (row.application == lower_case(query_.application)) contend(row);
+    if (contenders_.empty()) return std::nullopt;
+    return raw_entry(state_, std::move(best().tag));
+  }
+
+ private:
+  void contend(const ApplicationRow& application) {
+    for (const ChoiceRow& row : state_.choices_of(application)) {
+      if (!may_suit(row)) continue;
+      const Choice& choice = choice_of(row.choice);
+      if (!choice.suits) continue;
+      for (TagRow& tag : state_.tags_of(row)) {
+        if (tag.lost || !tag.tagged.retired.empty()) continue;
+        if (tag.tagged.failing && !query_.allow_failing) continue;
+        const Place& place = place_of(tag.place);
+        if (place.runs) contenders_.push_back({&choice, &place, std::move(tag)});
+      }
+    }
+  }
+
+  // By the words of its profile that its row has: most choices are sorted out without their profile.
+  bool may_suit(const ChoiceRow& row) {
+    ImageRecord part;
+    part.optimised = row.optimised;
+    if (!row.external) part.manifest = Digest::of(row.version);  // any one
+    if (!judge_.suits(About::build, part)) return false;
+    if (!once(compilers_, row.compilers, [&] {
+          for (const std::string& name : words_from(row.compilers))
+            part.components.push_back({"compiler", name, {}, "", false});
+          return judge_.suits(About::compilers, part);
+        }))
+      return false;
+    return !version_is_application_ || once(versions_, row.version, [&] {
+      if (!row.version.empty()) part.version = Version(row.version);
+      return judge_.suits(About::version, part);
+    });
+  }
+
+  template <typename Find>
+  static bool once(std::map<std::string, bool>& known, const std::string& key, Find find) {
+    auto [at, is_new] = known.try_emplace(key, false);
+    if (is_new) at->second = find();
+    return at->second;
+  }
+
+  ImageRecord part_of(std::int64_t number) {
+    const auto profile = state_.profile(number);
+    if (!profile) throw DamagedDatabase("the index is damaged: a profile is missing");
+    return image_record_from_json(parse_own(profile->text, "index.db").root());
+  }
+
+  const Choice& choice_of(std::int64_t number) {
+    auto [at, is_new] = choices_.try_emplace(number);
+    if (!is_new || number == 0) return at->second;
+    at->second.part = part_of(number);
+    at->second.suits = true;
+    for (About about : {About::version, About::build, About::compilers, About::method, About::contents})
+      at->second.suits = at->second.suits && judge_.suits(about, at->second.part);
+    return at->second;
+  }
+
+  const Place& place_of(std::int64_t number) {
+    auto [at, is_new] = places_.try_emplace(number);
+    if (!is_new) return at->second;
+    const ImageRecord part = part_of(number);
+    at->second.runs = judge_.runs(part);
+    if (at->second.runs) at->second.code = ranker_.code(part);
+    return at->second;
+  }
+
+  // Of the contenders that were measured: the entries must stay while the speeds are used.
+  std::map<const Contender*, Speed> speeds() {
+    if (!host_.known) return {};
+    std::map<const IndexEntry*, const Contender*> measured;
+    std::vector<const IndexEntry*> entries;
+    for (const Contender& contender : contenders_) {
+      if (!contender.tag.measured) continue;
+      entries_.push_back(parsed(raw_entry(state_, contender.tag)));
+      entries.push_back(&entries_.back());
+      measured.emplace(entries.back(), &contender);
+    }
+    std::map<const Contender*, Speed> speeds;
+    for (const auto& [entry, speed] : comparable_speeds(entries, query_.workload, &host_.description))
+      speeds.emplace(measured.at(entry), speed);
+    return speeds;
+  }
+
+  Contender& best() {
+    const std::map<const Contender*, Speed> measured = speeds();
+    std::vector<Contender*> equals;
+    Standing standing;
+    for (Contender& contender : contenders_) {
+      auto speed = measured.find(&contender);
+      Standing here =
+          ranker_.standing(contender.choice->part, contender.place->code,
+                           speed == measured.end() ? Speed{} : speed->second, contender.tag.tagged.stale);
+      const auto order = equals.empty() ? std::strong_ordering::less : difference(here, standing).order;
+      if (std::is_gt(order)) continue;
+      if (std::is_lt(order)) {
+        equals.clear();
+        standing = here;
+      }
+      equals.push_back(&contender);
+    }
+    return *(equals.size() == 1 ? equals.front() : first_by_name(equals));
+  }
+
+  // Only the record of a mapping has its name.
+  Contender* first_by_name(const std::vector<Contender*>& equals) {
+    std::map<std::tuple<std::string, std::string, Digest>, Contender*> names;
+    for (Contender* contender : equals) {
+      const TagRow& tag = contender->tag;
+      if (!contender->choice->part.external()) {
+        names.emplace(
+            std::tuple(tag.name.first + ":" + tag.name.second, "", Digest::from_hex(tag.tagged.image)),
+            contender);
+        continue;
+      }
+      const IndexEntry entry = parsed(raw_entry(state_, tag));
+      names.emplace(std::tuple(entry.image.name(), entry.image.code, entry.image.manifest), contender);
+    }
+    return names.begin()->second;
+  }
+
+  IndexState& state_;
+  const ImageQuery& query_;
+  const Host& host_;
+  Judge judge_;
+  Ranker ranker_;
+  bool version_is_application_;  // and not that of something that it stands beside
+  std::map<std::string, bool> compilers_, versions_;
+  std::map<std::int64_t, Choice> choices_;
+  std::map<std::int64_t, Place> places_;
+  std::deque<Contender> contenders_;
+  std::deque<IndexEntry> entries_;
+};
+
+}  // namespace
+
+std::optional<RawEntry> best_image(IndexState& state, const ImageQuery& query, const Host& host,
+                                   const Microarchitectures& cpus) {
+  return BestImage(state, query, host, cpus).find();
+}
+
+std::optional<IndexEntry> Index::best(const ImageQuery& query, const Host& host,
+                                      const Microarchitectures& cpus) const {
+  return mended([&]() -> std::optional<IndexEntry> {
+    Transaction transaction(state_->database, Database::Access::read);
+    const auto raw = best_image(*state_, query, host, cpus);
+    return raw ? std::optional(parsed(*raw)) : std::nullopt;
+  });
+}
+
+}  // namespace kiln
