@@ -11,7 +11,8 @@ namespace kiln {
 struct QuestionHost {
   Host host;
   bool here = false;   // it is this machine, and nobody said so
-  std::string note{};  // a line for people, where this machine was not taken; "" mostly
+  std::string note{};  // a line for people, where the document's machines are not known, or this one was not
+                       // taken; "" mostly
 };
 
 // `option` is what --host says: a file, "-" for stdin, "here", "any", or the name of a target; "" = nothing
