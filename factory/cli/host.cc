@@ -80,7 +80,7 @@ CLI::App* add_host(CLI::App& app, Invocation& invocation) {
     Json host = to_json(detect_host(invocation.files, invocation.cpus()));
     for (const std::string& assignment : *assignments) set(host, assignment);
     const JsonDocument document = JsonDocument::parse(host.dump(), "kiln host");
-    print_json(to_json(read_host(document.root(), invocation.cpus())));
+    print_members(to_json(read_host(document.root(), invocation.cpus())));
   });
   return command;
 }

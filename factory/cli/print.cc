@@ -24,6 +24,14 @@ void print_document(std::string_view json) { print_text(printable_dump(json)); }
 
 void print_json(const Json& document, int indent) { print_bytes(printable_json(document, indent) + "\n"); }
 
+void print_members(const Json& object) {
+  std::string text = "{";
+  for (const auto& [key, value] : object.items())
+    text += fmt::format("{}\n  {}: {}", text.size() == 1 ? "" : ",", printable_json(key, -1),
+                        printable_json(value, -1));
+  print_bytes(text + (text.size() == 1 ? "}\n" : "\n}\n"));
+}
+
 void tell(std::string_view line) {
   const std::string text = without_controls(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);

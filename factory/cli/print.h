@@ -15,6 +15,7 @@ namespace kiln {
 // Each throws Error(store) when stdout cannot be written to; std::system_error(EPIPE) when nobody reads it.
 void print_text(std::string_view text);                 // without_controls()
 void print_json(const Json& document, int indent = 2);  // printable_json(), and a newline
+void print_members(const Json& object);                 // a member a line, whatever is in it
 void print_document(std::string_view json);             // JSON as text, wherever it came from
 void print_bytes(std::string_view bytes);               // a file whose bytes are the answer
 
