@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "registry/speed_classes.h"
+
 namespace kiln {
 namespace {
 
@@ -86,25 +88,16 @@ bool before(const Measurement& a, const Measurement& b) {
   return std::pair(a.low, a.high) < std::pair(b.low, b.high);
 }
 
-bool overlap(const Measurement& a, const Measurement& b) { return a.low <= b.high && b.low <= a.high; }
-
-// All that overlap with the fastest are as fast as it; the fastest of the rest begins the next class.
 void classify(std::map<const IndexEntry*, Speed>& speeds) {
   std::vector<Speed*> order;
   for (auto& [entry, speed] : speeds) order.push_back(&speed);
   std::stable_sort(order.begin(), order.end(),
                    [](const Speed* a, const Speed* b) { return before(*a->measured, *b->measured); });
-  for (int speed_class = 0; !order.empty(); ++speed_class) {
-    const Measurement& fastest = *order.front()->measured;
-    std::vector<Speed*> rest;
-    for (Speed* speed : order) {
-      if (speed == order.front() || overlap(fastest, *speed->measured))
-        speed->speed_class = speed_class;
-      else
-        rest.push_back(speed);
-    }
-    order = std::move(rest);
-  }
+  std::vector<Quartiles> fastest_first;
+  fastest_first.reserve(order.size());
+  for (const Speed* speed : order) fastest_first.push_back({speed->measured->low, speed->measured->high});
+  const std::vector<int> classes = speed_classes(fastest_first);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i]->speed_class = classes[i];
 }
 
 }  // namespace
