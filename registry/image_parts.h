@@ -9,7 +9,7 @@ namespace kiln {
 // Each is a record of which the rest is missing, but for `manifest`, which is not the image's: its being
 // there says that the image was built here.
 
-// Application, version, method, optimised, components, selectors.
+// Application, version, method, optimised, components, selectors, and whether it was tested, not by what.
 ImageRecord choice_part(const ImageRecord& image);
 // Targets, what is needed of a host, what of the evidence may refuse one, and whether there is a SIF. Files
 // that show a finding are left out: they differ, and only an explanation names them.

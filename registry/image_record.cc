@@ -46,6 +46,11 @@ const Attachment* ImageRecord::attachment(std::string_view kind) const {
 
 std::string ImageRecord::name() const { return external() ? reference : repository + ":" + tag; }
 
+std::string ImageRecord::why_untested() const {
+  if (external()) return "a mapping: it was neither built nor tested here";
+  return tests ? tests->why_untested() : "";
+}
+
 std::string ImageRecord::sif_name() const { return repository + "_" + tag + ".sif"; }
 
 Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
@@ -113,6 +118,7 @@ Json to_json(const ImageRecord& record) {
   put(json, "layout", record.layout);
   put(json, "created", record.created);
   if (!record.evidence.empty()) json["evidence"] = to_json(record.evidence);
+  if (record.tests) json["tests"] = to_json(*record.tests);
   Json attachments = Json::array();
   for (const auto& attachment : record.attachments) attachments.push_back(to_json(attachment));
   put(json, "attachments", attachments);
@@ -156,10 +162,11 @@ EvidenceRecord evidence_record_from_json(const JsonNode& node) {
 }
 
 ImageRecord image_record_from_json(const JsonNode& node) {
-  node.allow_only({"manifest",   "reference", "code",         "repository",  "tag",      "immutable_tag",
-                   "key",        "cell",      "application",  "version",     "method",   "optimised",
-                   "components", "cpu",       "accelerators", "selectors",   "labels",   "size",
-                   "layout",     "created",   "evidence",     "attachments", "requires", "facts"});
+  node.allow_only({"manifest",      "reference",   "code",       "repository",  "tag",
+                   "immutable_tag", "key",         "cell",       "application", "version",
+                   "method",        "optimised",   "components", "cpu",         "accelerators",
+                   "selectors",     "labels",      "size",       "layout",      "created",
+                   "evidence",      "attachments", "requires",   "facts",       "tests"});
   ImageRecord record;
   record.manifest = digest_at(node, "manifest");
   record.reference = text_at(node, "reference");
@@ -187,6 +194,7 @@ ImageRecord image_record_from_json(const JsonNode& node) {
   record.layout = text_at(node, "layout");
   record.created = text_at(node, "created");
   if (auto evidence = node.find("evidence")) record.evidence = evidence_record_from_json(*evidence);
+  if (auto tests = node.find("tests")) record.tests = tests_record_from_json(*tests);
   if (auto attachments = node.find("attachments")) {
     for (const auto& attachment : attachments->items())
       record.attachments.push_back(attachment_from_json(attachment));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "oci/referrer.h"
 #include "registry/host_description.h"
 #include "registry/host_needs.h"
+#include "registry/tests_record.h"
 
 namespace kiln {
 
@@ -69,12 +71,15 @@ struct ImageRecord {
   std::string layout;                          // OCI image layout folder, relative to the state folder
   std::string created;                         // RFC 3339
   EvidenceRecord evidence;
+  std::optional<TestsRecord> tests{};  // nullopt: a mapping, or a record of before they were kept
   std::vector<Attachment> attachments;
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
   std::string sif_name() const;  // `<repository>_<tag>.sif`, as MODAK's $SINGULARITY_DIR has it
   bool external() const { return manifest.empty(); }
+  // "its recipes have no test"; "" where it was tested where it was built, or nobody knows.
+  std::string why_untested() const;
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
   // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
   // record.

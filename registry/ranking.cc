@@ -76,7 +76,7 @@ Standing Ranker::standing(const ImageRecord& choice, const CodeFit& code, const 
   standing.stock = query_->opt_build.value_or(false) && !choice.optimised;
   standing.code = code;
   standing.version = &choice.version;
-  standing.doubtful = stale || choice.external();
+  standing.doubtful = stale || !choice.why_untested().empty();
   return standing;
 }
 

@@ -72,7 +72,9 @@ std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
 }
 
 std::string state_text(const IndexEntry& entry) {
-  return entry.stale ? "is stale" : "is a mapping, and not tested here";
+  if (entry.stale) return "is stale";
+  if (entry.image.external()) return "is a mapping, and not tested here";
+  return "is untested here: " + entry.image.why_untested();
 }
 
 std::string preference_reason(const Ranked& winner, const Ranked& next) {
@@ -137,7 +139,8 @@ std::vector<std::string> reasons_for(const std::vector<Ranked>& ranked, const Ho
   if (entry.failing)
     reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
   if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
-  if (entry.image.external()) reasons.push_back("a mapping: it was neither built nor tested here");
+  if (std::string why = entry.image.why_untested(); !why.empty())
+    reasons.push_back((entry.image.external() ? "" : "untested here: ") + why);
   return reasons;
 }
 

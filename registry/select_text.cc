@@ -12,6 +12,7 @@ Json candidate_json(const Candidate& candidate) {
   const ImageRecord& image = candidate.entry->image;
   Json json = {{"name", image.name()}, {"stale", candidate.entry->stale}};
   if (candidate.entry->failing) json["failing"] = true;
+  if (std::string why = image.why_untested(); !why.empty()) json["untested"] = why;
   if (image.external()) {
     json["reference"] = image.reference;
     json["code"] = image.code;

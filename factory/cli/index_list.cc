@@ -43,6 +43,7 @@ ListValues states_of(const IndexEntry& entry) {
   if (entry.failing) values.emplace_back("failing");
   if (!entry.retired.empty()) values.emplace_back("retired");
   if (values.empty()) values.emplace_back("good");
+  if (!entry.image.why_untested().empty()) values.emplace_back("untested");  // good, perhaps: nobody tried
   return values;
 }
 
@@ -132,10 +133,16 @@ std::string speeds_text(const IndexEntry& entry) {
   return text;
 }
 
+// Mappings all are.
+std::string untested_word(const ImageRecord& image) {
+  return image.external() || image.why_untested().empty() ? "" : " (untested)";
+}
+
 void print_list(const std::vector<IndexEntry>& entries) {
   Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
   for (const IndexEntry& entry : entries)
     table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
+                   untested_word(entry.image) +
                    (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
                entry.image.cpu, entry.image.manifest.hex().substr(0, 12),
                entry.image.size == 0 ? "" : fmt::format("{} MB", entry.image.size / 1'000'000),
@@ -167,6 +174,7 @@ Json entry_json(const IndexEntry& entry) {
   json["stale"] = entry.stale;
   if (entry.failing) json["failing"] = true;
   if (!entry.retired.empty()) json["retired"] = entry.retired;
+  if (std::string why = entry.image.why_untested(); !why.empty()) json["untested"] = why;
   if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
   json["measurements"] = Json::array();
   for (const Measurement& measurement : entry.measurements)
@@ -182,7 +190,7 @@ void add_index_list(CLI::App& index, Invocation& invocation) {
       ->add_option(
           "pattern", request->patterns,
           "only these: globs over names, or application=, version=, target=, state= (stale, failing, "
-          "retired, good) or matrix= with a glob")
+          "retired, good; untested) or matrix= with a glob")
       ->type_name("PATTERN");
   command->add_option("--limit", request->limit, "no more than so many, and say how many there are")
       ->type_name("N")

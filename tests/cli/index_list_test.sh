@@ -26,6 +26,7 @@ equals "$(names '*image-1?')" '10 11'
 equals "$(names code-3 code-5)" '3 5'
 equals "$(names state=retired)" 4
 equals "$(names application=pytorch state=good)" '0 2 6 8 10'
+equals "$(names application=pytorch state=untested)" '0 2 4 6 8 10' # others made them
 equals "$(names --snapshot 1 state=good application=pytorch)" '0 2 4 6 8 10'
 
 # A bound, and what it leaves out.

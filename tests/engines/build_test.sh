@@ -116,6 +116,22 @@ holds "$out" 'nothing to do'
 expect 0 "$KILN" publish -f "$matrix"
 expect 0 "$KILN" select --dsl ask.json
 
+# 5b. What a test could not try here is known of the image, and asks nobody to build it again.
+expect 0 "$KILN" index list --format json
+equals "$(json '{bool(image["tests"]["passed"]) and "not_run" not in image["tests"] and "untested" not in image for image in it}')" '{True}'
+# shellcheck disable=SC2016
+echo 'echo "$said, not run: there is no GPU here; one shell"' >>tiny/recipes/framework/hello/smoke.sh
+expect 0 "$KILN" build -f "$matrix" version=2.1
+expect 0 "$KILN" publish -f "$matrix" version=2.1
+expect 0 "$KILN" select --dsl ask.json --explain
+holds "$out" 'untested here: the test of hello 2.1 (distro) was not run in full: there is no GPU here'
+expect 0 "$KILN" index list state=untested --format json
+equals "$(json '{image["version"] for image in it}')" "{'2.1'}"
+expect 0 "$KILN" index list state=untested
+holds "$out" ' (untested) '
+rm -rf tiny && cp -r "$tiny" tiny
+expect 0 "$KILN" publish -f "$matrix"
+
 # 6. Killed at a random moment, again and again: the next run goes on, and what was there stays whole.
 rm -rf tiny && cp -r "$tiny" tiny
 for moment in 0.2 0.5 0.9 1.4 2.0; do

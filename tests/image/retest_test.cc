@@ -120,5 +120,28 @@ TEST_F(Retest, DamageAndANewTestGoTogether) {
   EXPECT_EQ(standing(0).state, CellState::built);
 }
 
+// What a test could not try where it ran is known of the image, until it is tried somewhere.
+TEST_F(Retest, TheIndexKnowsWhatWasTested) {
+  auto tests = [&] {
+    return Index::open(small.state.root(), Index::Mode::read).entries().at(0).image.tests.value();
+  };
+  EXPECT_EQ(tests(), (TestsRecord{{"hello 1 (distro)"}, {}}));
+  small.change_test("try harder");
+  small.said = "hello 1, not run: there is no GPU here; two threads";
+  small.build();
+  EXPECT_TRUE(small.publish().is_new);
+  EXPECT_EQ(tests(), (TestsRecord{{}, {{"hello 1 (distro)", "there is no GPU here"}}}));
+  EXPECT_FALSE(small.publish().is_new);
+  const fs::path record = small.state.test(small.plan.steps().hex(small.plan.image(0).tests().at(0)));
+  small.files.write(record, "{");
+  small.publish();
+  EXPECT_EQ(tests(), (TestsRecord{{}, {{"hello 1 (distro)", "its record is damaged"}}}));
+  fs::remove(record);
+  small.said = "hello 1 ran on a GPU";
+  small.build();
+  small.publish();
+  EXPECT_EQ(tests(), (TestsRecord{{"hello 1 (distro)"}, {}}));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "image/build/tested.h"
 #include "image/state/record_files.h"
 #include "image/state/sif_folder.h"
 #include "image/state/state_names.h"
@@ -32,6 +33,7 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   for (std::uint32_t number : images) {
     const ResolvedImage image = plan.image(number);
     auto record = names.is_built(image, plan.steps()) ? reader.image(image.record_name()) : std::nullopt;
+    if (record) record->tests = tests_of(image, plan.steps(), reader);
     if (record)
       records.push_back(std::move(*record));
     else if (names.is_failing(image, plan.steps()))

@@ -26,7 +26,7 @@ class Order:
             self.gpu(image),
             self.cpu(image),
             facts.newest_first(image.version),
-            image.stale or image.mapping,
+            image.stale or image.untested,
             image.name, image.code, image.digest,
         )
 

@@ -30,6 +30,8 @@ class Image:
         self.exceeding = _exceeding(evidence, self.cpu)
         self.found = evidence.get("gpu", [])
         self.stale, self.failing, self.retired = row["stale"], row["failing"], row["retired"]
+        tests = record.get("tests", {"passed": [""]})  # of before it was kept: not known, as good as tested
+        self.untested = self.mapping or bool(tests.get("not_run")) or not tests.get("passed")
         self.measurements = row["measurements"]
 
     def found_of(self, vendor):

@@ -231,8 +231,19 @@ def _sif(world, row):
 
 
 def _state(world, row):
-    what = world.dice.choice(["stale", "stale", "failing", "retired"])
+    what = world.dice.choice(["stale", "stale", "failing", "retired", "tests", "tests"])
+    if what == "tests":
+        if "reference" not in row["image"]:
+            _tests(world, row)
+        return
     row[what] = ("" if row[what] else "withdrawn") if what == "retired" else not row[what]
+
+
+def _tests(world, row):
+    """All that they try, some of it, nothing, or of before it was kept."""
+    passed, not_run = ["base 1 (distro)"], {"framework 2 (pip)": "there is no GPU here"}
+    _put(row["image"], "tests", world.dice.choice([
+        None, {"passed": []}, {"passed": passed}, {"passed": passed, "not_run": not_run}, {"passed": [], "not_run": not_run}]))
 
 
 def _measured(world, row):
@@ -259,5 +270,6 @@ CHANGES, WEIGHTS, LOOSE = zip(
 
 def _without_new_keys(row):
     row["image"].pop("requires", None)
+    row["image"].pop("tests", None)
     for key in ("exceeding", "shown_by"):
         row["image"].get("evidence", {}).pop(key, None)

@@ -1,0 +1,14 @@
+// What the tests of an image proved, for its record in the index.
+#pragma once
+
+#include "image/state/record_files.h"
+#include "registry/image_record.h"
+#include "resolve/resolve.h"
+
+namespace kiln {
+
+// By the records of the tests that its recipes have by now. REQUIRES: it is built (StateNames::is_built), so
+// that they were all passed.
+TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const RecordReader& reader);
+
+}  // namespace kiln
