@@ -40,8 +40,9 @@ struct Host {
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
                        const Microarchitectures& cpus);
 
-Json to_json(const Selection& selection);
+// `limit`: no more than so many others that qualify, misses, and reasons of these; 0: all.
+Json to_json(const Selection& selection, std::size_t limit = 0);
 // The text of `--explain`.
-std::string explain(const Selection& selection);
+std::string explain(const Selection& selection, std::size_t limit = 0);
 
 }  // namespace kiln

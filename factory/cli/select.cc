@@ -23,6 +23,7 @@ struct SelectOptions {
   std::string host;
   std::string format = "tag";
   std::int64_t snapshot = 0;
+  std::size_t limit = 20;  // of each kind of others that are told
   bool explain = false;
   bool json = false;
   bool allow_failing = false;
@@ -91,9 +92,9 @@ std::string hint_without_images(const ImageQuery& query, const Applications& oth
   return near.empty() ? hint : hint + "; " + near;
 }
 
-Json json_answer(const Selection& selection, const DslReading& reading, const std::string& answer,
-                 const Applications& others) {
-  Json json = to_json(selection);
+Json json_answer(const Selection& selection, std::size_t limit, const DslReading& reading,
+                 const std::string& answer, const Applications& others) {
+  Json json = to_json(selection, limit);
   json["other_applications"] = others;
   json["notes"] = Json::array();
   for (const DslNote& note : reading.notes) json["notes"].push_back(text_of(note));
@@ -121,6 +122,8 @@ Selection winner_alone(const Index& index, const ImageQuery& query, const Host& 
 
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
+  if (command.count("--limit") > 0 && !options.explain && !options.json)
+    throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
   if (options.dsl == "-" && options.host == "-")
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
   auto document = read_named(options.dsl, invocation.files);
@@ -160,9 +163,9 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     damaged = error;
   }
   if (options.json)
-    print_json(json_answer(selection, reading, answer, others));
+    print_json(json_answer(selection, options.limit, reading, answer, others));
   else if (options.explain)
-    print_text(explain(selection) + text_of(others));
+    print_text(explain(selection, options.limit) + text_of(others));
   if (!selection.winner) throw no_match(selection, hint_without_images(reading.query, others), host.here);
   if (damaged) throw Error(*damaged);
   if (!options.json && !options.explain) say("{}\n", answer);
@@ -195,6 +198,12 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
                     "answer although a key is unknown where images are chosen: a note instead of an error");
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
+  command
+      ->add_option("--limit", options->limit,
+                   "of --explain and --json: no more than so many other images of a kind, 0 for all")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
   command->footer(
       "kiln select --dsl matrix/dsl/optimised.json\n"
       "kiln select --dsl - --host node.json --format sif <job.json\n"
