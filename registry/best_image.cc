@@ -34,8 +34,9 @@ class BestImage {
       : state_(state),
         query_(query),
         host_(host),
-        judge_(query, host, cpus),
-        ranker_(query, host, cpus),
+        known_(known_host(host.description, host.known, cpus)),
+        judge_(query, known_, cpus),
+        ranker_(query, known_, cpus),
         version_is_application_(!query.selectors.contains("library") &&
                                 !query.selectors.contains("compiler")) {}
 
@@ -170,6 +171,7 @@ class BestImage {
   IndexState& state_;
   const ImageQuery& query_;
   const Host& host_;
+  std::optional<KnownHost> known_;
   Judge judge_;
   Ranker ranker_;
   bool version_is_application_;  // and not that of something that it stands beside

@@ -111,6 +111,10 @@ Direction direction_of(std::string_view unit) {
   return Direction::unknown;
 }
 
+bool is_comparable(const IndexEntry& entry, const HostDescription& here) {
+  return !comparable({&entry}, "", here).empty();
+}
+
 std::map<const IndexEntry*, Speed> comparable_speeds(const std::vector<const IndexEntry*>& entries,
                                                      const std::string& workload,
                                                      const HostDescription* here) {

@@ -21,6 +21,9 @@ struct Speed {
   int speed_class = 0;  // 0: as fast as the fastest
 };
 
+// Whether a speed of this image compares with `here` at all, whatever the workload.
+bool is_comparable(const IndexEntry& entry, const HostDescription& here);
+
 // Of images that qualify, those that were measured where it compares with `here`; nullptr: no host is known,
 // and nothing compares. `workload` "" is any.
 std::map<const IndexEntry*, Speed> comparable_speeds(const std::vector<const IndexEntry*>& entries,

@@ -194,6 +194,12 @@ KnownHost::KnownHost(const HostDescription& description, const Microarchitecture
       glibc_(leading_version(description.glibc)),
       mpi_(mpi_library(description.mpi)) {}
 
+std::optional<KnownHost> known_host(const HostDescription& description, bool known,
+                                    const Microarchitectures& cpus) {
+  if (!known || cpus.find(description.cpu) == nullptr) return std::nullopt;
+  return KnownHost(description, cpus);
+}
+
 std::vector<std::string> KnownHost::gpus(const std::string& vendor) const {
   std::set<std::string> gpus;
   for (const std::string& accelerator : description_->accelerators)

@@ -32,6 +32,10 @@ class KnownHost {
   MpiLibrary mpi_;
 };
 
+// nullopt: nothing is known of it, or of its processor.
+std::optional<KnownHost> known_host(const HostDescription& description, bool known,
+                                    const Microarchitectures& cpus);
+
 // An image as the clauses ask for it.
 struct ImageOnHost {
   const ImageRecord& image;

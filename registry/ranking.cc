@@ -43,20 +43,20 @@ Difference difference(const Standing& a, const Standing& b) {
   return {std::strong_ordering::equal, Preference::name};
 }
 
-Ranker::Ranker(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
-    : query_(&query), cpus_(&cpus), any_release_(query.version.names_pre_release()) {
-  if (host.known && cpus.find(host.description.cpu) != nullptr) {
-    known_.emplace(host.description, cpus);
-  } else if (cpus.find(query.cpu) != nullptr) {
-    asked_.cpu = query.cpu;
-    cpu_.emplace(asked_, cpus);
-  }
+Ranker::Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
+    : query_(&query),
+      cpus_(&cpus),
+      any_release_(query.version.names_pre_release()),
+      known_(host ? &*host : nullptr) {
+  if (known_ != nullptr || cpus.find(query.cpu) == nullptr) return;
+  asked_.cpu = query.cpu;
+  cpu_.emplace(asked_, cpus);
 }
 
 CodeFit Ranker::code(const ImageRecord& place) const {
   CodeFit fit;
   const Microarchitecture* target = cpus_->find(place.cpu);
-  const HostCpu* cpu = known_ ? &known_->cpu() : cpu_ ? &*cpu_ : nullptr;
+  const HostCpu* cpu = known_ != nullptr ? &known_->cpu() : cpu_ ? &*cpu_ : nullptr;
   if (query_->acc_type.empty()) fit.accelerators = place.accelerators.size();
   if (cpu != nullptr)
     fit.cpu = target == nullptr ? CpuFit{} : cpu->fit(*target);
@@ -87,7 +87,8 @@ CpuReach Ranker::reach(const ImageRecord& image, const Microarchitecture& target
 
 GpuFit Ranker::gpu(const ImageRecord& image, const Microarchitecture* target) const {
   const GpuFit unnamed{GpuFit::Level::unnamed, 0};
-  if (known_) return gpu_fit(ImageOnHost{image, target, *known_, query_->acc_type}).value_or(unnamed);
+  if (known_ != nullptr)
+    return gpu_fit(ImageOnHost{image, target, *known_, query_->acc_type}).value_or(unnamed);
   if (query_->gpu.empty()) return unnamed;
   auto [vendor, code] = asked_gpu(query_->gpu);
   return gpu_fit(image, vendor, code);
@@ -110,7 +111,8 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
   entries.reserve(qualifying.size());
   for (const Candidate& candidate : qualifying) entries.push_back(candidate.entry);
   auto speeds = comparable_speeds(entries, query.workload, host.known ? &host.description : nullptr);
-  const Ranker ranker(query, host, cpus);
+  const std::optional<KnownHost> known = known_host(host.description, host.known, cpus);
+  const Ranker ranker(query, known, cpus);
   std::vector<Ranked> ranked;
   ranked.reserve(qualifying.size());
   for (Candidate& candidate : qualifying) {

@@ -71,7 +71,7 @@ Difference difference(const Standing& a, const Standing& b);
 // outlive it.
 class Ranker {
  public:
-  Ranker(const ImageQuery& query, const Host& host, const Microarchitectures& cpus);
+  Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
   // Each takes a record, or the part of one that it is about (image_parts.h).
   CodeFit code(const ImageRecord& place) const;
   Standing standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, bool stale) const;
@@ -86,7 +86,7 @@ class Ranker {
   bool any_release_;
   // The processor and the GPUs that code is to be good for: the host's, or where there is none those that the
   // question names.
-  std::optional<KnownHost> known_;
+  const KnownHost* known_;  // nullptr: nothing is known of it
   HostDescription asked_;
   std::optional<HostCpu> cpu_;
 };

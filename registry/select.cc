@@ -178,7 +178,8 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
                        const Microarchitectures& cpus) {
   std::vector<Candidate> qualifying;
   std::vector<Candidate> failing;
-  Judge judge(query, host, cpus);
+  const std::optional<KnownHost> known = known_host(host.description, host.known, cpus);
+  const Judge judge(query, known, cpus);
   for (const auto& entry : entries) {
     Judgement judgement = judge(entry.image);
     if (judgement.failed.empty() && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;

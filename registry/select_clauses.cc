@@ -195,9 +195,8 @@ std::pair<std::string, std::string> asked_gpu(const std::string& text) {
   return {vendor.starts_with("gfx") ? "amd" : "nvidia", vendor};
 }
 
-Judge::Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
-    : query_(&query), cpus_(&cpus) {
-  if (host.known && cpus.find(host.description.cpu) != nullptr) host_.emplace(host.description, cpus);
+Judge::Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
+    : query_(&query), cpus_(&cpus), host_(host ? &*host : nullptr) {
   asked_.cpu = query.cpu;
   if (query.cpu.empty()) return;
   if (cpus.find(query.cpu) == nullptr)
@@ -207,13 +206,13 @@ Judge::Judge(const ImageQuery& query, const Host& host, const Microarchitectures
 }
 
 JudgedImage Judge::judged(const ImageRecord& image) const {
-  return {*query_, image, cpus_->find(image.cpu), host_ ? &*host_ : nullptr,
-          asked_cpu_ ? &*asked_cpu_ : nullptr};
+  return {*query_, image, cpus_->find(image.cpu), host_, asked_cpu_ ? &*asked_cpu_ : nullptr};
 }
 
 // Those about the host; `met` is raised by each that holds.
 std::string Judge::host_clauses(const JudgedImage& c, int& met) const {
-  return host_ ? host_refusal({c.image, c.target, *host_, query_->acc_type}, met) : nowhere_refusal(c.image);
+  return host_ != nullptr ? host_refusal({c.image, c.target, *host_, query_->acc_type}, met)
+                          : nowhere_refusal(c.image);
 }
 
 Judgement Judge::operator()(const ImageRecord& image) const {
@@ -221,7 +220,7 @@ Judgement Judge::operator()(const ImageRecord& image) const {
   Judgement judgement{0, asked_family_clause(c), false};
   if (!judgement.failed.empty()) return judgement;
   judgement.failed = host_clauses(c, judgement.met);
-  judgement.host_refuses = host_ && !judgement.failed.empty();
+  judgement.host_refuses = host_ != nullptr && !judgement.failed.empty();
   if (!judgement.failed.empty()) return judgement;
   judgement.met = 1 + kHostClauses;
   for (const Clause& clause : kQuestionClauses) {

@@ -28,7 +28,7 @@ struct JudgedImage;
 class Judge {
  public:
   // Throws Error(input) when the query names a microarchitecture that archspec does not know.
-  Judge(const ImageQuery& query, const Host& host, const Microarchitectures& cpus);
+  Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
   Judgement operator()(const ImageRecord& image) const;
   // The same, of a part of a record (image_parts.h), without the words: the question's clauses about one
   // thing; and all clauses about where an image runs, those of the host among them.
@@ -41,7 +41,7 @@ class Judge {
 
   const ImageQuery* query_;
   const Microarchitectures* cpus_;
-  std::optional<KnownHost> host_;
+  const KnownHost* host_;  // nullptr: nothing is known of it
   HostDescription asked_;  // what the query says that the image must run on
   std::optional<HostCpu> asked_cpu_;
 };

@@ -6,8 +6,8 @@
 //   → {"answer": "repository:tag, or a mapping's reference", "code", "digest", "error"}; "" is no answer.
 // Of a case with "explain": true also "refused": {name: why}.
 //
-// Of every third world each is asked twice, of the entries and of an index that has them: two answers are an
-// error.
+// Each is asked of the entries and of a table of them, and in every third world of an index that has them:
+// two answers are an error.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +18,7 @@
 #include "base/effects.h"
 #include "base/error.h"
 #include "registry/best_image.h"
+#include "registry/image_table.h"
 #include "registry/index_writer.h"
 #include "registry/select.h"
 
@@ -84,8 +85,8 @@ class WorldIndex {
   IndexState state_;
 };
 
-Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, std::optional<WorldIndex>& index,
-               const Microarchitectures& cpus) {
+Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, const ImageTable& table,
+               std::optional<WorldIndex>& index, const Microarchitectures& cpus) {
   DslReading reading = read_dsl(JsonDocument::parse(node.at("dsl").value().dump(), "dsl"), kCompilers);
   refuse_lost_choices(reading);
   reading.query.allow_failing = node.at("allow_failing").boolean();
@@ -93,6 +94,12 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, std
   if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
   Selection selection = select_image(reading.query, entries, host, cpus);
   Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
+  const ImageTable::Image* found = TableAsker(table, host, cpus).best(reading.query);
+  if ((found != nullptr) != selection.winner.has_value() ||
+      (found != nullptr && (found->name != selection.winner->entry->image.name() ||
+                            found->code != selection.winner->entry->image.code ||
+                            found->manifest != selection.winner->entry->image.manifest)))
+    throw Error(ExitCode::store, "the table answers " + (found != nullptr ? found->name : "nothing"));
   if (index) {
     const auto best = index->best(reading.query, host, cpus);
     if (best.has_value() != selection.winner.has_value() ||
@@ -117,12 +124,13 @@ void answer_world(const std::string& line, bool of_index, const Microarchitectur
   JsonDocument world = JsonDocument::parse(line, "world");
   std::vector<IndexEntry> entries;
   for (const JsonNode& image : world.root().at("images").items()) entries.push_back(entry_from_json(image));
+  const ImageTable table(entries);
   std::optional<WorldIndex> index;
   if (of_index && fits_an_index(entries)) index.emplace(entries);
   for (const JsonNode& one : world.root().at("cases").items()) {
     Json json;
     try {
-      json = answer_to(one, entries, index, cpus);
+      json = answer_to(one, entries, table, index, cpus);
     } catch (const Error& error) {
       json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", error.what()}};
     }
