@@ -29,20 +29,55 @@ std::string family_of(const JsonNode& node) {
   return type == "power" ? "ppc64le" : "";
 }
 
+constexpr std::string_view kBehindScheme = "://";
+
+// The scheme that a hub's word stands for. MODAK's alias of the hub `docker` is docker.io.
+std::string scheme_of(const std::string& hub) { return hub == "docker.io" ? "docker" : hub; }
+
+bool is_host(const std::string& hub) {
+  return hub == "localhost" || (hub != "docker.io" && hub.find_first_of(".:/") != std::string::npos);
+}
+
+// A hub's word, or the host of a registry with what stands before its images; in small letters, "" for none.
+std::string hub_of(const JsonNode& mapping) {
+  auto node = present(mapping, "container_registry");
+  std::string hub = node ? lower_case(node->line_of_text()) : "";
+  while (hub.ends_with('/')) hub.pop_back();
+  if (hub.find(kBehindScheme) != std::string::npos || hub.find(' ') != std::string::npos)
+    node->fail(fmt::format("expected a hub or a registry's host, found '{}'", node->string()),
+               "such as docker, library or images.example.org:5000");
+  return hub;
+}
+
+// The name is the whole reference: then nothing else may say otherwise.
+std::string whole_reference(const JsonNode& name_node, std::size_t scheme_end, const std::string& type,
+                            const std::string& hub) {
+  const std::string name = name_node.string();
+  const std::string scheme = scheme_of(lower_case(name.substr(0, scheme_end)));
+  const std::string& said = hub.empty() ? type : hub;
+  if (!said.empty() && scheme_of(said) != scheme)
+    name_node.fail(
+        fmt::format("the name is of {}, and {} says {}", scheme,
+                    hub.empty() ? "container_type" : "container_registry", said),
+        fmt::format("write the name without '{}'", name.substr(0, scheme_end + kBehindScheme.size())));
+  return scheme + name.substr(scheme_end);
+}
+
 // MODAK's hub is a word of its own (`docker`, `library`) that becomes the scheme; a registry's host name
 // belongs to the image.
 std::string reference_of(const JsonNode& node) {
-  JsonNode name_node = node.at("container_name");
-  std::string name = name_node.line_of_text();
-  if (name.empty() || name.find(' ') != std::string::npos)
+  const JsonNode name_node = node.at("container_name");
+  const std::string name = name_node.line_of_text();
+  const std::size_t scheme_end = name.find(kBehindScheme);
+  if (name.empty() || name.find(' ') != std::string::npos || scheme_end == 0 || name.ends_with(kBehindScheme))
     name_node.fail("an image name is not empty and has no blanks");
-  auto type = present(node, "container_type");
-  std::string scheme = type ? lower_case(type->name()) : "docker";
-  auto registry = present(node, "container_registry");
-  std::string hub = registry ? lower_case(registry->line_of_text()) : "";
-  if (hub.empty() || hub == "docker.io") return scheme + "://" + name;
-  if (hub.find_first_of(".:/") != std::string::npos) return fmt::format("{}://{}/{}", scheme, hub, name);
-  return hub + "://" + name;
+  auto type_node = present(node, "container_type");
+  const std::string type = type_node ? lower_case(type_node->name()) : "";
+  const std::string hub = hub_of(node);
+  if (scheme_end != std::string::npos) return whole_reference(name_node, scheme_end, type, hub);
+  if (is_host(hub)) return fmt::format("{}://{}/{}", type.empty() ? "docker" : type, hub, name);
+  if (!hub.empty()) return scheme_of(hub) + "://" + name;
+  return (type.empty() ? "docker" : type) + "://" + name;
 }
 
 void read_target(const JsonNode& target, ImageRecord& record) {

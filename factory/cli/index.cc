@@ -48,9 +48,28 @@ const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::
   throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
 }
 
+// The same bits: of ours by their key, of others' by the reference that several mappings may have.
+bool is_same_image(const ImageRecord& a, const ImageRecord& b) {
+  if (a.external() || b.external()) return a.external() && b.external() && a.reference == b.reference;
+  return a.key.empty() ? a.identity() == b.identity() : a.key == b.key;
+}
+
+// Where a reference was asked for, and several mappings have it.
+void note_other_codes(const std::vector<IndexEntry>& entries, const ImageRecord& named,
+                      const std::string& asked, const Invocation& invocation) {
+  if (!named.external() || asked == named.code) return;
+  std::vector<std::string> codes;
+  for (const IndexEntry& entry : entries)
+    if (is_same_image(entry.image, named)) codes.push_back(entry.image.code);
+  if (codes.size() > 1)
+    invocation.note(fmt::format("note: {} are {}: {}; a code shows one of them",
+                                counted(codes.size(), "mapping"), named.reference, fmt::join(codes, ", ")));
+}
+
 void show(const IndexOptions& options, Invocation& invocation) {
   auto entries = invocation.index(Index::Mode::read).entries(chosen_snapshot(options));
   const IndexEntry& entry = find_named(entries, options.name);
+  note_other_codes(entries, entry.image, options.name, invocation);
   Json json = entry_json(entry);
   if (entry.image.attachment("sif") != nullptr)
     json["sif"] = sif_path(invocation.state(), entry.image).string();
@@ -71,10 +90,10 @@ void retire(const IndexOptions& options, Invocation& invocation) {
   std::vector<Digest> identities;
   std::string names;
   for (const IndexEntry& entry : entries) {
-    const bool same_bits = !named.key.empty() && entry.image.key == named.key;
-    if (!same_bits && entry.image.identity() != named.identity()) continue;
+    if (!is_same_image(entry.image, named)) continue;
     identities.push_back(entry.image.identity());
     names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.image.name());
+    if (entry.image.external()) names += fmt::format(" ({})", entry.image.code);
   }
   const std::int64_t before = index.current();
   const std::int64_t number =

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "base/glob.h"
 #include "base/text.h"
@@ -138,10 +140,29 @@ std::string untested_word(const ImageRecord& image) {
   return image.external() || image.why_untested().empty() ? "" : " (untested)";
 }
 
+// Several mappings may be one image: then the code says which.
+class ListedNames {
+ public:
+  explicit ListedNames(const std::vector<IndexEntry>& entries) {
+    std::set<std::string_view> seen;
+    for (const IndexEntry& entry : entries)
+      if (entry.image.external() && !seen.insert(entry.image.reference).second)
+        twice_.insert(entry.image.reference);
+  }
+
+  std::string operator()(const ImageRecord& image) const {
+    return twice_.contains(image.reference) ? fmt::format("{} ({})", image.name(), image.code) : image.name();
+  }
+
+ private:
+  std::set<std::string_view> twice_;
+};
+
 void print_list(const std::vector<IndexEntry>& entries) {
   Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
+  const ListedNames name(entries);
   for (const IndexEntry& entry : entries)
-    table.add({entry.image.name() + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
+    table.add({name(entry.image) + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
                    untested_word(entry.image) +
                    (entry.retired.empty() ? "" : fmt::format(" (retired: {})", entry.retired)),
                entry.image.cpu, entry.image.manifest.hex().substr(0, 12),

@@ -92,6 +92,40 @@ TEST(Mappings, TheReferenceIsHubAndImage) {
   EXPECT_EQ(reference(R"(, "container_type": "shub", "container_registry": "library")"), "library://o/i:t");
   EXPECT_EQ(reference(R"(, "container_type": "docker", "container_registry": "images.example.org:5000")"),
             "docker://images.example.org:5000/o/i:t");
+  EXPECT_EQ(reference(R"(, "container_registry": "images.example.org/group/")"),
+            "docker://images.example.org/group/o/i:t");
+  EXPECT_EQ(reference(R"(, "container_registry": "localhost")"), "docker://localhost/o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "Shub", "container_registry": "Docker")"), "docker://o/i:t");
+  EXPECT_EQ(reference(R"(, "container_type": "shub", "container_registry": "docker.io")"), "docker://o/i:t");
+}
+
+// Some write the whole reference as the name.
+TEST(Mappings, ANameMayHaveItsHub) {
+  auto record = [](const std::string& name, const std::string& fields) {
+    return mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": ")" + name + "\"" +
+                       fields + "}")
+        .at(0)
+        .reference;
+  };
+  EXPECT_EQ(record("docker://o/i:t", ""), "docker://o/i:t");
+  EXPECT_EQ(record("docker.io://o/i:t", ""), "docker://o/i:t") << "as MODAK answers with its alias";
+  EXPECT_EQ(record("library://o/c/i:t", R"(, "container_type": "shub", "container_registry": "library")"),
+            "library://o/c/i:t");
+  EXPECT_EQ(record("shub://o/i", R"(, "container_type": "shub")"), "shub://o/i");
+  auto message = [&](const std::string& name, const std::string& fields) {
+    return error_of([&] { record(name, fields); }).format();
+  };
+  EXPECT_EQ(message("library://o/i", R"(, "container_type": "shub", "container_registry": "docker")"),
+            "map.json:1:58: error: the name is of library, and container_registry says docker (at "
+            "/container_name); write the name without 'library://'");
+  EXPECT_EQ(message("library://o/i", R"(, "container_type": "docker")"),
+            "map.json:1:58: error: the name is of library, and container_type says docker (at "
+            "/container_name); write the name without 'library://'");
+  EXPECT_EQ(
+      message("o/i", R"(, "container_registry": "https://images.example.org")"),
+      "map.json:1:87: error: expected a hub or a registry's host, found 'https://images.example.org' (at "
+      "/container_registry); such as docker, library or images.example.org:5000");
+  EXPECT_NE(message("docker://", "").find("an image name is not empty"), std::string::npos);
 }
 
 TEST(Mappings, AProcessorsTypeIsItsFamily) {
@@ -214,6 +248,65 @@ TEST(ModaksAnswers, PyTorchIsNotRefused) {
     "app_type-ai_training": {"config": {"ai_framework": "pytorch"}, "ai_framework-pytorch": {"version": "latest"}}}})",
                    modak_entries()),
             "docker://pytorch/pytorch:latest");
+}
+
+std::string keras(const std::string& choices) {
+  return R"({"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"},
+    "app_type-ai_training": {"config": {"ai_framework": "keras"}, "ai_framework-keras": {)" +
+         choices + "}}}}";
+}
+
+// MODAK compares a backend as the text that it is, in small letters; a row without one is another choice.
+TEST(ModaksAnswers, KerasIsAskedForWithItsBackend) {
+  std::vector<IndexEntry> entries;
+  for (const char* backend : {"tensorflow", "CNTK", ""}) {
+    const std::string selectors = *backend == 0 ? "" : fmt::format(R"("backend": "{}")", backend);
+    entries.push_back(
+        {mappings_in(fmt::format(R"({{"opt_dsl_code": "keras-{0}", "app_name": "keras", "version": 1.1,
+      "enable_opt_build": true, "target": {{"cpu_type": "x86"}}, "selectors": {{{1}}}, "container_name": "o/keras:{0}"}})",
+                                 backend, selectors))
+             .at(0),
+         false,
+         {}});
+  }
+  EXPECT_EQ(answer(keras(R"("version": 1.1, "backend": "tensorflow")"), entries),
+            "docker://o/keras:tensorflow");
+  EXPECT_EQ(answer(keras(R"("version": 1.1, "backend": "TensorFlow")"), entries),
+            "docker://o/keras:tensorflow");
+  EXPECT_EQ(answer(keras(R"("version": "1.1", "backend": "cntk")"), entries), "docker://o/keras:CNTK");
+  EXPECT_EQ(answer(keras(R"("version": 1.1, "backend": "mxnet")"), {entries[0]}),
+            "nothing: docker://o/keras:tensorflow: asks for backend mxnet; mapped for tensorflow");
+  EXPECT_EQ(answer(keras(R"("version": 1.1, "backend": "mxnet")"), {entries[2]}),
+            "nothing: docker://o/keras:: asks for backend mxnet; nothing here answers to that");
+  EXPECT_EQ(answer(keras(R"("version": 1.1)"), {entries[0]}), "docker://o/keras:tensorflow") << "any backend";
+  IndexEntry built = entries[2];  // with the backend inside, as a recipe would make it
+  built.image.components = {{"framework", "keras", Version("1.1"), "pip", false},
+                            {"framework", "tensorflow", Version("2.1"), "pip", false}};
+  EXPECT_EQ(answer(keras(R"("backend": "TensorFlow")"), {built}), "docker://o/keras:");
+}
+
+// One image under two codes: as the application that it is made for, and as the MPI library inside.
+TEST(ModaksAnswers, SeveralRowsOfOneImageAreEachAChoice) {
+  std::vector<IndexEntry> entries;
+  for (
+      const char* row :
+      {R"({"opt_dsl_code": "solver", "app_name": "code_aster", "container_name": "o/solver", "selectors": {"library": "mpich"}})",
+       R"({"opt_dsl_code": "solver-mpich", "app_name": "mpich", "version": "3.3.1", "container_name": "o/solver"})"})
+    entries.push_back({mappings_in(row).at(0), false, {}});
+  EXPECT_NE(entries[0].image.identity(), entries[1].image.identity());
+  Json document = Json::parse(data("mpi_solver.json"));
+  Json& job = document["job"];
+  job["optimisation"]["enable_opt_build"] = false;
+  job["optimisation"]["app_type-hpc"]["parallelisation-mpi"]["version"] = "3.3.1";
+  auto code = [&] {
+    DslReading reading = read_dsl(JsonDocument::parse(document.dump(), "job.json"), {});
+    Selection selection = select_image(reading.query, entries, {}, archspec());
+    return selection.winner ? selection.winner->entry->image.code : selection.nearest_miss;
+  };
+  EXPECT_EQ(code(), "solver-mpich");
+  job["application"]["app_tag"] = "code_aster";
+  job["optimisation"]["app_type-hpc"]["parallelisation-mpi"].erase("version");
+  EXPECT_EQ(code(), "solver");
 }
 
 }  // namespace
