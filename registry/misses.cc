@@ -13,7 +13,7 @@ namespace {
 
 // Misses of one demand: what is asked for, or needed, stands before the semicolon of a reason, what is there
 // behind it.
-struct Demand {
+struct FailedDemand {
   std::size_t tier = 0;  // 0: the nearest; the next where a miss met fewer clauses
   std::size_t count = 0;
   const Candidate* nearest = nullptr;
@@ -43,13 +43,13 @@ std::string found_text(const std::vector<std::string_view>& found) {
   return some == found.size() ? text : fmt::format("{} and {} others", text, found.size() - some);
 }
 
-std::string reason_text(std::string_view demand, const Demand& of) {
+std::string reason_text(std::string_view demand, const FailedDemand& of) {
   if (of.found.empty()) return std::string(demand);
   return fmt::format("{}{}{}", demand, kBetween, found_text(of.found));
 }
 
-std::map<std::string_view, Demand> demands_of(const Selection& selection) {
-  std::map<std::string_view, Demand> demands;
+std::map<std::string_view, FailedDemand> demands_of(const Selection& selection) {
+  std::map<std::string_view, FailedDemand> demands;
   std::size_t tier = 0;
   const Candidate* before = nullptr;
   for (const Candidate& other : selection.others) {
@@ -58,7 +58,8 @@ std::map<std::string_view, Demand> demands_of(const Selection& selection) {
     before = &other;
     const std::string_view reason = other.failed;
     const std::size_t between = reason.find(kBetween);
-    Demand& demand = demands.try_emplace(reason.substr(0, between), Demand{tier, 0, &other}).first->second;
+    FailedDemand& demand =
+        demands.try_emplace(reason.substr(0, between), FailedDemand{tier, 0, &other}).first->second;
     ++demand.count;
     if (between == std::string_view::npos) continue;
     const std::string_view found = reason.substr(between + kBetween.size());
@@ -70,8 +71,8 @@ std::map<std::string_view, Demand> demands_of(const Selection& selection) {
 }  // namespace
 
 std::vector<MissReason> misses_by_reason(const Selection& selection) {
-  const std::map<std::string_view, Demand> demands = demands_of(selection);
-  std::vector<const std::pair<const std::string_view, Demand>*> sorted;
+  const std::map<std::string_view, FailedDemand> demands = demands_of(selection);
+  std::vector<const std::pair<const std::string_view, FailedDemand>*> sorted;
   for (const auto& one : demands) sorted.push_back(&one);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
     return std::tie(a->second.tier, b->second.count) < std::tie(b->second.tier, a->second.count);

@@ -1,5 +1,4 @@
-// What the tests of an image proved where it was built: part of its record. Format: docs/formats.md,
-// "Sidecars".
+// What the tests of an image proved where it was built: part of its record (docs/formats.md).
 #pragma once
 
 #include <map>

@@ -64,7 +64,7 @@ TEST(Explain, SaysWhatIsDoubtfulInAMeasurement) {
 }
 
 // 60 images: one that wins, 9 that qualify as well, 30 of the wrong version, 20 with a compiler too many.
-std::vector<IndexEntry> many() {
+std::vector<IndexEntry> sixty_images() {
   std::vector<IndexEntry> entries;
   for (int i = 0; i < 10; ++i) entries.push_back(image(fmt::format("good-{}", i)));
   for (int i = 0; i < 30; ++i) entries.push_back(image(fmt::format("old-{}", i), "1.4"));
@@ -79,7 +79,7 @@ Selection selection_of(const std::vector<IndexEntry>& entries) {
 }
 
 TEST(Explain, OfManyMissesItCountsTheReasons) {
-  const std::vector<IndexEntry> entries = many();
+  const std::vector<IndexEntry> entries = sixty_images();
   const Selection selection = selection_of(entries);
   EXPECT_EQ(explain(selection, 2),
             "pytorch:good-0\n"
@@ -108,7 +108,7 @@ TEST(Explain, OfManyMissesItCountsTheReasons) {
 }
 
 TEST(Explain, JsonHasBoundsAndTotals) {
-  const std::vector<IndexEntry> entries = many();
+  const std::vector<IndexEntry> entries = sixty_images();
   const Json json = to_json(selection_of(entries), 3);
   EXPECT_EQ(json["others"].size(), 6u);
   EXPECT_EQ(json["others"][3]["failed"], "has xla, which is not asked for");
