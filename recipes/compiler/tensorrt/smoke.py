@@ -24,7 +24,7 @@ ctypes.CDLL("libnvonnxparser.so.10")
 if PROVIDER not in ort.get_available_providers():
     sys.exit(f"no {PROVIDER}; there are {ort.get_available_providers()}")
 if not pathlib.Path("/dev/nvidiactl").exists():
-    print(f"tensorrt {found} and ONNX Runtime's provider are here; no engine was built: there is no GPU here")
+    print(f"tensorrt {found} and ONNX Runtime's provider are here; no engine was built, not run: there is no GPU here")
     sys.exit()
 
 ort.preload_dlls()
