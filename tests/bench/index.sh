@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whole-process figures of the index: one JSON line each on stdout.
+# Figures of the index, whole processes and selection within one: one JSON line each on stdout.
 #
 #   tests/bench/index.sh [KILN [IMAGES [WORK]]]
 #
@@ -39,5 +39,21 @@ for i in 1 2 3; do
   "$root/tests/bench/index_mappings.py" 1 $((images + i)) >"more$i.json"
   figure import_one 1 "$kiln" index import "more$i.json"
 done
-figure select 5 "$kiln" select --dsl ask.json --host any
+figure select_mappings 5 "$kiln" select --dsl ask.json --host any
 figure list_some 3 "$kiln" index list application=tensorflow --limit 20
+
+# Images that were built: what a catalogue of versions, methods, targets and compilers has in common is kept once.
+bench=$(dirname "$kiln")/tests/bench/index_bench
+if [[ ! -x $bench ]]; then
+  echo "no $bench: cmake --build build/release --target bench" >&2
+  exit 0
+fi
+"$bench" fill built $((images / 5000)) >/dev/null
+sed 's/"ai_framework-tensorflow": {/&"version": "2.4", /' ask.json >ask_version.json
+figure select_all_versions 15 "$kiln" --state built select --dsl ask.json --host any
+figure select_version 15 "$kiln" --state built select --dsl ask_version.json --host zen4,nvidia:sm_90
+figure version_again 15 "$kiln" --version
+for _ in 1 2 3; do
+  printf '{"figure": "publish_one", "in_process": %s}\n' "$("$bench" publish built)"
+done
+printf '{"figure": "ask", "in_process": %s}\n' "$("$bench" ask built 100000)"
