@@ -39,13 +39,24 @@ std::vector<Row> all_rows(Database& database, std::string_view rest, const Value
   return rows;
 }
 
-template <typename Row>
-void check_sum(const std::vector<Row>& rows, const RowSum& expected, const std::string& application) {
+// All of them, whose checksums are `expected` in sum: reading a row has proven its last column.
+template <typename Row, typename... Values>
+std::vector<Row> summed_rows(Database& database, const RowSum& expected, const std::string& application,
+                             std::string_view rest, const Values&... values) {
+  constexpr std::string_view kColumns = Row::kColumns;
+  const auto last = static_cast<int>(std::count(kColumns.begin(), kColumns.end(), ','));
+  LentStatement statement = database.lend(select<Row>(rest));
+  statement->with(values...);
+  std::vector<Row> rows;
   RowSum sum;
-  for (const Row& row : rows) sum.add(row.checksum());
+  while (statement->step()) {
+    rows.push_back(Row::from(*statement));
+    sum.add(statement->text(last));
+  }
   if (sum != expected)
     throw DamagedDatabase(fmt::format(
         "the index is damaged: the images of application '{}' are not those that were written", application));
+  return rows;
 }
 
 void apply_to(const SnapshotSidecar& sidecar, TagMap& tags) {
@@ -148,18 +159,14 @@ std::vector<ApplicationRow> IndexState::applications(const CurrentRow& current) 
 }
 
 std::vector<ChoiceRow> IndexState::choices_of(const ApplicationRow& application) {
-  std::vector<ChoiceRow> rows = all_rows<ChoiceRow>(
-      database, "choices WHERE application = ?1 ORDER BY choice", application.application);
-  check_sum(rows, application.sum, application.application);
-  return rows;
+  return summed_rows<ChoiceRow>(database, application.sum, application.application,
+                                "choices WHERE application = ?1 ORDER BY choice", application.application);
 }
 
 std::vector<TagRow> IndexState::tags_of(const ChoiceRow& choice) {
-  std::vector<TagRow> rows =
-      all_rows<TagRow>(database, "tags WHERE application = ?1 AND choice = ?2 ORDER BY repository, tag",
-                       choice.application, choice.choice);
-  check_sum(rows, choice.sum, choice.application);
-  return rows;
+  return summed_rows<TagRow>(database, choice.sum, choice.application,
+                             "tags WHERE application = ?1 AND choice = ?2 ORDER BY repository, tag",
+                             choice.application, choice.choice);
 }
 
 std::vector<TagRow> IndexState::tags_of(const ApplicationRow& application) {

@@ -1,6 +1,8 @@
 #include "registry/snapshot_content.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/digest.h"
 #include "base/json_put.h"
@@ -39,6 +41,29 @@ Tagged tagged_from(const JsonNode& tag) {
   return tagged;
 }
 
+// As JSON it is itself, between quotes.
+bool is_plain(std::string_view word) {
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
+// Of an array of plain words, as words_text() writes it; nullopt for any other JSON: thousands are read for
+// one answer.
+std::optional<std::vector<std::string>> plain_words(std::string_view text) {
+  if (text.size() < 4 || !text.starts_with("[\"") || !text.ends_with("\"]")) return std::nullopt;
+  text = text.substr(2, text.size() - 4);
+  std::vector<std::string> words;
+  for (bool more = true; more;) {
+    const std::size_t end = text.find("\",\"");
+    more = end != std::string_view::npos;
+    const std::string_view word = text.substr(0, end);
+    if (!is_plain(word)) return std::nullopt;
+    words.emplace_back(word);
+    if (more) text.remove_prefix(end + 3);
+  }
+  return words;
+}
+
 }  // namespace
 
 JsonDocument parse_own(const std::string& text, const std::string& file) {
@@ -49,11 +74,16 @@ JsonDocument parse_own(const std::string& text, const std::string& file) {
 }
 
 std::string words_text(const std::vector<std::string>& words) {
-  return words.empty() ? "" : Json(words).dump();
+  if (words.empty()) return "";
+  if (!std::all_of(words.begin(), words.end(), is_plain)) return Json(words).dump();
+  std::string text = "[";
+  for (const std::string& word : words) text += (text.size() > 1 ? ",\"" : "\"") + word + "\"";
+  return text + "]";
 }
 
 std::vector<std::string> words_from(const std::string& text) {
   if (text.empty()) return {};
+  if (auto words = plain_words(text)) return *std::move(words);
   try {
     return parse_own(text, "index.db").root().strings();
   } catch (const Error&) {

@@ -99,6 +99,23 @@ class TokenWalk {
   bool after_comma_ = false;
 };
 
+// RFC 6901.
+std::string pointer_to(const std::string& parent, const std::string& key) {
+  std::string pointer;
+  pointer.reserve(parent.size() + 1 + key.size());
+  pointer = parent;
+  pointer += '/';
+  for (char c : key) {
+    if (c == '~')
+      pointer += "~0";
+    else if (c == '/')
+      pointer += "~1";
+    else
+      pointer += c;
+  }
+  return pointer;
+}
+
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places)
@@ -222,17 +239,15 @@ class Scanner {
         level.value->push_back(nullptr);
         slot = &level.value->back();
       } else {
-        Json::json_pointer token;
-        token.push_back(key_);
-        pointer = level.pointer + token.to_string();
+        pointer = pointer_to(level.pointer, key_);
         where.key_line = key_at_.line;
         where.key_column = key_at_.column;
         slot = &(*level.value)[key_];
       }
     }
     *slot = std::move(value);
-    places_[pointer] = where;
-    if (pointer_out != nullptr) *pointer_out = std::move(pointer);
+    if (pointer_out != nullptr) *pointer_out = pointer;
+    places_.insert_or_assign(std::move(pointer), where);
     return slot;
   }
 

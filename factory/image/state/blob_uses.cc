@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-using Kind = BlobUser::Kind;
+using User = BlobUser::Kind;
 
 class UseReader {
  public:
@@ -46,7 +46,7 @@ class UseReader {
     auto image = records_.image(name);
     if (!image) return;
     if (image->external()) throw Error(ExitCode::store, "the record names no manifest");
-    add_image(Kind::packaged, name, *std::move(image));
+    add_image(User::packaged, name, *std::move(image));
   }
 
   void add_published(const Digest& manifest) {
@@ -55,11 +55,11 @@ class UseReader {
       auto text = store_.read_record(manifest);
       if (!text) throw Error(ExitCode::store, "the sidecar does not prove itself");
       ImageRecord image = image_record_from_json(JsonDocument::parse(*text, file.string()).root());
-      if (!image.external()) add_image(Kind::published, "", std::move(image));
+      if (!image.external()) add_image(User::published, "", std::move(image));
     });
   }
 
-  void add_image(Kind kind, const std::string& record, ImageRecord image) {
+  void add_image(User kind, const std::string& record, ImageRecord image) {
     image.labels.clear();  // of ten thousand images they are most of it
     image.components.clear();
     image.evidence = {};
@@ -77,7 +77,7 @@ class UseReader {
     auto step = records_.step(key);
     if (!step) return;
     const std::size_t user = found_.users.size();
-    found_.users.push_back({Kind::step, "the step " + key.substr(0, 12), key, {}});
+    found_.users.push_back({User::step, "the step " + key.substr(0, 12), key, {}});
     for (std::size_t i = 0; i < step->chain.layers.size(); ++i) {
       const BuiltLayer& layer = step->chain.layers[i];
       if (layer.step != key) continue;  // of a step below
