@@ -6,6 +6,7 @@
 
 #include "oci/layout.h"
 #include "oci/referrer.h"
+#include "package/declared.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -152,6 +153,25 @@ TEST_F(Compose, WhatItNeedsOfAHostIsInRecordAndLabels) {
   const ImageRecord again =
       image_record_from_json(JsonDocument::parse(to_json(artifact.record).dump(), "r").root());
   EXPECT_EQ(to_json(again), to_json(artifact.record));
+}
+
+// A cell that is not built is judged by what it declares: packaging adds to that, and changes none of it.
+TEST_F(Compose, TheRecordIsTheDeclaredOneAndWhatWasFound) {
+  spec.target.accelerators = {"nvidia:sm_80"};
+  spec.components.push_back({Kind::distributed, "openmpi", Version("4.1.6"), "distro", false, true, ""});
+  spec.labels["io.kiln.facts.cuda"] = "12.9";
+  spec.labels["io.kiln.facts.glibc"] = "2.36";
+  spec.labels["io.kiln.facts.cpu_vendor"] = "GenuineIntel";
+  ImageRecord composed = this->composed().record;
+  EXPECT_EQ(composed.needs.glibc.text(), "2.36") << "nothing else was found";
+  composed.manifest = {};
+  composed.size = 0;
+  composed.created.clear();
+  EXPECT_EQ(to_json(declared_record(spec, "arm64")), to_json(composed));
+  EvidenceRecord evidence;
+  evidence.glibc_provided = "2.39";
+  EXPECT_EQ(to_json(declared_record(spec, "arm64", "2.39").needs),
+            to_json(compose(spec, built, evidence, 0).record.needs));
 }
 
 TEST_F(Compose, AComponentSaysItsDriver) {
