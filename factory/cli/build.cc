@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "base/text.h"
+#include "cli/build_images.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
@@ -18,7 +16,6 @@
 #include "cli/usage.h"
 #include "image/engine/architecture.h"
 #include "image/state/formats.h"
-#include "image/state/record_files.h"
 #include "image/state/standing.h"
 
 namespace kiln {
@@ -31,24 +28,6 @@ struct BuildRequest : CellOptions {
   bool fail_fast = false;
   bool dry_run = false;
 };
-
-constexpr int kMostJobs = 1024;
-
-// Half the processors: one image's compiler or pip already fills the other half.
-int default_jobs(const Site& site, const std::map<std::string, std::string>& environment) {
-  // Not left to the parser, which would refuse a wrong value to commands that have no jobs.
-  if (auto named = environment.find("KILN_JOBS"); named != environment.end() && !named->second.empty()) {
-    int jobs = 0;
-    const std::string& text = named->second;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-    if (problem != std::errc{} || end != text.data() + text.size() || jobs < 1 || jobs > kMostJobs)
-      throw Error(ExitCode::usage,
-                  fmt::format("KILN_JOBS: expected a number from 1 to {}, found '{}'", kMostJobs, text));
-    return jobs;
-  }
-  if (site.jobs > 0) return site.jobs;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
-}
 
 void print_report(const BuildReport& report, const BuildRequest& options) {
   if (options.format == "json") {
@@ -126,8 +105,6 @@ std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbe
   return report;
 }
 
-std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
-
 void run_build(const CLI::App& command, const BuildRequest& options, Invocation& invocation) {
   refuse_together(command, "--keep-going", "--fail-fast");
   refuse_together(command, "--dry-run", "--format",
@@ -157,20 +134,8 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   }
   invocation.need_root_or_namespace();
   const StateLock lock = lock_state(invocation, "kiln build of " + plan.name());
-  repackage_for_formats(site, state, invocation.files);
-  Progress progress = invocation.progress();
-  auto environment = invocation.child_environment();
-  if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
-  RecordWriter(state, invocation.files)
-      .write_recipe_origin(plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,
-                                                          invocation.child_environment()));
-  BuildSetup setup{plan,       chosen.images,    catalogue.recipes, site,
-                   state,      invocation.files, invocation.runner, invocation.clock,
-                   environment};
-  BuildReport report = build(setup,
-                             {options.jobs > 0 ? options.jobs : default_jobs(site, invocation.environment),
-                              !options.fail_fast, own_path()},
-                             progress);
+  BuildReport report =
+      build_images(catalogue, chosen.images, {options.jobs, options.fail_fast}, site, invocation);
   add_broken(plan, chosen, report);
   print_report(report, options);
   if (!report.stopped.empty() && !report.interrupted)

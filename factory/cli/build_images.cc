@@ -1,0 +1,53 @@
+#include "cli/build_images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "image/build/build.h"
+#include "image/state/formats.h"
+#include "image/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+// Half the processors: one image's compiler or pip already fills the other half.
+int default_jobs(const Site& site, const std::map<std::string, std::string>& environment) {
+  // Not left to the parser, which would refuse a wrong value to commands that have no jobs.
+  if (auto named = environment.find("KILN_JOBS"); named != environment.end() && !named->second.empty()) {
+    int jobs = 0;
+    const std::string& text = named->second;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), jobs);
+    if (problem != std::errc{} || end != text.data() + text.size() || jobs < 1 || jobs > kMostJobs)
+      throw Error(ExitCode::usage,
+                  fmt::format("KILN_JOBS: expected a number from 1 to {}, found '{}'", kMostJobs, text));
+    return jobs;
+  }
+  if (site.jobs > 0) return site.jobs;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
+}
+
+std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
+
+}  // namespace
+
+BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
+                         const Site& site, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  repackage_for_formats(site, state, invocation.files);
+  Progress progress = invocation.progress();
+  auto environment = invocation.child_environment();
+  if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
+  RecordWriter(state, invocation.files)
+      .write_recipe_origin(catalogue.plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,
+                                                                    invocation.child_environment()));
+  const BuildSetup setup{catalogue.plan, images,           catalogue.recipes, site,
+                         state,          invocation.files, invocation.runner, invocation.clock,
+                         environment};
+  const int jobs = run.jobs > 0 ? run.jobs : default_jobs(site, invocation.environment);
+  return build(setup, {jobs, !run.fail_fast, own_path()}, progress);
+}
+
+}  // namespace kiln
