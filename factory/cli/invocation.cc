@@ -204,8 +204,12 @@ void Invocation::need_root_or_namespace() const {
   run_in_user_namespace(std::move(words));
 }
 
-std::vector<std::string> Invocation::graph_compilers(const std::vector<std::string>& of_index) const {
+std::vector<std::string> Invocation::graph_compilers(const std::vector<std::string>& of_index,
+                                                     const std::vector<std::string>& matrices) const {
   std::vector<fs::path> roots(options.recipes.begin(), options.recipes.end());
+  for (const std::string& matrix : matrices)
+    for (const char* beside : {"recipes", "../recipes"})
+      roots.push_back(fs::path(matrix).parent_path() / beside);
   for (const fs::path& root : {fs::path("recipes"), shared_folder() / "recipes"}) roots.push_back(root);
   std::vector<std::string> of_recipes = recipe_names(files, roots, Kind::compiler);
   std::set<std::string> names(of_recipes.begin(), of_recipes.end());

@@ -79,9 +79,10 @@ class Invocation {
   // Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
   void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
-  // The graph compilers that there are: of the recipes that are named, lie here or were installed with kiln,
-  // and those that an index has.
-  std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index) const;
+  // The graph compilers that there are: of the recipes that are named, lie here or beside these matrices, or
+  // were installed with kiln, and those that an index has.
+  std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index,
+                                           const std::vector<std::string>& matrices = {}) const;
   const Microarchitectures& cpus();
   std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own
   Site site() const;

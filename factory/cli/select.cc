@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/select_build.h"
+#include "cli/select_cells.h"
 #include "cli/select_host.h"
 #include "cli/usage.h"
 #include "image/state/image_check.h"
@@ -28,6 +30,8 @@ struct SelectOptions {
   bool json = false;
   bool allow_failing = false;
   bool lenient = false;
+  std::vector<std::string> matrices;
+  bool build_if_missing = false;
 };
 
 JsonDocument read_named(const std::string& file, const FileSystem& files) {
@@ -83,8 +87,9 @@ std::string text_of(const Applications& others) {
   return images == 0 ? "" : fmt::format("{} of other applications: {}\n", counted(images, "image"), names);
 }
 
-std::string hint_without_images(const ImageQuery& query, const Applications& others) {
-  if (others.empty()) return "the index is empty: run `kiln publish`";
+std::string hint_without_images(const ImageQuery& query, const Applications& others,
+                                const std::optional<SelectCells>& cells) {
+  if (others.empty()) return cells ? "the index is empty" : "the index is empty: run `kiln publish`";
   std::vector<std::string> names;
   for (const auto& [application, count] : others) names.push_back(application);
   std::string hint = fmt::format("the index has no image of {}", query.application);
@@ -92,10 +97,25 @@ std::string hint_without_images(const ImageQuery& query, const Applications& oth
   return near.empty() ? hint : hint + "; " + near;
 }
 
-Json json_answer(const Selection& selection, std::size_t limit, const DslReading& reading,
-                 const std::string& answer, const Applications& others) {
-  Json json = to_json(selection, limit);
-  json["other_applications"] = others;
+// What is asked, and the index that it is asked of.
+struct Question {
+  DslReading reading;
+  std::optional<std::int64_t> snapshot;
+  QuestionHost host;
+  std::optional<Index> index;  // nothing: there is none yet, and cells to build
+};
+
+struct Asked {
+  std::vector<IndexEntry> entries;  // of the application: the selection refers to them
+  Applications others;
+  Selection selection;
+};
+
+Json json_answer(const Asked& asked, std::size_t limit, const std::optional<SelectCells>& cells,
+                 const DslReading& reading, const std::string& answer) {
+  Json json = to_json(asked.selection, limit);
+  json["other_applications"] = asked.others;
+  if (cells) cells->add_to(json);
   json["notes"] = Json::array();
   for (const DslNote& note : reading.notes) json["notes"].push_back(text_of(note));
   if (!answer.empty()) json["answer"] = answer;
@@ -103,72 +123,124 @@ Json json_answer(const Selection& selection, std::size_t limit, const DslReading
 }
 
 // `without`: what is said where there is not even a miss.
-Error no_match(const Selection& selection, const std::string& without, bool here) {
+Error no_match(const Selection& selection, const std::string& without, bool here,
+               const std::optional<SelectCells>& cells) {
   std::string why = selection.nearest_miss.empty() ? without : selection.nearest_miss;
   if (here && selection.host_refuses) why += "; the host is this machine, --host names another";
+  if (cells) why += "; " + cells->hint();
   return {ExitCode::no_match, "no image matches", why};
 }
 
-// `entries` keeps what it found.
-Selection winner_alone(const Index& index, const ImageQuery& query, const Host& host,
-                       std::vector<IndexEntry>& entries, Invocation& invocation) {
-  Selection selection;
-  auto best = index.best(query, host, invocation.cpus());
-  if (!best) return selection;
-  entries.push_back(*std::move(best));
-  selection.winner = Candidate{&entries.back(), "", 0, nullptr, false};
-  return selection;
-}
-
-void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
+void check(const CLI::App& command, const SelectOptions& options, const Invocation& invocation) {
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (command.count("--limit") > 0 && !options.explain && !options.json)
     throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
+  refuse_together(command, "--build-if-missing", "--snapshot", "a snapshot stays what it is");
   if (options.dsl == "-" && options.host == "-")
     throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
-  auto document = read_named(options.dsl, invocation.files);
+  if (options.build_if_missing && options.matrices.empty())
+    throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
+  check_matrices(options.matrices, invocation);
+  if (!options.build_if_missing) return;
+  keep_readable(options.dsl);
+  keep_readable(options.host);
+}
+
+Question read_question(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
+  const JsonDocument document = read_named(options.dsl, invocation.files);
+  Question question;
+  if (options.snapshot > 0) question.snapshot = options.snapshot;
+  auto read = [&] {
+    auto of_index =
+        question.index ? question.index->compilers(question.snapshot) : std::vector<std::string>{};
+    return read_query(document, invocation.graph_compilers(of_index, options.matrices), options);
+  };
   // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) read_query(document, invocation.graph_compilers({}), options);
-  const Index index = invocation.index(Index::Mode::read);
-  const bool explained = options.explain || options.json;
-  const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
-  DslReading reading = read_query(document, invocation.graph_compilers(index.compilers(snapshot)), options);
-  if (command.count("--format") > 0) reading.query.format = options.format;
-  for (const DslNote& note : reading.notes) invocation.note(text_of(note));
-  reading.query.allow_failing = options.allow_failing;
-  const QuestionHost host = choose_host(options.host, reading.query, invocation);
-  if (!host.note.empty()) invocation.note(host.note);
-  std::vector<IndexEntry> entries;
-  Applications others;
-  // Reasons take reading all images of the application: for who asks for them, and for a miss.
-  Selection selection = explained || snapshot
-                            ? Selection{}
-                            : winner_alone(index, reading.query, host.host, entries, invocation);
-  if (!selection.winner) {
-    entries = index.entries_of(reading.query.application, snapshot);
-    others = other_applications(index, reading.query, snapshot);
-    selection = select_image(reading.query, entries, host.host, invocation.cpus());
+  if (!invocation.has_index()) question.reading = read();
+  if (invocation.has_index() || options.matrices.empty() || question.snapshot)
+    question.index.emplace(invocation.index(Index::Mode::read));
+  question.reading = read();
+  ImageQuery& query = question.reading.query;
+  if (command.count("--format") > 0) query.format = options.format;
+  for (const DslNote& note : question.reading.notes) invocation.note(text_of(note));
+  query.allow_failing = options.allow_failing;
+  question.host = choose_host(options.host, query, invocation);
+  if (!question.host.note.empty()) invocation.note(question.host.note);
+  return question;
+}
+
+// Reasons take reading all images of the application: for who asks for them (`explained`), and for a miss.
+// Images of other applications never qualify: how many there are is all that is read of them.
+Asked ask(const Question& question, bool explained, Invocation& invocation) {
+  const ImageQuery& query = question.reading.query;
+  Asked asked;
+  if (question.index && !explained && !question.snapshot) {
+    if (auto best = question.index->best(query, question.host.host, invocation.cpus())) {
+      asked.entries.push_back(*std::move(best));
+      asked.selection.winner = Candidate{&asked.entries.back(), "", 0, nullptr, false};
+      return asked;
+    }
   }
-  // Of another time's images nobody is to build more.
-  if (options.snapshot == 0)
-    record_demand(invocation.state().root(),
-                  demand_of(reading.query, host.host, selection, invocation.cpus(),
-                            rfc3339(invocation.clock.unix_seconds()).substr(0, 10)));
+  if (question.index) {
+    asked.entries = question.index->entries_of(query.application, question.snapshot);
+    asked.others = other_applications(*question.index, query, question.snapshot);
+  }
+  asked.selection = select_image(query, asked.entries, question.host.host, invocation.cpus());
+  return asked;
+}
+
+// Of another time's images nobody is to build more.
+void count(const Question& question, const Selection& selection, Invocation& invocation) {
+  if (question.snapshot) return;
+  const std::string day = rfc3339(invocation.clock.unix_seconds()).substr(0, 10);
+  record_demand(invocation.state().root(),
+                demand_of(question.reading.query, question.host.host, selection, invocation.cpus(), day));
+}
+
+void print_answer(const Asked& asked, const Question& question, const std::optional<SelectCells>& cells,
+                  const SelectOptions& options, const Invocation& invocation) {
+  const Selection& selection = asked.selection;
   std::string answer;
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {
     if (selection.winner)
-      answer = reference(selection.winner->entry->image, reading.query.format, invocation);
+      answer = reference(selection.winner->entry->image, question.reading.query.format, invocation);
   } catch (const Error& error) {
     damaged = error;
   }
   if (options.json)
-    print_json(json_answer(selection, options.limit, reading, answer, others));
+    print_json(json_answer(asked, options.limit, cells, question.reading, answer));
   else if (options.explain)
-    print_text(explain(selection, options.limit) + text_of(others));
-  if (!selection.winner) throw no_match(selection, hint_without_images(reading.query, others), host.here);
+    print_text(explain(selection, options.limit) + (cells ? cells->explain() : "") + text_of(asked.others));
+  if (!selection.winner)
+    throw no_match(selection, hint_without_images(question.reading.query, asked.others, cells),
+                   question.host.here, cells);
   if (damaged) throw Error(*damaged);
   if (!options.json && !options.explain) say("{}\n", answer);
+}
+
+void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
+  check(command, options, invocation);
+  Question question = read_question(command, options, invocation);
+  const bool explained = options.explain || options.json;
+  Asked asked = ask(question, explained, invocation);
+  std::optional<SelectCells> cells;
+  if (!asked.selection.winner && !options.matrices.empty()) {
+    cells.emplace(options.matrices, question.reading.query, question.host.host, invocation);
+    cells->find(asked.entries);
+    if (options.build_if_missing && cells->cell()) prepare_build(invocation);
+  }
+  count(question, asked.selection, invocation);
+  if (options.build_if_missing && cells && cells->cell()) {
+    auto ask_again = [&]() -> IndexAnswer {
+      if (invocation.has_index()) question.index.emplace(invocation.index(Index::Mode::read));
+      asked = ask(question, explained, invocation);
+      return {asked.entries, asked.selection.winner.has_value()};
+    };
+    build_missing(*cells, ask_again, invocation);
+    if (ask_again().answers) cells.reset();
+  }
+  print_answer(asked, question, cells, options, invocation);
 }
 
 }  // namespace
@@ -196,6 +268,11 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
                     "take images, too, that fail a test which their recipes have by now");
   command->add_flag("--lenient", options->lenient,
                     "answer although a key is unknown where images are chosen: a note instead of an error");
+  add_matrices_option(*command, options->matrices);
+  command->add_flag(
+      "--build-if-missing", options->build_if_missing,
+      "where nothing qualifies, build, test and publish that cell, and answer with it; waits for "
+      "whoever builds already");
   command->add_flag("--explain", options->explain, "say why this one, and why not the others");
   command->add_flag("--json", options->json, "the whole answer as JSON");
   command
@@ -208,7 +285,8 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       "kiln select --dsl matrix/dsl/optimised.json\n"
       "kiln select --dsl - --host node.json --format sif <job.json\n"
       "kiln select --dsl matrix/dsl/optimised.json --host zen4,nvidia:sm_90\n"
-      "kiln select --dsl matrix/dsl/optimised.json --explain");
+      "kiln select --dsl matrix/dsl/optimised.json --explain\n"
+      "kiln select --dsl matrix/dsl/optimised.json -f matrix/demo.json --build-if-missing");
   command->callback([options, command, &invocation] { run_select(*command, *options, invocation); });
   return command;
 }

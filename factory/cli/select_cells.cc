@@ -1,0 +1,117 @@
+#include "cli/select_cells.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/quote.h"
+#include "cli/usage.h"
+#include "image/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+// A damaged record is as good as none: the build makes it anew.
+std::optional<ImageRecord> packaged_record(const ResolvedImage& cell, const Invocation& invocation) {
+  try {
+    return RecordReader(invocation.state(), invocation.files).image(cell.record_name());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices) {
+  repeatable(
+      command
+          .add_option("-f,--file", matrices,
+                      "a matrix whose cells could be built: where nothing qualifies, the cell that would is "
+                      "named; may be repeated")
+          ->type_name("FILE")
+          ->envname("KILN_FILE"));
+}
+
+void check_matrices(const std::vector<std::string>& matrices, const Invocation& invocation) {
+  if (matrices.size() > 1 && !invocation.options.lockfile.empty())
+    throw Error(ExitCode::usage, "--lockfile goes with one matrix",
+                "that beside each matrix is found by itself");
+  auto named = invocation.environment.find("KILN_FILE");
+  for (const std::string& matrix : matrices)
+    if (named == invocation.environment.end() || named->second != matrix) invocation.need_file(matrix);
+}
+
+SelectCells::SelectCells(std::vector<std::string> files, const ImageQuery& query, const Host& host,
+                         Invocation& invocation)
+    : files_(std::move(files)),
+      site_(invocation.site()),
+      query_(&query),
+      host_(&host),
+      invocation_(&invocation) {
+  catalogues_.reserve(files_.size());
+  for (const std::string& file : files_) catalogues_.push_back(invocation.load(file));
+}
+
+CellQuestion SelectCells::question(const std::vector<IndexEntry>& published) const {
+  auto packaged = [this](const ResolvedImage& cell) { return packaged_record(cell, *invocation_); };
+  return {*query_, *host_, invocation_->cpus(), published, site_.sif, packaged};
+}
+
+void SelectCells::find(const std::vector<IndexEntry>& published) {
+  std::vector<const BuildPlan*> plans;
+  for (const Catalogue& catalogue : catalogues_) plans.push_back(&catalogue.plan);
+  found_ = suitable_cell(plans, question(published));
+}
+
+std::string SelectCells::unfit(const PlanCell& cell, const std::vector<IndexEntry>& published) const {
+  const std::optional<ImageRecord> record = packaged_record(image(cell), *invocation_);
+  if (!record)
+    throw Error(ExitCode::store, fmt::format("{} is built, and has no record", image(cell).reference()));
+  return kiln::unfit(*record, question(published));
+}
+
+std::string SelectCells::names() const { return fmt::format("{}", fmt::join(files_, ", ")); }
+
+std::string SelectCells::broken() const {
+  std::size_t cells = 0;
+  for (const Catalogue& catalogue : catalogues_) cells += catalogue.plan.broken();
+  if (cells == 0) return "";
+  return fmt::format("; {} broken (`kiln plan`)",
+                     cells == 1 ? "1 cell is" : fmt::format("{} cells are", cells));
+}
+
+std::string SelectCells::hint() const {
+  if (found_.cell)
+    return fmt::format("the cell {} of {} would match: build and publish it, or --build-if-missing",
+                       image(*found_.cell).id(), file(*found_.cell));
+  if (!found_.nearest) return fmt::format("no cell of {} is of that application{}", names(), broken());
+  return fmt::format("no cell of {} would match; nearest {}: {}{}", names(), image(*found_.nearest).id(),
+                     found_.failed, broken());
+}
+
+std::string SelectCells::explain() const {
+  if (!found_.cell) return hint() + "\n";
+  const ResolvedImage cell = image(*found_.cell);
+  std::string text = fmt::format("would match, once it is built: the cell {} of {}\n  {}\n", cell.id(),
+                                 file(*found_.cell), cell.reference());
+  for (const std::string& reason : found_.reasons) text += "  " + reason + "\n";
+  const std::string words = fmt::format("-f {} {}", shell_word(file(*found_.cell)), shell_word(cell.id()));
+  return text + fmt::format("  kiln build {0} && kiln publish {0}\n", words);
+}
+
+Json SelectCells::cell_json(const PlanCell& cell) const {
+  const ResolvedImage image = this->image(cell);
+  return {{"matrix", file(cell)}, {"cell", image.id()}, {"name", image.reference()}};
+}
+
+void SelectCells::add_to(Json& json) const {
+  if (found_.cell) {
+    json["would_match"] = cell_json(*found_.cell);
+    json["would_match"]["reasons"] = found_.reasons;
+  } else if (found_.nearest) {
+    json["nearest_cell"] = cell_json(*found_.nearest);
+    json["nearest_cell"]["failed"] = found_.failed;
+  }
+}
+
+}  // namespace kiln

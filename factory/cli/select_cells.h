@@ -1,0 +1,62 @@
+// kiln select -f: matrices with a cell that would be the answer, where the index has none.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cli/invocation.h"
+#include "image/build/suitable_cell.h"
+
+namespace kiln {
+
+// -f, once or more.
+void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices);
+
+// Throws Error(input) for a file that is not there, but not for the one that the environment names, which may
+// be meant for other commands; Error(usage) for one lockfile of several matrices.
+void check_matrices(const std::vector<std::string>& matrices, const Invocation& invocation);
+
+// The matrices, and which of their cells would be the answer to a question.
+class SelectCells {
+ public:
+  // Reads and plans them; throws as Invocation::load(). REQUIRES: query, host and invocation outlive this.
+  SelectCells(std::vector<std::string> files, const ImageQuery& query, const Host& host,
+              Invocation& invocation);
+
+  // `published`: what the index has of the application. What is packaged in the state folder counts as it is.
+  void find(const std::vector<IndexEntry>& published);
+  // What was found: nothing when no cell would do.
+  const std::optional<PlanCell>& cell() const { return found_.cell; }
+  // "" when the image of a cell, which is packaged, is an answer; else the first clause that it fails.
+  std::string unfit(const PlanCell& cell, const std::vector<IndexEntry>& published) const;
+
+  const ImageQuery& query() const { return *query_; }
+  const Site& site() const { return site_; }
+  const std::string& file(const PlanCell& cell) const { return files_[cell.plan]; }
+  const Catalogue& catalogue(const PlanCell& cell) const { return catalogues_[cell.plan]; }
+  ResolvedImage image(const PlanCell& cell) const { return catalogue(cell).plan.image(cell.image); }
+
+  // What was found, in words: behind "no image matches", as lines of --explain, and as members of --json.
+  std::string hint() const;
+  std::string explain() const;
+  void add_to(Json& json) const;
+
+ private:
+  CellQuestion question(const std::vector<IndexEntry>& published) const;
+  std::string names() const;
+  std::string broken() const;
+  Json cell_json(const PlanCell& cell) const;
+
+  std::vector<std::string> files_;
+  std::vector<Catalogue> catalogues_;
+  Site site_;
+  const ImageQuery* query_;
+  const Host* host_;
+  Invocation* invocation_;
+  CellAnswer found_;
+};
+
+}  // namespace kiln
