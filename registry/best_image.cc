@@ -1,5 +1,7 @@
 #include "registry/best_image.h"
 
+#include <algorithm>
+#include <compare>
 #include <deque>
 #include <map>
 #include <tuple>
@@ -50,17 +52,42 @@ class BestImage {
   }
 
  private:
+  // What decides before a place does: whether the version is a release, then whether it is a stock image.
+  struct Rank {
+    bool pre_release = false;
+    bool stock = false;
+    auto operator<=>(const Rank&) const = default;
+  };
+  Rank rank_of(const ChoiceRow& row) const {
+    const bool any_release = query_.version.names_pre_release() || row.version.empty();
+    return {!any_release && Version(row.version).is_pre_release(),
+            query_.opt_build.value_or(false) && !row.optimised};
+  }
+
+  // The best rank that has contenders is enough, but for what was measured: that comes before the build, and
+  // all measured images that qualify have a say in which speeds are compared.
   void contend(const ApplicationRow& application) {
-    for (const ChoiceRow& row : state_.choices_of(application)) {
-      if (!may_suit(row)) continue;
-      const Choice& choice = choice_of(row.choice);
-      if (!choice.suits) continue;
-      for (TagRow& tag : state_.tags_of(row)) {
-        if (tag.lost || !tag.tagged.retired.empty()) continue;
-        if (tag.tagged.failing && !query_.allow_failing) continue;
-        const Place& place = place_of(tag.place);
-        if (place.runs) contenders_.push_back({&choice, &place, std::move(tag)});
-      }
+    std::vector<std::pair<Rank, ChoiceRow>> suiting;
+    for (ChoiceRow& row : state_.choices_of(application))
+      if (may_suit(row)) suiting.emplace_back(rank_of(row), std::move(row));
+    std::stable_sort(suiting.begin(), suiting.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::optional<Rank> best;
+    for (const auto& [rank, row] : suiting) {
+      if (best && rank != *best && (!host_.known || row.measured == 0)) continue;
+      contend(row);
+      if (!best && !contenders_.empty()) best = rank;
+    }
+  }
+
+  void contend(const ChoiceRow& row) {
+    const Choice& choice = choice_of(row.choice);
+    if (!choice.suits) return;
+    for (TagRow& tag : state_.tags_of(row)) {
+      if (tag.lost || !tag.tagged.retired.empty()) continue;
+      if (tag.tagged.failing && !query_.allow_failing) continue;
+      const Place& place = place_of(tag.place);
+      if (place.runs) contenders_.push_back({&choice, &place, std::move(tag)});
     }
   }
 

@@ -47,7 +47,6 @@ class ImageTable {
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  void name_images(const std::vector<IndexEntry>& entries);
   void add_choice(const ImageRecord& part);
   void rank_versions();
 

@@ -150,13 +150,13 @@ std::string PastRow::checksum() const {
 
 ChoiceRow ChoiceRow::from(const Statement& row) {
   return proven(ChoiceRow{row.text(0), row.integer(1), row.text(2), row.text(3), row.integer(4) != 0,
-                          row.integer(5) != 0, row.integer(6), RowSum::parse(row.text(7))},
-                row.text(8), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
+                          row.integer(5) != 0, row.integer(6), row.integer(7), RowSum::parse(row.text(8))},
+                row.text(9), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
 }
 
 std::string ChoiceRow::checksum() const {
   return row_checksum("choices", {application, digits(choice), version, compilers, flag(optimised),
-                                  flag(external), digits(images), sum.text()});
+                                  flag(external), digits(images), digits(measured), sum.text()});
 }
 
 ApplicationRow ApplicationRow::from(const Statement& row) {

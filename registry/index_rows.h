@@ -103,7 +103,7 @@ struct PastRow {
 // Tags of one application that are chosen by the same.
 struct ChoiceRow {
   static constexpr const char* kColumns =
-      "application, choice, version, compilers, optimised, external, images, sum, checksum";
+      "application, choice, version, compilers, optimised, external, images, measured, sum, checksum";
   std::string application;
   std::int64_t choice = 0;  // number of its profile, whose words the next four are
   std::string version;
@@ -111,7 +111,8 @@ struct ChoiceRow {
   bool optimised = false;
   bool external = false;
   std::int64_t images = 0;
-  RowSum sum;  // of the tags
+  std::int64_t measured = 0;  // of the images
+  RowSum sum;                 // of the tags
 
   static ChoiceRow from(const Statement& row);
   std::string checksum() const;

@@ -103,6 +103,7 @@ CREATE TABLE choices (
   optimised   INTEGER NOT NULL,
   external    INTEGER NOT NULL,
   images      INTEGER NOT NULL,         -- tags
+  measured    INTEGER NOT NULL,         -- those of them that are measured
   sum         TEXT NOT NULL,            -- of the tags
   checksum    TEXT NOT NULL,
   PRIMARY KEY (application, choice)

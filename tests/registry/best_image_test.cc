@@ -78,6 +78,24 @@ TEST_F(BestImage, FollowsWhatHappensToItsImages) {
   EXPECT_EQ(best(query(), host("zen2")), "two") << "the other is lost";
 }
 
+TEST_F(BestImage, ReadsWhatMayStillWin) {
+  ImageRecord stock = stored("stock", "2.7.0", "x86_64_v3");
+  stock.optimised = false;
+  const ImageRecord built = stored("built", "2.6.0", "x86_64_v2"),
+                    candidate = stored("rc", "2.8.0rc1", "x86_64_v3");
+  open().publish({stock, candidate}, {}, kNow, "night");
+  EXPECT_EQ(best(query(), host("haswell")), "stock") << "a release before an optimised candidate of one";
+  open().publish({built}, {}, kNow, "night");
+  EXPECT_EQ(best(query(), host("haswell")), "built");
+  Measurement fast = measurement_of(stock.manifest, 100);
+  fast.host.cpu = "haswell";
+  open().record(fast);
+  EXPECT_EQ(best(query(), host("haswell")), "stock") << "measured, and the other is not";
+  EXPECT_EQ(best(), "built") << "without a host no speed compares";
+  open().retire({stock.identity(), built.identity()}, "wrong results", kNow);
+  EXPECT_EQ(best(query(), host("haswell")), "rc");
+}
+
 TEST_F(BestImage, MappingsOfOneReference) {
   std::vector<ImageRecord> mappings;
   for (const char* code : {"b", "a", "c"}) {
