@@ -53,6 +53,11 @@ std::string ImageRecord::why_untested() const {
 
 std::string ImageRecord::sif_name() const { return repository + "_" + tag + ".sif"; }
 
+std::string ImageRecord::bits() const {
+  if (external()) return Digest::of(reference).hex();
+  return key.empty() ? manifest.hex() : key;
+}
+
 Digest ImageRecord::identity() const { return external() ? Digest::of(to_json(*this).dump()) : manifest; }
 
 std::string doubt_about(const Measurement& measurement) {

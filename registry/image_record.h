@@ -81,6 +81,9 @@ struct ImageRecord {
   // "its recipes have no test"; "" where it was tested where it was built, or nobody knows.
   std::string why_untested() const;
   const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
+  // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the
+  // manifest's digest; of mappings, that of the reference.
+  std::string bits() const;
   // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
   // record.
   Digest identity() const;

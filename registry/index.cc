@@ -76,7 +76,7 @@ std::vector<TagChange> changes_of(IndexState& state, const Change& change) {
   for (const Move& move : change.moves) {
     auto& tagged = edits.at(move.name);
     if (!tagged) tagged.emplace();
-    tagged->retired = state.retired_reason(ImageRow::of(*move.image, "").bits);
+    tagged->retired = state.retired_reason(move.image->bits());
     tagged->image = move.identity.hex();
     tagged->stale = tagged->failing = false;
     add_matrix(tagged->matrices, change.matrix);

@@ -61,7 +61,7 @@ ImageRow ImageRow::of(const ImageRecord& image, std::string record) {
   ImageRow row;
   row.id = image.identity().hex();
   row.external = image.external();
-  row.bits = image.external() || image.key.empty() ? row.id : image.key;
+  row.bits = image.bits();
   row.application = lower_case(image.application);
   row.compilers = compilers_of(image);
   row.record = std::move(record);

@@ -46,7 +46,7 @@ void MappingImport::take(const ImageRecord& mapping) {
         ExitCode::store,
         fmt::format("cannot import '{}': it needs a reference and a code, and no manifest", mapping.name()));
   const std::string record = to_json(mapping).dump();
-  Taken taken{mapping.identity(), false};
+  Taken taken{mapping.identity(), mapping.bits(), false};
   const bool known = state_.record(taken.identity.hex()) == record;
   if (!known) writer_.put_image(mapping, record);
   taken.is_new = !known || replaced_.erase(taken.identity.hex()) > 0;
@@ -77,7 +77,7 @@ std::vector<TagChange> MappingImport::changes() {
     if (!tagged) tagged.emplace();
     tagged->image = taken.identity.hex();
     tagged->stale = false;
-    tagged->retired = state_.retired_reason(tagged->image);
+    tagged->retired = state_.retired_reason(taken.bits);
   }
   return edits.changes();
 }

@@ -24,6 +24,7 @@ class MappingImport {
  private:
   struct Taken {
     Digest identity;
+    std::string bits;
     bool is_new = false;  // its row was made here
   };
   std::vector<TagChange> changes();

@@ -16,7 +16,7 @@ CREATE TABLE images (
   id          TEXT NOT NULL UNIQUE,     -- 64 hex: ImageRecord::identity
   external    INTEGER NOT NULL,         -- 1: a reference, no files of ours
   lost        INTEGER NOT NULL,         -- 1: its manifest is not in the blob store, or no record of it is left
-  bits        TEXT NOT NULL,            -- the plan key; the id where it has none; '' without a record
+  bits        TEXT NOT NULL,            -- ImageRecord::bits; '' without a record
   application TEXT NOT NULL,            -- in lower case
   compilers   TEXT NOT NULL,            -- names of its graph compilers as a JSON array, sorted; '' for none
   measured    TEXT NOT NULL,            -- sum of the measurements of its bits, '' for none

@@ -48,19 +48,13 @@ const IndexEntry& find_named(const std::vector<IndexEntry>& entries, const std::
   throw Error(ExitCode::no_match, "the index has no image '" + name + "'", did_you_mean(name, names));
 }
 
-// The same bits: of ours by their key, of others' by the reference that several mappings may have.
-bool is_same_image(const ImageRecord& a, const ImageRecord& b) {
-  if (a.external() || b.external()) return a.external() && b.external() && a.reference == b.reference;
-  return a.key.empty() ? a.identity() == b.identity() : a.key == b.key;
-}
-
 // Where a reference was asked for, and several mappings have it.
 void note_other_codes(const std::vector<IndexEntry>& entries, const ImageRecord& named,
                       const std::string& asked, const Invocation& invocation) {
   if (!named.external() || asked == named.code) return;
   std::vector<std::string> codes;
   for (const IndexEntry& entry : entries)
-    if (is_same_image(entry.image, named)) codes.push_back(entry.image.code);
+    if (entry.image.bits() == named.bits()) codes.push_back(entry.image.code);
   if (codes.size() > 1)
     invocation.note(fmt::format("note: {} are {}: {}; a code shows one of them",
                                 counted(codes.size(), "mapping"), named.reference, fmt::join(codes, ", ")));
@@ -90,7 +84,7 @@ void retire(const IndexOptions& options, Invocation& invocation) {
   std::vector<Digest> identities;
   std::string names;
   for (const IndexEntry& entry : entries) {
-    if (!is_same_image(entry.image, named)) continue;
+    if (entry.image.bits() != named.bits()) continue;
     identities.push_back(entry.image.identity());
     names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.image.name());
     if (entry.image.external()) names += fmt::format(" ({})", entry.image.code);
@@ -189,7 +183,8 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   CLI::App* retire_command =
       add_writer("retire", "Withdraw an image: nobody gets it any more, and select says why",
                  "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
-  retire_command->add_option("image", options->name, "repository:tag or sha256:digest")
+  retire_command
+      ->add_option("image", options->name, "repository:tag, sha256:digest, or a mapping's code or reference")
       ->required()
       ->type_name("IMAGE");
   retire_command->add_option("--reason", options->reason, "why, for whoever asks")->type_name("TEXT");

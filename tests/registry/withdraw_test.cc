@@ -121,5 +121,30 @@ TEST_F(Withdraw, SidecarsProveItAll) {
   EXPECT_EQ(names(), before);
 }
 
+TEST_F(Withdraw, AReferenceUnderEveryCode) {
+  auto mapping = [](const std::string& code, const std::string& reference) {
+    ImageRecord record;
+    record.application = "openmpi";
+    record.code = code;
+    record.reference = reference;
+    return record;
+  };
+  auto retired = [&] {
+    Strings codes;
+    for (const IndexEntry& entry : open(Index::Mode::read).entries())
+      if (!entry.retired.empty()) codes.push_back(entry.image.code);
+    return codes;
+  };
+  Index index = open();
+  const ImageRecord bad = mapping("one", "docker://site/openmpi:3");
+  testing::import_all(index, {bad, mapping("other", "docker://site/openmpi:4")});
+  index.retire({bad.identity()}, "wrong results", kNow);
+  testing::import_all(
+      index, {mapping("two", "docker://site/openmpi:3"), mapping("three", "docker://site/openmpi:5")});
+  EXPECT_EQ(retired(), (Strings{"one", "two"})) << "what it was retired for is in the image";
+  index.recover();
+  EXPECT_EQ(retired(), (Strings{"one", "two"}));
+}
+
 }  // namespace
 }  // namespace kiln
