@@ -23,6 +23,10 @@ constexpr std::string_view kBundleMagic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view kCompressedBundle = "CCOB";
 // Kinds of entries.
 constexpr std::uint16_t kPtx = 1, kMachineCode = 2;
+// What is said where code for AMD's GPUs is not seen.
+constexpr std::string_view kCompressed = "a compressed HIP bundle: its architectures are not visible";
+constexpr std::string_view kTooMany = "too many HIP bundles";
+constexpr std::string_view kDamagedEntry = "an entry of a HIP bundle is damaged";
 // A section of nothing but magic words would be read for ever.
 constexpr std::size_t kMostBundles = 4096;
 
@@ -94,19 +98,22 @@ void read_cuda_fat_binaries(std::string_view bytes, GpuCode& code, std::vector<s
   }
 }
 
+bool hides_gfx(std::string_view problem) {
+  return problem == kCompressed || problem == kTooMany || problem == kDamagedEntry;
+}
+
 void read_offload_bundles(std::string_view bytes, GpuCode& code, std::vector<std::string>& problems) {
-  if (bytes.find(kCompressedBundle) == 0)
-    problems.push_back("a compressed HIP bundle: its architectures are not visible");
+  if (bytes.find(kCompressedBundle) == 0) problems.emplace_back(kCompressed);
   std::size_t bundles = 0;
   for (std::size_t at = 0; (at = bytes.find(kBundleMagic, at)) != bytes.npos; at += kBundleMagic.size()) {
-    if (++bundles > kMostBundles) return problems.push_back("too many HIP bundles");
+    if (++bundles > kMostBundles) return void(problems.emplace_back(kTooMany));
     auto count = number_at<std::uint64_t>(bytes, at + 24);
     // Behind the magic (24 bytes) and the count.
     std::uint64_t entry = at + 32;
     for (std::uint64_t i = 0; i < count && holds(bytes, entry, 24); ++i) {
       auto length = number_at<std::uint64_t>(bytes, entry + 16);
       if (length > 1024 || !holds(bytes, entry + 24, length)) {
-        problems.push_back("an entry of a HIP bundle is damaged");
+        problems.emplace_back(kDamagedEntry);
         break;
       }
       // "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; "host-…" is the CPU's.

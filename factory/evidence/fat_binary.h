@@ -20,6 +20,9 @@ struct GpuCode {
 // of a section and is added to `problems`.
 GpuCode gpu_code(const ElfFile& file, std::vector<std::string>& problems);
 
+// Whether what was added to `problems` means that there is more code for AMD's GPUs than `gfx` says.
+bool hides_gfx(std::string_view problem);
+
 // The parts, for tests. `bytes` is a section's contents.
 void read_cuda_fat_binaries(std::string_view bytes, GpuCode& code, std::vector<std::string>& problems);
 void read_offload_bundles(std::string_view bytes, GpuCode& code, std::vector<std::string>& problems);

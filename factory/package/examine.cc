@@ -81,11 +81,10 @@ void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
   record.exceeding.assign(features.begin(), features.end());
 }
 
-// AMD's compressed bundles do not show what they are for: what others show is then not all there is.
+// What other files show is then not all there is.
 bool hides_gpu_code(const evidence::Evidence& found) {
-  return std::any_of(found.problems.begin(), found.problems.end(), [](const auto& problem) {
-    return problem.second.find("HIP bundle") != std::string::npos;
-  });
+  return std::any_of(found.problems.begin(), found.problems.end(),
+                     [](const auto& problem) { return evidence::hides_gfx(problem.second); });
 }
 
 // The first file by name that has code for each GPU.

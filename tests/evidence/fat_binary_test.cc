@@ -74,5 +74,15 @@ TEST(FatBinary, SurvivesEveryDamagedByte) {
   }
 }
 
+TEST(OffloadBundle, CompressedOnesHideTheirTargets) {
+  GpuCode code;
+  std::vector<std::string> problems;
+  read_offload_bundles("CCOB and what zstd made of it", code, problems);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(hides_gfx(problems[0]));
+  EXPECT_TRUE(code.gfx.empty());
+  EXPECT_FALSE(hides_gfx("the section table is cut"));
+}
+
 }  // namespace
 }  // namespace kiln::evidence
