@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "registry/distinct_names.h"
 #include "registry/misses.h"
 #include "registry/select.h"
 
@@ -61,9 +62,8 @@ class Explanation {
  public:
   Explanation(const Selection& selection, std::size_t limit)
       : selection_(selection), others_(selection), limit_(limit) {
-    std::set<std::string> names;
-    if (selection.winner) see(*selection.winner, names);
-    for (const Candidate& other : selection.others) see(other, names);
+    if (selection.winner) name_.add(selection.winner->entry->image);
+    for (const Candidate& other : selection.others) name_.add(other.entry->image);
   }
 
   std::string text() {
@@ -83,16 +83,7 @@ class Explanation {
  private:
   static constexpr std::size_t kHandful = 20;
 
-  void see(const Candidate& candidate, std::set<std::string>& names) {
-    if (!candidate.entry->image.external()) return;
-    if (!names.insert(candidate.entry->image.name()).second) twice_.insert(candidate.entry->image.name());
-  }
-
-  // Several mappings may be the same image: then the code says which.
-  std::string label(const Candidate& candidate) const {
-    const ImageRecord& image = candidate.entry->image;
-    return twice_.contains(image.name()) ? fmt::format("{} ({})", image.name(), image.code) : image.name();
-  }
+  std::string label(const Candidate& candidate) const { return name_(candidate.entry->image); }
 
   template <typename Why>
   void list(std::string_view heading, const std::vector<const Candidate*>& all, const Why& why) {
@@ -120,7 +111,7 @@ class Explanation {
   const Selection& selection_;
   const Others others_;
   const std::size_t limit_;
-  std::set<std::string> twice_;  // references that several mappings have
+  DistinctNames name_;
   std::string text_;
 };
 

@@ -14,6 +14,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "registry/distinct_names.h"
 
 namespace kiln {
 namespace {
@@ -140,27 +141,10 @@ std::string untested_word(const ImageRecord& image) {
   return image.external() || image.why_untested().empty() ? "" : " (untested)";
 }
 
-// Several mappings may be one image: then the code says which.
-class ListedNames {
- public:
-  explicit ListedNames(const std::vector<IndexEntry>& entries) {
-    std::set<std::string_view> seen;
-    for (const IndexEntry& entry : entries)
-      if (entry.image.external() && !seen.insert(entry.image.reference).second)
-        twice_.insert(entry.image.reference);
-  }
-
-  std::string operator()(const ImageRecord& image) const {
-    return twice_.contains(image.reference) ? fmt::format("{} ({})", image.name(), image.code) : image.name();
-  }
-
- private:
-  std::set<std::string_view> twice_;
-};
-
 void print_list(const std::vector<IndexEntry>& entries) {
   Table table({"IMAGE", "CPU", "DIGEST", "SIZE", "MEASURED"});
-  const ListedNames name(entries);
+  DistinctNames name;
+  for (const IndexEntry& entry : entries) name.add(entry.image);
   for (const IndexEntry& entry : entries)
     table.add({name(entry.image) + (entry.stale ? " (stale)" : "") + (entry.failing ? " (failing)" : "") +
                    untested_word(entry.image) +
