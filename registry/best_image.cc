@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "registry/image_parts.h"
 #include "registry/index_mended.h"
 #include "registry/ranking.h"
 #include "registry/select_clauses.h"
@@ -39,8 +40,7 @@ class BestImage {
         known_(known_host(host.description, host.known, cpus)),
         judge_(query, known_, cpus),
         ranker_(query, known_, cpus),
-        version_is_application_(!query.selectors.contains("library") &&
-                                !query.selectors.contains("compiler")) {}
+        by_version_(asks_version_of_application(query)) {}
 
   std::optional<RawEntry> find() {
     const Asked asked = asked_for(state_, {});
@@ -93,9 +93,8 @@ class BestImage {
 
   // By the words of its profile that its row has: most choices are sorted out without their profile.
   bool may_suit(const ChoiceRow& row) {
-    ImageRecord part;
+    ImageRecord part = bare_part(row.external);
     part.optimised = row.optimised;
-    if (!row.external) part.manifest = Digest::of(row.version);  // any one
     if (!judge_.suits(About::build, part)) return false;
     if (!once(compilers_, row.compilers, [&] {
           for (const std::string& name : words_from(row.compilers))
@@ -103,7 +102,7 @@ class BestImage {
           return judge_.suits(About::compilers, part);
         }))
       return false;
-    return !version_is_application_ || once(versions_, row.version, [&] {
+    return !by_version_ || once(versions_, row.version, [&] {
       if (!row.version.empty()) part.version = Version(row.version);
       return judge_.suits(About::version, part);
     });
@@ -126,9 +125,7 @@ class BestImage {
     auto [at, is_new] = choices_.try_emplace(number);
     if (!is_new || number == 0) return at->second;
     at->second.part = part_of(number);
-    at->second.suits = true;
-    for (About about : {About::version, About::build, About::compilers, About::method, About::contents})
-      at->second.suits = at->second.suits && judge_.suits(about, at->second.part);
+    at->second.suits = judge_.chooses(at->second.part);
     return at->second;
   }
 
@@ -201,7 +198,7 @@ class BestImage {
   std::optional<KnownHost> known_;
   Judge judge_;
   Ranker ranker_;
-  bool version_is_application_;  // and not that of something that it stands beside
+  bool by_version_;  // the application's
   std::map<std::string, bool> compilers_, versions_;
   std::map<std::int64_t, Choice> choices_;
   std::map<std::int64_t, Place> places_;

@@ -6,12 +6,6 @@ namespace {
 // That something is there is all that counts.
 Digest some_digest() { return Digest::of("kiln"); }
 
-ImageRecord part_of(const ImageRecord& image) {
-  ImageRecord part;
-  if (!image.external()) part.manifest = some_digest();
-  return part;
-}
-
 EvidenceRecord refusing(const EvidenceRecord& evidence) {
   EvidenceRecord part;
   part.verdict = evidence.verdict;
@@ -27,8 +21,14 @@ EvidenceRecord refusing(const EvidenceRecord& evidence) {
 
 }  // namespace
 
+ImageRecord bare_part(bool external) {
+  ImageRecord part;
+  if (!external) part.manifest = some_digest();
+  return part;
+}
+
 ImageRecord choice_part(const ImageRecord& image) {
-  ImageRecord part = part_of(image);
+  ImageRecord part = bare_part(image.external());
   part.application = image.application;
   part.version = image.version;
   part.method = image.method;
@@ -40,7 +40,7 @@ ImageRecord choice_part(const ImageRecord& image) {
 }
 
 ImageRecord place_part(const ImageRecord& image) {
-  ImageRecord part = part_of(image);
+  ImageRecord part = bare_part(image.external());
   part.cpu = image.cpu;
   part.accelerators = image.accelerators;
   part.needs = image.needs;

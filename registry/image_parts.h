@@ -9,6 +9,8 @@ namespace kiln {
 // Each is a record of which the rest is missing, but for `manifest`, which is not the image's: its being
 // there says that the image was built here.
 
+// Nothing but whether it was built here.
+ImageRecord bare_part(bool external);
 // Application, version, method, optimised, components, selectors, and whether it was tested, not by what.
 ImageRecord choice_part(const ImageRecord& image);
 // Targets, what is needed of a host, what of the evidence may refuse one, and whether there is a SIF. Files

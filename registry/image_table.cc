@@ -169,7 +169,7 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
   contenders_.clear();
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return;
-  const bool by_version = !query.selectors.contains("library") && !query.selectors.contains("compiler");
+  const bool by_version = asks_version_of_application(query);
   enum : char { unknown, yes, no };
   std::vector<char> versions(table_->versions_.size()), compilers(table_->compilers_.size());
   auto once = [&](char& known, About about, const ImageRecord& part) {
@@ -181,10 +181,7 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
     if (!once(compilers[choice.compilers], About::compilers, table_->compilers_[choice.compilers])) continue;
     if (by_version && !once(versions[choice.version], About::version, table_->versions_[choice.version]))
       continue;
-    if (!judge.suits(About::build, choice.part) || !judge.suits(About::method, choice.part) ||
-        !judge.suits(About::contents, choice.part) ||
-        (!by_version && !judge.suits(About::version, choice.part)))
-      continue;
+    if (!judge.chooses(choice.part)) continue;
     for (std::uint32_t number = choice.first; number < choice.end; ++number) {
       const ImageTable::Row& row = table_->rows_[number];
       if (row.retired || (row.failing && !query.allow_failing) || !places[row.place].runs) continue;

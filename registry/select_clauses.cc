@@ -60,9 +60,11 @@ const ComponentRecord* component_named(const ImageRecord& image, const std::stri
   return nullptr;
 }
 
+constexpr std::array kVersionedChoices = {"library", "compiler"};
+
 // What the document's version stands beside: a library or compiler of the application, if the image has it.
 const ComponentRecord* versioned_component(const JudgedImage& c) {
-  for (const char* choice : {"library", "compiler"}) {
+  for (const char* choice : kVersionedChoices) {
     auto named = c.query.selectors.find(choice);
     if (named == c.query.selectors.end()) continue;
     const ComponentRecord* component = component_named(c.image, named->second);
@@ -183,6 +185,11 @@ constexpr std::array kQuestionClauses = {
 
 }  // namespace
 
+bool asks_version_of_application(const ImageQuery& query) {
+  return std::none_of(kVersionedChoices.begin(), kVersionedChoices.end(),
+                      [&](const char* choice) { return query.selectors.contains(choice); });
+}
+
 std::string family_of_type(const std::string& cpu_type) {
   if (cpu_type == "x86" || cpu_type == "amd") return "x86_64";
   if (cpu_type == "arm") return "aarch64";
@@ -235,6 +242,13 @@ bool Judge::suits(About about, const ImageRecord& part) const {
   const JudgedImage c = judged(part);
   return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
                      [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
+}
+
+bool Judge::chooses(const ImageRecord& choice) const {
+  const JudgedImage c = judged(choice);
+  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(), [&](const Clause& clause) {
+    return clause.about == About::place || clause.about == About::application || clause.failed(c).empty();
+  });
 }
 
 bool Judge::runs(const ImageRecord& place) const {

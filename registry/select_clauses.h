@@ -34,6 +34,8 @@ class Judge {
   // thing; and all clauses about where an image runs, those of the host among them.
   bool suits(About about, const ImageRecord& part) const;
   bool runs(const ImageRecord& place) const;
+  // All that a question chooses by, but for the application.
+  bool chooses(const ImageRecord& choice) const;
 
  private:
   JudgedImage judged(const ImageRecord& image) const;
@@ -46,6 +48,8 @@ class Judge {
   std::optional<HostCpu> asked_cpu_;
 };
 
+// Whether the version that is asked for is the application's, whatever else is in an image.
+bool asks_version_of_application(const ImageQuery& query);
 // archspec's family that a question's `cpu_type` means; "" for none.
 std::string family_of_type(const std::string& cpu_type);
 // "sm_61" or "nvidia:sm_61", as a query's `gpu` is written, by vendor and code.
