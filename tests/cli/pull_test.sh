@@ -6,7 +6,7 @@ command -v skopeo >/dev/null || { echo 'SKIPPED: no skopeo here'; exit 77; }
 
 serve() { # serve [PORT]
   rm -f port
-  "$KILN_PYTHON" "$KILN_SOURCE/tests/support/bad_registry.py" "$work" "$@" &
+  "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/bad_registry.py" "$work" "$@" &
   server=$!
   until [ -e port ]; do kill -0 "$server" && sleep 0.05; done
 }

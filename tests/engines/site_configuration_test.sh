@@ -63,7 +63,7 @@ git -C www/probe.git update-server-info
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out site-ca.crt -subj "/CN=$canary-ca" \
   -addext 'subjectAltName=DNS:localhost' 2>/dev/null
 mkfifo server.stdin
-"$KILN_PYTHON" "$KILN_SOURCE/tests/support/site_server.py" "kiln:$canary-password" "$work" site-ca.crt ca.key <server.stdin >ports &
+"$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/site_server.py" "kiln:$canary-password" "$work" site-ca.crt ca.key <server.stdin >ports &
 exec 9>server.stdin
 until [ -s ports ]; do sleep 0.1; done
 read -r open closed <ports

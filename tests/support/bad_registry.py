@@ -15,7 +15,9 @@ usage: bad_registry.py FOLDER [PORT]    writes FOLDER/port when it listens, and 
   stalled              half of the layer, and then nothing
   trickle              a byte of the layer each second
 """
-import collections, gzip, hashlib, http.server, io, json, os, re, socket, struct, sys, tarfile, threading, time
+import collections, gzip, hashlib, io, json, os, re, sys, tarfile, threading, time
+
+import loopback_http
 
 counts, lock = collections.Counter(), threading.Lock()
 
@@ -47,30 +49,12 @@ def first_times(repository, what):
         return number is not None and counts[repository, what] <= int(number.group(1))
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def answer(self, data, kind, status=200, headers=()):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in headers:
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
+class Handler(loopback_http.Handler):
     def refuse(self, status, headers=()):
-        self.answer(b"", "text/plain", status, headers)
+        self.answer(status, [("Content-Type", "text/plain"), *headers])
 
     def part_of(self, data, size):
-        self.send_response(200)
-        self.send_header("Content-Type", "application/octet-stream")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
+        self.head(200, len(data), [("Content-Type", "application/octet-stream")])
         self.wfile.write(data[:size])
         self.wfile.flush()
         self.close_connection = True
@@ -82,7 +66,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock, open(os.path.join(sys.argv[1], "requests"), "a") as file:
             file.write(f"{self.command} {self.path}\n")
         if self.path.rstrip("/") == "/v2":
-            return self.answer(b"{}", "application/json", 200, [("Docker-Distribution-Api-Version", "registry/2.0")])
+            return self.answer(200, [("Content-Type", "application/json"), ("Docker-Distribution-Api-Version", "registry/2.0")], b"{}")
         found = re.fullmatch(r"/v2/([^/]+)/(manifests|blobs)/(.+)", self.path)
         if not found:
             return self.refuse(404)
@@ -101,7 +85,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(3600)
         if name != "latest" and not name.endswith(hashlib.sha256(MANIFEST).hexdigest()):
             return self.refuse(404)  # no tag that stands for referrers
-        self.answer(MANIFEST, "application/vnd.oci.image.manifest.v1+json")
+        self.answer(200, [("Content-Type", "application/vnd.oci.image.manifest.v1+json")], MANIFEST)
 
     def blob(self, repository, name):
         data = BLOBS.get(name)
@@ -110,8 +94,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if data is LAYER and repository.startswith(("reset", "cut")) and first_times(repository, "layer"):
             self.part_of(data, len(data) // 2)
             if repository.startswith("reset"):
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.connection.close()
+                self.reset()
         elif data is LAYER and repository == "stalled":
             self.part_of(data, len(data) // 2)
             time.sleep(3600)
@@ -122,18 +105,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(bytes([byte]))
                 self.wfile.flush()
         else:
-            self.answer(data, "application/octet-stream")
+            self.answer(200, [("Content-Type", "application/octet-stream")], data)
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, address):
-        pass  # whoever was waited for has gone
-
-
-server = Server(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Handler)
-with open(os.path.join(sys.argv[1], "port.part"), "w") as file:
-    file.write(str(server.server_address[1]))
-os.rename(os.path.join(sys.argv[1], "port.part"), os.path.join(sys.argv[1], "port"))
-server.serve_forever()
+loopback_http.Server(Handler, int(sys.argv[2]) if len(sys.argv) > 2 else 0).announce(sys.argv[1]).serve_forever()
