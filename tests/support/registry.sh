@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # for and from the scripts that source this
 # A real registry on the loopback interface: sourced after script.sh. $host is its name, in $work/registry lies what it has;
-# start_registry and stop_registry may be repeated, and it ends with the script.
+# start_registry and stop_registry (or kill_registry, without a word of warning) may be repeated, and it ends with the script.
 command -v docker-registry >/dev/null || { echo 'SKIPPED: no docker-registry here'; exit 77; }
 
 port=$("$KILN_PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -22,23 +22,22 @@ export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
 
 registry=
 start_registry() {
-  docker-registry serve registry.yml >registry.log 2>&1 &
+  # It takes each variable REGISTRY_… for a part of its configuration.
+  env -u REGISTRY_AUTH_FILE docker-registry serve "$work/registry.yml" >>"$work/registry.log" 2>&1 &
   registry=$!
   for _ in $(seq 100); do
     "$KILN_PYTHON" -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null && return
     kill -0 "$registry" 2>/dev/null || break
     sleep 0.1
   done
-  cat registry.log
+  cat "$work/registry.log"
   fail 'the registry does not start'
 }
 stop_registry() {
-  kill "$registry"
+  kill "${1:--TERM}" "$registry"
   wait "$registry" 2>/dev/null || true
   registry=
 }
-end_registry() {
-  [ -z "$registry" ] || kill "$registry" 2>/dev/null || true
-  unmount_all
-}
-trap end_registry EXIT
+kill_registry() { stop_registry -KILL; }
+end_registry() { [ -z "$registry" ] || kill "$registry" 2>/dev/null || true; }
+at_exit end_registry

@@ -9,7 +9,14 @@ unmount_all() {
   awk -v below="$work/" 'index($2, below) == 1 {print $2}' /proc/mounts | sort -r | xargs -r -n 1 umount
 }
 unmount_all
-trap unmount_all EXIT
+# at_exit COMMAND: the last one that was said runs first.
+exit_commands=''
+at_exit() {
+  exit_commands="$1; $exit_commands"
+  # shellcheck disable=SC2064 # as it is now
+  trap "$exit_commands" EXIT
+}
+at_exit unmount_all
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
