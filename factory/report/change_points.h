@@ -1,0 +1,38 @@
+// Where a series of measurements, a value a night, changes its level. Pure and deterministic: no threshold
+// to choose for each image, no chance.
+//
+// The method is that of Apache Otava 0.8.0 as it comes: the divisive search of Matteson and James
+// (arXiv 1306.4933) in windows, with Student's t-test in place of permutations (Fleming and others, "Hunter:
+// Using Change Point Detection to Hunt for Performance Regressions", ICPE 2023, doi
+// 10.1145/3578244.3583719). Otava's program is the yardstick of tests/oracle/change_points.py.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "report/two_levels.h"
+
+namespace kiln {
+
+struct ChangePoint {
+  std::size_t index = 0;  // of the first value of the new level
+  TwoLevels levels;       // from the point before to this one, and from this one to the next
+  // Fewer than three values of its level follow it, or those that follow do not differ by themselves from the
+  // last level that was not as short. One night out of line looks like a new level at first, and then like
+  // another one back: a suspected point is shown, and nobody is called for it.
+  bool suspected = false;
+};
+
+struct ChangePointLimits {
+  std::size_t window = 50;  // values that are searched at a time; the time goes with its cube
+  double p = 0.001;         // a point with this p or more is none
+  double magnitude = 0;     // nor is one whose levels differ by no more than this part
+};
+
+// In the order of the series, whose values are finite. All of them are found anew each time: the next night
+// may move or take away those near the end.
+std::vector<ChangePoint> find_change_points(std::span<const double> series,
+                                            const ChangePointLimits& limits = {});
+
+}  // namespace kiln
