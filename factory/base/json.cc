@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "base/json_scan.h"
 #include "base/text.h"
@@ -12,8 +14,18 @@ namespace kiln {
 
 struct JsonDocument::Parsed {
   std::string file;
-  Json value;
-  JsonPlaces places;
+  std::string text;
+  JsonLimits limits;
+  ScannedJson scanned;
+
+  const JsonPlaces& places() const {
+    std::call_once(places_made_, [&] { places_ = json_places(text, file, limits); });
+    return places_;
+  }
+
+ private:
+  mutable std::once_flag places_made_;
+  mutable JsonPlaces places_;
 };
 
 namespace {
@@ -41,18 +53,20 @@ bool is_name_character(char c, bool first) {
 JsonDocument JsonDocument::parse(std::string_view text, std::string file, const JsonLimits& limits) {
   auto parsed = std::make_shared<Parsed>();
   parsed->file = std::move(file);
-  parsed->value = scan_json(text, parsed->file, limits, parsed->places);
+  parsed->text = text;
+  parsed->limits = limits;
+  parsed->scanned = scan_json(text, parsed->file, limits);
   JsonDocument document;
   document.parsed_ = std::move(parsed);
   return document;
 }
 
-JsonNode JsonDocument::root() const { return JsonNode(*this, &parsed_->value, ""); }
+JsonNode JsonDocument::root() const { return JsonNode(*this, &parsed_->scanned.value, ""); }
 const std::string& JsonDocument::file() const { return parsed_->file; }
-const Json& JsonDocument::value() const { return parsed_->value; }
+const Json& JsonDocument::value() const { return parsed_->scanned.value; }
 
 SourceLocation JsonNode::where() const {
-  const auto& places = document_.parsed_->places;
+  const JsonPlaces& places = document_.parsed_->places();
   auto found = places.find(pointer_);
   SourceLocation where{document_.file(), 0, 0, pointer_};
   if (found != places.end()) {
@@ -66,8 +80,9 @@ SourceLocation JsonNode::where_key(std::string_view key) const {
   std::string pointer = pointer_ + "/" + escape_token(key);
   SourceLocation location = where();
   location.pointer = pointer;
-  auto found = document_.parsed_->places.find(pointer);
-  if (found != document_.parsed_->places.end() && found->second.key_line > 0) {
+  const JsonPlaces& places = document_.parsed_->places();
+  auto found = places.find(pointer);
+  if (found != places.end() && found->second.key_line > 0) {
     location.line = found->second.key_line;
     location.column = found->second.key_column;
   }
@@ -155,13 +170,17 @@ std::vector<JsonNode> JsonNode::items() const {
 std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   if (!is_object()) fail("expected an object, found " + describe_type(*value_));
   std::vector<std::pair<std::string, JsonNode>> nodes;
-  for (const auto& [key, value] : value_->items()) nodes.emplace_back(key, child(key, value));
-  const auto& places = document_.parsed_->places;
-  auto order = [&](const auto& node) {
-    auto found = places.find(node.second.pointer_);
-    return found == places.end() ? std::size_t{0} : found->second.order;
-  };
-  std::sort(nodes.begin(), nodes.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  nodes.reserve(value_->size());
+  const auto& object = value_->get_ref<const Json::object_t&>();
+  for (const auto& [key, value] : object) nodes.emplace_back(key, child(key, value));
+  const JsonOrders& orders = document_.parsed_->scanned.orders;
+  auto order = orders.find(&object);
+  if (order == orders.end()) return nodes;
+  std::unordered_map<const Json*, std::size_t> rank;
+  for (const Json* value : order->second) rank.emplace(value, rank.size());
+  std::sort(nodes.begin(), nodes.end(), [&](const auto& a, const auto& b) {
+    return rank.at(a.second.value_) < rank.at(b.second.value_);
+  });
   return nodes;
 }
 
@@ -169,7 +188,11 @@ std::vector<std::string> JsonNode::strings() const {
   if (is_string()) return {string()};
   if (!is_array()) fail("expected a string or an array of strings, found " + describe_type(*value_));
   std::vector<std::string> texts;
-  for (const JsonNode& item : items()) texts.push_back(item.string());
+  texts.reserve(value_->size());
+  for (std::size_t i = 0; i < value_->size(); ++i) {
+    const Json& item = (*value_)[i];  // a node for each costs more than the text
+    texts.push_back(item.is_string() ? item.get<std::string>() : child(std::to_string(i), item).string());
+  }
   return texts;
 }
 
@@ -187,8 +210,15 @@ JsonNode JsonNode::at(std::string_view key) const {
 }
 
 void JsonNode::allow_only(const std::vector<std::string>& keys) const {
-  for (const auto& [key, node] : members()) {
-    if (key == "$schema" || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+  auto known = [&](const std::string& key) {
+    return key == "$schema" || std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  const auto* object = value_->get_ptr<const Json::object_t*>();
+  if (object != nullptr &&
+      std::all_of(object->begin(), object->end(), [&](const auto& item) { return known(item.first); }))
+    return;
+  for (const auto& [key, node] : members()) {  // the first in the file
+    if (known(key)) continue;
     std::string hint = did_you_mean(key, keys);
     if (hint.empty()) hint = fmt::format("known keys: {}", fmt::join(keys, ", "));
     throw Error(ExitCode::input, where_key(key), fmt::format("unknown key '{}'", key), hint);

@@ -116,12 +116,16 @@ std::string pointer_to(const std::string& parent, const std::string& key) {
   return pointer;
 }
 
+// The text is refused: the pass with places says why.
+struct Refused {};
+
+// With `places` every value's place is noted, and what is wrong is an Error; without, it is Refused.
 class Scanner {
  public:
-  Scanner(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places)
-      : text_(text), file_(file), limits_(limits), places_(places), walk_(text) {}
+  Scanner(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces* places)
+      : file_(file), limits_(limits), places_(places), walk_(text) {}
 
-  Json take() { return std::move(root_); }
+  ScannedJson take() { return {std::move(root_), std::move(orders_)}; }
 
   // nlohmann's SAX interface. Returning is always true: failures are thrown.
   bool null() { return put(nullptr); }
@@ -129,7 +133,7 @@ class Scanner {
   bool number_integer(std::int64_t value) { return put(value); }
   bool number_unsigned(std::uint64_t value) { return put(value); }
   bool number_float(double value, const std::string& digits) {
-    Cursor at = walk_.next();
+    Cursor at = next();
     bool integral = digits.find_first_of(".eE") == std::string::npos;
     if (integral) fail(at, fmt::format("the whole number {} does not fit into 64 bits", digits));
     if (!std::isfinite(value)) fail(at, fmt::format("the number {} is too large", digits));
@@ -137,7 +141,7 @@ class Scanner {
     return true;
   }
   bool string(std::string& value) {
-    Cursor at = walk_.next();
+    Cursor at = next();
     if (value.size() > limits_.string_bytes)
       fail(at, fmt::format("a string of {} bytes, the limit is {}", value.size(), limits_.string_bytes));
     place(at, Json(std::move(value)));
@@ -149,14 +153,17 @@ class Scanner {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    key_at_ = walk_.next();
+    key_at_ = next();
     key_ = std::move(name);
-    if (stack_.back().value->contains(key_))
+    Level& level = stack_.back();
+    if (level.value->contains(key_))
       fail(key_at_, fmt::format("the key '{}' stands here a second time", key_),
            "equal keys would silently overwrite each other: keep one");
+    level.sorted = level.sorted && (level.members.empty() || level.last_key < key_);
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& problem) {
+    if (places_ == nullptr) throw Refused();
     std::string what = problem.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while … - unexpected
     // …": the tail says what.
@@ -182,8 +189,13 @@ class Scanner {
  private:
   struct Level {
     Json* value;
-    std::string pointer;
+    std::string pointer;               // with places only
+    std::vector<const Json*> members;  // of an object
+    std::string last_key;
+    bool sorted = true;
   };
+
+  Cursor next() { return places_ == nullptr ? Cursor() : walk_.next(); }
 
   // After a value a comma would do as well, which the parser does not say.
   static std::string after_value(const std::string& hint) {
@@ -206,62 +218,75 @@ class Scanner {
 
   template <class Value>
   bool put(Value value) {
-    Cursor at = walk_.next();
+    Cursor at = next();
     place(at, Json(value));
     return true;
   }
 
   bool open(Json value) {
-    Cursor at = walk_.next();
+    Cursor at = next();
     if (stack_.size() >= limits_.depth)
       fail(at, fmt::format("nested more than {} levels deep", limits_.depth));
     std::string pointer;
     Json* placed = place(at, std::move(value), &pointer);
-    stack_.push_back({placed, std::move(pointer)});
+    Level level;
+    level.value = placed;
+    level.pointer = std::move(pointer);
+    stack_.push_back(std::move(level));
     return true;
   }
 
   bool close() {
-    walk_.next();
+    next();
+    Level& level = stack_.back();
+    if (!level.sorted) orders_.emplace(level.value->get_ptr<Json::object_t*>(), std::move(level.members));
     stack_.pop_back();
     return true;
   }
 
-  Json* place(Cursor at, Json value, std::string* pointer_out = nullptr) {
+  Json* place(Cursor at, Json value, std::string* pointer = nullptr) {
     if (++members_ > limits_.members) fail(at, fmt::format("more than {} values", limits_.members));
-    JsonPlace where{at.line, at.column, 0, 0, members_};
-    std::string pointer;
-    Json* slot = &root_;
-    if (!stack_.empty()) {
-      Level& level = stack_.back();
-      if (level.value->is_array()) {
-        pointer = level.pointer + "/" + std::to_string(level.value->size());
-        level.value->push_back(nullptr);
-        slot = &level.value->back();
-      } else {
-        pointer = pointer_to(level.pointer, key_);
-        where.key_line = key_at_.line;
-        where.key_column = key_at_.column;
-        slot = &(*level.value)[key_];
-      }
+    if (places_ != nullptr) note(at, pointer);
+    if (stack_.empty()) return &(root_ = std::move(value));
+    Level& level = stack_.back();
+    if (level.value->is_array()) {
+      level.value->push_back(std::move(value));
+      return &level.value->back();
     }
-    *slot = std::move(value);
+    Json& slot = (*level.value)[key_];
+    slot = std::move(value);
+    level.members.push_back(&slot);
+    level.last_key = std::move(key_);
+    return &slot;
+  }
+
+  // Before the value is put.
+  void note(Cursor at, std::string* pointer_out) {
+    JsonPlace where{at.line, at.column, 0, 0};
+    std::string pointer;
+    if (!stack_.empty() && stack_.back().value->is_array()) {
+      pointer = stack_.back().pointer + "/" + std::to_string(stack_.back().value->size());
+    } else if (!stack_.empty()) {
+      pointer = pointer_to(stack_.back().pointer, key_);
+      where.key_line = key_at_.line;
+      where.key_column = key_at_.column;
+    }
     if (pointer_out != nullptr) *pointer_out = pointer;
-    places_.insert_or_assign(std::move(pointer), where);
-    return slot;
+    places_->insert_or_assign(std::move(pointer), where);
   }
 
   [[noreturn]] void fail(Cursor at, std::string message, std::string hint = {}) const {
+    if (places_ == nullptr) throw Refused();
     throw Error(ExitCode::input, {file_, at.line, at.column, stack_.empty() ? "" : stack_.back().pointer},
                 std::move(message), std::move(hint));
   }
 
-  std::string_view text_;
   const std::string& file_;
   const JsonLimits& limits_;
-  JsonPlaces& places_;
+  JsonPlaces* places_;  // may be null
   TokenWalk walk_;
   Json root_;
+  JsonOrders orders_;
   std::vector<Level> stack_;
   std::string key_;
   Cursor key_at_;
@@ -278,9 +303,16 @@ void refuse_nul(std::string_view text, const std::string& file) {
   throw Error(ExitCode::input, {file, line, column, ""}, "not valid JSON: a NUL byte");
 }
 
+ScannedJson scan(std::string_view text, const std::string& file, const JsonLimits& limits,
+                 JsonPlaces* places) {
+  Scanner scanner(text, file, limits, places);
+  Json::sax_parse(text.begin(), text.end(), &scanner, nlohmann::detail::input_format_t::json, true, true);
+  return scanner.take();
+}
+
 }  // namespace
 
-Json scan_json(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places) {
+ScannedJson scan_json(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     throw Error(ExitCode::input, {file, 0, 0, ""},
                 fmt::format("{} bytes of JSON, the limit is {}", text.size(), limits.bytes));
@@ -288,9 +320,18 @@ Json scan_json(std::string_view text, const std::string& file, const JsonLimits&
     throw Error(ExitCode::input, {file, 1, 1, ""}, "the file starts with a byte order mark",
                 "save it as plain UTF-8");
   refuse_nul(text, file);
-  Scanner scanner(text, file, limits, places);
-  Json::sax_parse(text.begin(), text.end(), &scanner, nlohmann::detail::input_format_t::json, true, true);
-  return scanner.take();
+  try {
+    return scan(text, file, limits, nullptr);
+  } catch (const Refused&) {
+    JsonPlaces places;
+    return scan(text, file, limits, &places);
+  }
+}
+
+JsonPlaces json_places(std::string_view text, const std::string& file, const JsonLimits& limits) {
+  JsonPlaces places;
+  scan(text, file, limits, &places);
+  return places;
 }
 
 }  // namespace kiln

@@ -1,11 +1,12 @@
-// The SAX pass in front of nlohmann::json: builds the DOM, enforces the limits, remembers where everything
-// was.
+// The SAX pass in front of nlohmann::json: builds the DOM, enforces the limits, and says where everything
+// stands when somebody asks.
 #pragma once
 
-#include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/json.h"
 
@@ -18,12 +19,24 @@ struct JsonPlace {
   int column = 0;
   int key_line = 0;
   int key_column = 0;
-  std::size_t order = 0;  // of appearance in the text
 };
 
 using JsonPlaces = std::unordered_map<std::string, JsonPlace>;  // by JSON pointer
 
-// Throws Error(input). `places` is filled for every value.
-Json scan_json(std::string_view text, const std::string& file, const JsonLimits& limits, JsonPlaces& places);
+// The members of an object as they stand in the text; by the address of nlohmann's own object, which neither
+// a move nor a growing array changes. An object whose keys stand sorted is not there.
+using JsonOrders = std::unordered_map<const void*, std::vector<const Json*>>;
+
+struct ScannedJson {
+  Json value;
+  JsonOrders orders;
+};
+
+// Throws Error(input).
+ScannedJson scan_json(std::string_view text, const std::string& file, const JsonLimits& limits);
+
+// Of every value of a text that scan_json has accepted. A second pass, as places cost more than all else and
+// only messages name them.
+JsonPlaces json_places(std::string_view text, const std::string& file, const JsonLimits& limits);
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/microarchitecture.h"
 #include "base/microarchitecture_versions.h"
@@ -36,7 +37,8 @@ std::string fill_in(const JsonNode& pattern, const std::map<std::string, std::st
 
 CompilerEntry read_entry(const JsonNode& node, const std::string& cpu) {
   std::map<std::string, std::string> fields{{"name", cpu}};
-  for (const auto& [key, value] : node.members()) fields[key] = value.string();
+  for (const auto& [key, value] : node.value().items())
+    fields[key] = value.is_string() ? value.get<std::string>() : node.at(key).string();
   CompilerEntry entry;
   entry.versions = node.at("versions").string();
   if (!archspec::split_bounds(entry.versions)) {
