@@ -168,7 +168,9 @@ std::int64_t Index::retire(const std::vector<Digest>& identities, const std::str
 }
 
 void Index::record(const Measurement& measurement) {
+  std::string written;  // its sidecar: made again, the index has taken it in
   mended([&] {
+    if (!written.empty()) return;
     const BlobStore& store = state_->writable_store();
     const std::string image = measurement.image.hex();
     IndexChange step(*state_);
@@ -177,7 +179,8 @@ void Index::record(const Measurement& measurement) {
     // One that a killed process left is another.
     while (store.read_sidecar(Sidecar::measurement, fmt::format("{}-{}", image, number))) ++number;
     const std::string text = to_json(measurement).dump();
-    store.write_sidecar(Sidecar::measurement, fmt::format("{}-{}", image, number), text);
+    written = fmt::format("{}-{}", image, number);
+    store.write_sidecar(Sidecar::measurement, written, text);
     step.writer().put_measurement(image, number, text);
     step.commit();
   });

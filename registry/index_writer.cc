@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace kiln {
@@ -99,6 +100,8 @@ void IndexWriter::count_in_application(const TagRow& tag, int sign) {
 void IndexWriter::attach(TagRow tag) {
   auto image = state_.image(tag.tagged.image);
   if (!image) {
+    if (state_.store.read_record(Digest::from_hex(tag.tagged.image)))
+      throw DamagedDatabase("the index is damaged: an image that it had was not found");
     replace_image(ImageRow::unknown(tag.tagged.image));
     image = state_.image(tag.tagged.image);
   }
@@ -156,6 +159,18 @@ void IndexWriter::erase_past(const PastRow& row) {
 }
 
 // --- snapshots
+
+void IndexWriter::expect_new(const std::vector<TagChange>& changes) {
+  std::set<TagName> names;
+  for (const TagChange& change : changes)
+    if (!change.before) names.insert(change.name);
+  if (names.empty()) return;
+  // `first` is not in tags_name: SQLite reads the rows, which NOT INDEXED does not ask for.
+  LentStatement rows = state_.database.lend("SELECT repository, tag, first FROM tags");
+  while (rows->step())
+    if (names.contains({rows->text(0), rows->text(1)}))
+      throw DamagedDatabase("the index is damaged: a tag that it has was not found");
+}
 
 void IndexWriter::put_snapshot(const SnapshotRow& row) {
   state_.database.lend("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")

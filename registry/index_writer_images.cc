@@ -24,6 +24,8 @@ void IndexWriter::replace_image(const ImageRow& row) {
              row.choice, row.place, row.record, checksum)
       .run();
   count("images", old ? old->checksum() : "", checksum);
+  // Not found again: the index over its id is damaged, and its tags would take it for lost.
+  if (!state_.image(row.id)) throw DamagedDatabase("the index is damaged: an image is not where it was put");
   for (TagRow& tag : tags) attach(std::move(tag));
 }
 

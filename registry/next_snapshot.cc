@@ -70,6 +70,7 @@ SnapshotSidecar sidecar_of(IndexWriter& writer, const std::vector<TagChange>& ch
 
 std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& changes,
                            const std::string& created, const std::string& note) {
+  writer.expect_new(changes);
   SnapshotSidecar sidecar = sidecar_of(writer, changes);
   sidecar.created = created;
   sidecar.note = note;
