@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <random>
 #include <thread>
 
+#include "oci/backoff.h"
 #include "oci/skopeo.h"
 
 namespace kiln {
 namespace {
 
-constexpr double kLongestBackoff = 30;  // seconds
-constexpr double kLongestWait = 300;    // for a registry that says when to come back
 constexpr double kBetweenLooks = 0.25;
 constexpr double kBetweenWords = 0.5;
 constexpr const char* kPartOfBlob = "oci-put-blob";  // skopeo's name for one that is not complete
@@ -140,12 +138,6 @@ class Asking {
                 "try again later; the limits of pulls are in the site file (\"pull\")");
   }
 
-  // Seconds: 1, 2, 4 … and up to half of that less, so that those who failed together do not come together.
-  double backoff(int tries) {
-    const double longest = std::min(kLongestBackoff, std::ldexp(1.0, std::min(tries - 1, 10)));
-    return longest * std::uniform_real_distribution<double>(0.5, 1)(random_);
-  }
-
   void tell() {
     if (!skopeo_.tell) return;
     const double time = now();
@@ -166,9 +158,8 @@ class Asking {
   double start_;
   PullState state_;
   std::optional<Setback> setback_;
-  std::uint64_t bytes_ = 0;                      // in the layout
-  double grew_ = 0, looked_ = 0, told_ = 0;      // when: of the clock's monotonic seconds
-  std::mt19937 random_{std::random_device()()};  // when to try again need not be told again
+  std::uint64_t bytes_ = 0;                  // in the layout
+  double grew_ = 0, looked_ = 0, told_ = 0;  // when: of the clock's monotonic seconds
 };
 
 }  // namespace
