@@ -1,0 +1,232 @@
+#include "distribution/http.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "base/effects.h"
+#include "base/text.h"
+#include "distribution/curl.h"
+
+namespace kiln {
+namespace {
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return bytes.str();
+}
+
+std::string host_of(const std::string& url) {
+  const std::size_t start = url.find("://");
+  const std::size_t from = start == std::string::npos ? 0 : start + 3;
+  return url.substr(from, url.find_first_of("/?#", from) - from);
+}
+
+// One request on its way: what the callbacks of libcurl read and write.
+struct Transfer {
+  const HttpRequest* request;
+  HttpAnswer answer{};
+  bool too_long = false;
+  std::size_t sent = 0;  // of the body
+  std::ifstream file{};  // in its place
+  std::chrono::seconds stall{0};
+  std::chrono::steady_clock::time_point last_sign = std::chrono::steady_clock::now();
+  curl_off_t moved = 0;  // bytes in both directions, at the last sign of life
+  bool stalled = false;
+};
+
+std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to) {
+  auto& transfer = *static_cast<Transfer*>(to);
+  if (transfer.answer.body.size() + size * count > transfer.request->most) {
+    transfer.too_long = true;
+    return 0;
+  }
+  transfer.answer.body.append(bytes, size * count);
+  return size * count;
+}
+
+std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* to) {
+  auto& answer = static_cast<Transfer*>(to)->answer;
+  const std::string_view line(bytes, size * count);
+  if (line.starts_with("HTTP/")) answer.headers.clear();  // "100 Continue" came before
+  const std::size_t colon = line.find(':');
+  if (colon != std::string_view::npos)
+    answer.headers.emplace(lower_case(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1))));
+  return size * count;
+}
+
+std::size_t give_body(char* bytes, std::size_t size, std::size_t count, void* from) {
+  auto& transfer = *static_cast<Transfer*>(from);
+  if (transfer.file.is_open()) {
+    transfer.file.read(bytes, static_cast<std::streamsize>(size * count));
+    return static_cast<std::size_t>(transfer.file.gcount());
+  }
+  const std::string& body = transfer.request->body;
+  const std::size_t part = std::min(size * count, body.size() - transfer.sent);
+  body.copy(bytes, part, transfer.sent);
+  transfer.sent += part;
+  return part;
+}
+
+// Not 0: the transfer ends.
+int watch(void* of, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
+  auto& transfer = *static_cast<Transfer*>(of);
+  const auto now = std::chrono::steady_clock::now();
+  if (down + up != transfer.moved) {
+    transfer.moved = down + up;
+    transfer.last_sign = now;
+  }
+  transfer.stalled = transfer.stall.count() > 0 && now - transfer.last_sign > transfer.stall;
+  return transfer.stalled || interrupted() ? 1 : 0;
+}
+
+class CurlHttp final : public Http {
+ public:
+  explicit CurlHttp(HttpSettings settings) : settings_(std::move(settings)), handle_(curl().easy_init()) {
+    if (handle_ == nullptr) throw Error(ExitCode::internal, "libcurl does not start");
+  }
+  CurlHttp(const CurlHttp&) = delete;
+  CurlHttp& operator=(const CurlHttp&) = delete;
+  ~CurlHttp() override { curl().easy_cleanup(handle_); }
+
+  HttpAnswer send(const HttpRequest& request) override {
+    Transfer transfer{&request};
+    curl().easy_reset(handle_);  // connections stay
+    set(CURLOPT_URL, request.url.c_str());
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_USERAGENT, "kiln");
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_CONNECTTIMEOUT, 30L);
+    set_trust(request.url);
+    set(CURLOPT_WRITEFUNCTION, &take_body);
+    set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
+    set(CURLOPT_HEADERFUNCTION, &take_header);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
+    set_method(transfer);
+    if (request.method == "GET" || request.method == "HEAD") {
+      set(CURLOPT_FOLLOWLOCATION, 1L);
+      set(CURLOPT_MAXREDIRS, 5L);
+    }
+    transfer.stall = settings_.stall;
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &watch);
+    set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
+    curl_slist* headers = nullptr;
+    for (const auto& [name, value] : request.headers)
+      headers = curl().slist_append(headers, fmt::format("{}: {}", name, value).c_str());
+    headers = curl().slist_append(headers, "Expect:");  // registries answer a wrong body at its end
+    set(CURLOPT_HTTPHEADER, headers);
+    const CURLcode code = curl().easy_perform(handle_);
+    curl().slist_free_all(headers);
+    check(code, transfer);
+    long status = 0;
+    curl().easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+    transfer.answer.status = static_cast<int>(status);
+    return std::move(transfer.answer);
+  }
+
+ private:
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    curl().easy_setopt(handle_, option, value);
+  }
+
+  std::string environment(const char* name) const {
+    auto found = settings_.environment.find(name);
+    return found == settings_.environment.end() ? "" : found->second;
+  }
+
+  // The library reads SSL_CERT_FILE no more than a host's own certificates: its program does.
+  void set_trust(const std::string& url) {
+    const std::string file = environment("SSL_CERT_FILE");
+    const std::string host = host_of(url);
+    auto [known, is_new] = own_.try_emplace(host);
+    if (is_new) {
+      known->second = certificates_of(host);
+      if (!known->second.empty())
+        known->second += bytes_of(file.empty() ? "/etc/ssl/certs/ca-certificates.crt" : file);
+    }
+    if (!known->second.empty()) {
+      curl_blob blob{known->second.data(), known->second.size(), CURL_BLOB_NOCOPY};
+      set(CURLOPT_CAINFO_BLOB, &blob);
+    } else if (!file.empty()) {
+      set(CURLOPT_CAINFO, file.c_str());
+    }
+  }
+
+  void set_method(Transfer& transfer) {
+    const HttpRequest& request = *transfer.request;
+    if (request.method == "HEAD") {
+      set(CURLOPT_NOBODY, 1L);
+    } else if (request.method == "PUT" || request.method == "POST") {
+      curl_off_t size = static_cast<curl_off_t>(request.body.size());
+      if (!request.file.empty()) {
+        transfer.file.open(request.file, std::ios::binary);
+        std::error_code problem;
+        size = static_cast<curl_off_t>(fs::file_size(request.file, problem));
+        if (problem || !transfer.file)
+          throw Error(ExitCode::store, fmt::format("cannot read {}", request.file.string()));
+      }
+      set(CURLOPT_UPLOAD, 1L);
+      set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+      set(CURLOPT_READFUNCTION, &give_body);
+      set(CURLOPT_READDATA, static_cast<void*>(&transfer));
+      set(CURLOPT_INFILESIZE_LARGE, size);
+    } else if (request.method != "GET") {
+      set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    }
+  }
+
+  static void check(CURLcode code, const Transfer& transfer) {
+    if (code == CURLE_OK) return;
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    if (transfer.too_long)
+      throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};
+    if (transfer.stalled) throw HttpFailure{fmt::format("no byte moved for {} s", transfer.stall.count())};
+    const bool final = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_URL_MALFORMAT ||
+                       code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_SSL_CACERT_BADFILE;
+    throw HttpFailure{curl().easy_strerror(code), !final};
+  }
+
+  HttpSettings settings_;
+  CURL* handle_;
+  std::map<std::string, std::string> own_;  // certificates by host, "" for the system's
+};
+
+}  // namespace
+
+std::string HttpAnswer::header(const std::string& name) const {
+  auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+std::string certificates_of(const std::string& host) {
+  for (const char* folder : {"/etc/containers/certs.d", "/etc/docker/certs.d"}) {
+    std::string all;
+    std::error_code problem;
+    for (fs::directory_iterator entry(fs::path(folder) / host, problem), end; !problem && entry != end;
+         entry.increment(problem))
+      if (entry->path().extension() == ".crt") all += bytes_of(entry->path()) + "\n";
+    if (!all.empty()) return all;
+  }
+  return "";
+}
+
+std::string http_version() {
+  try {
+    return curl().version_info(CURLVERSION_NOW)->version;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+std::unique_ptr<Http> open_http(HttpSettings settings) {
+  return std::make_unique<CurlHttp>(std::move(settings));
+}
+
+}  // namespace kiln

@@ -1,0 +1,63 @@
+// HTTP requests to registries. libcurl does the work; it is opened when the first request is made, as all
+// commands but publishing do without it, and loading it takes longer than they do.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+struct HttpRequest {
+  std::string method;  // GET, HEAD, POST, PUT, DELETE
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string body{};             // of POST and PUT
+  std::filesystem::path file{};   // in place of `body`: its bytes
+  std::uint64_t most = 8u << 20;  // bytes of the answer that are taken
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::multimap<std::string, std::string> headers{};  // names in lower case
+  std::string body{};
+
+  std::string header(const std::string& name) const;  // the first; "" without one
+};
+
+// There was no answer: no connection, one that broke, silence, a certificate that nobody vouches for.
+struct HttpFailure {
+  std::string what;
+  bool may_pass = true;  // false: the next try would end as this one did
+};
+
+struct HttpSettings {
+  std::map<std::string, std::string> environment{};  // proxies and SSL_CERT_FILE
+  std::chrono::seconds stall{180};                   // for the next byte; 0: no limit
+};
+
+class Http {
+ public:
+  virtual ~Http() = default;
+  // GET and HEAD follow redirects, and tell another host nothing of who asks. Throws HttpFailure, and
+  // Error(interrupted).
+  virtual HttpAnswer send(const HttpRequest& request) = 0;
+};
+
+// Connections stay open between requests; one user at a time. Certificates are checked against SSL_CERT_FILE
+// or the system's, and what lies for the host in certs.d as skopeo has it (containers-certs.d(5)). Throws
+// Error(tool_missing) without libcurl.
+std::unique_ptr<Http> open_http(HttpSettings settings);
+
+// The version of libcurl, "7.88.1"; "" where it is not here.
+std::string http_version();
+
+// The file of a host's own certificate authorities, as containers-certs.d(5) says: *.crt of
+// certs.d/HOST[:PORT] in /etc/containers, then /etc/docker. All of them in PEM, "" without any.
+std::string certificates_of(const std::string& host);
+
+}  // namespace kiln

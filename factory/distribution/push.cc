@@ -1,0 +1,186 @@
+#include "distribution/push.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "distribution/referrers_index.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kSifLayer = "application/vnd.sylabs.sif.layer.v1.sif";
+constexpr const char* kSifConfig = "application/vnd.sylabs.sif.config.v1+json";
+constexpr int kMostTries = 5;  // of a list that others write as well
+
+// The descriptor of a referrer in a list: artifactType, or its configuration's type, and all annotations
+// (distribution-spec, "Pushing Manifests with Subject").
+Descriptor listed_as(const std::string& bytes) {
+  const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, "a referrer").root());
+  Descriptor descriptor{std::string(media_type::kManifest), Digest::of(bytes), bytes.size(),
+                        manifest.annotations};
+  descriptor.artifact_type =
+      manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
+  return descriptor;
+}
+
+}  // namespace
+
+std::string referrers_tag(const Digest& subject) { return "sha256-" + subject.hex(); }
+
+std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const std::string& created) {
+  Manifest manifest;
+  manifest.config = {kSifConfig, Digest::of(kEmptyDocument), kEmptyDocument.size(), {}};
+  Descriptor layer{kSifLayer, sif.blob.digest, sif.blob.size, {}};
+  layer.annotations["org.opencontainers.image.title"] = "image.sif";
+  manifest.layers = {layer};
+  manifest.artifact_type = kSifLayer;
+  manifest.subject = Descriptor{subject.media_type, subject.digest, subject.size, {}};
+  manifest.annotations["org.opencontainers.image.created"] = created;
+  return to_json(manifest).dump();
+}
+
+// --- blobs
+
+bool Pusher::knows(const std::string& repository, const Digest& digest) const {
+  auto found = there_.find(repository);
+  return found != there_.end() && found->second.contains(digest);
+}
+
+void Pusher::push_blob(const std::string& repository, const Descriptor& blob) {
+  if (knows(repository, blob.digest)) return;
+  auto elsewhere = somewhere_.find(blob.digest);
+  const auto size = client_.blob_size(repository, blob.digest);
+  if (size && *size == blob.size) {
+    ++count_.there;
+  } else if (elsewhere != somewhere_.end() && elsewhere->second != repository &&
+             client_.mount_blob(repository, blob.digest, elsewhere->second)) {
+    ++count_.mounted;
+  } else {
+    if (store_.size_of(blob.digest) != blob.size)
+      throw Error(ExitCode::store, fmt::format("{} is not in the store", blob.digest.text()), kDamageRemedy);
+    client_.put_blob(repository, blob, store_.path(blob.digest));
+    sent_.push_back(blob);
+    ++count_.blobs;
+    count_.bytes += blob.size;
+  }
+  there_[repository].insert(blob.digest);
+  somewhere_.emplace(blob.digest, repository);
+}
+
+void Pusher::push_text(const std::string& repository, const std::string& bytes) {
+  const Descriptor blob{"", Digest::of(bytes), bytes.size(), {}};
+  if (knows(repository, blob.digest)) return;
+  if (!client_.blob_size(repository, blob.digest)) {
+    client_.put_blob(repository, bytes);
+    sent_.push_back(blob);
+  }
+  there_[repository].insert(blob.digest);
+}
+
+// --- manifests
+
+std::string Pusher::place_of(const ImageToPush& image) const {
+  return client_.address().host + "/" + image.repository;
+}
+
+void Pusher::keep_immutable_tag(const ImageToPush& image, const std::string& bytes) {
+  const auto names = client_.resolve(image.repository, image.immutable_tag);
+  if (names == image.manifest) return;
+  if (names)
+    throw Error(ExitCode::locked,
+                fmt::format("{}:{} names {} there, and {} here", place_of(image), image.immutable_tag,
+                            names->text(), image.manifest.text()),
+                "such a tag never moves: another kiln has published other bits of the same key");
+  client_.put_manifest(image.repository, image.immutable_tag, std::string(media_type::kManifest), bytes);
+}
+
+Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& attachment,
+                                 const Descriptor& subject, bool& listed) {
+  std::string bytes;
+  if (attachment.referrer.empty()) {
+    push_text(image.repository, std::string(kEmptyDocument));
+    push_blob(image.repository, attachment.blob);
+    bytes = sif_manifest(attachment, subject, image.created);
+  } else {
+    bytes = store_.read(attachment.referrer);
+    const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, attachment.kind).root());
+    push_blob(image.repository, manifest.config);
+    for (const Descriptor& layer : manifest.layers) push_blob(image.repository, layer);
+  }
+  Descriptor descriptor = listed_as(bytes);
+  const bool by_registry = client_.put_manifest(image.repository, descriptor.digest.text(),
+                                                std::string(media_type::kManifest), bytes);
+  listed = listed && by_registry;
+  return descriptor;
+}
+
+// Others may write the same list at the same time, and no registry of Debian's compares before it writes: so
+// it is read again until ours are in it.
+void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
+  const std::string tag = referrers_tag(image.manifest);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const auto now = client_.manifest(image.repository, tag);
+    const auto index = with_referrers(now ? now->bytes : "", referrers);
+    if (!index) return;
+    client_.put_manifest(image.repository, tag, std::string(media_type::kImageIndex), *index);
+  }
+  throw Error(ExitCode::network,
+              fmt::format("{}:{}: the list of referrers does not keep ours; somebody else writes it",
+                          place_of(image), tag));
+}
+
+// --- all of it
+
+void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
+  const std::string bytes = store_.read(image.manifest);
+  const Descriptor subject{std::string(media_type::kManifest), image.manifest, bytes.size(), {}};
+  const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, image.manifest.text()).root());
+  push_blob(image.repository, manifest.config);
+  for (const Descriptor& layer : manifest.layers) push_blob(image.repository, layer);
+  client_.put_manifest(image.repository, image.manifest.text(), std::string(media_type::kManifest), bytes);
+  bool listed = true;
+  std::vector<Descriptor> referrers;
+  for (const Attachment& attachment : image.attachments) {
+    referrers.push_back(push_referrer(image, attachment, subject, listed));
+    pushed.referrers.push_back(referrers.back().digest);
+    if (attachment.kind == "sif") pushed.sif = referrers.back().digest;
+  }
+  if (!listed) list_under_tag(image, referrers);
+  read_back(image, pushed);
+  keep_immutable_tag(image, bytes);
+}
+
+void Pusher::read_back(const ImageToPush& image, const PushedImage& pushed) {
+  auto lacks = [&](const std::string& what) {
+    throw Error(ExitCode::network,
+                fmt::format("{}: the registry took {}, and does not have it", place_of(image), what));
+  };
+  for (const Descriptor& blob : sent_)
+    if (client_.blob_size(image.repository, blob.digest) != blob.size) lacks(blob.digest.text());
+  sent_.clear();
+  if (!client_.manifest(image.repository, image.manifest.text())) lacks(image.manifest.text());
+  for (const Digest& referrer : pushed.referrers)
+    if (!client_.manifest(image.repository, referrer.text())) lacks(referrer.text());
+}
+
+PushedImage Pusher::push(const ImageToPush& image) {
+  for (bool again : {false, true}) {
+    PushedImage pushed;
+    sent_.clear();
+    try {
+      push_once(image, pushed);
+      return pushed;
+    } catch (const MissingBlob& missing) {
+      // The registry's garbage collection took what it had said to have.
+      if (again)
+        throw Error(ExitCode::network,
+                    fmt::format("{}: it takes blobs, and has them not: {}", place_of(image), missing.said));
+      there_.erase(image.repository);
+    }
+  }
+  return {};
+}
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// An image and all that goes with it, from the blob store into a registry: blobs first, then what names
+// them, and what names that; nothing is sent that is there, and nothing counts before it was read back.
+// No readable tag is moved here.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "distribution/registry_client.h"
+#include "oci/referrer.h"
+
+namespace kiln {
+
+struct ImageToPush {
+  std::string repository;     // as the registry knows it
+  Digest manifest;            // in the store
+  std::string immutable_tag;  // names this manifest for ever
+  std::string created;        // RFC 3339, of the image
+  std::vector<Attachment> attachments;
+};
+
+// What lies in the registry now.
+struct PushedImage {
+  Digest sif;                     // the manifest of the SIF as an artifact; empty: it has none
+  std::vector<Digest> referrers;  // manifests whose subject is the image, the SIF's with them
+};
+
+// How much was sent, and how much of it was not needed.
+struct PushCount {
+  std::uint64_t blobs = 0, bytes = 0;  // sent
+  std::uint64_t mounted = 0, there = 0;
+};
+
+class Pusher {
+ public:
+  // REQUIRES: both outlive this.
+  Pusher(RegistryClient& client, const BlobStore& store) : client_(client), store_(store) {}
+
+  // Throws Error(network), Error(store) for a blob that is missing or damaged here, and Error(locked) when
+  // the immutable tag is another image's.
+  PushedImage push(const ImageToPush& image);
+  const PushCount& count() const { return count_; }
+
+ private:
+  std::string place_of(const ImageToPush& image) const;  // for messages
+  void push_once(const ImageToPush& image, PushedImage& pushed);
+  void push_blob(const std::string& repository, const Descriptor& blob);
+  void push_text(const std::string& repository, const std::string& bytes);
+  Descriptor push_referrer(const ImageToPush& image, const Attachment& attachment, const Descriptor& subject,
+                           bool& listed);
+  void keep_immutable_tag(const ImageToPush& image, const std::string& bytes);
+  void list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers);
+  void read_back(const ImageToPush& image, const PushedImage& pushed);
+  bool knows(const std::string& repository, const Digest& digest) const;
+
+  RegistryClient& client_;
+  const BlobStore& store_;
+  PushCount count_;
+  std::map<std::string, std::set<Digest>> there_;  // blobs by repository, found or put there by us
+  std::map<Digest, std::string> somewhere_;        // a repository that has it
+  std::vector<Descriptor> sent_;                   // of this image, to be read back
+};
+
+// The SIF of an image as `apptainer pull oras://…` takes it, with the image as its subject.
+std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const std::string& created);
+// Its configuration, which is the same for all: {}.
+inline constexpr std::string_view kEmptyDocument = "{}";
+
+// `sha256-<64 hex>`: the tag under which the referrers of a manifest are listed where a registry has no API
+// for them (distribution-spec, "Referrers Tag Schema").
+std::string referrers_tag(const Digest& subject);
+
+}  // namespace kiln

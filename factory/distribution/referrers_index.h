@@ -1,0 +1,17 @@
+// The list of an image's referrers that stands under a tag where a registry has no API for them
+// (distribution-spec, "Referrers Tag Schema"): an image index that its clients keep.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oci/documents.h"
+
+namespace kiln {
+
+// The index `now` ("": there is none yet) with these as well: what it has stays, in its order. nullopt: it
+// has them all. Throws Error(network) when what stands there is no image index.
+std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers);
+
+}  // namespace kiln

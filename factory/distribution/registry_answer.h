@@ -1,0 +1,44 @@
+// What registries answer: errors, challenges, lists. Only for registry_client.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/digest.h"
+#include "distribution/credentials.h"
+#include "distribution/http.h"
+
+namespace kiln {
+
+inline constexpr int kMostPages = 10'000;  // of a list, before its registry is taken for a mad one
+
+// 429, and 5xx but for a full disk: it may go well at another time.
+bool passes(const HttpAnswer& answer);
+bool is_full(const HttpAnswer& answer);
+// "403 DENIED: requested access to the resource is denied", in one line; bodies may be anything.
+std::string said_by(const HttpAnswer& answer);
+std::string error_code_in(const HttpAnswer& answer);  // "" where there is none
+
+// Seconds that a Retry-After asks for (RFC 9110, 10.2.3: a number, or a date); nullopt without one.
+std::optional<double> seconds_until(const std::string& retry_after, std::int64_t now);
+
+// How a 401 wants to be told who we are.
+struct Challenge {
+  bool is_bearer = false;  // else Basic
+  std::string realm, service;
+};
+Challenge challenge_in(const HttpAnswer& answer);
+std::string basic_authorization(const Credentials& who);
+std::string token_in(const HttpAnswer& answer);  // throws Error(network)
+std::string in_query(std::string_view text);     // percent-encoded, RFC 3986
+
+std::optional<Digest> digest_in(const std::string& text);  // nullopt: it is none that we know
+std::optional<std::uint64_t> number_in(const std::string& text);
+std::string next_page(const HttpAnswer& answer);  // of its Link, "" for none
+// Throws Error(network): it is no list of tags.
+std::vector<std::string> tags_in(const std::string& body, const std::string& url);
+
+}  // namespace kiln

@@ -1,0 +1,100 @@
+// A registry, by the requests of the OCI distribution-spec 1.1 (its table "Endpoints"), with what registries
+// do beside it: logins of both kinds, answers that pass, remarks.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distribution/credentials.h"
+#include "distribution/http.h"
+#include "distribution/registry_address.h"
+#include "oci/blob_store.h"
+
+namespace kiln {
+
+// How a registry is asked. REQUIRES: what it refers to outlives the client.
+struct RegistryAccess {
+  RegistryAddress address;
+  Http& http;
+  // For a repository as the registry knows it; asked when it wants to know who we are, once a repository.
+  std::function<std::optional<Credentials>(const std::string& repository)> credentials;
+  const Clock& clock;
+  int retries = 5;  // after the first try
+  std::function<void(std::chrono::milliseconds)> wait;
+  std::function<void(const std::string&)> tell = {};  // what it waits for; may be empty
+};
+
+struct Challenge;
+
+// A manifest or an index as it lies in a registry.
+struct RemoteManifest {
+  std::string media_type;
+  Digest digest;  // of the bytes
+  std::string bytes;
+};
+
+// Each request is tried again after what passes: 429 and 5xx, as long as a Retry-After says or a while that
+// doubles, and broken connections. Throws Error(network): what the registry said; Error(interrupted).
+// Names of repositories are as the registry knows them (RegistryAddress::repository).
+class RegistryClient {
+ public:
+  explicit RegistryClient(RegistryAccess access);
+
+  const RegistryAddress& address() const { return access_.address; }
+
+  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven.
+  std::optional<Digest> resolve(const std::string& repository, const std::string& reference);
+  // With its bytes, which are proven where `reference` is a digest. Throws Error(network) for others than the
+  // digest says.
+  std::optional<RemoteManifest> manifest(const std::string& repository, const std::string& reference);
+  // `reference`: a tag, or the digest of the bytes. True: the registry has listed it with the subject that it
+  // names (OCI-Subject). Throws MissingBlob.
+  bool put_manifest(const std::string& repository, const std::string& reference,
+                    const std::string& media_type, const std::string& bytes);
+
+  // Moves a tag that names `from` (nullopt: that is not there). False: it names something else by now, which
+  // only registries find out that know If-Match; the others write, so look before and after.
+  bool move_tag(const std::string& repository, const std::string& tag, const std::optional<Digest>& from,
+                const std::string& media_type, const std::string& bytes);
+
+  // Its size in bytes; nullopt where it is not there.
+  std::optional<std::uint64_t> blob_size(const std::string& repository, const Digest& digest);
+  // Out of another repository of the same registry, without sending it. False: it has to be sent.
+  bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
+  void put_blob(const std::string& repository, const Descriptor& blob, const std::filesystem::path& file);
+  void put_blob(const std::string& repository, const std::string& bytes);
+
+  // Sorted; nullopt: there is no such repository.
+  std::optional<std::vector<std::string>> tags(const std::string& repository);
+
+ private:
+  struct Question;
+  HttpAnswer ask(const Question& question);
+  HttpAnswer write_manifest(const Question& question);
+  HttpAnswer try_once(const Question& question);
+  template <typename Attempt>
+  HttpAnswer persist(const Question& question, const Attempt& attempt);
+  void wait_before(int tries, const std::string& what, const std::string& retry_after,
+                   const Question& question);
+  [[noreturn]] void refuse(const Question& question, const HttpAnswer& answer) const;
+  void log_in(const std::string& repository, const HttpAnswer& refusal);
+  std::string token(const std::string& repository, const Challenge& challenge, const Credentials* who);
+  std::string url(const std::string& repository, const std::string& rest) const;
+  std::string absolute(const std::string& location) const;
+  void send_blob(const std::string& repository, const Digest& digest, HttpRequest body);
+
+  RegistryAccess access_;
+  std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
+};
+
+// A manifest was refused because a blob or manifest that it names is not there: somebody collected it.
+struct MissingBlob {
+  std::string said;
+};
+
+}  // namespace kiln

@@ -1,0 +1,102 @@
+#include "distribution/registry_answer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "distribution/base64.h"
+
+namespace kiln {
+namespace {
+
+HttpAnswer answer(int status, std::string body, std::multimap<std::string, std::string> headers = {}) {
+  return {status, std::move(headers), std::move(body)};
+}
+
+TEST(RegistryAnswer, SaysTheFirstErrorInOneLine) {
+  EXPECT_EQ(said_by(answer(403, R"({"errors":[{"code":"DENIED","message":"not\nyours"},{"code":"X"}]})")),
+            "403 DENIED: not yours");
+  EXPECT_EQ(said_by(answer(403, "<html>a proxy</html>")), "403 Forbidden");
+  EXPECT_EQ(said_by(answer(418, "")), "418");
+  EXPECT_EQ(said_by(answer(404, R"({"errors":[{"code":5}]})")), "404 Not Found");
+  EXPECT_EQ(said_by(answer(400, R"({"errors":"no"})")), "400 Bad Request");
+  const std::string text(1000, 'x');
+  EXPECT_LT(said_by(answer(400, R"({"errors":[{"code":"C","message":")" + text + "\"}]}")).size(), 320u);
+}
+
+TEST(RegistryAnswer, KnowsWhatPasses) {
+  for (int status : {429, 500, 502, 503, 504}) EXPECT_TRUE(passes(answer(status, ""))) << status;
+  for (int status : {200, 201, 202, 400, 401, 403, 404, 405, 412, 501, 507})
+    EXPECT_FALSE(passes(answer(status, ""))) << status;
+  EXPECT_FALSE(passes(answer(500, R"({"errors":[{"detail":"write: no space left on device"}]})")));
+}
+
+TEST(RegistryAnswer, ReadsRetryAfterAsSecondsAndAsADate) {
+  EXPECT_EQ(seconds_until("", 0), std::nullopt);
+  EXPECT_EQ(seconds_until("120", 0), 120.0);
+  EXPECT_EQ(seconds_until("soon", 0), std::nullopt);
+  EXPECT_EQ(seconds_until("-5", 0), std::nullopt);
+  EXPECT_EQ(seconds_until("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 - 30), 30.0);  // RFC 9110's own date
+  EXPECT_EQ(seconds_until("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 + 30), 0.0);   // it is over
+}
+
+TEST(RegistryAnswer, ReadsChallenges) {
+  const Challenge bearer = challenge_in(
+      answer(401, "",
+             {{"www-authenticate",
+               "Bearer realm=\"https://auth.site/token\",service=\"registry, site\",scope=\"x\""}}));
+  EXPECT_TRUE(bearer.is_bearer);
+  EXPECT_EQ(bearer.realm, "https://auth.site/token");
+  EXPECT_EQ(bearer.service, "registry, site");
+  EXPECT_FALSE(challenge_in(answer(401, "", {{"www-authenticate", "Basic realm=\"kiln\""}})).is_bearer);
+  EXPECT_FALSE(challenge_in(answer(401, "")).is_bearer);
+  const Challenge bare = challenge_in(answer(401, "", {{"www-authenticate", "Bearer realm=\"https://a"}}));
+  EXPECT_TRUE(bare.is_bearer);
+  EXPECT_EQ(bare.realm, "");
+}
+
+TEST(RegistryAnswer, FollowsLinks) {
+  EXPECT_EQ(next_page(answer(200, "", {{"link", "</v2/a/tags/list?last=b&n=2>; rel=\"next\""}})),
+            "/v2/a/tags/list?last=b&n=2");
+  EXPECT_EQ(next_page(answer(200, "", {{"link", "</v2/a>; rel=\"prev\""}})), "");
+  EXPECT_EQ(next_page(answer(200, "", {{"link", ">next<"}})), "");
+  EXPECT_EQ(next_page(answer(200, "")), "");
+}
+
+TEST(RegistryAnswer, TakesTagsAsTheyAre) {
+  EXPECT_EQ(tags_in(R"({"name":"a","tags":["b","a"]})", "url"), (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(tags_in(R"({"name":"a","tags":null})", "url"), std::vector<std::string>());
+  EXPECT_THROW(tags_in("<html>", "url"), Error);
+}
+
+TEST(RegistryAnswer, TakesATokenByEitherName) {
+  EXPECT_EQ(token_in(answer(200, R"({"token":"one"})")), "one");
+  EXPECT_EQ(token_in(answer(200, R"({"access_token":"two"})")), "two");
+  EXPECT_THROW(token_in(answer(200, R"({"token":5})")), Error);
+  EXPECT_THROW(token_in(answer(200, "")), Error);
+}
+
+TEST(RegistryAnswer, WritesWhatStandsInAQuery) {
+  EXPECT_EQ(in_query("sha256:ab/c d~"), "sha256%3Aab%2Fc%20d~");
+  EXPECT_EQ(digest_in("sha256:" + std::string(64, 'a')), Digest::from_hex(std::string(64, 'a')));
+  EXPECT_EQ(digest_in("sha512:" + std::string(64, 'a')), std::nullopt);
+  EXPECT_EQ(digest_in("sha256:" + std::string(64, 'G')), std::nullopt);
+  EXPECT_EQ(number_in("12"), 12u);
+  EXPECT_EQ(number_in("12x"), std::nullopt);
+  EXPECT_EQ(number_in(""), std::nullopt);
+}
+
+TEST(Base64, GoesThereAndBack) {
+  // RFC 4648, section 10.
+  EXPECT_EQ(base64_of("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64_of("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64_of(""), "");
+  for (const std::string& text : {std::string(), std::string("f"), std::string("fo"), std::string("foo"),
+                                  std::string("user:pass\0word", 14)})
+    EXPECT_EQ(from_base64(base64_of(text)), text);
+  EXPECT_EQ(from_base64("Zm9"), std::nullopt);
+  for (const char* text : {"Zm9*", "    ", "  ==", "====", "A===", "=AAA", "AA=A", "Zm9v\n\n\n\n"})
+    EXPECT_EQ(from_base64(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace kiln
