@@ -31,6 +31,17 @@ Json to_json(const Attachment& attachment) {
   return json;
 }
 
+Json to_json(const PublishedRecord& published) {
+  Json json = {{"registry", published.registry}};
+  put(json, "sif", published.sif.text());
+  return json;
+}
+
+PublishedRecord published_from_json(const JsonNode& node) {
+  node.allow_only({"registry", "sif"});
+  return {node.at("registry").line_of_text(), digest_at(node, "sif")};
+}
+
 Attachment attachment_from_json(const JsonNode& node) {
   node.allow_only({"kind", "blob", "referrer"});
   return {node.at("kind").name(), descriptor_from_json(node.at("blob")), digest_at(node, "referrer")};
@@ -42,6 +53,19 @@ const Attachment* ImageRecord::attachment(std::string_view kind) const {
   auto found = std::find_if(attachments.begin(), attachments.end(),
                             [&](const Attachment& candidate) { return candidate.kind == kind; });
   return found == attachments.end() ? nullptr : &*found;
+}
+
+std::string ImageRecord::registry_tag() const {
+  return fmt::format("docker://{}/{}:{}", published.registry, repository, tag);
+}
+
+std::string ImageRecord::registry_digest() const {
+  return fmt::format("docker://{}/{}@{}", published.registry, repository, manifest.text());
+}
+
+std::string ImageRecord::registry_sif() const {
+  if (published.registry.empty() || published.sif.empty()) return "";
+  return fmt::format("oras://{}/{}@{}", published.registry, repository, published.sif.text());
 }
 
 std::string ImageRecord::name() const { return external() ? reference : repository + ":" + tag; }
@@ -127,6 +151,7 @@ Json to_json(const ImageRecord& record) {
   Json attachments = Json::array();
   for (const auto& attachment : record.attachments) attachments.push_back(to_json(attachment));
   put(json, "attachments", attachments);
+  if (!record.published.registry.empty()) json["published"] = to_json(record.published);
   return json;
 }
 
@@ -167,11 +192,11 @@ EvidenceRecord evidence_record_from_json(const JsonNode& node) {
 }
 
 ImageRecord image_record_from_json(const JsonNode& node) {
-  node.allow_only({"manifest",      "reference",   "code",       "repository",  "tag",
-                   "immutable_tag", "key",         "cell",       "application", "version",
-                   "method",        "optimised",   "components", "cpu",         "accelerators",
-                   "selectors",     "labels",      "size",       "layout",      "created",
-                   "evidence",      "attachments", "requires",   "facts",       "tests"});
+  node.allow_only({"manifest",   "reference", "code",         "repository",  "tag",      "immutable_tag",
+                   "key",        "cell",      "application",  "version",     "method",   "optimised",
+                   "components", "cpu",       "accelerators", "selectors",   "labels",   "size",
+                   "layout",     "created",   "evidence",     "attachments", "requires", "facts",
+                   "tests",      "published"});
   ImageRecord record;
   record.manifest = digest_at(node, "manifest");
   record.reference = text_at(node, "reference");
@@ -204,6 +229,7 @@ ImageRecord image_record_from_json(const JsonNode& node) {
     for (const auto& attachment : attachments->items())
       record.attachments.push_back(attachment_from_json(attachment));
   }
+  if (auto published = node.find("published")) record.published = published_from_json(*published);
   return record;
 }
 

@@ -47,6 +47,12 @@ struct EvidenceRecord {
   bool empty() const { return verdict.empty(); }
 };
 
+// Where an image can be pulled from.
+struct PublishedRecord {
+  std::string registry;  // "registry.site:5000/ai": its repository lies below; "" = it is in none
+  Digest sif;            // there, the manifest of its SIF as an artifact; empty: it has none
+};
+
 struct ImageRecord {
   Digest manifest;         // of the OCI manifest; empty for an external mapping
   std::string reference;   // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
@@ -73,10 +79,15 @@ struct ImageRecord {
   EvidenceRecord evidence;
   std::optional<TestsRecord> tests{};  // nullopt: a mapping, or a record of before they were kept
   std::vector<Attachment> attachments;
+  PublishedRecord published{};
 
   // `<repository>:<tag>` for a built image, `reference` for an external one.
   std::string name() const;
   std::string sif_name() const;  // `<repository>_<tag>.sif`, as MODAK's $SINGULARITY_DIR has it
+  // `docker://<registry>/<repository>:<tag>`; REQUIRES: it is in a registry.
+  std::string registry_tag() const;
+  std::string registry_digest() const;  // `docker://<registry>/<repository>@sha256:…`; REQUIRES as above
+  std::string registry_sif() const;     // `oras://…@sha256:…`; "" where no SIF of it is in a registry
   bool external() const { return manifest.empty(); }
   // "its recipes have no test"; "" where it was tested where it was built, or nobody knows.
   std::string why_untested() const;

@@ -13,6 +13,12 @@
 namespace kiln {
 namespace {
 
+Json published_json(const ImageRecord& image) {
+  Json json = {{"tag", image.registry_tag()}, {"digest", image.registry_digest()}};
+  if (std::string sif = image.registry_sif(); !sif.empty()) json["sif"] = sif;
+  return json;
+}
+
 Json candidate_json(const Candidate& candidate) {
   const ImageRecord& image = candidate.entry->image;
   Json json = {{"name", image.name()}, {"stale", candidate.entry->stale}};
@@ -24,6 +30,7 @@ Json candidate_json(const Candidate& candidate) {
   } else {
     json["manifest"] = image.manifest.text();
     json["immutable_tag"] = image.immutable_tag;
+    if (!image.published.registry.empty()) json["published"] = published_json(image);
   }
   if (candidate.measured != nullptr) json["measurement"] = to_json(*candidate.measured);
   return json;

@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "distribution/http.h"
 #include "image/engine/engine.h"
 
 namespace kiln {
@@ -127,6 +128,9 @@ void run_doctor(Invocation& invocation) {
     table.add({tool.name, found.empty() ? "-" : found, std::string(">=") + tool.least,
                good ? "ok" : (tool.required ? "MISSING" : "optional"), tool.purpose});
   }
+  const std::string curl = http_version();
+  table.add({"libcurl", curl.empty() ? "-" : curl, "", curl.empty() ? "optional" : "ok",
+             "publishes to registries"});
   table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
              fmt::format("{} microarchitectures", invocation.cpus().names().size())});
   bool may_build = ::geteuid() == 0 || has_subordinate_ids(invocation.files);

@@ -7,6 +7,7 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/publish_to.h"
 #include "cli/state_lock.h"
 
 namespace kiln {
@@ -16,6 +17,8 @@ struct PublishRequest : CellOptions {
   bool prune = false;
   bool yes = false;
   bool dry_run = false;
+  std::string to;
+  bool take_tags = false;
 };
 
 constexpr std::size_t kMostPruned = 20;  // per cent of what the matrix has there, without --yes
@@ -26,6 +29,8 @@ void check(const PublishRequest& options) {
                 "leave the patterns out: what they do not choose would look as if nobody wanted it");
   if (options.yes && !options.prune)
     throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
+  if (options.take_tags && options.to.empty())
+    throw Error(ExitCode::usage, "--take-tags goes with --to", "tags are moved in a registry");
 }
 
 void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
@@ -80,6 +85,11 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   if (options.prune && !options.yes) refuse_many(lacking, plan);
   PublishOptions publish{chosen.broken, {}};
   if (options.prune) publish.pruned = lacking.names;
+  std::optional<PublishTarget> target;
+  if (!options.to.empty()) {
+    target.emplace(options.to, invocation);
+    publish.place = [&target](ImageRecord& image) { target->push(image); };
+  }
   Published done = publish_built(plan, chosen.images, state, invocation.files, invocation.clock, publish);
   if (done.is_new)
     say("snapshot {}: {} published, {} not built{}\n", done.snapshot, done.images, done.not_built,
@@ -87,6 +97,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);
+  if (target) target->finish(invocation.index(Index::Mode::read), options.take_tags);
 }
 
 }  // namespace
@@ -98,13 +109,22 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   command->add_flag("--prune", options->prune,
                     "take out of the new snapshot what this matrix published before and lacks by now");
   command->add_flag("--yes", options->yes, "with --prune: also when that is more than a fifth of its images");
+  command
+      ->add_option(
+          "--to", options->to,
+          "push them to this registry first, and move its tags after: HOST[:PORT][/PATH], with http:// "
+          "in front for one without TLS; who we are is in the standard auth file (`skopeo login`)")
+      ->type_name("REGISTRY");
+  command->add_flag("--take-tags", options->take_tags,
+                    "with --to: also move tags that name what kiln has not moved them to");
   command->add_flag("-n,--dry-run", options->dry_run,
                     "print how many images would be published, and what the matrix lacks; change nothing");
   add_wait_option(*command, invocation.options);
   command->footer(
       "kiln publish -f matrix/demo.json\n"
       "kiln publish -f matrix/demo.json framework=pytorch\n"
-      "kiln publish -f matrix/demo.json --prune -n");
+      "kiln publish -f matrix/demo.json --prune -n\n"
+      "kiln publish -f matrix/demo.json --to registry.site:5000/ai");
   command->callback([options, &invocation] { run_publish(*options, invocation); });
   return command;
 }

@@ -47,13 +47,23 @@ std::string reference(const ImageRecord& image, const std::string& format, const
     check_layout(state, image);
     return fmt::format("oci:{}:{}", (state.root() / image.layout).string(), image.tag);
   }
+  if (format == "digest") {
+    if (!image.published.registry.empty()) return image.registry_digest();
+    throw Error(ExitCode::no_match, image.name() + " is in no registry",
+                "`kiln publish --to` puts it there; --format oci names its layout here");
+  }
   if (format == "sif") {
+    const Attachment* sif = image.attachment("sif");
+    const bool is_here =
+        sif != nullptr && fs::exists(BlobStore::reading(state.store()).path(sif->blob.digest));
+    if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
     auto folder = invocation.environment.find("SINGULARITY_DIR");
     fs::path file = folder == invocation.environment.end() ? sif_path(state, image)
                                                            : fs::path(folder->second) / image.sif_name();
     check_sif(state, image, file);
     return file.string();
   }
+  if (!image.published.registry.empty()) return image.registry_tag();
   check_blobs(state, image);
   return image.name();
 }
@@ -258,8 +268,11 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--format", options->format,
-          "the answer: tag, oci (layout for skopeo) or sif (the file; images without one do not qualify)")
-      ->check(CLI::IsMember({"tag", "oci", "sif"}))
+          "the answer: tag (docker://HOST/... where it is in a registry), digest (the same, for ever), oci "
+          "(layout for "
+          "skopeo) or sif (the file, or oras://HOST/... where there is none here; images without one do "
+          "not qualify)")
+      ->check(CLI::IsMember({"tag", "digest", "oci", "sif"}))
       ->capture_default_str();
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
       ->type_name("N")

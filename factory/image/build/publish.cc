@@ -1,6 +1,7 @@
 #include "image/build/publish.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "image/build/tested.h"
@@ -19,6 +20,17 @@ void add_broken(const BuildPlan& plan, const std::vector<std::uint32_t>& broken,
   if (cells.empty()) return;
   for (const IndexEntry& entry : index.entries())
     if (!entry.image.external() && cells.contains(entry.image.cell)) failed.push_back(entry.image.name());
+}
+
+// Where images lie that are in the index already: a publication that goes nowhere else takes nothing away.
+void keep_places(std::vector<ImageRecord>& records, const Index& index) {
+  std::map<std::string, PublishedRecord> places;
+  for (IndexEntry& entry : index.entries())
+    if (!entry.image.published.registry.empty())
+      places.emplace(entry.image.identity().hex(), std::move(entry.image.published));
+  for (ImageRecord& record : records)
+    if (auto found = places.find(record.identity().hex()); found != places.end())
+      record.published = found->second;
 }
 
 }  // namespace
@@ -46,6 +58,8 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   const std::size_t not_built = failed.size() + options.broken.size();
   Index index = Index::open(state.root(), Index::Mode::write);
   std::int64_t before = index.current();
+  keep_places(records, index);
+  if (options.place) std::for_each(records.begin(), records.end(), options.place);
   add_broken(plan, options.broken, index, failed);
   std::int64_t number =
       index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, failing});

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/effects.h"
 #include "image/state/state.h"
 #include "plan/build_plan.h"
+#include "registry/image_record.h"
 
 namespace kiln {
 
 struct PublishOptions {
   std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none
   std::vector<std::string> pruned{};    // names to take out: of lacking_images()
+  // Is given each record before its snapshot is written, and says in it where else the image lies now.
+  std::function<void(ImageRecord&)> place{};
 };
 
 struct Published {

@@ -1,0 +1,37 @@
+// publish --to: the registry that is asked for, or the site's, and what goes on there in words.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/invocation.h"
+#include "distribution/credentials.h"
+#include "distribution/http.h"
+#include "distribution/registry_address.h"
+#include "distribution/registry_client.h"
+#include "image/build/push_images.h"
+
+namespace kiln {
+
+// A registry that is being published to: all that RegistryPublisher needs, with its owners.
+class PublishTarget {
+ public:
+  // `to`: as --to has it. Throws Error(usage), Error(tool_missing). REQUIRES: the state's lock is held, and
+  // `invocation` outlives this.
+  PublishTarget(const std::string& to, Invocation& invocation);
+
+  void push(ImageRecord& image) { publisher_.push(image); }
+  // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. Prints
+  // what was done, and throws Error(locked) when a tag is left.
+  void finish(const Index& index, bool take);
+
+ private:
+  RegistryAddress address_;
+  std::unique_ptr<Http> http_;
+  RegistryClient client_;
+  BlobStore store_;
+  PushedNames pushed_;
+  RegistryPublisher publisher_;
+};
+
+}  // namespace kiln

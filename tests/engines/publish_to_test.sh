@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Publishing to Debian's registry with TLS and a password: what is sent, what is answered, and that the answer is what another
+# machine pulls and runs.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/secure_registry.sh
+. "$KILN_SOURCE/tests/support/secure_registry.sh"
+start_registry
+registry=$host/site/ai
+
+cp -r "$tiny" tiny
+some=(version=2.10 library=fast compiler=none)
+cat >ask.json <<'J'
+{"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"},
+ "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "2.10"}}}}
+J
+expect 0 "$KILN" build -f tiny/tiny.json "${some[@]}"
+
+# 1. Who may not, is told so, and nothing is published.
+REGISTRY_AUTH_FILE=$work/none expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$err" "$host wants to know who we are, and no file says it; log in: \`skopeo login $host\`"
+write_auth_file wrong.json "$host" kiln another-secret
+REGISTRY_AUTH_FILE=$work/wrong.json expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$err" '401 Unauthorized; log in'
+SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$err" 'certificate'
+expect 2 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to 'Not A/Registry'
+expect 0 "$KILN" index list --format json
+equals "$(json 'it')" '[]'
+
+# 2. Pushed, then recorded, then named.
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$out" 'snapshot 1: 1 published, 0 not built'
+holds "$out" "$registry: 1 image pushed ("
+holds "$out" '0 unchanged, 1 tag moved'
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$out" 'snapshot 1: nothing new'
+holds "$out" '0 images pushed (0 blobs, 0.0 MB), 1 unchanged, 0 tags moved'
+
+# 3. What was pushed is the answer.
+expect 0 "$KILN" select --dsl ask.json
+by_tag=$out
+holds "$by_tag" "docker://$registry/hello:2.10-"
+expect 0 "$KILN" select --dsl ask.json --format digest
+by_digest=$out
+holds "$by_digest" "docker://$registry/hello@sha256:"
+expect 0 "$KILN" select --dsl ask.json --format sif
+[ -e "$out" ] || fail "no SIF file: $out"
+# A publication that goes nowhere else takes nothing away.
+expect 0 "$KILN" publish -f tiny/tiny.json
+expect 0 "$KILN" select --dsl ask.json
+equals "$out" "$by_tag"
+
+# 4. On a machine that has the index alone.
+mkdir -p other/.kiln
+cp .kiln/index.db other/.kiln/
+ask_other() { expect 0 "$KILN" -C other select --dsl "$work/ask.json" "$@"; }
+ask_other
+equals "$out" "$by_tag"
+ask_other --format digest
+equals "$out" "$by_digest"
+ask_other --format sif
+by_sif=$out
+holds "$by_sif" "oras://$registry/hello@sha256:"
+for name in "$by_tag" "$by_digest"; do
+  rm -rf pulled
+  skopeo copy --quiet "$name" oci:pulled:image || fail "skopeo does not pull $name"
+  equals "$(skopeo inspect --format '{{.Digest}}' oci:pulled:image)" "${by_digest##*@}"
+done
+"$KILN_SOURCE/ci/apptainer" install
+share=$(mktemp -d /tmp/kiln-publish.XXXXXX) # Apptainer runs as another user
+at_exit "rm -rf $share"
+cp "$SSL_CERT_FILE" "$share/ca.crt"
+cp "$REGISTRY_AUTH_FILE" "$share/auth.json"
+chmod -R a+rX "$share" && chmod a+rwx "$share"
+SSL_CERT_FILE=$share/ca.crt "$KILN_SOURCE/ci/apptainer" run pull --authfile "$share/auth.json" "$share/image.sif" "$by_sif" >apptainer.log 2>&1 ||
+  { cat apptainer.log && fail "apptainer does not pull $by_sif"; }
+holds "$("$KILN_SOURCE/ci/apptainer" run exec "$share/image.sif" /opt/kiln/hello/bin/hello 2>/dev/null)" 'hello 2.10'
+
+# 5. Documents are referrers, by the tag that stands for them where there is no API.
+for kind in provenance 'sbom spdx' evidence; do
+  # shellcheck disable=SC2086 # a word more for some
+  expect 0 "$KILN" inspect "$by_digest" --${kind}
+done
+
+# 6. What somebody else has moved is left; --take-tags moves it.
+"$KILN_PYTHON" "$KILN_SOURCE/tests/support/attached_layout.py" layout other spdx >/dev/null
+skopeo copy --quiet oci:layout:image "$by_tag"
+rm .kiln/pushed.jsonl
+expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$out" 'left '
+holds "$out" 'and kiln has never moved it'
+holds "$err" 'a tag was moved by somebody else'
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry" --take-tags
+holds "$out" '1 tag moved'
+equals "$(skopeo inspect --format '{{.Digest}}' "$by_tag")" "${by_digest##*@}"
+
+# 7. A tag of the night after: ours moves by itself, an immutable one never.
+immutable=$("$KILN" index list --format json | "$KILN_PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[0]["immutable_tag"])')
+skopeo copy --quiet oci:layout:image "docker://$registry/hello:$immutable"
+rm .kiln/pushed.jsonl
+expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+holds "$err" 'such a tag never moves'
+
+# 8. The secret stands nowhere.
+secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
+! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
+echo "publish --to: $by_tag is what skopeo pulls and Apptainer runs"
