@@ -213,6 +213,22 @@ head -c 3000000 /dev/urandom >large
 ask POST "/v2/site/copied/blobs/uploads/?digest=sha256:$(sha256sum large | cut -d' ' -f1)" "${bytes[@]}" --data-binary @large
 holds "$status" 'curl '
 equals "$(asked ' reset anonymous$')" 2
+# A client that goes in the middle of its body, and two writers of a tag: the one who is held finds it moved.
+faults
+ask POST "/v2/site/copied/blobs/uploads/?digest=$hello" "${bytes[@]}" --data-binary @large --limit-rate 200k --max-time 0.5
+equals "$status" 'curl 28'
+wait_for_request '^POST /v2/site/copied/blobs/uploads/\?digest=.* left '
+put_manifest 201 /v2/site/papers/manifests/moved "$(blob_file "${documents%% *}")"
+equals "$(header Docker-Content-Digest)" "${documents%% *}"
+faults 'PUT manifests/moved hold 1'
+curl --silent --request PUT --output /dev/null --write-out '%{http_code}' -H "Content-Type: $manifest_type" \
+  -H "If-Match: \"${documents%% *}\"" --data-binary "@$(blob_file "${documents%% *}")" "$site/v2/site/papers/manifests/moved" >held &
+held=$!
+wait_for_request '^PUT /v2/site/papers/manifests/moved held '
+put_manifest 201 /v2/site/papers/manifests/moved "$(blob_file "${documents##* }")"
+release
+wait "$held"
+equals "$(cat held)" 412
 # A blob that lies elsewhere: whoever shows a password there is refused.
 faults 'GET blobs redirect'
 wants 200 GET "/v2/site/copied/blobs/$layer" --location

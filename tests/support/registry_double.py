@@ -3,7 +3,7 @@
 usage: registry_double.py FOLDER [--port N] [--tls CERTIFICATE KEY] [--auth none|basic|bearer] [--relative] [--page N] [--token-seconds N]
 
 Writes FOLDER/port when it listens, and a line for each request into FOLDER/requests before it is answered:
-  METHOD TARGET STATUS authorized|anonymous        STATUS may be stalled, reset, lost, or left: the client went within its body
+  METHOD TARGET STATUS authorized|anonymous        STATUS may be held, stalled, reset, lost, or left: the client went within its body
 FOLDER/users: who may ask (registry_access.py). FOLDER/faults: what goes wrong (registry_faults.py). Both may change while it runs.
 What a request may leave out, and what a registry may: registry_protocol.py. Locations are absolute (or --relative), on another path
 than that of the request and with a query that counts; lists come in pages of N.
@@ -79,6 +79,10 @@ class Handler(loopback_http.Handler):
         if "stall" in self.faults:
             self.note("stalled")
             time.sleep(3600)
+        if "hold" in self.faults:
+            self.note("held")
+            while not (FOLDER / "release").exists():
+                time.sleep(0.02)
         scheme = "https" if self.server.context else "http"
         site = f"{scheme}://{self.headers.get('Host', f'127.0.0.1:{self.server.port}')}"
         self.decide(Request(self.command, self.path, self.headers, body, site, frozenset(self.faults)))

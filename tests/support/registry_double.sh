@@ -2,6 +2,7 @@
 # The registry of ours (registry_double.py): sourced after script.sh.
 #   start_double [OPTION…]   $double is its host; what it held is gone with stop_double; it ends with the script
 #   faults [LINE…]           what goes wrong from now on; without a line nothing
+#   release                  lets go on what a fault `hold` holds, until the next faults
 #   asked PATTERN            how many of the requests since the last forget_requests match `METHOD TARGET STATUS WHO`
 double_folder=$work/double
 mkdir -p "$double_folder"
@@ -26,9 +27,11 @@ end_double() { [ -z "$double_process" ] || kill "$double_process" 2>/dev/null ||
 at_exit end_double
 
 faults() {
+  rm -f "$double_folder/release"
   printf '%s\n' "$@" >"$double_folder/faults.part"
   mv "$double_folder/faults.part" "$double_folder/faults"
 }
+release() { : >"$double_folder/release"; }
 forget_requests() { : >"$double_folder/requests"; }
 asked() { grep -cE "$1" "$double_folder/requests" || true; }
 # wait_for_request PATTERN: until one matches, half a minute at most.

@@ -8,6 +8,7 @@ how often (always), and how many such requests pass before. Whoever writes the f
   full              500 with the words of Debian's docker-registry on a full disk
   slow:100          100 bytes a second, in and out
   stall             no answer
+  hold              nothing is done before FOLDER/release is there; the line in FOLDER/requests says held first
   reset             the connection is reset in the middle of the request's body
   lost              what was asked is done, and the connection is reset instead of the answer
   cut               half of the answer's body, then the end
@@ -24,7 +25,7 @@ import time
 
 from registry_protocol import Answer, Refusal, refused
 
-KNOWN = re.compile(r"\d{3}(:(date\+)?\d+)?|(html|early):\d{3}|full|slow:\d+|stall|reset|lost|cut|corrupt|lie|session|redirect|forget"
+KNOWN = re.compile(r"\d{3}(:(date\+)?\d+)?|(html|early):\d{3}|full|slow:\d+|stall|hold|reset|lost|cut|corrupt|lie|session|redirect|forget"
                    r"|no-referrers|no-filter|no-conditions|no-delete|no-tag-delete")
 CODES = {401: "UNAUTHORIZED", 403: "DENIED", 404: "MANIFEST_UNKNOWN", 405: "UNSUPPORTED", 429: "TOOMANYREQUESTS"}
 
