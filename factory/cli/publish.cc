@@ -19,6 +19,7 @@ struct PublishRequest : CellOptions {
   bool dry_run = false;
   std::string to;
   bool take_tags = false;
+  std::string key, passphrase_file;
 };
 
 constexpr std::size_t kMostPruned = 20;  // per cent of what the matrix has there, without --yes
@@ -29,6 +30,8 @@ void check(const PublishRequest& options) {
                 "leave the patterns out: what they do not choose would look as if nobody wanted it");
   if (options.yes && !options.prune)
     throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
+  if (!options.key.empty() && options.to.empty())
+    throw Error(ExitCode::usage, "--sign-key goes with --to", "signatures lie in a registry");
   if (options.take_tags && options.to.empty())
     throw Error(ExitCode::usage, "--take-tags goes with --to", "tags are moved in a registry");
 }
@@ -87,7 +90,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   if (options.prune) publish.pruned = lacking.names;
   std::optional<PublishTarget> target;
   if (!options.to.empty()) {
-    target.emplace(options.to, invocation);
+    target.emplace(options.to, options.key, options.passphrase_file, invocation);
     publish.place = [&target](ImageRecord& image) { target->push(image); };
   }
   Published done = publish_built(plan, chosen.images, state, invocation.files, invocation.clock, publish);
@@ -115,6 +118,13 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
           "push them to this registry first, and move its tags after: HOST[:PORT][/PATH], with http:// "
           "in front for one without TLS; who we are is in the standard auth file (`skopeo login`)")
       ->type_name("REGISTRY");
+  CLI::Option* key = command->add_option("--sign-key", options->key,
+                                         "with --to: sign the images with this key (PEM, ECDSA on P-256), as "
+                                         "sigstore signatures in the registry");
+  key->type_name("FILE");
+  command->add_option("--sign-passphrase-file", options->passphrase_file, "its first line opens the key")
+      ->type_name("FILE")
+      ->needs(key);
   command->add_flag("--take-tags", options->take_tags,
                     "with --to: also move tags that name what kiln has not moved them to");
   command->add_flag("-n,--dry-run", options->dry_run,

@@ -9,6 +9,7 @@
 #include "distribution/http.h"
 #include "distribution/registry_address.h"
 #include "distribution/registry_client.h"
+#include "distribution/signing_key.h"
 #include "image/build/push_images.h"
 
 namespace kiln {
@@ -16,9 +17,11 @@ namespace kiln {
 // A registry that is being published to: all that RegistryPublisher needs, with its owners.
 class PublishTarget {
  public:
-  // `to`: as --to has it. Throws Error(usage), Error(tool_missing). REQUIRES: the state's lock is held, and
-  // `invocation` outlives this.
-  PublishTarget(const std::string& to, Invocation& invocation);
+  // `to`: as --to has it; `key`: a file with the key that signs the images, "" for none, and the file of its
+  // passphrase. Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: the state's lock is held,
+  // and `invocation` outlives this.
+  PublishTarget(const std::string& to, const std::string& key, const std::string& passphrase_file,
+                Invocation& invocation);
 
   void push(ImageRecord& image) { publisher_.push(image); }
   // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. Prints
@@ -26,7 +29,7 @@ class PublishTarget {
   void finish(const Index& index, bool take);
 
  private:
-  RegistryAddress address_;
+  std::optional<SigningKey> key_;
   std::unique_ptr<Http> http_;
   RegistryClient client_;
   BlobStore store_;

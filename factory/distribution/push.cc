@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "distribution/referrers_index.h"
+#include "distribution/signature.h"
 
 namespace kiln {
 namespace {
@@ -131,6 +132,25 @@ void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descript
                           place_of(image), tag));
 }
 
+// Before any tag names it: whoever checks signatures never meets one without. Others may sign at the same
+// time, so it is read again until ours is in it.
+void Pusher::sign(const ImageToPush& image) {
+  if (image.key == nullptr) return;
+  const std::string tag = signatures_tag(image.manifest);
+  const std::string claim =
+      signed_claim(fmt::format("{}:{}", place_of(image), image.immutable_tag), image.manifest);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const auto now = client_.manifest(image.repository, tag);
+    const auto more = with_signature(now ? now->bytes : "", claim, *image.key);
+    if (!more) return;
+    for (const std::string& blob : more->blobs) push_text(image.repository, blob);
+    client_.put_manifest(image.repository, tag, std::string(media_type::kManifest), more->manifest);
+  }
+  throw Error(
+      ExitCode::network,
+      fmt::format("{}:{}: the signatures do not keep ours; somebody else writes them", place_of(image), tag));
+}
+
 // --- all of it
 
 void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
@@ -148,6 +168,7 @@ void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
     if (attachment.kind == "sif") pushed.sif = referrers.back().digest;
   }
   if (!listed) list_under_tag(image, referrers);
+  sign(image);
   read_back(image, pushed);
   keep_immutable_tag(image, bytes);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "distribution/registry_client.h"
+#include "distribution/signing_key.h"
 #include "oci/referrer.h"
 
 namespace kiln {
@@ -19,6 +20,7 @@ struct ImageToPush {
   std::string immutable_tag;  // names this manifest for ever
   std::string created;        // RFC 3339, of the image
   std::vector<Attachment> attachments;
+  const SigningKey* key = nullptr;  // signs it; null: nobody does
 };
 
 // What lies in the registry now.
@@ -52,6 +54,7 @@ class Pusher {
                            bool& listed);
   void keep_immutable_tag(const ImageToPush& image, const std::string& bytes);
   void list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers);
+  void sign(const ImageToPush& image);
   void read_back(const ImageToPush& image, const PushedImage& pushed);
   bool knows(const std::string& repository, const Digest& digest) const;
 

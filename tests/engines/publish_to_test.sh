@@ -102,7 +102,35 @@ rm .kiln/pushed.jsonl
 expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
 holds "$err" 'such a tag never moves'
 
-# 8. The secret stands nowhere.
+# 8. Signed: the claim is of these bits, and the key's; once, whoever asks again.
+openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes256 -pass pass:of-the-key -out key.pem 2>/dev/null
+openssl pkey -in key.pem -passin pass:of-the-key -pubout -out key.pub
+echo of-the-key >passphrase
+"$KILN" index list >/dev/null
+digest=${by_digest##*@}
+sign=(--to "$host/signed" --sign-key key.pem --sign-passphrase-file passphrase)
+expect 3 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$host/signed" --sign-key key.pem
+holds "$err" 'the key cannot be opened with this passphrase'
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" "${sign[@]}"
+skopeo inspect --raw "docker://$host/signed/hello:${digest/:/-}.sig" >signatures.json
+"$KILN_PYTHON" - <<'PY'
+import base64, json
+layer, = json.load(open("signatures.json"))["layers"]
+open("signature", "wb").write(base64.b64decode(layer["annotations"]["dev.cosignproject.cosign/signature"]))
+open("claim.digest", "w").write(layer["digest"])
+PY
+curl -fsS --cacert "$SSL_CERT_FILE" --config - -o claim "https://$host/v2/signed/hello/blobs/$(cat claim.digest)" <<<"user = \"$registry_name:$registry_password\""
+openssl dgst -sha256 -verify key.pub -signature signature claim >/dev/null || fail 'the signature is not good'
+out=$(cat claim)
+equals "$(json 'it["critical"]["image"]["docker-manifest-digest"]')" "$digest"
+holds "$(json 'it["critical"]["identity"]["docker-reference"]')" "$host/signed/hello:"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" "${sign[@]}"
+holds "$out" '1 unchanged'
+rm .kiln/pushed.jsonl
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" "${sign[@]}" # looked for again, and not signed again
+skopeo inspect --raw "docker://$host/signed/hello:${digest/:/-}.sig" | cmp - signatures.json
+
+# 9. The secret stands nowhere.
 secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
 ! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
 echo "publish --to: $by_tag is what skopeo pulls and Apptainer runs"

@@ -4,12 +4,13 @@
 
 namespace kiln {
 
-RegistryPublisher::RegistryPublisher(RegistryClient& client, RegistryAddress address, const BlobStore& store,
-                                     PushedNames& pushed, std::function<void(const std::string&)> tell)
+RegistryPublisher::RegistryPublisher(RegistryClient& client, const BlobStore& store, PushedNames& pushed,
+                                     const SigningKey* key, std::function<void(const std::string&)> tell)
     : client_(client),
-      address_(std::move(address)),
+      address_(client.address()),
       store_(store),
       pushed_(pushed),
+      key_(key),
       pusher_(client, store),
       tell_(std::move(tell)) {}
 
@@ -24,16 +25,18 @@ void RegistryPublisher::push(ImageRecord& image) {
   const std::string repository = address_.repository(image.repository);
   const std::string name = fmt::format("{}/{}@{}", address_.host, repository, image.manifest.text());
   const auto known = pushed_.image(name);
-  const bool sif_is_there = image.attachment("sif") == nullptr || (known && !known->empty());
-  if (known && sif_is_there && has_tag(repository, image.immutable_tag)) {
+  const bool sif_is_there = image.attachment("sif") == nullptr || (known && !known->sif.empty());
+  const std::string signer = key_ == nullptr ? "" : key_->id();
+  const bool is_signed = signer.empty() || (known && known->signed_by == signer);
+  if (known && sif_is_there && is_signed && has_tag(repository, image.immutable_tag)) {
     ++report_.unchanged;
-    image.published = {address_.text(), *known};
+    image.published = {address_.text(), known->sif};
     return;
   }
   if (tell_) tell_(fmt::format("pushing {}/{}:{}", address_.host, repository, image.immutable_tag));
   const PushedImage done =
-      pusher_.push({repository, image.manifest, image.immutable_tag, image.created, image.attachments});
-  pushed_.put_image(name, done.sif);
+      pusher_.push({repository, image.manifest, image.immutable_tag, image.created, image.attachments, key_});
+  pushed_.put_image(name, {done.sif, signer});
   ++report_.pushed;
   image.published = {address_.text(), done.sif};
 }

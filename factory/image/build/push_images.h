@@ -26,10 +26,10 @@ struct PushReport {
 
 class RegistryPublisher {
  public:
-  // REQUIRES: all outlive this, and the state's lock is held. `tell`: what is being done, a line each; may be
-  // empty.
-  RegistryPublisher(RegistryClient& client, RegistryAddress address, const BlobStore& store,
-                    PushedNames& pushed, std::function<void(const std::string&)> tell = {});
+  // REQUIRES: all outlive this, and the state's lock is held. `key` signs the images; null: nobody does.
+  // `tell`: what is being done, a line each; may be empty.
+  RegistryPublisher(RegistryClient& client, const BlobStore& store, PushedNames& pushed,
+                    const SigningKey* key, std::function<void(const std::string&)> tell = {});
 
   // Before the snapshot: what the registry has not is pushed and read back, and the record says where. Throws
   // as Pusher::push does.
@@ -46,9 +46,10 @@ class RegistryPublisher {
   void move_tag(const std::string& repository, const ImageRecord& image, bool take);
 
   RegistryClient& client_;
-  RegistryAddress address_;
+  const RegistryAddress& address_;
   const BlobStore& store_;
   PushedNames& pushed_;
+  const SigningKey* key_;
   Pusher pusher_;
   std::function<void(const std::string&)> tell_;
   std::map<std::string, std::set<std::string>> tags_;  // by repository, one question each

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMostOld = 1000;  // lines that later ones replace, before the file is written anew
 
-std::string image_line(const std::string& image, const Digest& sif) {
-  return Json{{"image", image}, {"sif", sif.text()}}.dump() + "\n";
+std::string image_line(const std::string& image, const PushedRecord& record) {
+  return Json{{"image", image}, {"sif", record.sif.text()}, {"signed", record.signed_by}}.dump() + "\n";
 }
 
 std::string tag_line(const std::string& tag, const Digest& digest) {
@@ -48,7 +48,10 @@ PushedNames::PushedNames(const StatePaths& state) : file_(state.pushed()) {
     const Json read = Json::parse(line, nullptr, false);
     if (!read.is_object()) continue;  // cut by a kill: what it said is asked of the registry again
     if (auto image = read.find("image"); image != read.end() && image->is_string()) {
-      if (auto sif = digest_at(read, "sif")) images_[image->get<std::string>()] = *sif;
+      auto by = read.find("signed");
+      const bool is_signed = by != read.end() && by->is_string();
+      if (auto sif = digest_at(read, "sif"))
+        images_[image->get<std::string>()] = {*sif, is_signed ? by->get<std::string>() : ""};
     } else if (auto tag = read.find("tag"); tag != read.end() && tag->is_string()) {
       const auto digest = digest_at(read, "digest");
       if (digest && !digest->empty()) tags_[tag->get<std::string>()] = *digest;
@@ -58,7 +61,7 @@ PushedNames::PushedNames(const StatePaths& state) : file_(state.pushed()) {
   const bool cut = !text.empty() && !text.ends_with('\n');
   if (!cut && lines_ <= names + kMostOld) return;
   std::string anew;
-  for (const auto& [image, sif] : images_) anew += image_line(image, sif);
+  for (const auto& [image, record] : images_) anew += image_line(image, record);
   for (const auto& [tag, digest] : tags_) anew += tag_line(tag, digest);
   files.write(file_, anew);
 }
@@ -67,7 +70,7 @@ PushedNames::~PushedNames() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::optional<Digest> PushedNames::image(const std::string& image) const {
+std::optional<PushedRecord> PushedNames::image(const std::string& image) const {
   auto found = images_.find(image);
   return found == images_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -88,9 +91,9 @@ void PushedNames::append(const std::string& line) {
     fail_with_errno(errno, "writing", file_);
 }
 
-void PushedNames::put_image(const std::string& image, const Digest& sif) {
-  append(image_line(image, sif));
-  images_[image] = sif;
+void PushedNames::put_image(const std::string& image, const PushedRecord& record) {
+  append(image_line(image, record));
+  images_[image] = record;
 }
 
 void PushedNames::put_tag(const std::string& tag, const Digest& digest) {

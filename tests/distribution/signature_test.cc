@@ -1,0 +1,126 @@
+#include "distribution/signature.h"
+
+#include <gtest/gtest.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/effects.h"
+#include "base/error.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using testing::TemporaryFolder;
+
+// A new private key in PEM; encrypted with a passphrase where there is one.
+fs::path key_file(const fs::path& file, const char* curve = "P-256", std::string passphrase = "") {
+  EVP_PKEY* key = EVP_EC_gen(curve);
+  std::FILE* out = std::fopen(file.c_str(), "w");
+  PEM_write_PKCS8PrivateKey(out, key, passphrase.empty() ? nullptr : EVP_aes_256_cbc(),
+                            passphrase.empty() ? nullptr : passphrase.data(),
+                            static_cast<int>(passphrase.size()), nullptr, nullptr);
+  std::fclose(out);
+  EVP_PKEY_free(key);
+  return file;
+}
+
+const Digest kImage = Digest::of("an image");
+
+TEST(SigningKey, SignsWhatItThenVerifies) {
+  TemporaryFolder folder;
+  const SigningKey ours = SigningKey::read(key_file(folder.path() / "ours"));
+  const SigningKey foreign = SigningKey::read(key_file(folder.path() / "foreign"));
+  const std::string signature = ours.sign("text");
+  EXPECT_TRUE(ours.verifies("text", signature));
+  EXPECT_FALSE(ours.verifies("Text", signature));
+  EXPECT_FALSE(ours.verifies("text", signature.substr(1)));
+  EXPECT_FALSE(ours.verifies("text", ""));
+  EXPECT_FALSE(foreign.verifies("text", signature));
+  EXPECT_EQ(ours.id(), SigningKey::read(folder.path() / "ours").id());
+  EXPECT_NE(ours.id(), foreign.id());
+}
+
+TEST(SigningKey, AnEncryptedOneWantsItsPassphrase) {
+  TemporaryFolder folder;
+  const fs::path file = key_file(folder.path() / "key", "P-256", "the passphrase");
+  EXPECT_TRUE(SigningKey::read(file, "the passphrase")
+                  .verifies("a", SigningKey::read(file, "the passphrase").sign("a")));
+  for (const char* wrong : {"", "another", "the passphrase "}) {
+    try {
+      SigningKey::read(file, wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::input);
+      EXPECT_EQ(error.message(), "the key cannot be opened with this passphrase");
+    }
+  }
+}
+
+TEST(SigningKey, RefusesOtherKinds) {
+  TemporaryFolder folder;
+  EXPECT_THROW(SigningKey::read(folder.path() / "none"), Error);
+  EXPECT_THROW(SigningKey::read(key_file(folder.path() / "p384", "P-384")), Error);
+  RealFileSystem files;
+  files.write(folder.path() / "text", "not a key");
+  EXPECT_THROW(SigningKey::read(folder.path() / "text"), Error);
+  EVP_PKEY* rsa = EVP_RSA_gen(1024);
+  std::FILE* out = std::fopen((folder.path() / "rsa").c_str(), "w");
+  PEM_write_PrivateKey(out, rsa, nullptr, nullptr, 0, nullptr, nullptr);
+  std::fclose(out);
+  EVP_PKEY_free(rsa);
+  EXPECT_THROW(SigningKey::read(folder.path() / "rsa"), Error);
+}
+
+class SignatureTest : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  SigningKey ours = SigningKey::read(key_file(folder.path() / "ours"));
+  SigningKey foreign = SigningKey::read(key_file(folder.path() / "foreign"));
+  std::string claim = signed_claim("registry.site/ai/pytorch:2.6-abc", kImage);
+};
+
+TEST_F(SignatureTest, TheClaimNamesTheBitsAndTheReference) {
+  const Json json = Json::parse(claim);
+  EXPECT_EQ(json["critical"]["identity"]["docker-reference"], "registry.site/ai/pytorch:2.6-abc");
+  EXPECT_EQ(json["critical"]["image"]["docker-manifest-digest"], kImage.text());
+  EXPECT_EQ(json["critical"]["type"], "cosign container image signature");
+  EXPECT_EQ(signatures_tag(kImage), "sha256-" + kImage.hex() + ".sig");
+}
+
+TEST_F(SignatureTest, IsALayerOfItsManifest) {
+  const auto made = with_signature("", claim, ours);
+  ASSERT_TRUE(made);
+  const Json manifest = Json::parse(made->manifest);
+  ASSERT_EQ(manifest["layers"].size(), 1u);
+  EXPECT_EQ(manifest["layers"][0]["mediaType"], "application/vnd.dev.cosign.simplesigning.v1+json");
+  EXPECT_EQ(manifest["layers"][0]["digest"], Digest::of(claim).text());
+  EXPECT_EQ(manifest["config"]["digest"], Digest::of(made->blobs.at(1)).text());
+  EXPECT_EQ(Json::parse(made->blobs[1])["rootfs"]["diff_ids"], Json::array({Digest::of(claim).text()}));
+}
+
+TEST_F(SignatureTest, IsMadeOnceByEachKey) {
+  const std::string one = with_signature("", claim, ours)->manifest;
+  EXPECT_FALSE(with_signature(one, claim, ours));
+  const auto two = with_signature(one, claim, foreign);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(Json::parse(two->manifest)["layers"].size(), 2u);
+  EXPECT_EQ(Json::parse(two->manifest)["layers"][0], Json::parse(one)["layers"][0]);
+  EXPECT_FALSE(with_signature(two->manifest, claim, ours));
+  EXPECT_TRUE(with_signature(one, signed_claim("elsewhere:1", kImage), ours));
+}
+
+TEST_F(SignatureTest, AForgedOneDoesNotCount) {
+  Json manifest = Json::parse(with_signature("", claim, foreign)->manifest);
+  EXPECT_TRUE(with_signature(manifest.dump(), claim, ours));
+  manifest["layers"][0]["annotations"]["dev.cosignproject.cosign/signature"] = "bm9uZQ==";
+  EXPECT_TRUE(with_signature(manifest.dump(), claim, ours));
+  EXPECT_THROW(with_signature("<html>", claim, ours), Error);
+}
+
+}  // namespace
+}  // namespace kiln
