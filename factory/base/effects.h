@@ -53,6 +53,7 @@ struct CommandLimits {
   std::chrono::seconds wall{0};     // killed with its whole process group after this
   std::chrono::seconds silence{0};  // killed when it has printed nothing for this long
   std::uint64_t log_bytes = 0;      // killed when it has printed more than this
+  std::uint64_t memory = 0;  // bytes; killed when it has more, with all that it started (own_processes)
 };
 
 struct Command {
@@ -62,8 +63,9 @@ struct Command {
   fs::path log;                                    // stdout and stderr are appended here; "" = captured only
   bool capture_stdout = false;                     // stdout goes to CommandResult::output instead of the log
   CommandLimits limits;
-  // It sees the processes that it starts and no others, and none of them outlives it or us. Where the kernel
-  // grants no PID namespace the log says so, and it shares the machine's.
+  // It sees the processes that it starts and no others, and none of them outlives it or us; their memory is
+  // watched together (memory_watch.h). Where the kernel grants no PID namespace the log says so, and it
+  // shares the machine's.
   bool own_processes = false;
   // The umask of the child; nullopt: ours, which says who may read kiln's own files and nothing of an
   // image's.
@@ -81,7 +83,28 @@ struct Command {
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
 };
 
-enum class CommandEnd { exited, signalled, wall_limit, silence_limit, log_limit, given_up, interrupted };
+// out_of_memory: it went over its limit, or the kernel killed a process of it because memory ran out; never
+// a guess from what it printed.
+enum class CommandEnd {
+  exited,
+  signalled,
+  wall_limit,
+  silence_limit,
+  log_limit,
+  given_up,
+  interrupted,
+  out_of_memory
+};
+
+// Who knows what memory a command had.
+enum class MemorySource { none, processes, cgroup1, cgroup2 };
+
+// What a command and all that it started had at once, at its most. Bytes.
+struct MemoryUse {
+  std::uint64_t peak = 0;        // without what the system keeps of files: that goes when memory is needed
+  std::uint64_t with_files = 0;  // the cgroup's own peak, with that; 0 where there is no cgroup
+  MemorySource source = MemorySource::none;
+};
 
 struct CommandResult {
   CommandEnd end = CommandEnd::exited;
@@ -89,6 +112,7 @@ struct CommandResult {
   std::string output;  // captured stdout
   std::string tail;    // the last 16 KiB of stdout and stderr together
   double seconds = 0;
+  MemoryUse memory = {};  // of commands with own_processes
   bool ok() const { return end == CommandEnd::exited && status == 0; }
 };
 

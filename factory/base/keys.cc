@@ -45,7 +45,7 @@ const KeyTable& key_table() {
        {"engine", "launcher", "jobs", "layer_compression", "zstd_level", "formats", "limits", "pull",
         "pass_environment", "ca_certificates", "pip_configuration", "git_configuration", "secrets",
         "evidence", "builder"}},
-      {"site/limits", {"wall", "silence", "log"}},
+      {"site/limits", {"wall", "silence", "log", "memory", "retries"}},
       {"site/pull", {"wall", "stall", "retries"}},
       {"site/secret", {"environment"}},
       {"lock", {"lock", "archspec", "components"}},

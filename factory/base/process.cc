@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/memory_watch.h"
 #include "base/process_namespace.h"
 #include "base/process_output.h"
 
@@ -72,6 +73,7 @@ struct ChildPlan {
   std::string program;
   std::string folder;
   std::optional<unsigned> file_mask;
+  int entrance = -1;  // of its control group; -1: none
 
   ChildPlan(const Command& command, const fs::path& found)
       : program(found.string()), folder(command.folder.string()), file_mask(command.file_mask) {
@@ -94,6 +96,7 @@ struct ChildPlan {
     ::dup2(null, 0);
     ::dup2(out, 1);
     ::dup2(err, 2);
+    if (entrance >= 0 && ::write(entrance, "0", 1) < 0) errno = 0;  // then it is watched by its processes
     start();
   }
 
@@ -131,6 +134,8 @@ struct Child {
   std::optional<ProcessNamespace> alone;
   std::string why_not_alone;  // though the command wants it
 
+  ProcessTree tree() const { return {pid, !alone}; }
+
   // How it ended, when `pid` has ended with `status`.
   int status(int status) const { return alone ? alone->child_status(status) : status; }
 
@@ -164,12 +169,13 @@ pid_t start_in_foreground(const ChildPlan& plan) {
 class Watch {
  public:
   Watch(const Command& command, const Child& child, const Pipe& out, const Pipe& err, const Clock& clock,
-        ProcessOutput& output, CommandResult& result)
+        ProcessOutput& output, std::optional<MemoryWatch>& memory, CommandResult& result)
       : command_(command),
         child_(child),
         clock_(clock),
         fds_{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}},
         output_(output),
+        memory_(memory),
         result_(result) {}
 
   void run() {
@@ -197,6 +203,7 @@ class Watch {
     status_ = child_.status(status_);
     result_.seconds = clock_.monotonic_seconds() - start_;
     output_.finish();
+    if (memory_) end_memory();
     if (ending_ != CommandEnd::exited) {
       result_.end = ending_;
       result_.status = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
@@ -207,6 +214,13 @@ class Watch {
   }
 
  private:
+  void end_memory() {
+    result_.memory = memory_->use();
+    const bool killed =
+        WIFSIGNALED(status_) ? WTERMSIG(status_) == SIGKILL : WEXITSTATUS(status_) == 128 + SIGKILL;
+    if (ending_ == CommandEnd::exited && memory_->ran_out(killed)) ending_ = CommandEnd::out_of_memory;
+  }
+
   void drain(int i) {
     char buffer[65536];
     ssize_t got = ::read(fds_[i].fd, buffer, sizeof buffer);
@@ -235,12 +249,15 @@ class Watch {
       ending_ = CommandEnd::silence_limit;
     else if (output_.over_limit())
       ending_ = CommandEnd::log_limit;
+    else if (memory_ && memory_->look(child_.tree(), now))
+      ending_ = CommandEnd::out_of_memory;
     else if (gives_up(now))
       ending_ = CommandEnd::given_up;
     else
       return;
     ::kill(-child_.pid, SIGTERM);
-    kill_at_ = now + static_cast<double>(command_.grace.count());
+    kill_at_ = now;  // a process that takes memory is not waited for
+    if (ending_ != CommandEnd::out_of_memory) kill_at_ += static_cast<double>(command_.grace.count());
   }
 
   bool gives_up(double now) {
@@ -254,6 +271,7 @@ class Watch {
   const Clock& clock_;
   pollfd fds_[2];
   ProcessOutput& output_;
+  std::optional<MemoryWatch>& memory_;
   CommandResult& result_;
   CommandEnd ending_ = CommandEnd::exited;
   bool reaped_ = false;
@@ -332,6 +350,8 @@ CommandResult run_process(const Command& command, const Clock& clock) {
     wait_in_background(start_in_foreground(plan), static_cast<double>(command.grace.count()), clock, result);
     return result;
   }
+  std::optional<MemoryWatch> memory;
+  if (command.own_processes) plan.entrance = memory.emplace(command.limits.memory).entrance();
   Child child;
   child.start(command, plan, out, err);
   out.close_write();
@@ -339,7 +359,7 @@ CommandResult run_process(const Command& command, const Clock& clock) {
   if (!child.why_not_alone.empty())
     output.remark(
         fmt::format("no PID namespace ({}): what this leaves running goes on", child.why_not_alone));
-  Watch(command, child, out, err, clock, output, result).run();
+  Watch(command, child, out, err, clock, output, memory, result).run();
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "base/processors.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -40,14 +41,23 @@ unsigned usable_processors() {
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
 }
 
-unsigned compilers_in_memory() {
-  constexpr std::uint64_t kOfOne = 2ull << 30;
+std::uint64_t usable_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long size = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || size <= 0) return 1;
-  std::uint64_t memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
-  if (auto limit = memory_of_cgroups(contents_of("/proc/self/cgroup"), "/sys/fs/cgroup"))
-    memory = std::min(memory, *limit);
+  if (pages <= 0 || size <= 0) return 0;
+  const std::uint64_t memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
+  auto limit = memory_of_cgroups(contents_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  return std::min(memory, limit.value_or(memory));
+}
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr double kMiB = 1u << 20;
+  const double mib = static_cast<double>(bytes) / kMiB;
+  return mib < 1000 ? fmt::format("{:.0f} MiB", mib) : fmt::format("{:.1f} GiB", mib / 1024);
+}
+
+unsigned compilers_in(std::uint64_t memory) {
+  constexpr std::uint64_t kOfOne = 2ull << 30;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(memory / kOfOne, 1, 4096));
 }
 

@@ -4,14 +4,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace kiln {
 
 unsigned usable_processors();  // that this process may run on, at least 1
-// Compilers that the memory of this process bears at once, at 2 GiB each; at least 1. Its memory is the
-// machine's, or what a scheduler's or service manager's cgroup leaves it.
-unsigned compilers_in_memory();
+// Bytes that this process may use: the machine's memory, or what a scheduler's or service manager's cgroup
+// leaves it. 0 where the system does not say.
+std::uint64_t usable_memory();
+std::string memory_text(std::uint64_t bytes);  // "3.5 GiB", "100 MiB"
+// Compilers that `memory` bears at once, at 2 GiB each; at least 1.
+unsigned compilers_in(std::uint64_t memory);
 
 // Bytes: the least limit of the cgroups that `cgroups` (/proc/self/cgroup, cgroups(7)) names, and of those
 // above them; nullopt without one. `root`: where they are mounted, /sys/fs/cgroup.

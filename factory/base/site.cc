@@ -48,14 +48,19 @@ std::chrono::seconds read_duration(const JsonNode& node) {
       node, kTimes, "a duration", "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit"));
 }
 
-void read_limits(const JsonNode& node, CommandLimits& limits) {
+std::uint64_t read_size(const JsonNode& node) {
+  return read_quantity(node, kSizes, "a size",
+                       "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
+}
+
+void read_limits(const JsonNode& node, Site& site) {
   node.allow_only(keys_of("site/limits"));
+  CommandLimits& limits = site.step_limits;
   if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
   if (auto silence = node.find("silence")) limits.silence = read_duration(*silence);
-  if (auto log = node.find("log"))
-    limits.log_bytes =
-        read_quantity(*log, kSizes, "a size",
-                      "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
+  if (auto log = node.find("log")) limits.log_bytes = read_size(*log);
+  if (auto memory = node.find("memory")) limits.memory = read_size(*memory);
+  if (auto retries = node.find("retries")) site.step_retries = static_cast<int>(retries->integer(0, 100));
 }
 
 void read_pull_limits(const JsonNode& node, PullLimits& limits) {
@@ -160,7 +165,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
     site.evidence_fails = read_word_of(*evidence, {"fail", "report"}, "what evidence does") == "fail";
   if (auto formats = root.find("formats")) site.sif = read_formats(*formats);
   if (auto builder = root.find("builder")) site.builder = read_builder(*builder);
-  if (auto limits = root.find("limits")) read_limits(*limits, site.step_limits);
+  if (auto limits = root.find("limits")) read_limits(*limits, site);
   if (auto pull = root.find("pull")) read_pull_limits(*pull, site.pull_limits);
   if (auto names = root.find("pass_environment")) {
     site.pass_environment.clear();

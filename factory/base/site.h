@@ -35,6 +35,7 @@ struct Site {
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
+  int step_retries = 3;  // after the first try, of what another try may help (image/build/retry.h)
   PullLimits pull_limits;
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
   std::vector<std::string> pass_environment = {"http_proxy", "https_proxy", "no_proxy",

@@ -6,6 +6,8 @@
 
 #include <sstream>
 
+#include "base/cgroup.h"
+#include "base/processors.h"
 #include "base/version.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
@@ -96,6 +98,17 @@ bool can_have_own_processes(Invocation& invocation) {
   return invocation.runner.find_program(command.argv.front()) && invocation.runner.run(command).ok();
 }
 
+// How limits.memory of the site file is held here, and the peak of each step measured.
+void add_memory(const Site& site, Table& table) {
+  const auto place = find_cgroup_place();
+  const std::uint64_t limit = site.step_limits.memory;
+  table.add({"memory of steps", place ? fmt::format("cgroup v{}", place->version) : "by watching", "",
+             place ? "ok" : "optional",
+             fmt::format("{}; this machine has {}",
+                         limit > 0 ? "at most " + memory_text(limit) + " each" : "no limit of the site",
+                         memory_text(usable_memory()))});
+}
+
 // What the site file says, and the programs that it names. False when one of those is missing.
 bool add_site(const Site& site, const Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
@@ -140,6 +153,7 @@ void run_doctor(Invocation& invocation) {
   bool alone = can_have_own_processes(invocation);
   table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
              "nothing that a step starts outlives it (docs/isolation.md)"});
+  add_memory(site, table);
   missing |= !add_site(site, invocation, table);
   std::string remedy = bare_chroot(invocation.files);
   missing |= !remedy.empty();

@@ -34,6 +34,8 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.step_limits.silence, std::chrono::minutes(45));
   EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
+  EXPECT_EQ(site.step_limits.memory, std::uint64_t{16} << 30);
+  EXPECT_EQ(site.step_retries, 2);
   EXPECT_EQ(site.pull_limits.wall, std::chrono::hours(2));
   EXPECT_EQ(site.pull_limits.stall, std::chrono::seconds(90));
   EXPECT_EQ(site.pull_limits.retries, 3);
@@ -53,6 +55,8 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.jobs, 0);
   EXPECT_TRUE(site.sif);
+  EXPECT_EQ(site.step_limits.memory, 0u) << "none";
+  EXPECT_EQ(site.step_retries, 3);
   EXPECT_TRUE(read_text(R"({"formats": ["sif", "oci"]})").sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);

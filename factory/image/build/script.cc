@@ -23,8 +23,11 @@ constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
 int jobs_of_step(const Site& site) {
   int processors = static_cast<int>(usable_processors());
   int steps = site.jobs > 0 ? site.jobs : std::max(1, processors / 2);
-  const int bearable = static_cast<int>(compilers_in_memory());
-  return std::max(1, std::min(processors, bearable) / steps);
+  const std::uint64_t memory = usable_memory();
+  const int bearable = static_cast<int>(compilers_in(memory)) / steps;
+  const std::uint64_t limit = site.step_limits.memory;
+  const int allowed = static_cast<int>(compilers_in(limit > 0 ? limit : memory));
+  return std::max(1, std::min({processors / steps, bearable, allowed}));
 }
 
 bool has_path(const std::optional<ImageConfig>& base) {

@@ -1,0 +1,61 @@
+// The memory of one command in a control group of its own (cgroups(7)): what it has, the most that it may
+// have, and whether the kernel's OOM killer took a process of it. Version 2 where the group that we are in is
+// delegated to us, else version 1 where we may make groups, which takes root.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kiln {
+
+// Where groups for commands can be made.
+struct CgroupPlace {
+  int version = 1;
+  std::filesystem::path folder;
+  bool is_ready = true;  // version 2: groups below it count memory by now
+};
+
+// `own`: /proc/self/cgroup; `root`: where groups are mounted, /sys/fs/cgroup; `process`: ours, which must be
+// in the place, or it is another's. nullopt where we may make none that counts memory. Changes nothing.
+std::optional<CgroupPlace> find_cgroup_place(std::string_view own, const std::filesystem::path& root,
+                                             pid_t process);
+// Of this process.
+std::optional<CgroupPlace> find_cgroup_place();
+
+// Makes groups below a place of version 2 count memory. A group with processes of its own may not, so all of
+// them move into the group `kiln` below it, as delegation means it. False when that fails.
+bool make_ready(const CgroupPlace& place);
+
+class MemoryCgroup {
+ public:
+  // A new group below `place` with a limit in bytes (0: none); nullopt when the system refuses. What killed
+  // processes left there is removed. REQUIRES: the place is ready.
+  static std::optional<MemoryCgroup> make(const CgroupPlace& place, std::uint64_t limit);
+  MemoryCgroup(MemoryCgroup&& other) noexcept;
+  MemoryCgroup& operator=(MemoryCgroup&&) = delete;
+  ~MemoryCgroup();  // removes it; with processes in it, it stays for a later make()
+
+  int version() const { return version_; }
+  // A descriptor: who writes "0" to it is in the group, and what it starts. May be used after fork(2).
+  int entrance() const { return entrance_; }
+  bool has_processes() const;
+  std::uint64_t memory() const;  // bytes of its processes and of shared memory, now
+  std::uint64_t peak() const;  // bytes, files that the system keeps included; 0 where the kernel does not say
+  std::uint64_t kills() const;  // of the OOM killer, whoever's limit it was
+
+ private:
+  MemoryCgroup(std::filesystem::path folder, int version) : folder_(std::move(folder)), version_(version) {}
+  bool begin(std::uint64_t limit);
+
+  std::filesystem::path folder_;
+  int version_;
+  int lock_ = -1;  // on the folder: it is no dead process's
+  int entrance_ = -1;
+};
+
+}  // namespace kiln
