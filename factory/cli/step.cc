@@ -49,6 +49,15 @@ std::function<void(const PullState&)> pull_announcer(const Step& step, const Sta
   };
 }
 
+// What the step waits for, and its next try.
+std::function<void(const std::string&)> wait_announcer(const Step& step, const StatePaths& state,
+                                                       const Clock& clock) {
+  return [&, start = clock.monotonic_seconds()](const std::string& what) {
+    announce(state,
+             {StepEvent::State::running, step.key, step.title, clock.monotonic_seconds() - start, what, ""});
+  };
+}
+
 PlanFile open_plan(const StatePaths& state, const std::string& name, const FileSystem& files) {
   auto file = PlanFile::open(files, state.plan(name));
   if (!file)
@@ -120,6 +129,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   StepSetup setup = invocation.step_setup(site, state);
   setup.base = base_of(*step, file);
   setup.tell_pull = pull_announcer(*step, state, invocation.clock);
+  setup.tell = wait_announcer(*step, state, invocation.clock);
   setup.recipe_folders[step->component] = state.recipes() / step->component;
   if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
   const Claim alone = claim(state, options.key, step->title, invocation);

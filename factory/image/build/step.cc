@@ -9,6 +9,7 @@
 #include "image/build/built_files.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
+#include "image/build/step_tries.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
 #include "image/engine/private_folder.h"
@@ -22,19 +23,18 @@ namespace {
 
 class StepRun {
  public:
-  StepRun(const Step& step, const StepSetup& setup, Engine& engine, const fs::path& folder)
-      : step_(step), setup_(setup), engine_(engine), store_(setup.state.store()), folder_(folder) {}
-
-  bool is_done() const {
-    if (step_.kind == StepKind::test) return setup_.files.exists(setup_.state.test(step_.key));
-    auto record = RecordReader(setup_.state, setup_.files).step(step_.key);
-    return record && seen_damage(record->chain, store_).empty();
-  }
+  StepRun(const Step& step, const StepSetup& setup, Engine& engine, const fs::path& folder, StepTry& attempt)
+      : step_(step),
+        setup_(setup),
+        engine_(engine),
+        store_(setup.state.store()),
+        folder_(folder),
+        attempt_(attempt) {}
 
   // The record is written last: it promises everything before it.
   void run() {
     double start = setup_.clock.monotonic_seconds();
-    setup_.files.write(log(), log_header(step_));
+    if (attempt_.number == 1) setup_.files.write(log(), log_header(step_));
     check_architecture(step_, setup_.files);
     if (step_.kind == StepKind::test) {
       TestRecord record{step_.key, 0, test()};
@@ -64,12 +64,24 @@ class StepRun {
     }
   }
 
+  // Of the script of the step, on the terms of this try.
+  void run_script(Container& container, ContainerRun& request) {
+    request.limits.memory = attempt_.terms.memory;
+    check(container.run(request), request.limits);
+  }
+
+  void check(const CommandResult& result, const CommandLimits& limits) {
+    attempt_.memory = result.memory;
+    check_script(result, limits);
+  }
+
   StepRecord rootfs() {
     fs::path tar = folder_ / "rootfs.tar";
     Command command = host_script(step_, step_.script, setup_, folder_);
     command.environment["KILN_OUTPUT"] = tar.string();
     command.log = log();
-    check_script(setup_.runner.run(command), command.limits);
+    command.limits.memory = attempt_.terms.memory;
+    check(setup_.runner.run(command), command.limits);
     if (!setup_.files.exists(tar))
       throw Error(ExitCode::images_failed, fmt::format("{} wrote nothing to $KILN_OUTPUT", step_.script));
     auto container = engine_.start(nullptr);
@@ -104,12 +116,12 @@ class StepRun {
     fs::path files = copy_recipe_files(step_, setup_, folder_);
     ContainerRun request = container_script(step_, parent, files, setup_, folder_, log());
     if (step_.mount.empty()) {
-      check_script(container->run(request), request.limits);
+      run_script(*container, request);
       return finish(*container, std::move(parent));
     }
     BuiltFiles built(step_, record_of(step_.from), *container, engine_);
     request.mounts.insert(request.mounts.end(), built.mounts().begin(), built.mounts().end());
-    check_script(container->run(request), request.limits);
+    run_script(*container, request);
     built.take_away();
     return finish(*container, std::move(parent));
   }
@@ -132,7 +144,7 @@ class StepRun {
     request.on_line = [&](std::string_view line) {
       if (!line.empty()) last = line;
     };
-    check_script(container->run(request), request.limits);
+    run_script(*container, request);
     return last;
   }
 
@@ -171,7 +183,14 @@ class StepRun {
   Engine& engine_;
   BlobStore store_;
   const fs::path& folder_;  // private
+  StepTry& attempt_;
 };
+
+bool is_done(const Step& step, const StepSetup& setup) {
+  if (step.kind == StepKind::test) return setup.files.exists(setup.state.test(step.key));
+  auto record = RecordReader(setup.state, setup.files).step(step.key);
+  return record && seen_damage(record->chain, BlobStore(setup.state.store())).empty();
+}
 
 // After a failure: the layers that the step builds on and that are damaged; they are taken away.
 std::string take_damage_below(const Step& step, const StepSetup& setup) {
@@ -184,22 +203,29 @@ std::string take_damage_below(const Step& step, const StepSetup& setup) {
   return taken;
 }
 
-void record_failure(const Step& step, const Error& error, double seconds, const StepSetup& setup) {
+void record_failure(const Step& step, const Error& error, double seconds, const StepTries& tries,
+                    const StepSetup& setup) {
   FailureRecord failure = failure_record(step.key, error, seconds, setup.state.log(step.key));
+  failure.tries = tries.earlier();
+  if (!failure.tries.empty()) failure.what += fmt::format("; tried {} times", failure.tries.size() + 1);
   std::ofstream(failure.log, std::ios::app) << "\nkiln: " << error.format() << '\n';
   RecordWriter(setup.state, setup.files).write(failure);
 }
 
 StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& setup, Engine& engine) {
   double start = setup.clock.monotonic_seconds();
+  StepTries tries(step, setup);
   auto fail = [&](const Error& error) {
-    record_failure(step, error, setup.clock.monotonic_seconds() - start, setup);
+    record_failure(step, error, setup.clock.monotonic_seconds() - start, tries, setup);
     return StepOutcome::failed;
   };
   try {
-    StepRun run(step, setup, engine, folder);
-    if (run.is_done()) return StepOutcome::up_to_date;
-    run.run();
+    if (is_done(step, setup)) return StepOutcome::up_to_date;
+    tries.run([&](StepTry& attempt) {
+      const fs::path own = folder / fmt::format("try-{}", attempt.number);
+      setup.files.make_directories(own);
+      StepRun(step, setup, engine, own, attempt).run();
+    });
     RecordWriter(setup.state, setup.files).forget_failure(step.key);
     return StepOutcome::done;
   } catch (const Error& error) {

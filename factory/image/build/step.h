@@ -8,6 +8,7 @@
 #include "image/engine/engine.h"
 #include "image/state/state.h"
 #include "oci/blob_store.h"
+#include "oci/registry_call.h"
 #include "recipe/recipe.h"
 #include "resolve/resolve.h"
 
@@ -23,12 +24,15 @@ struct StepSetup {
   std::map<std::string, fs::path> recipe_folders;        // "framework/pytorch" → folder
   std::optional<Step> base = {};                         // what the step stands on, at the very bottom
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
+  // What the step waits for, or that it is tried again; "": it goes on.
+  std::function<void(const std::string&)> tell = {};
+  std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
 };
 
 enum class StepOutcome { done, up_to_date, failed };
 
-// Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, and a log. A step whose record exists
-// is not run again.
+// Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, a log, and a line of the history for
+// each try (step_tries.h). A step whose record exists is not run again.
 StepOutcome run_step(const Step& step, const StepSetup& setup);
 
 // The same on a given engine.

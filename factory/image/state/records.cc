@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/enum_names.h"
+#include "base/json_put.h"
 
 namespace kiln {
 namespace {
@@ -52,10 +53,12 @@ Json to_json(const TestRecord& record) {
 }
 
 Json to_json(const FailureRecord& record) {
-  return {{"key", record.key},          {"failure", name_of(record.failure)},
-          {"what", record.what},        {"hint", record.hint},
-          {"log", record.log.string()}, {"exit_code", static_cast<int>(record.exit_code)},
-          {"seconds", record.seconds}};
+  Json json{{"key", record.key},          {"failure", name_of(record.failure)},
+            {"what", record.what},        {"hint", record.hint},
+            {"log", record.log.string()}, {"exit_code", static_cast<int>(record.exit_code)},
+            {"seconds", record.seconds}};
+  put(json, "tries", record.tries);
+  return json;
 }
 
 StepRecord step_record_from_json(const JsonNode& node) {
@@ -75,7 +78,7 @@ TestRecord test_record_from_json(const JsonNode& node) {
 }
 
 FailureRecord failure_record_from_json(const JsonNode& node) {
-  node.allow_only({"key", "failure", "what", "hint", "log", "exit_code", "seconds"});
+  node.allow_only({"key", "failure", "what", "hint", "log", "exit_code", "seconds", "tries"});
   FailureRecord record;
   record.key = node.at("key").string();
   record.failure = failure_from(node.at("failure"));
@@ -84,6 +87,8 @@ FailureRecord failure_record_from_json(const JsonNode& node) {
   record.log = node.at("log").string();
   record.exit_code = static_cast<ExitCode>(node.at("exit_code").integer(0, 255));
   record.seconds = node.at("seconds").number();
+  if (auto tries = node.find("tries"))
+    for (const JsonNode& one : tries->items()) record.tries.push_back(one.string());
   return record;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/effects.h"
 #include "base/json.h"
@@ -22,12 +23,7 @@ struct TestRecord {
   std::string last_line;  // what the test said it proved
 };
 
-enum class FailureClass {
-  input,
-  build,
-  infrastructure,
-  policy
-};  // who must act; only infrastructure is retried
+enum class FailureClass { input, build, infrastructure, policy };  // who must act
 std::string_view name_of(FailureClass failure);
 
 struct FailureRecord {
@@ -39,6 +35,7 @@ struct FailureRecord {
   ExitCode exit_code =
       ExitCode::images_failed;  // what `kiln` would exit with were this step all there is to do
   double seconds = 0;
+  std::vector<std::string> tries = {};  // how those before the last one ended, and what the next was given
 };
 
 Json to_json(const StepRecord& record);
