@@ -10,9 +10,11 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "base/unique_name.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "image/build/package_cell.h"
+#include "image/build/plan_forecast.h"
 #include "image/state/access.h"
 #include "image/state/claim.h"
 #include "image/state/plan_file.h"
@@ -49,12 +51,11 @@ std::function<void(const PullState&)> pull_announcer(const Step& step, const Sta
   };
 }
 
-// What the step waits for, and its next try.
-std::function<void(const std::string&)> wait_announcer(const Step& step, const StatePaths& state,
-                                                       const Clock& clock) {
-  return [&, start = clock.monotonic_seconds()](const std::string& what) {
-    announce(state,
-             {StepEvent::State::running, step.key, step.title, clock.monotonic_seconds() - start, what, ""});
+// What the step waits for, and that it goes on.
+std::function<void(bool, const std::string&)> wait_announcer(const Step& step, const StatePaths& state) {
+  return [&](bool waits, const std::string& what) {
+    const auto now = waits ? StepEvent::State::waiting : StepEvent::State::running;
+    announce(state, {now, step.key, step.title, 0, what, ""});
   };
 }
 
@@ -87,8 +88,7 @@ void die_with_ninja(const Invocation& invocation) {
 Claim claim(const StatePaths& state, const std::string& key, const std::string& title,
             Invocation& invocation) {
   return Claim(state, key, invocation.clock, [&](const std::string& holder) {
-    announce(state,
-             {StepEvent::State::started, key, fmt::format("{} (waits for {})", title, holder), 0, "", ""});
+    announce(state, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
   });
 }
 
@@ -113,6 +113,12 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
     invocation.exit_code = ExitCode::images_failed;
   }
   event.seconds = invocation.clock.monotonic_seconds() - start;
+  PastRun run = packaging_of(spec->key, spec->repository);
+  run.host = host_name();
+  run.time = invocation.clock.unix_seconds();
+  run.end = failure ? PastRun::End::failed : PastRun::End::done;
+  run.seconds = event.seconds;
+  record_run(state.history(), run);
   report(event);
 }
 
@@ -129,7 +135,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   StepSetup setup = invocation.step_setup(site, state);
   setup.base = base_of(*step, file);
   setup.tell_pull = pull_announcer(*step, state, invocation.clock);
-  setup.tell = wait_announcer(*step, state, invocation.clock);
+  setup.tell = wait_announcer(*step, state);
   setup.recipe_folders[step->component] = state.recipes() / step->component;
   if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
   const Claim alone = claim(state, options.key, step->title, invocation);

@@ -56,6 +56,54 @@ TEST(Progress, HowFarAStepIsStandsInItsStatusAndOnALineEachTenSeconds) {
   EXPECT_EQ(shown(ProgressStyle::tty), "\r\033[K[0/1]  debian trixie 25s (4 MB)");
 }
 
+TEST(Progress, WhatWaitsAndForWhatStandsBehindWhatRuns) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(2);
+    progress.event({StepEvent::State::waiting, "a", "first", 0, "process 12 runs it", ""});
+    progress.event({StepEvent::State::started, "b", "second", 0, "", ""});
+    clock.now += 5;
+    progress.event({StepEvent::State::waiting, "a", "first", 0, "needs 4.0 GiB", ""});
+    progress.tick();
+    progress.event({StepEvent::State::running, "a", "first", 0, "", ""});
+    clock.now += 2;
+    progress.tick();
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "wait   first: process 12 runs it\n"
+            "start  second\n"
+            "start  first\n");
+  EXPECT_EQ(shown(ProgressStyle::tty),
+            "\r\033[K[0/2]  second 5s  first waits (needs 4.0 GiB)"
+            "\r\033[K[0/2]  first 2s  second 7s");
+}
+
+TEST(Progress, HowLongItStillTakesIsSaidEachMinute) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(2, Forecast({{"a", {}, 100, 10}, {"b", {0}, 200, 0}}, 1));
+    progress.event({StepEvent::State::started, "a", "first", 0, "", ""});
+    for (int i = 0; i < 7; ++i) {
+      clock.now += 10;
+      progress.tick();
+    }
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "[0/2] about 5 min, give or take 10 s\n"
+            "start  first\n"
+            "[0/2] about 4 min, give or take 10 s\n");
+  const std::string tty = shown(ProgressStyle::tty);
+  EXPECT_EQ(tty.substr(tty.rfind('\r')), "\r\033[K[0/2] about 4 min, give or take 10 s  first 70s");
+  EXPECT_EQ(shown(ProgressStyle::json).find(R"({"error":10.0,"event":"forecast","seconds_left":300.0})"),
+            std::string(R"({"event":"plan","steps":2})").size() + 1);
+}
+
 TEST(Progress, JsonIsOneEventALine) {
   FakeClock clock;
   Screen screen;

@@ -86,7 +86,9 @@ class Tries : public Steps {
   StepOutcome run_again(const std::string& key, std::function<void(std::chrono::milliseconds)> wait = {}) {
     StepSetup setup{site, state, files, runner, clock, environment, {{"framework/thing", folder / "recipe"}},
                     {}};
-    setup.tell = [&](const std::string& what) { told.push_back(what); };
+    setup.tell = [&](bool waits, const std::string& what) {
+      told.push_back((waits ? "waits: " : "") + what);
+    };
     setup.wait = wait ? std::move(wait) : [&](std::chrono::milliseconds time) { waited.push_back(time); };
     return run_step(steps.at(key), setup, engine);
   }
@@ -165,9 +167,10 @@ TEST_F(Tries, MemoryThatRanOutIsDoubledAndKnownTheNextTime) {
   EXPECT_EQ(run_again(key), StepOutcome::done);
   ASSERT_EQ(engine.runs.size(), 3u);
   EXPECT_EQ(engine.runs[1].limits.memory, 128u << 20);
-  EXPECT_EQ(told.at(0),
-            "out of memory: it needs more than its limit of 64 MiB; try 2 of 4, alone, with at most 128 MiB "
-            "of memory");
+  EXPECT_EQ(
+      told.at(0),
+      "waits: out of memory: it needs more than its limit of 64 MiB; try 2 of 4, alone, with at most 128 MiB "
+      "of memory");
   EXPECT_TRUE(waited.at(0).count() == 0);
   EXPECT_EQ(history().at(0).end, PastRun::End::out_of_memory);
   EXPECT_EQ(history().at(2).memory.peak, 150u << 20);
@@ -188,14 +191,14 @@ TEST_F(Tries, AStepWaitsForItsShareOfTheMachine) {
   });
   StepSetup setup{site, state, files, runner, clock, environment, {{"framework/thing", folder / "recipe"}},
                   {}};
-  setup.tell = [&](const std::string& what) {
+  setup.tell = [&](bool for_what, const std::string& what) {
     told.push_back(what);
-    waits = true;
+    waits = waits || for_what;
   };
   EXPECT_EQ(run_step(steps.at(key), setup, engine), StepOutcome::done);
   frees.join();
   ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].find("waits: needs "), 0u) << told[0];
+  EXPECT_EQ(told[0].find("needs "), 0u) << told[0];
   EXPECT_EQ(told[1], "");
 }
 

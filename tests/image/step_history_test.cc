@@ -99,7 +99,7 @@ TEST(StepHistoryFile, ManyWriteAtOnceAndItStaysSmall) {
     writers.push_back(::fork());
     if (writers.back() != 0) continue;
     bool good = true;
-    for (int n = 0; n < 20; ++n) {
+    for (int n = 0; n < 12; ++n) {
       large.key = std::to_string(i) + "-" + std::to_string(n);
       good = record_run(file, large) && good;
     }

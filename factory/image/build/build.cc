@@ -20,6 +20,7 @@
 #include "image/build/failure.h"
 #include "image/build/log_links.h"
 #include "image/build/mend.h"
+#include "image/build/plan_forecast.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
 #include "image/state/claim.h"
@@ -84,17 +85,6 @@ class EventReader {
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
-
-// Steps and tests of these images without a record yet.
-std::size_t missing_steps(const BuildPlan& plan, const ImageNumbers& images, StateNames& before) {
-  std::size_t missing = 0;
-  for (StepTable::Number step : StepUses(plan, images).steps()) {
-    const std::string key = plan.steps().hex(step);
-    const bool test = plan.steps().pattern(step).kind == StepKind::test;
-    if (!(test ? before.has_test(key) : before.has_step(key))) ++missing;
-  }
-  return missing;
-}
 
 // The recipe files as planned: an edit during the build must not change what a key stands for.
 void snapshot_recipes(const BuildSetup& setup) {
@@ -293,7 +283,10 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
   for (int run = 1; !images.empty(); ++run) {
     StateNames before(setup.state, setup.files);
     forget_failures(images, before, setup);
-    progress.begin(missing_steps(setup.plan, images, before) + images.size());
+    Forecast forecast =
+        forecast_of(setup.plan, images, before, read_history(setup.state.history()), options.jobs);
+    const std::size_t steps = forecast.steps();
+    progress.begin(steps, std::move(forecast));
     report.steps_run += run_ninja(setup, images, options, progress, report);
     if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
     images = not_built(images, setup);

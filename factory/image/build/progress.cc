@@ -15,9 +15,12 @@ namespace {
 constexpr std::size_t kLogLinesShown = 40;
 constexpr std::uint64_t kLogBytesShown = 64u << 10;
 constexpr double kBetweenLines = 10;  // seconds
+constexpr double kBetweenForecasts = 2;
+constexpr double kBetweenTimesLeft = 60;
 
 constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
                                                        {StepEvent::State::running, "running"},
+                                                       {StepEvent::State::waiting, "waiting"},
                                                        {StepEvent::State::done, "done"},
                                                        {StepEvent::State::up_to_date, "up_to_date"},
                                                        {StepEvent::State::failed, "failed"}});
@@ -62,10 +65,14 @@ std::optional<StepEvent> step_event_from_line(std::string_view line) {
 Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour)
     : style_(style), clock_(clock), write_(std::move(write)), colour_(colour) {}
 
-void Progress::begin(std::size_t steps_to_run) {
+void Progress::begin(std::size_t steps_to_run, Forecast forecast) {
   std::lock_guard lock(mutex_);
   total_ = steps_to_run;
+  forecast_ = std::move(forecast);
+  left_ = forecast_.left(clock_.monotonic_seconds());
+  looked_ = clock_.monotonic_seconds();
   if (style_ == ProgressStyle::json) write_(Json{{"event", "plan"}, {"steps", total_}}.dump() + "\n");
+  say_time_left();
 }
 
 void Progress::event(const StepEvent& event) {
@@ -74,11 +81,14 @@ void Progress::event(const StepEvent& event) {
   if (event.state == StepEvent::State::started) {
     const double now = clock_.monotonic_seconds();
     running_[event.key] = {event.title, now, "", now};
+    forecast_.start(event.key, now);
     if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
     return;
   }
   if (event.state == StepEvent::State::running) return note_running(event);
+  if (event.state == StepEvent::State::waiting) return note_waiting(event);
   running_.erase(event.key);
+  forecast_.end(event.key);
   ++finished_;
   if (event.state == StepEvent::State::up_to_date) return;
   bool failed = event.state == StepEvent::State::failed;
@@ -96,9 +106,46 @@ void Progress::note_running(const StepEvent& event) {
   Running& step = found->second;
   step.what = event.what;
   const double now = clock_.monotonic_seconds();
-  if (style_ != ProgressStyle::plain || now - step.told < kBetweenLines) return;
+  if (step.waits) {
+    step.waits = false;
+    step.start = now;
+    forecast_.start(event.key, now);
+    if (style_ == ProgressStyle::plain && step.what.empty()) print_line("start  " + step.title);
+  }
+  if (style_ != ProgressStyle::plain || step.what.empty() || now - step.told < kBetweenLines) return;
   step.told = now;
   print_line(fmt::format("       {}: {}", step.title, step.what));
+}
+
+void Progress::note_waiting(const StepEvent& event) {
+  const double now = clock_.monotonic_seconds();
+  auto [found, is_new] = running_.try_emplace(event.key, Running{event.title, now, "", now, false});
+  Running& step = found->second;
+  const bool says = !step.waits || now - step.told >= kBetweenLines;
+  step.waits = true;
+  step.what = event.what;
+  if (style_ != ProgressStyle::plain || !says) return;
+  step.told = now;
+  print_line(fmt::format("wait   {}: {}", step.title, step.what));
+}
+
+void Progress::look_ahead() {
+  const double now = clock_.monotonic_seconds();
+  if (now - looked_ >= kBetweenForecasts) {
+    looked_ = now;
+    left_ = forecast_.left(now);
+  }
+  if (now - said_ >= kBetweenTimesLeft) say_time_left();
+}
+
+void Progress::say_time_left() {
+  said_ = clock_.monotonic_seconds();
+  if (!left_) return;
+  if (style_ == ProgressStyle::json)
+    write_(Json{{"event", "forecast"}, {"seconds_left", left_->seconds}, {"error", left_->error}}.dump() +
+           "\n");
+  if (style_ == ProgressStyle::plain)
+    print_line(fmt::format("[{}/{}] {}", finished_, total_, text_of(left_)));
 }
 
 void Progress::show_failure(const StepEvent& event) {
@@ -129,14 +176,19 @@ void Progress::write_line(const std::string& text) {
 std::string Progress::status_line() const {
   std::string line = fmt::format("[{}/{}]", finished_, total_);
   if (failed_ > 0) line += fmt::format(" {} failed", failed_);
+  if (left_) line += " " + text_of(left_);
   for (const auto& [key, step] : running_)
-    line += fmt::format("  {} {:.0f}s{}", step.title, clock_.monotonic_seconds() - step.start,
-                        step.what.empty() ? "" : " (" + step.what + ")");
+    if (!step.waits)
+      line += fmt::format("  {} {:.0f}s{}", step.title, clock_.monotonic_seconds() - step.start,
+                          step.what.empty() ? "" : " (" + step.what + ")");
+  for (const auto& [key, step] : running_)
+    if (step.waits) line += fmt::format("  {} waits ({})", step.title, step.what);
   return line.size() > 120 ? line.substr(0, 117) + "..." : line;
 }
 
 void Progress::tick() {
   std::lock_guard lock(mutex_);
+  look_ahead();
   if (style_ != ProgressStyle::tty) return;
   write_("\r\033[K" + without_controls(status_line()));
   line_shown_ = true;

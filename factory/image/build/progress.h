@@ -8,6 +8,7 @@
 
 #include "base/effects.h"
 #include "base/json.h"
+#include "image/build/forecast.h"
 
 namespace kiln {
 
@@ -16,14 +17,14 @@ enum class ProgressStyle { tty, plain, json, none };
 // "auto" → tty or plain by what stderr is. Throws Error(usage) for an unknown word.
 ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
 
-// An event of a run. Steps write them into the state folder's FIFO as they start and while they pull, and to
-// stdout when they end.
+// An event of a run. Steps write them into the state folder's FIFO as they start, while they pull and when
+// they wait, and to stdout when they end.
 struct StepEvent {
-  enum class State { started, running, done, up_to_date, failed } state = State::started;
+  enum class State { started, running, waiting, done, up_to_date, failed } state = State::started;
   std::string key;
   std::string title;
   double seconds = 0;
-  std::string what;  // running: how far it is; failed: how it ended
+  std::string what;  // running: how far it is; waiting: for what; failed: how it ended
   std::string log;
 };
 
@@ -36,7 +37,7 @@ class Progress {
   using Write = std::function<void(const std::string&)>;
   Progress(ProgressStyle style, const Clock& clock, Write write, bool colour);
 
-  void begin(std::size_t steps_to_run);
+  void begin(std::size_t steps_to_run, Forecast forecast = {});
   void event(const StepEvent& event);
   void note(const std::string& text);  // a line of its own, kept apart from the status line
   void tick();                         // redraws the status line; called about ten times a second
@@ -46,10 +47,14 @@ class Progress {
   struct Running {
     std::string title;
     double start = 0;
-    std::string what;  // how far it is
+    std::string what;  // how far it is, or what it waits for
     double told = 0;   // when a line last said so
+    bool waits = false;
   };
   void note_running(const StepEvent& event);
+  void note_waiting(const StepEvent& event);
+  void look_ahead();  // how long it still takes, from time to time
+  void say_time_left();
   void print_line(const std::string& text);  // without_controls()
   void write_line(const std::string& text);
   std::string status_line() const;
@@ -65,6 +70,10 @@ class Progress {
   std::size_t failed_ = 0;
   std::map<std::string, Running> running_;  // by key
   bool line_shown_ = false;
+  Forecast forecast_;
+  std::optional<TimeLeft> left_;
+  double looked_ = 0;  // when left_ was found
+  double said_ = 0;    // when a line or an event said it
 };
 
 }  // namespace kiln

@@ -24,8 +24,8 @@ struct StepSetup {
   std::map<std::string, fs::path> recipe_folders;        // "framework/pytorch" → folder
   std::optional<Step> base = {};                         // what the step stands on, at the very bottom
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
-  // What the step waits for, or that it is tried again; "": it goes on.
-  std::function<void(const std::string&)> tell = {};
+  // What the step waits for, and then that it goes on ("", or which try it is).
+  std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
 };
 

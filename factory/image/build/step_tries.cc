@@ -44,15 +44,16 @@ std::uint64_t StepTries::share_of(const TryTerms& terms) const {
   return terms.memory > 0 ? std::min(need, terms.memory) : need;
 }
 
-std::unique_ptr<MemoryShare> StepTries::wait_for_share(const TryTerms& terms) const {
+std::unique_ptr<MemoryShare> StepTries::wait_for_share(const StepTry& attempt) const {
   if (!runs_a_script(step_) || capacity_ == 0) return nullptr;
-  bool waited = false;
-  auto share = std::make_unique<MemoryShare>(setup_.state.memory(host_name()), share_of(terms), capacity_,
-                                             [&](const std::string& why) {
+  bool waited = attempt.number > 1;
+  auto share = std::make_unique<MemoryShare>(setup_.state.memory(host_name()), share_of(attempt.terms),
+                                             capacity_, [&](const std::string& why) {
                                                waited = true;
-                                               tell("waits: " + why);
+                                               tell(true, why);
                                              });
-  if (waited) tell("");
+  if (waited)
+    tell(false, attempt.number > 1 ? fmt::format("try {} of {}", attempt.number, rules_.retries + 1) : "");
   return share;
 }
 
@@ -62,7 +63,7 @@ void StepTries::run(const std::function<void(StepTry&)>& once) {
     double start = setup_.clock.monotonic_seconds();
     const auto seconds = [&] { return setup_.clock.monotonic_seconds() - start; };
     try {
-      const auto share = wait_for_share(attempt.terms);
+      const auto share = wait_for_share(attempt);
       start = setup_.clock.monotonic_seconds();
       once(attempt);
       return keep(attempt, PastRun::End::done, seconds());
@@ -92,15 +93,14 @@ bool StepTries::prepare_next(StepTry& attempt, const Error& error) {
   const std::string what = fmt::format("{}; {}", error.message(), text_of(*next, attempt.number + 1, rules_));
   earlier_.push_back(what);
   std::ofstream(setup_.state.log(step_.key), std::ios::app) << "\nkiln: " << what << "\n\n";
-  tell(what);
+  tell(true, what);
   setup_.wait(std::chrono::milliseconds(static_cast<std::int64_t>(next->wait * 1000)));
   attempt.terms = *next;
-  if (next->wait > 0) tell(fmt::format("try {} of {}", attempt.number + 1, rules_.retries + 1));
   return true;
 }
 
-void StepTries::tell(const std::string& what) const {
-  if (setup_.tell) setup_.tell(what);
+void StepTries::tell(bool waits, const std::string& what) const {
+  if (setup_.tell) setup_.tell(waits, what);
 }
 
 }  // namespace kiln

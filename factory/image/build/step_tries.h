@@ -35,11 +35,11 @@ class StepTries {
  private:
   TryTerms first_terms() const;
   std::uint64_t share_of(const TryTerms& terms) const;
-  std::unique_ptr<MemoryShare> wait_for_share(const TryTerms& terms) const;
+  std::unique_ptr<MemoryShare> wait_for_share(const StepTry& attempt) const;
   void keep(const StepTry& attempt, PastRun::End end, double seconds) const;
   // What follows `attempt`, which ended with `error`: said, logged and waited for; false: nothing.
   bool prepare_next(StepTry& attempt, const Error& error);
-  void tell(const std::string& what) const;
+  void tell(bool waits, const std::string& what) const;
 
   const Step& step_;
   const StepSetup& setup_;
