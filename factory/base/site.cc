@@ -53,13 +53,21 @@ std::uint64_t read_size(const JsonNode& node) {
                        "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
 }
 
-void read_limits(const JsonNode& node, Site& site) {
-  node.allow_only(keys_of("site/limits"));
-  CommandLimits& limits = site.step_limits;
+void read_limits_of_steps(const JsonNode& node, CommandLimits& limits) {
   if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
   if (auto silence = node.find("silence")) limits.silence = read_duration(*silence);
   if (auto log = node.find("log")) limits.log_bytes = read_size(*log);
   if (auto memory = node.find("memory")) limits.memory = read_size(*memory);
+}
+
+void read_limits(const JsonNode& node, Site& site) {
+  node.allow_only(keys_of("site/limits"));
+  read_limits_of_steps(node, site.step_limits);
+  if (auto components = node.find("components"))
+    for (const auto& [name, own] : components->members()) {
+      own.allow_only(keys_of("site/component_limits"));
+      read_limits_of_steps(own, site.component_limits.emplace(name, site.step_limits).first->second);
+    }
   if (auto retries = node.find("retries")) site.step_retries = static_cast<int>(retries->integer(0, 100));
 }
 
@@ -140,6 +148,11 @@ std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
 }
 
 }  // namespace
+
+const CommandLimits& Site::limits_of(const std::string& component) const {
+  auto found = component_limits.find(component);
+  return found == component_limits.end() ? step_limits : found->second;
+}
 
 const std::vector<std::string>& engine_names() {
   static const std::vector<std::string> kNames = {"buildah"};

@@ -35,6 +35,7 @@ struct Site {
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
+  std::map<std::string, CommandLimits> component_limits;  // of the steps of some: "framework/pytorch"
   int step_retries = 3;  // after the first try, of what another try may help (image/build/retry.h)
   PullLimits pull_limits;
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
@@ -49,6 +50,8 @@ struct Site {
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   std::string file;                                  // "" = built-in defaults
+
+  const CommandLimits& limits_of(const std::string& component) const;
 };
 
 const std::vector<std::string>& engine_names();

@@ -179,6 +179,18 @@ TEST_F(Tries, MemoryThatRanOutIsDoubledAndKnownTheNextTime) {
   EXPECT_EQ(engine.runs.size(), 4u) << "what it needed is known";
 }
 
+TEST_F(Tries, AComponentMayHaveLimitsOfItsOwn) {
+  site.step_limits.memory = 64 << 20;
+  CommandLimits own = site.step_limits;
+  own.memory = 300 << 20;
+  own.wall = std::chrono::hours(12);
+  site.component_limits["framework/thing"] = own;
+  EXPECT_EQ(run_again(script_step()), StepOutcome::done);
+  EXPECT_EQ(engine.runs.at(0).limits.memory, 300u << 20);
+  EXPECT_EQ(engine.runs.at(0).limits.wall, std::chrono::hours(12));
+  EXPECT_EQ(engine.runs.at(0).environment.at("KILN_JOBS"), "1") << "a compiler has 2 GiB";
+}
+
 TEST_F(Tries, AStepWaitsForItsShareOfTheMachine) {
   const std::string key = script_step();
   std::optional<MemoryShare> all(std::in_place, state.memory(host_name()), 1ull << 50, 1ull << 50,

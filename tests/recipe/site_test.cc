@@ -36,6 +36,10 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
   EXPECT_EQ(site.step_limits.memory, std::uint64_t{16} << 30);
   EXPECT_EQ(site.step_retries, 2);
+  EXPECT_EQ(site.limits_of("framework/jax").memory, std::uint64_t{64} << 30);
+  EXPECT_EQ(site.limits_of("framework/jax").wall, std::chrono::hours(12));
+  EXPECT_EQ(site.limits_of("framework/jax").silence, std::chrono::minutes(45)) << "as for all";
+  EXPECT_EQ(site.limits_of("framework/jaxlib").memory, std::uint64_t{16} << 30);
   EXPECT_EQ(site.pull_limits.wall, std::chrono::hours(2));
   EXPECT_EQ(site.pull_limits.stall, std::chrono::seconds(90));
   EXPECT_EQ(site.pull_limits.retries, 3);
@@ -123,7 +127,11 @@ const std::vector<Mistake> kSiteMistakes = {
     {"UnknownKey", R"("launcher")", R"("laucher")", Schema::refuses,
      "3:3: error: unknown key 'laucher' (at /laucher); did you mean 'launcher'?"},
     {"UnknownLimit", R"("wall")", R"("walltime")", Schema::refuses,
-     "6:14: error: unknown key 'walltime' (at /limits/walltime); known keys: wall, silence, log"},
+     "6:14: error: unknown key 'walltime' (at /limits/walltime); known keys: wall, silence, log, "
+     "memory, retries, components"},
+    {"RetriesOfAComponent", R"("wall": "12h")", R"("retries": 3)", Schema::refuses,
+     "6:147: error: unknown key 'retries' (at /limits/components/framework~1jax/retries); known keys: wall, "
+     "silence, log, memory"},
     {"PullStallWithoutAUnit", R"("90s")", R"(90)", Schema::refuses,
      "12:35: error: expected a duration with its unit, found a number (at /pull/stall); a whole number and "
      "s, "

@@ -108,7 +108,7 @@ inline const std::string kSite = R"({
   "launcher": ["srun", "-n1"],
   "jobs": 2,
   "zstd_level": 9, "formats": ["oci"],
-  "limits": {"wall": "6h", "silence": "45m", "log": "64MiB", "memory": "16GiB", "retries": 2},
+  "limits": {"wall": "6h", "silence": "45m", "log": "64MiB", "memory": "16GiB", "retries": 2, "components": {"framework/jax": {"memory": "64GiB", "wall": "12h"}}},
   "pass_environment": ["*_proxy", "PIP_*"],
   "ca_certificates": "/etc/ssl/certs/ca-certificates.crt",
   "pip_configuration": "/etc/pip.conf",

@@ -20,13 +20,12 @@ namespace {
 constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
 
 // Processors of one step when `site.jobs` run side by side.
-int jobs_of_step(const Site& site) {
+int jobs_of_step(const Site& site, const CommandLimits& limits) {
   int processors = static_cast<int>(usable_processors());
   int steps = site.jobs > 0 ? site.jobs : std::max(1, processors / 2);
   const std::uint64_t memory = usable_memory();
   const int bearable = static_cast<int>(compilers_in(memory)) / steps;
-  const std::uint64_t limit = site.step_limits.memory;
-  const int allowed = static_cast<int>(compilers_in(limit > 0 ? limit : memory));
+  const int allowed = static_cast<int>(compilers_in(limits.memory > 0 ? limits.memory : memory));
   return std::max(1, std::min({processors / steps, bearable, allowed}));
 }
 
@@ -107,6 +106,7 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
     if (auto ours = setup.environment.find(name); ours != setup.environment.end())
       environment[name] = ours->second;
   environment["TMPDIR"] = fs::absolute(folder).string();
+  environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, setup.site.limits_of(step.component)));
   for (const auto& [name, value] : step.parameters) environment[name] = value;
   return environment;
 }
@@ -146,7 +146,7 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
 std::map<std::string, std::string> standing_environment(const StepSetup& setup,
                                                         const std::optional<ImageConfig>& base) {
   std::map<std::string, std::string> environment = {
-      {"KILN_JOBS", std::to_string(jobs_of_step(setup.site))},
+      {"KILN_JOBS", std::to_string(jobs_of_step(setup.site, setup.site.step_limits))},
       {"SOURCE_DATE_EPOCH", std::to_string(source_date_epoch(setup.environment))},
       {"DEBIAN_FRONTEND", "noninteractive"},
       {"LC_ALL", "C.UTF-8"},
@@ -167,7 +167,7 @@ Command host_script(const Step& base, const std::string& script, const StepSetup
     append(command.hidden, hand_in_secrets(base.secrets, setup.site, setup.environment, secrets).hidden);
     command.environment["KILN_SECRETS"] = secrets.string();
   }
-  command.limits = setup.site.step_limits;
+  command.limits = setup.site.limits_of(base.component);
   command.own_processes = true;
   command.file_mask = kImageMask;
   return command;
@@ -197,6 +197,8 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   const FileMask of_images(kImageMask);
   ContainerRun request = container_run(parent, step.kind != StepKind::test, setup, folder, log);
   request.argv = {"/bin/sh", "-eu", step.script};
+  request.limits = setup.site.limits_of(step.component);
+  request.environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, request.limits));
   request.folder = "/run/kiln/" + files.filename().string();
   request.mounts.insert(request.mounts.begin(), {files, request.folder});
   if (!step.secrets.empty()) {

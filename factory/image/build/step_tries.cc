@@ -33,7 +33,7 @@ StepTries::StepTries(const Step& step, const StepSetup& setup)
 // What needed more than the site's limit before gets it at once.
 TryTerms StepTries::first_terms() const {
   TryTerms terms;
-  terms.memory = setup_.site.step_limits.memory;
+  terms.memory = setup_.site.limits_of(step_.component).memory;
   if (terms.memory > 0) terms.memory = std::max(terms.memory, std::min(need_.memory, rules_.usable_memory));
   return terms;
 }
