@@ -70,6 +70,13 @@ TEST(NextTry, MemoryThatRanOutIsDoubledAloneUpToAllThatThereIs) {
   EXPECT_TRUE(next_try(step_of(StepKind::test), error, {0, kGiB, false}, 1, kRules, 0));
 }
 
+TEST(NextTry, IsSaidAsItIs) {
+  EXPECT_EQ(text_of({12.6, 0, false}, 2, kRules), "try 2 of 4 in 13 s");
+  EXPECT_EQ(text_of({0, 8 * kGiB, true}, 3, kRules), "try 3 of 4, alone, with at most 8.0 GiB of memory");
+  EXPECT_EQ(text_of({0, 8 * kGiB, true}, 3, {3, 64 * kGiB, true}),
+            "try 3 of 4, with at most 8.0 GiB of memory");
+}
+
 TEST(NextTry, WithoutALimitAnotherTryIsAloneAndThereIsOneOnly) {
   const OutOfMemory error("out of memory");
   const auto first = next_try(kRun, error, {}, 1, kRules, 0);
@@ -212,6 +219,14 @@ TEST_F(Tries, AStepWaitsForItsShareOfTheMachine) {
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0].find("needs "), 0u) << told[0];
   EXPECT_EQ(told[1], "");
+}
+
+TEST_F(Tries, WhereASchedulerGivesMemoryNoStepWaits) {
+  const std::string key = script_step();
+  const MemoryShare all(state.memory(host_name()), 1ull << 50, 1ull << 50, [](const std::string&) {});
+  site.launcher = {"srun"};
+  EXPECT_EQ(run_again(key), StepOutcome::done);
+  EXPECT_TRUE(told.empty());
 }
 
 TEST(OutOfMemoryText, SaysWhoseLimitItWas) {

@@ -46,7 +46,7 @@ std::optional<TryTerms> next_try(const Step& step, const Error& error, const Try
 std::string text_of(const TryTerms& terms, int number, const RetryRules& rules) {
   std::string text = fmt::format("try {} of {}", number, rules.retries + 1);
   if (terms.wait > 0) text += fmt::format(" in {:.0f} s", terms.wait);
-  if (terms.is_alone) text += ", alone";
+  if (terms.is_alone && !rules.has_scheduler) text += ", alone";
   if (terms.is_alone && terms.memory > 0)
     text += fmt::format(", with at most {} of memory", memory_text(terms.memory));
   return text;

@@ -26,8 +26,8 @@ bool runs_a_script(const Step& step) {
 StepTries::StepTries(const Step& step, const StepSetup& setup)
     : step_(step),
       setup_(setup),
-      rules_{setup.site.step_retries, usable_memory()},
-      capacity_(rules_.usable_memory - rules_.usable_memory / 10),
+      rules_{setup.site.step_retries, usable_memory(), !setup.site.launcher.empty()},
+      capacity_(rules_.has_scheduler ? 0 : rules_.usable_memory - rules_.usable_memory / 10),
       need_(need_of(past_run_of(step), read_history(setup.state.history(), step.component))) {}
 
 // What needed more than the site's limit before gets it at once.
