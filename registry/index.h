@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,18 @@ struct RecoveryReport {
   std::vector<std::string> unreadable;  // sidecars that are not what was written: "records/<name>.json"
   std::string set_aside;                // name of a damaged database kept as .bad-<n>, "" when none
   bool is_whole() const { return lost.empty() && unreadable.empty(); }
+};
+
+// What snapshots have: images by what sidecar and row are named by (ImageRecord::identity, as hex).
+struct SnapshotNames {
+  std::set<std::string> images;
+  std::set<std::string> matrices;  // that published them
+};
+
+// What goes when only some snapshots stay.
+struct Forgotten {
+  std::vector<std::int64_t> snapshots;  // in order
+  std::vector<std::string> images;      // as SnapshotNames has them, sorted
 };
 
 class Index {
@@ -115,6 +128,14 @@ class Index {
   std::vector<Snapshot> snapshots() const;               // newest first
   std::int64_t current() const;                          // 0 when nothing was published
   void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number
+  // Throws Error(no_match) for a number that is not there.
+  SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
+  // What forget() would take away.
+  Forgotten forgettable(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images) const;
+  // Leaves only these snapshots, and of the images those that they name and `images`; measurements stay. Rows
+  // go first, then sidecars: killed within, the index opens with what sidecars still prove. Blobs are the
+  // caller's, afterwards. REQUIRES: the current snapshot is of these, and the newest.
+  Forgotten forget(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images);
   // Drops temporaries, adopts sidecars, makes sidecars again from their rows, marks rows without files.
   // Twice, or killed, ends in the same state; readers see the old index or the new one, never half of it.
   RecoveryReport recover();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,10 @@ class IndexWriter {
   void point_to(std::int64_t number) { current_.snapshot = number; }
   // No snapshot to come has this number, or one before it.
   void reserve(std::int64_t number) { current_.newest = std::max(current_.newest, number); }
+  // Only these snapshots, and what their tags were; their sidecars no longer build on one that goes.
+  // REQUIRES: the current one is of these, and the newest.
+  void keep_snapshots(const std::set<std::int64_t>& numbers, const std::set<std::int64_t>& in_full);
+  void drop_unused_profiles();
   // Which snapshot's tags are in the rows of the current one: not the one of the pointer within recovery.
   std::int64_t live() const { return live_; }
 
