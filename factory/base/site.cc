@@ -23,11 +23,12 @@ constexpr Unit kSizes[] = {{"B", 1},
                            {"MiB", std::uint64_t{1} << 20},
                            {"GiB", std::uint64_t{1} << 30}};
 
+constexpr std::string_view kAgeHint = "a whole number and s, m, h or d, such as \"30d\"";
+constexpr std::int64_t kMostSnapshots = 1'000'000;
+
 // A whole number with its unit: "6h", "256MiB".
 template <std::size_t N>
-std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
-                            std::string_view hint) {
-  const std::string text = node.is_number() ? "" : node.string();
+std::optional<std::uint64_t> quantity_of(std::string_view text, const Unit (&units)[N]) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   std::uint64_t number = 0;
   bool fits = digits > 0;
@@ -38,6 +39,14 @@ std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::s
     if (fits && text.substr(digits) == unit.name && !__builtin_mul_overflow(number, unit.factor, &number) &&
         number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
       return number;
+  return std::nullopt;
+}
+
+template <std::size_t N>
+std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
+                            std::string_view hint) {
+  const std::string text = node.is_number() ? "" : node.string();
+  if (auto quantity = quantity_of(text, units)) return *quantity;
   node.fail(node.is_number() ? fmt::format("expected {} with its unit, found a number", what)
                              : fmt::format("expected {}, found '{}'", what, text),
             std::string(hint));
@@ -76,6 +85,25 @@ void read_pull_limits(const JsonNode& node, PullLimits& limits) {
   if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
   if (auto stall = node.find("stall")) limits.stall = read_duration(*stall);
   if (auto retries = node.find("retries")) limits.retries = static_cast<int>(retries->integer(0, 100));
+}
+
+// A snapshot's number may be written as one.
+std::string read_kept(const JsonNode& node) {
+  return node.is_number() ? std::to_string(node.integer(1, std::numeric_limits<std::int64_t>::max()))
+                          : read_text(node);
+}
+
+void read_retention(const JsonNode& node, Retention& retention) {
+  node.allow_only(keys_of("site/gc"));
+  auto read_age = [](const JsonNode& age) {
+    return std::chrono::seconds(read_quantity(age, kTimes, "an age", kAgeHint));
+  };
+  if (auto age = node.find("keep_for")) retention.keep_for = read_age(*age);
+  if (auto count = node.find("keep_snapshots"))
+    retention.keep_snapshots = static_cast<int>(count->integer(1, kMostSnapshots));
+  if (auto age = node.find("keep_steps_for")) retention.keep_steps_for = read_age(*age);
+  if (auto keep = node.find("keep"))
+    for (const JsonNode& one : keep->items()) retention.keep.push_back(read_kept(one));
 }
 
 // True with "sif". The OCI image is what all else is made from, so it cannot be left out.
@@ -159,6 +187,11 @@ const std::vector<std::string>& engine_names() {
   return kNames;
 }
 
+std::optional<std::chrono::seconds> duration_of(std::string_view text) {
+  const auto seconds = quantity_of(text, kTimes);
+  return seconds ? std::optional(std::chrono::seconds(*seconds)) : std::nullopt;
+}
+
 Site read_site(const FileSystem& files, const fs::path& file) {
   const JsonDocument document = read_document(files, file);
   const JsonNode root = document.root();
@@ -187,6 +220,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto path = root.find("ca_certificates")) site.ca_certificates = read_file_name(*path, files);
   if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
   if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
+  if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/effects.h"
@@ -28,6 +30,16 @@ struct PullLimits {
   int retries = 5;                                      // after the first try
 };
 
+// What `kiln gc` leaves.
+struct Retention {
+  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // snapshots, images, logs that are younger
+  int keep_snapshots = 10;                                     // the newest, whatever their age; at least 1
+  // Steps and tests that no plan names any more: whoever goes back to them finds them.
+  std::chrono::seconds keep_steps_for{std::chrono::hours(7 * 24)};
+  // Numbers of snapshots; names (globs) and digests of images.
+  std::vector<std::string> keep;
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -49,12 +61,16 @@ struct Site {
   bool sif = true;                                   // packaged beside the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
+  Retention retention;                               // "gc"
   std::string file;                                  // "" = built-in defaults
 
   const CommandLimits& limits_of(const std::string& component) const;
 };
 
 const std::vector<std::string>& engine_names();
+
+// "30d": a whole number and s, m, h or d; nullopt for anything else.
+std::optional<std::chrono::seconds> duration_of(std::string_view text);
 
 // Throws Error(input), also for a file that it names and that is not there.
 Site read_site(const FileSystem& files, const fs::path& file);

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/date.h"
 #include "base/processors.h"
 #include "cli/image_name.h"
 #include "cli/invocation.h"
@@ -27,14 +27,6 @@ struct FsckRequest {
   bool deep = false;
   bool repair = false;
 };
-
-// "1980-01-01T00:00:00Z" as seconds since 1970; nullopt for another form.
-std::optional<std::int64_t> seconds_of(const std::string& created) {
-  std::tm utc{};
-  const char* end = ::strptime(created.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return static_cast<std::int64_t>(::timegm(&utc));
-}
 
 // Packages images again as the build did that made them, from the plans that it kept.
 class Packager {
@@ -61,7 +53,7 @@ class Packager {
   void package(const ImageSpec& spec, const std::string& plan, const std::string& created) {
     const Site site = invocation_.site();
     auto environment = invocation_.environment;
-    if (auto epoch = seconds_of(created)) environment["SOURCE_DATE_EPOCH"] = std::to_string(*epoch);
+    if (auto epoch = unix_seconds_of(created)) environment["SOURCE_DATE_EPOCH"] = std::to_string(*epoch);
     package_cell({spec, plan, site, state_, invocation_.files, invocation_.clock, invocation_.cpus(),
                   environment, KILN_VERSION, invocation_.archspec_version()});
   }

@@ -212,5 +212,23 @@ TEST_P(SiteMistake, IsRefusedAtItsPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Reader, SiteMistake, ::testing::ValuesIn(kSiteMistakes), name_of_mistake);
 
+TEST(Site, SaysWhatGcLeaves) {
+  const Retention some =
+      read_text(
+          R"({"gc": {"keep_for": "36h", "keep_snapshots": 3, "keep_steps_for": "0s", "keep": [41, "a:*"]}})")
+          .retention;
+  EXPECT_EQ(some.keep_for, std::chrono::hours(36));
+  EXPECT_EQ(some.keep_snapshots, 3);
+  EXPECT_EQ(some.keep_steps_for.count(), 0);
+  EXPECT_EQ(some.keep, (Strings{"41", "a:*"}));
+  const Retention none = read_text(R"({"gc": {}})").retention;
+  EXPECT_EQ(none.keep_for, std::chrono::hours(30 * 24));
+  EXPECT_EQ(none.keep_snapshots, 10);
+  for (const char* bad : {R"({"gc": {"keep_for": 30}})", R"({"gc": {"keep_for": "a month"}})",
+                          R"({"gc": {"keep_snapshots": 0}})", R"({"gc": {"keep": [0]}})",
+                          R"({"gc": {"keep": [""]}})", R"({"gc": {"days": 3}})"})
+    EXPECT_THROW(read_text(bad), Error) << bad;
+}
+
 }  // namespace
 }  // namespace kiln::testing

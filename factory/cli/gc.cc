@@ -1,0 +1,160 @@
+// kiln gc: what is not needed any more goes; first it is only told.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/gc_text.h"
+#include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/state_lock.h"
+#include "cli/usage.h"
+#include "image/collect/collect.h"
+#include "image/collect/empty_state.h"
+#include "image/collect/engine_storage.h"
+#include "image/state/sweep.h"
+
+namespace kiln {
+namespace {
+
+struct GcRequest {
+  std::string keep_for, keep_steps_for;  // "": the site's
+  int keep_snapshots = 0;                // 0: the site's
+  std::vector<std::string> keep;         // beside the site's
+  bool remove = false;
+  bool dry_run = false;
+  bool all = false;
+  GcOutput output;
+};
+
+std::chrono::seconds age_from(const std::string& text, const char* option) {
+  if (auto age = duration_of(text)) return *age;
+  throw Error(ExitCode::usage, fmt::format("{}: expected an age, found '{}'", option, text),
+              "a whole number and s, m, h or d, such as 30d");
+}
+
+Retention retention_of(const GcRequest& request, const Site& site) {
+  Retention retention = site.retention;
+  if (!request.keep_for.empty()) retention.keep_for = age_from(request.keep_for, "--keep-for");
+  if (!request.keep_steps_for.empty())
+    retention.keep_steps_for = age_from(request.keep_steps_for, "--keep-steps-for");
+  if (request.keep_snapshots > 0) retention.keep_snapshots = request.keep_snapshots;
+  retention.keep.insert(retention.keep.end(), request.keep.begin(), request.keep.end());
+  return retention;
+}
+
+void need_state(const StatePaths& state, const Invocation& invocation) {
+  if (!invocation.files.is_directory(state.root()))
+    throw Error(ExitCode::store, "there is no state folder " + state.root().string(),
+                "name another one with --state");
+  need_state_folder(state, invocation.files);
+}
+
+// Files of an engine belong to users that only a namespace of ours has.
+void need_rights(const StatePaths& state, const Invocation& invocation) {
+  if (invocation.files.is_directory(state.engine())) invocation.need_root_or_namespace();
+}
+
+std::optional<Index> open_index(bool remove, const Invocation& invocation) {
+  if (!invocation.has_index()) return std::nullopt;
+  return invocation.index(remove ? Index::Mode::write : Index::Mode::read);
+}
+
+Survey look(const GcRequest& request, const Index* index, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  Survey found = survey({state, invocation.files, retention_of(request, invocation.site()),
+                         invocation.clock.unix_seconds(), index});
+  const EngineGarbage engine = engine_garbage(state, found.steps, invocation.files);
+  found.garbage.insert(found.garbage.end(), engine.garbage.begin(), engine.garbage.end());
+  if (engine.in_use) found.notes.emplace_back("the engine's store is in use, and stays as it is");
+  return found;
+}
+
+void run_dry(const GcRequest& request, Invocation& invocation) {
+  const std::optional<Index> index = open_index(false, invocation);
+  const Survey found = look(request, index ? &*index : nullptr, invocation);
+  for (const std::string& note : found.notes) invocation.note(note);
+  print_garbage(found, request.output, false);
+}
+
+void run_gc(const GcRequest& request, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  need_state(state, invocation);
+  retention_of(request, invocation.site());  // what is wrong with it is said before anybody waits
+  if (!request.remove) return run_dry(request, invocation);
+  need_rights(state, invocation);
+  const StateLock lock = lock_state(invocation, "kiln gc");
+  need_no_steps(state, invocation.files);
+  sweep_state(state, invocation.files);
+  std::optional<Index> index = open_index(true, invocation);
+  const Survey found = look(request, index ? &*index : nullptr, invocation);
+  for (const std::string& note : found.notes) invocation.note(note);
+  collect(found, state, index ? &*index : nullptr, invocation.files);
+  collect_engine(state, found.steps, invocation.runner, invocation.files, invocation.child_environment());
+  print_garbage(found, request.output, true);
+}
+
+void run_all(const GcRequest& request, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  need_state(state, invocation);
+  if (!request.remove) return print_contents(state_contents(state, invocation.files), request.output, false);
+  need_rights(state, invocation);
+  const StateLock lock = lock_state(invocation, "kiln gc --all");
+  const StateContents contents = state_contents(state, invocation.files);
+  empty_state(contents, state, invocation.runner, invocation.files, invocation.child_environment());
+  print_contents(contents, request.output, true);
+}
+
+void add_retention_options(CLI::App& command, GcRequest& request) {
+  command
+      .add_option("--keep-for", request.keep_for,
+                  "snapshots, images and logs that are younger (default: 30d)")
+      ->type_name("AGE");
+  command
+      .add_option("--keep-snapshots", request.keep_snapshots,
+                  "the newest snapshots, whatever their age (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  command
+      .add_option("--keep-steps-for", request.keep_steps_for,
+                  "steps and tests that no plan names any more (default: 7d)")
+      ->type_name("AGE");
+  repeatable(
+      command.add_option("--keep", request.keep,
+                         "a snapshot by its number, images by name (* and ? stand for others) or digest; "
+                         "may be repeated"))
+      ->type_name("WHAT");
+}
+
+}  // namespace
+
+CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<GcRequest>();
+  CLI::App* command = app.add_subcommand(
+      "gc", "Tell what the state folder holds that nobody needs; with --delete, take it away");
+  add_retention_options(*command, *request);
+  command->add_flag("--delete", request->remove, "take it away; without this, nothing is changed");
+  command->add_flag("-n,--dry-run", request->dry_run, "only tell (the default)");
+  command->add_flag("--all", request->all, "all that kiln made in the state folder, needed or not");
+  command->add_flag("-v,--verbose", request->output.verbose,
+                    "each thing and why it goes, not only each kind");
+  command->add_option("--format", request->output.format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  add_wait_option(*command, invocation.options);
+  command->footer(
+      "kiln gc                                    # what would go, and how much the disk would get back\n"
+      "kiln gc --delete\n"
+      "kiln gc --keep-for 7d --keep-snapshots 3 --keep 'pytorch:2.6.0-*' --delete\n"
+      "kiln gc --all --delete                     # empties the state folder");
+  command->callback([request, command, &invocation] {
+    refuse_together(*command, "--delete", "--dry-run");
+    for (const char* option : {"--keep-for", "--keep-snapshots", "--keep-steps-for", "--keep"})
+      refuse_together(*command, "--all", option, "nothing is kept");
+    if (request->all) return run_all(*request, invocation);
+    run_gc(*request, invocation);
+  });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,79 @@
+#include "image/collect/collect.h"
+
+#include "base/durable_file.h"
+#include "base/unique_name.h"
+#include "image/state/claim.h"
+
+namespace kiln {
+namespace {
+
+using Kind = GarbageKind;
+
+bool is_of_index(Kind kind) { return kind == Kind::snapshot || kind == Kind::published; }
+
+// From here on it is what the records named that goes.
+constexpr Kind kFirstFile = Kind::layout;
+
+// A folder goes under a name that no reader looks for: half of it is never seen. Those of the killed are
+// swept.
+void remove_whole(const fs::path& path, FileSystem& files) {
+  if (!files.is_directory(path)) return files.remove_all(path);
+  const fs::path aside = path.parent_path() / ("." + unique_name() + ".tmp");
+  files.rename(path, aside);
+  files.remove_all(aside);
+}
+
+class Collector {
+ public:
+  Collector(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
+
+  void remove(const Garbage& garbage) {
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    if (garbage.kind >= kFirstFile && !is_past_names_) end_names();
+    for (const fs::path& path : garbage.paths) {
+      if (garbage.kind < kFirstFile) folders_.insert((state_.root() / path).parent_path());
+      remove_whole(state_.root() / path, files_);
+    }
+    ++done_.removed;
+    done_.bytes += garbage.bytes;
+  }
+
+  Collected done() const { return done_; }
+
+ private:
+  // That the names are gone is on the disk before the first of their files goes.
+  void end_names() {
+    for (const fs::path& folder : folders_) sync_folder(folder);
+    need_no_steps(state_, files_);
+    is_past_names_ = true;
+  }
+
+  const StatePaths& state_;
+  FileSystem& files_;
+  std::set<fs::path> folders_;
+  bool is_past_names_ = false;
+  Collected done_;
+};
+
+}  // namespace
+
+Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files) {
+  need_no_steps(state, files);
+  Collector collector(state, files);
+  if (index != nullptr) {
+    std::set<std::int64_t> snapshots;
+    for (const auto& [number, why] : survey.roots.snapshots) snapshots.insert(number);
+    index->forget(snapshots, survey.roots.published());
+  }
+  for (const Garbage& garbage : survey.garbage)
+    if (is_of_index(garbage.kind) || !garbage.paths.empty()) collector.remove(garbage);
+  return collector.done();
+}
+
+void need_no_steps(const StatePaths& state, const FileSystem& files) {
+  if (has_living_claims(state, files))
+    throw Error(ExitCode::locked, "a step of " + state.root().string() + " runs: what it needs stays",
+                "collect when it is done");
+}
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// What `kiln gc` takes away, as a value: found first, printed, and removed only when somebody says so.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+// In the order in which they go: what names something before what it names, so that a kill leaves files that
+// nobody names, and never a name without its files.
+enum class GarbageKind {
+  snapshot,    // of the index
+  published,   // an image of the index: its row and its sidecar
+  packaged,    // a record of built/
+  plan,        // of a matrix that is gone, with the origins of its recipes
+  test,        // a record
+  step,        // a record
+  failure,     // a record
+  conversion,  // a record
+  layout,      // of images/
+  sif_folder,  // of sif.snapshots/
+  blob,
+  log,
+  cache,    // of evidence/
+  recipe,   // a component's files
+  leaving,  // what somebody who was killed, or an earlier kiln, left
+  engine    // an image of the engine's store, or what is in no image there
+};
+std::string_view name_of(GarbageKind kind);  // "snapshot", "SIF folder"
+
+struct Garbage {
+  GarbageKind kind = GarbageKind::blob;
+  std::string name;  // "snapshot 12", "hello:2.1-…-75869f925a83", "layer 2 of …"
+  std::string why;   // "older than 30d, and not one of the newest 10"
+  std::vector<std::filesystem::path> paths{};  // in the state folder; none where it is a row, or the engine's
+  std::uint64_t bytes = 0;                     // that the disk gets back
+};
+
+}  // namespace kiln
