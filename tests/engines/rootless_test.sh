@@ -50,4 +50,13 @@ for signal in TERM KILL; do
   esac
   [ -z "$(sleepers)" ] || fail "SIG$signal left at work: $(ps -o args -p "$(sleepers)")"
 done
+
+# What an engine made belongs to users that only a namespace has: gc enters it.
+expect 0 as_user gc --delete --keep-for 0s --keep-steps-for 0s
+expect 0 as_user index fsck
+expect 0 as_user gc --all
+for state in .kiln stopped; do
+  expect 0 as_user gc --all --delete --state "$state"
+  equals "$(ls -A "$home/$state")" lock
+done
 echo "rootless: the same bits, and nothing is left"

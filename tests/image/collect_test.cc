@@ -263,7 +263,7 @@ TEST(Collect, BuildsAndCollectionsTakeTurns) {
   const pid_t builder = ::fork();
   if (builder == 0) {
     bool whole = true;
-    for (int round = 0; round < 12 && whole; ++round) {
+    for (int round = 0; round < 6 && whole; ++round) {
       const StateLock lock(small.state.lock(), small.clock, "build", [](const std::string&) {});
       small.change_base(fmt::format("of round {}", round % 3));  // old bits come back
       const BuildReport report = small.build();
@@ -275,7 +275,7 @@ TEST(Collect, BuildsAndCollectionsTakeTurns) {
   }
   int status = 0;
   std::size_t collected = 0;
-  while (::waitpid(builder, &status, WNOHANG) == 0) {
+  for (; ::waitpid(builder, &status, WNOHANG) == 0; ::usleep(20'000)) {
     const StateLock lock(small.state.lock(), small.clock, "gc", [](const std::string&) {});
     collected += collect_all(small.state, keep_newest(1), small.clock.now, small.files).garbage.size();
   }
@@ -361,7 +361,7 @@ TEST(Collect, KilledAtAnyMomentItLosesNothingAndGoesOn) {
   collect_all(never, keep_newest(1), small.clock.now, small.files);
   const auto wanted = comparable_files(never.root());
   std::mt19937 random(3);
-  for (int kill = 0; kill < 24; ++kill) {
+  for (int kill = 0; kill < 16; ++kill) {
     const StatePaths state = copy_of("killed");
     const int at = kill % 3 == 0 ? -1 - static_cast<int>(random() % 40'000) : static_cast<int>(random() % 80);
     kill_collection(state, small.clock.now, at);

@@ -29,7 +29,11 @@ class Collector {
 
   void remove(const Garbage& garbage) {
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
-    if (garbage.kind >= kFirstFile && !is_past_names_) end_names();
+    if (garbage.kind >= kFirstFile) {
+      end_names();
+      // A step by itself takes no lock of the folder, and may make a layer again that nobody names yet.
+      need_no_steps(state_, files_);
+    }
     for (const fs::path& path : garbage.paths) {
       if (garbage.kind < kFirstFile) folders_.insert((state_.root() / path).parent_path());
       remove_whole(state_.root() / path, files_);
@@ -44,14 +48,12 @@ class Collector {
   // That the names are gone is on the disk before the first of their files goes.
   void end_names() {
     for (const fs::path& folder : folders_) sync_folder(folder);
-    need_no_steps(state_, files_);
-    is_past_names_ = true;
+    folders_.clear();
   }
 
   const StatePaths& state_;
   FileSystem& files_;
   std::set<fs::path> folders_;
-  bool is_past_names_ = false;
   Collected done_;
 };
 
