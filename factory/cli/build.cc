@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/build_images.h"
 #include "cli/cell_options.h"
+#include "cli/disk_room.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/state_lock.h"
@@ -120,7 +121,10 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   const ChosenCells chosen = choose_cells(plan, options, invocation);
   const Site site = invocation.site();
   const StateView view(plan, site, state, invocation.files, names);
-  if (options.dry_run) return print_dry_run(plan, chosen, view, invocation);
+  if (options.dry_run) {
+    print_dry_run(plan, chosen, view, invocation);
+    return look_for_room(plan, chosen.images, view, site, invocation);
+  }
   // No lock is taken for it. What no run has looked at since the site's formats changed is looked at below.
   if (has_formats(site, state, invocation.files)) {
     if (auto report = nothing_to_do(plan, chosen.images, view)) {
@@ -134,6 +138,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   }
   invocation.need_root_or_namespace();
   const StateLock lock = lock_state(invocation, "kiln build of " + plan.name());
+  look_for_room(plan, chosen.images, view, site, invocation);
   BuildReport report =
       build_images(catalogue, chosen.images, {options.jobs, options.fail_fast}, site, invocation);
   add_broken(plan, chosen, report);

@@ -9,16 +9,12 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "report/sharing.h"
 
 namespace kiln {
 namespace {
 
-std::string size_text(std::uint64_t bytes) {
-  const double megabytes = static_cast<double>(bytes) / 1e6;
-  if (bytes == 0) return "";
-  if (megabytes < 1) return fmt::format("{:.1f} kB", megabytes * 1e3);
-  return megabytes < 10'000 ? fmt::format("{:.1f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1e3);
-}
+std::string size_or_blank(std::uint64_t bytes) { return bytes == 0 ? "" : size_text(bytes); }
 
 std::uint64_t bytes_of(const std::vector<Garbage>& garbage) {
   std::uint64_t bytes = 0;
@@ -46,7 +42,7 @@ void print_groups(const std::vector<Garbage>& garbage) {
   Table table({"WHAT", padded("COUNT", kCount), padded("SIZE", kSize), "WHY"});
   for (const auto& [of, group] : groups)
     table.add({name_of(of.first), padded(std::to_string(group.count), kCount),
-               padded(size_text(group.bytes), kSize), of.second});
+               padded(size_or_blank(group.bytes), kSize), of.second});
   table.print();
 }
 
@@ -54,7 +50,7 @@ void print_each(const std::vector<Garbage>& garbage) {
   constexpr std::size_t kSize = 10;
   Table table({"WHAT", "NAME", padded("SIZE", kSize), "WHY"});
   for (const Garbage& one : garbage)
-    table.add({name_of(one.kind), one.name, padded(size_text(one.bytes), kSize), one.why});
+    table.add({name_of(one.kind), one.name, padded(size_or_blank(one.bytes), kSize), one.why});
   table.print();
 }
 
@@ -75,8 +71,6 @@ Json to_json(const Survey& survey, bool removed) {
           {"notes", survey.notes}};
 }
 
-std::string size_or_nothing(std::uint64_t bytes) { return bytes == 0 ? "0 MB" : size_text(bytes); }
-
 }  // namespace
 
 void print_garbage(const Survey& survey, const GcOutput& output, bool removed) {
@@ -88,7 +82,7 @@ void print_garbage(const Survey& survey, const GcOutput& output, bool removed) {
     print_each(survey.garbage);
   else
     print_groups(survey.garbage);
-  const std::string size = size_or_nothing(bytes_of(survey.garbage));
+  const std::string size = size_text(bytes_of(survey.garbage));
   if (removed) return say("\n{}{} freed\n", kept, size);
   say("\n{}{} to free; nothing is changed: `kiln gc --delete` does it\n", kept, size);
 }
@@ -103,10 +97,10 @@ void print_contents(const StateContents& contents, const GcOutput& output, bool 
   for (const Garbage& part : contents.parts) sizes[part.why] += part.bytes;
   constexpr std::size_t kSize = 10;
   Table table({padded("SIZE", kSize), "WHAT"});
-  for (const auto& [what, bytes] : sizes) table.add({padded(size_text(bytes), kSize), what});
+  for (const auto& [what, bytes] : sizes) table.add({padded(size_or_blank(bytes), kSize), what});
   if (!sizes.empty()) table.print();
   for (const std::string& name : contents.unknown) say("{} is not kiln's, and stays\n", name);
-  const std::string size = size_or_nothing(bytes_of(contents.parts));
+  const std::string size = size_text(bytes_of(contents.parts));
   if (contents.parts.empty()) return say("nothing to collect\n");
   if (removed) return say("\n{} freed: the state folder is empty\n", size);
   say("\nall of it, {}; nothing is changed: `kiln gc --all --delete` does it\n", size);

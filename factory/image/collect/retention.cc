@@ -63,10 +63,16 @@ bool is_kept_by_name(const ImageRecord& image, const Retention& retention) {
 }
 
 std::string why_snapshots_go(const Retention& retention) {
-  return fmt::format("older than {}, and not {}", age_text(retention.keep_for),
-                     retention.keep_snapshots == 1
-                         ? "the newest"
-                         : fmt::format("one of the newest {}", retention.keep_snapshots));
+  const std::string newest = retention.keep_snapshots == 1
+                                 ? "not the newest"
+                                 : fmt::format("not one of the newest {}", retention.keep_snapshots);
+  return retention.keep_for.count() == 0
+             ? newest
+             : fmt::format("older than {}, and {}", age_text(retention.keep_for), newest);
+}
+
+std::string and_older(std::chrono::seconds age) {
+  return age.count() == 0 ? "" : ", and it is older than " + age_text(age);
 }
 
 std::string age_text(std::chrono::seconds age) {

@@ -23,6 +23,9 @@ bool is_kept_by_name(const ImageRecord& image, const Retention& retention);
 // Why others go: "older than 30d, and not one of the newest 10".
 std::string why_snapshots_go(const Retention& retention);
 
+// ", and it is older than 30d"; "" where no age keeps it.
+std::string and_older(std::chrono::seconds age);
+
 std::string age_text(std::chrono::seconds age);  // "30d", "36h", "90s"
 
 }  // namespace kiln

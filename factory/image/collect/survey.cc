@@ -81,8 +81,7 @@ class Surveyor {
     for (const RecordedImage& image : found_.roots.images)
       if (!image.published && !image.lives)
         add(Kind::packaged, title_of(image.image),
-            fmt::format("no plan or snapshot names it, and it is older than {}",
-                        age_text(setup_.retention.keep_for)),
+            "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
             {fs::path("built") / (image.record + std::string(kJson))});
   }
 
@@ -91,9 +90,7 @@ class Surveyor {
       if (!file.ends_with(kJson)) continue;
       const std::string name = file.substr(0, file.size() - kJson.size());
       if (found_.roots.plans.contains(name)) continue;
-      add(Kind::plan, name,
-          fmt::format("no snapshot has images of it, and it is older than {}",
-                      age_text(setup_.retention.keep_for)),
+      add(Kind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
           {fs::path("plans") / file, fs::path("origins") / file});
     }
   }
@@ -110,9 +107,7 @@ class Surveyor {
   }
 
   std::string older(Kind kind) const {
-    return kind == Kind::failure
-               ? ""
-               : fmt::format(", and it is older than {}", age_text(setup_.retention.keep_steps_for));
+    return kind == Kind::failure ? "" : and_older(setup_.retention.keep_steps_for);
   }
 
   void find_steps() {
@@ -187,9 +182,7 @@ class Surveyor {
       const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
                                                : has_live_link(state_.root() / path);
       if (!needed)
-        add(Kind::log, name,
-            fmt::format("of what is no longer there, and older than {}", age_text(setup_.retention.keep_for)),
-            {path});
+        add(Kind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for), {path});
     }
   }
 
@@ -210,8 +203,7 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.evidence())) {
       const fs::path path = fs::path("evidence") / name;
       if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
-        add(Kind::cache, name,
-            "made again when it is needed, and older than " + age_text(setup_.retention.keep_for), {path});
+        add(Kind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for), {path});
     }
   }
 
@@ -226,8 +218,7 @@ class Surveyor {
         if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
             is_young(path, setup_.retention.keep_for))
           continue;
-        add(Kind::recipe, kind + "/" + name,
-            "no plan has it, and it is older than " + age_text(setup_.retention.keep_for), {path});
+        add(Kind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for), {path});
       }
     }
   }
@@ -249,7 +240,7 @@ class Surveyor {
       const bool aside =
           name.starts_with("index.db.bad-") || (name.starts_with("index.db.v") && name.ends_with(".bak"));
       if (aside && !is_young(name, setup_.retention.keep_for))
-        add(Kind::leaving, name, "set aside, and older than " + age_text(setup_.retention.keep_for), {name});
+        add(Kind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
     }
   }
 
