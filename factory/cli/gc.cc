@@ -50,6 +50,11 @@ void need_state(const StatePaths& state, const Invocation& invocation) {
   need_state_folder(state, invocation.files);
 }
 
+// Who has no engine here leaves its store to who has.
+bool has_engine(const Invocation& invocation) {
+  return invocation.runner.find_program("buildah").has_value();
+}
+
 // Files of an engine belong to users that only a namespace of ours has.
 void need_rights(const StatePaths& state, const Invocation& invocation) {
   if (invocation.files.is_directory(state.engine())) invocation.need_root_or_namespace();
@@ -64,6 +69,10 @@ Survey look(const GcRequest& request, const Index* index, Invocation& invocation
   const StatePaths state = invocation.state();
   Survey found = survey({state, invocation.files, retention_of(request, invocation.site()),
                          invocation.clock.unix_seconds(), index});
+  if (!has_engine(invocation) && invocation.files.is_directory(state.engine())) {
+    found.notes.emplace_back("buildah is not installed here: the engine's store stays as it is");
+    return found;
+  }
   const EngineGarbage engine = engine_garbage(state, found.steps, invocation.files);
   found.garbage.insert(found.garbage.end(), engine.garbage.begin(), engine.garbage.end());
   if (engine.in_use) found.notes.emplace_back("the engine's store is in use, and stays as it is");
@@ -82,7 +91,7 @@ void run_gc(const GcRequest& request, Invocation& invocation) {
   need_state(state, invocation);
   retention_of(request, invocation.site());  // what is wrong with it is said before anybody waits
   if (!request.remove) return run_dry(request, invocation);
-  need_rights(state, invocation);
+  if (has_engine(invocation)) need_rights(state, invocation);
   const StateLock lock = lock_state(invocation, "kiln gc");
   need_no_steps(state, invocation.files);
   sweep_state(state, invocation.files);
@@ -90,7 +99,8 @@ void run_gc(const GcRequest& request, Invocation& invocation) {
   const Survey found = look(request, index ? &*index : nullptr, invocation);
   for (const std::string& note : found.notes) invocation.note(note);
   collect(found, state, index ? &*index : nullptr, invocation.files);
-  collect_engine(state, found.steps, invocation.runner, invocation.files, invocation.child_environment());
+  if (has_engine(invocation))
+    collect_engine(state, found.steps, invocation.runner, invocation.files, invocation.child_environment());
   print_garbage(found, request.output, true);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "image/collect/hex_names.h"
+#include "support/memory_folder.h"
 
 namespace kiln {
 namespace {
@@ -79,6 +80,23 @@ TEST(HexNames, WhateverStandsAround) {
   EXPECT_EQ(names.all().size(), 2u);
   EXPECT_FALSE(names.contains(""));
   EXPECT_FALSE(names.contains(std::string(64, 'x')));
+}
+
+TEST(HexNames, OfAFileWhereverAPieceEnds) {
+  const testing::MemoryFolder folder;
+  const std::string one(64, 'a');
+  for (const std::size_t before :
+       {0u, 1u << 20, (1u << 20) - 1, (1u << 20) - 63, (1u << 20) - 64, (3u << 20) - 7}) {
+    testing::write_bytes(folder.path() / "file", std::string(before, '\n') + one);
+    HexNames names;
+    names.add_file(folder.path() / "file");
+    EXPECT_TRUE(names.contains(one)) << before;
+  }
+  HexNames names;
+  testing::write_bytes(folder.path() / "file", std::string((1u << 20) + 30, 'b') + "\n" + one + "0");
+  names.add_file(folder.path() / "file");
+  EXPECT_TRUE(names.all().empty()) << "longer runs are no names";
+  EXPECT_THROW(names.add_file(folder.path() / "none"), Error);
 }
 
 }  // namespace

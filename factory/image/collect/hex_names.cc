@@ -1,9 +1,14 @@
 #include "image/collect/hex_names.h"
 
+#include <fstream>
+
+#include "base/error.h"
+
 namespace kiln {
 namespace {
 
 constexpr std::size_t kDigits = 64;
+constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 int value_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -27,6 +32,24 @@ void HexNames::add(std::string_view text) {
     if (at - begin == kDigits) names_.insert(bytes_of(text.substr(begin, kDigits)));
     begin = at + 1;
   }
+}
+
+void HexNames::add_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string piece;
+  std::string kept;  // the run of digits that the last piece ended with
+  for (bool more = in.good(); more;) {
+    piece.resize(kPiece);
+    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    piece.resize(static_cast<std::size_t>(in.gcount()));
+    more = in.good();
+    piece.insert(0, kept);
+    std::size_t end = piece.size();
+    while (more && end > 0 && value_of(piece[end - 1]) >= 0) --end;
+    add(std::string_view(piece).substr(0, end));
+    kept = piece.substr(end, kDigits + 1);  // of a longer one, enough to tell that it is no name
+  }
+  if (!in.eof()) throw Error(ExitCode::store, "cannot read " + file.string());
 }
 
 bool HexNames::contains(std::string_view hex) const {

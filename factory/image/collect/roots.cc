@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "image/collect/retention.h"
@@ -18,45 +17,14 @@ constexpr std::string_view kJson = ".json";
 
 // Of the state folder, beside what begins with a point: what names images only in ways that are followed
 // here, or as a cache.
-constexpr std::array<std::string_view, 34> kKnown = {"plans",
-                                                     "origins",
-                                                     "recipes",
-                                                     "lock",
-                                                     "build.ninja",
-                                                     "steps",
-                                                     "tests",
-                                                     "failed",
-                                                     "running",
-                                                     "images",
-                                                     "built",
-                                                     "conversions",
-                                                     "sif",
-                                                     "logs",
-                                                     "sif.snapshots",
-                                                     "formats",
-                                                     "blobs",
-                                                     "evidence",
-                                                     "engine",
-                                                     "tmp",
-                                                     "engine.sessions",
-                                                     "engine.lock",
-                                                     "engine.import.lock",
-                                                     "store",
-                                                     "events.fifo",
-                                                     "index.db",
-                                                     "index.lock",
-                                                     "index.db-journal",
-                                                     "index.db.new",
-                                                     "index.db-wal",
-                                                     "index.db-shm",
-                                                     "demand.jsonl",
-                                                     "index.db.new-journal",
-                                                     "site.json"};
+constexpr std::string_view kKnown =
+    " plans origins recipes lock build.ninja steps tests failed running images built conversions sif logs"
+    " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
+    " events.fifo index.lock demand.jsonl site.json ";
 
 bool is_known(const std::string& name) {
-  return name.starts_with('.') || name.starts_with("index.db.bad-") ||
-         (name.starts_with("index.db.v") && name.ends_with(".bak")) ||
-         std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end();
+  return name.starts_with('.') || name.starts_with("index.db") ||
+         kKnown.find(" " + name + " ") != std::string_view::npos;
 }
 
 // "docker://host/name" leads into no folder; "oci:/site/.kiln/images/hello/2.1-…" does.
@@ -116,11 +84,10 @@ class RootFinder {
     for (const std::string& name : setup_.files.list(folder)) {
       if (is_top && is_known(name)) continue;
       const fs::path path = folder / name;
-      if (setup_.files.is_directory(path)) {
+      if (fs::is_regular_file(path))
+        roots_.named.add_file(path);
+      else if (setup_.files.is_directory(path) && !fs::is_symlink(path))
         read_unknown(path, false);
-      } else if (fs::is_regular_file(path)) {
-        roots_.named.add(setup_.files.read(path, kMostPlan).value_or(""));
-      }
     }
   }
 
