@@ -86,6 +86,28 @@ void run_dry(const GcRequest& request, Invocation& invocation) {
   print_garbage(found, request.output, false);
 }
 
+void collect_engine_store(const Survey& found, Invocation& invocation) {
+  if (has_engine(invocation))
+    collect_engine(invocation.state(), found.steps, invocation.runner, invocation.files,
+                   invocation.child_environment());
+}
+
+// So full that the index may have no room to be written.
+bool is_nearly_full(const StatePaths& state) {
+  constexpr std::uintmax_t kRoom = 256u << 20;
+  std::error_code unknown;
+  const fs::space_info space = fs::space(state.root(), unknown);
+  return !unknown && space.available < kRoom;
+}
+
+// What goes without a word being written.
+void clear_caches(const GcRequest& request, Invocation& invocation) {
+  const std::optional<Index> index = open_index(false, invocation);
+  const Survey found = look(request, index ? &*index : nullptr, invocation);
+  collect_engine_store(found, invocation);
+  make_room(found, invocation.state(), invocation.files);
+}
+
 void run_gc(const GcRequest& request, Invocation& invocation) {
   const StatePaths state = invocation.state();
   need_state(state, invocation);
@@ -95,12 +117,12 @@ void run_gc(const GcRequest& request, Invocation& invocation) {
   const StateLock lock = lock_state(invocation, "kiln gc");
   need_no_steps(state, invocation.files);
   sweep_state(state, invocation.files);
+  if (is_nearly_full(state)) clear_caches(request, invocation);
   std::optional<Index> index = open_index(true, invocation);
   const Survey found = look(request, index ? &*index : nullptr, invocation);
   for (const std::string& note : found.notes) invocation.note(note);
+  collect_engine_store(found, invocation);
   collect(found, state, index ? &*index : nullptr, invocation.files);
-  if (has_engine(invocation))
-    collect_engine(state, found.steps, invocation.runner, invocation.files, invocation.child_environment());
   print_garbage(found, request.output, true);
 }
 

@@ -94,7 +94,10 @@ holds "$out" 'nothing to collect'
 echo 'sleep 3' >>"$script"
 "$KILN" build -f "$matrix" -j 2 --progress none >build.out 2>&1 &
 job=$!
-until [ -n "$(ls .kiln/running 2>/dev/null)" ]; do sleep 0.1; done
+until [ -n "$(ls .kiln/running 2>/dev/null)" ]; do
+  kill -0 "$job" 2>/dev/null || fail "the build ended: $(cat build.out)"
+  sleep 0.1
+done
 expect 7 "$KILN" gc --all --delete
 holds "$err" 'is in use: kiln build of tiny'
 wait "$job" || fail "the build: $(cat build.out)"
@@ -103,4 +106,22 @@ holds "$out" 'nothing is changed'
 expect 0 "$KILN" gc --all --delete
 equals "$(ls -A .kiln)" lock
 build
+
+# 7. The disk is full: that is when it is needed. And a build says before it begins that it has no room.
+expect 0 "$KILN" publish -f "$matrix"
+change full
+build
+expect 0 "$KILN" publish -f "$matrix"
+age 3
+mkdir full
+mount -t tmpfs -o "size=$(($(bytes) / 1024 + 512))k" none full
+cp -a .kiln full/.kiln
+dd if=/dev/zero of=full/fill bs=1k count=100000 2>/dev/null || true
+change more
+expect 8 "$KILN" build -f "$matrix" --state full/.kiln
+holds "$err" 'not even its smallest image fits'
+expect 0 "$KILN" gc --state full/.kiln "${few[@]}" --delete
+holds "$out" freed
+expect 0 "$KILN" index fsck --state full/.kiln
+expect 0 "$KILN" index recover --state full/.kiln
 echo "gc: told, taken away, and built again"

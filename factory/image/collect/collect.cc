@@ -62,14 +62,23 @@ class Collector {
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files) {
   need_no_steps(state, files);
   Collector collector(state, files);
+  for (const Garbage& garbage : survey.garbage)
+    if (!garbage.named) collector.remove(garbage);
   if (index != nullptr) {
     std::set<std::int64_t> snapshots;
     for (const auto& [number, why] : survey.roots.snapshots) snapshots.insert(number);
     index->forget(snapshots, survey.roots.published());
   }
   for (const Garbage& garbage : survey.garbage)
-    if (is_of_index(garbage.kind) || !garbage.paths.empty()) collector.remove(garbage);
+    if (garbage.named && (is_of_index(garbage.kind) || !garbage.paths.empty())) collector.remove(garbage);
   return collector.done();
+}
+
+void make_room(const Survey& survey, const StatePaths& state, FileSystem& files) {
+  need_no_steps(state, files);
+  Collector collector(state, files);
+  for (const Garbage& garbage : survey.garbage)
+    if (!garbage.named) collector.remove(garbage);
 }
 
 void need_no_steps(const StatePaths& state, const FileSystem& files) {

@@ -19,6 +19,10 @@ struct Collected {
 // survey.
 Collected collect(const Survey& survey, const StatePaths& state, Index* index, FileSystem& files);
 
+// The part of it for which nothing has to be written: for whoever collects because the disk is full, before
+// the index is opened for writing. Throws and REQUIRES as collect().
+void make_room(const Survey& survey, const StatePaths& state, FileSystem& files);
+
 // Throws Error(locked) while any step of this state folder runs.
 void need_no_steps(const StatePaths& state, const FileSystem& files);
 

@@ -152,6 +152,22 @@ void remove_all(const char* verb, const std::vector<std::string>& names, const S
   }
 }
 
+// False when the engine could not, such as on a full disk. A kill on the way makes the next session begin
+// with an empty store.
+bool remove_by_engine(const EngineGarbage& garbage, const StatePaths& state, CommandRunner& runner,
+                      FileSystem& files, const std::map<std::string, std::string>& environment) {
+  EngineSession session(runner, files, state.engine(), environment);
+  try {
+    remove_all("rm", garbage.containers, state, runner, environment);
+    remove_all("rmi", garbage.images, state, runner, environment);
+    return true;
+  } catch (const Error& error) {
+    session.distrust_store();
+    if (error.code() != ExitCode::store) throw;
+    return false;
+  }
+}
+
 }  // namespace
 
 EngineGarbage engine_garbage(const StatePaths& state, const std::set<std::string>& steps,
@@ -179,15 +195,8 @@ void collect_engine(const StatePaths& state, const std::set<std::string>& steps,
   const EngineGarbage garbage = engine_garbage(state, steps, files);
   if (garbage.garbage.empty()) return;
   if (garbage.whole) return delete_engine_store(state, runner, files, environment);
-  // A kill from here on makes the next session begin with an empty store.
-  EngineSession session(runner, files, state.engine(), environment);
-  try {
-    remove_all("rm", garbage.containers, state, runner, environment);
-    remove_all("rmi", garbage.images, state, runner, environment);
-  } catch (...) {
-    session.distrust_store();
-    throw;
-  }
+  if (!remove_by_engine(garbage, state, runner, files, environment))
+    delete_engine_store(state, runner, files, environment);
 }
 
 void delete_engine_store(const StatePaths& state, CommandRunner& runner, FileSystem& files,

@@ -25,9 +25,9 @@ struct EngineGarbage {
 EngineGarbage engine_garbage(const StatePaths& state, const std::set<std::string>& steps,
                              const FileSystem& files);
 
-// Takes away what is garbage now, by the engine; the store as a whole where that is what it takes.
-// `environment`: of the commands. Nothing happens where somebody uses the store. Throws Error(store),
-// Error(tool_missing).
+// Takes away what is garbage now, by the engine; the store as a whole where that is what it takes, or where
+// the engine cannot. `environment`: of the commands. Nothing happens where somebody uses the store. Throws
+// Error(store), Error(tool_missing).
 void collect_engine(const StatePaths& state, const std::set<std::string>& steps, CommandRunner& runner,
                     FileSystem& files, const std::map<std::string, std::string>& environment);
 

@@ -37,6 +37,7 @@ struct Garbage {
   std::string why;   // "older than 30d, and not one of the newest 10"
   std::vector<std::filesystem::path> paths{};  // in the state folder; none where it is a row, or the engine's
   std::uint64_t bytes = 0;                     // that the disk gets back
+  bool named = true;  // by a row or a record that goes, too: false for caches, leavings, what nobody names
 };
 
 }  // namespace kiln

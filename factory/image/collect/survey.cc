@@ -18,6 +18,7 @@ using Kind = GarbageKind;
 
 constexpr std::string_view kJson = ".json";
 constexpr std::string_view kLog = ".log";
+constexpr const char* kUnnamed = "nobody names it";
 
 std::string short_key(const std::string& key) { return key.substr(0, 12); }
 
@@ -55,7 +56,8 @@ class Surveyor {
 
  private:
   void add(Kind kind, std::string name, std::string why, std::vector<fs::path> paths = {}) {
-    found_.garbage.push_back({kind, std::move(name), std::move(why), std::move(paths), 0});
+    const bool named = kind != Kind::leaving && kind != Kind::cache && kind != Kind::log && why != kUnnamed;
+    found_.garbage.push_back({kind, std::move(name), std::move(why), std::move(paths), 0, named});
   }
 
   bool is_young(const fs::path& path, std::chrono::seconds age) const {
@@ -169,7 +171,7 @@ class Surveyor {
       if (is_young(path, setup_.grace)) continue;
       auto dead = live_.dead.find(digest);
       if (dead == live_.dead.end())
-        add(Kind::blob, digest.text(), "nobody names it", {path});
+        add(Kind::blob, digest.text(), kUnnamed, {path});
       else
         add(Kind::blob, dead->second + ", " + digest.text(), "its image or step goes", {path});
     }
