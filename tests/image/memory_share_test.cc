@@ -75,6 +75,19 @@ TEST_F(Shares, AKilledHoldersShareIsFree) {
   EXPECT_EQ(RealFileSystem().list(folder.path()).size(), 2u) << "ours, and the turn";
 }
 
+TEST_F(Shares, NobodyWaitsForTheTurnOfWhatCannotBeRead) {
+  const FileLock full_disk = FileLock::acquire(folder / "12-00000000");
+  const MemoryShare share(folder.path(), 10, 10, never);
+}
+
+TEST_F(Shares, WhoStopsWaitingLeavesNothing) {
+  const MemoryShare all(folder.path(), 10, 10, never);
+  EXPECT_THROW(MemoryShare(folder.path(), 10, 10,
+                           [](const std::string&) { throw std::runtime_error("told to stop"); }),
+               std::runtime_error);
+  EXPECT_EQ(RealFileSystem().list(folder.path()).size(), 2u) << "the first one's, and the turn";
+}
+
 TEST_F(Shares, NeverMoreThanThereIsAtOnce) {
   std::atomic<int> running = 0;
   std::atomic<int> most = 0;

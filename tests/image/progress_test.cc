@@ -75,7 +75,7 @@ TEST(Progress, WhatWaitsAndForWhatStandsBehindWhatRuns) {
   EXPECT_EQ(shown(ProgressStyle::plain),
             "wait   first: process 12 runs it\n"
             "start  second\n"
-            "start  first\n");
+            "resume first\n");
   EXPECT_EQ(shown(ProgressStyle::tty),
             "\r\033[K[0/2]  second 5s  first waits (needs 4.0 GiB)"
             "\r\033[K[0/2]  first 2s  second 7s");

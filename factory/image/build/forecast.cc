@@ -86,7 +86,8 @@ std::string duration_text(double seconds) {
 
 std::string text_of(const std::optional<TimeLeft>& left) {
   if (!left) return "";
-  return fmt::format("about {}, give or take {}", duration_text(left->seconds), duration_text(left->error));
+  return fmt::format("about {}, give or take {}", duration_text(left->seconds),
+                     duration_text(std::max(1.0, left->error)));
 }
 
 Forecast::Forecast(std::vector<ForecastStep> steps, int jobs) : jobs_(std::max(1, jobs)) {

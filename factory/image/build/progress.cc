@@ -110,7 +110,7 @@ void Progress::note_running(const StepEvent& event) {
     step.waits = false;
     step.start = now;
     forecast_.start(event.key, now);
-    if (style_ == ProgressStyle::plain && step.what.empty()) print_line("start  " + step.title);
+    if (style_ == ProgressStyle::plain && step.what.empty()) print_line("resume " + step.title);
   }
   if (style_ != ProgressStyle::plain || step.what.empty() || now - step.told < kBetweenLines) return;
   step.told = now;

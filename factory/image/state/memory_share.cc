@@ -20,10 +20,12 @@ std::string text_of(const Share& share) {
   return fmt::format("{} {} {}", share.number, share.need, share.is_running ? 1 : 0);
 }
 
+// What cannot be read (a full disk) has begun: nobody is to wait for its turn.
 Share share_from(const std::string& text) {
   Share share;
   int running = 0;
-  if (std::istringstream(text) >> share.number >> share.need >> running) share.is_running = running == 1;
+  if (!(std::istringstream(text) >> share.number >> share.need >> running)) return {0, 0, true};
+  share.is_running = running == 1;
   return share;
 }
 
@@ -53,11 +55,16 @@ MemoryShare::MemoryShare(const fs::path& folder, std::uint64_t need, std::uint64
                          const std::function<void(const std::string&)>& on_wait)
     : folder_(folder), file_(folder / unique_name()) {
   mine_.need = need;
-  come();
-  std::string told;
-  for (std::string why; !try_start(capacity, why); wait_unless_interrupted(kBetweenLooks)) {
-    if (why != told) on_wait(why);
-    told = why;
+  try {
+    come();
+    std::string told;
+    for (std::string why; !try_start(capacity, why); wait_unless_interrupted(kBetweenLooks)) {
+      if (why != told) on_wait(why);
+      told = why;
+    }
+  } catch (...) {
+    go();
+    throw;
   }
 }
 
@@ -99,9 +106,11 @@ std::vector<Share> MemoryShare::others() const {
   return shares;
 }
 
-MemoryShare::~MemoryShare() {
+void MemoryShare::go() const {
   std::error_code ignored;  // it is unlocked with us
   fs::remove(file_, ignored);
 }
+
+MemoryShare::~MemoryShare() { go(); }
 
 }  // namespace kiln

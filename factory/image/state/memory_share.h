@@ -38,6 +38,7 @@ class MemoryShare {
  private:
   std::vector<Share> others() const;
   void come();
+  void go() const;
   // Whether it has begun to run; else `why`.
   bool try_start(std::uint64_t capacity, std::string& why);
 
