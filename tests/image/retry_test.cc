@@ -19,8 +19,8 @@ namespace {
 
 using testing::Steps;
 
-constexpr std::uint64_t kGiB = 1u << 30;
-const RetryRules kRules{3, 64 * kGiB};
+constexpr std::uint64_t kOneGiB = 1u << 30;
+const RetryRules kRules{3, 64 * kOneGiB};
 const Error kNetwork(ExitCode::network, "exit status 100: a package source could not be reached");
 
 Step step_of(StepKind kind) {
@@ -57,23 +57,23 @@ TEST(NextTry, NothingElseIs) {
 
 TEST(NextTry, MemoryThatRanOutIsDoubledAloneUpToAllThatThereIs) {
   const OutOfMemory error("out of memory");
-  const auto first = next_try(kRun, error, {0, 24 * kGiB, false}, 1, kRules, 0);
+  const auto first = next_try(kRun, error, {0, 24 * kOneGiB, false}, 1, kRules, 0);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->memory, 48 * kGiB);
+  EXPECT_EQ(first->memory, 48 * kOneGiB);
   EXPECT_TRUE(first->is_alone);
   EXPECT_EQ(first->wait, 0);
   const auto second = next_try(kRun, error, *first, 2, kRules, 0);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->memory, 64 * kGiB);
+  EXPECT_EQ(second->memory, 64 * kOneGiB);
   EXPECT_FALSE(next_try(kRun, error, *second, 3, kRules, 0)) << "it had all that there is";
-  EXPECT_FALSE(next_try(kRun, error, {0, kGiB, false}, 4, kRules, 0));
-  EXPECT_TRUE(next_try(step_of(StepKind::test), error, {0, kGiB, false}, 1, kRules, 0));
+  EXPECT_FALSE(next_try(kRun, error, {0, kOneGiB, false}, 4, kRules, 0));
+  EXPECT_TRUE(next_try(step_of(StepKind::test), error, {0, kOneGiB, false}, 1, kRules, 0));
 }
 
 TEST(NextTry, IsSaidAsItIs) {
   EXPECT_EQ(text_of({12.6, 0, false}, 2, kRules), "try 2 of 4 in 13 s");
-  EXPECT_EQ(text_of({0, 8 * kGiB, true}, 3, kRules), "try 3 of 4, alone, with at most 8.0 GiB of memory");
-  EXPECT_EQ(text_of({0, 8 * kGiB, true}, 3, {3, 64 * kGiB, true}),
+  EXPECT_EQ(text_of({0, 8 * kOneGiB, true}, 3, kRules), "try 3 of 4, alone, with at most 8.0 GiB of memory");
+  EXPECT_EQ(text_of({0, 8 * kOneGiB, true}, 3, {3, 64 * kOneGiB, true}),
             "try 3 of 4, with at most 8.0 GiB of memory");
 }
 
@@ -235,7 +235,7 @@ TEST(OutOfMemoryText, SaysWhoseLimitItWas) {
   CommandLimits limits;
   limits.memory = 100 << 20;
   EXPECT_EQ(describe_end(result, limits), "out of memory: it needs more than its limit of 100 MiB");
-  limits.memory = 10 * kGiB;
+  limits.memory = 10 * kOneGiB;
   EXPECT_EQ(describe_end(result, limits),
             "out of memory: the kernel killed a program of it; it had 100 MiB, and the machine no more");
   EXPECT_THROW(check_script(result, limits), OutOfMemory);
