@@ -7,12 +7,10 @@
 namespace kiln {
 namespace {
 
-using Kind = GarbageKind;
-
-bool is_of_index(Kind kind) { return kind == Kind::snapshot || kind == Kind::published; }
+bool is_of_index(GarbageKind kind) { return kind == GarbageKind::snapshot || kind == GarbageKind::published; }
 
 // From here on it is what the records named that goes.
-constexpr Kind kFirstFile = Kind::layout;
+constexpr GarbageKind kFirstFile = GarbageKind::layout;
 
 // A folder goes under a name that no reader looks for: half of it is never seen. Those of the killed are
 // swept.

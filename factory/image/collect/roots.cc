@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kJson = ".json";
+constexpr std::string_view kJsonEnding = ".json";
 
 // Of the state folder, beside what begins with a point: what names images only in ways that are followed
 // here, or as a cache.
@@ -58,8 +58,8 @@ class RootFinder {
   void read_plans() {
     const fs::path folder = setup_.state.plan("x").parent_path();
     for (const std::string& file : setup_.files.list(folder)) {
-      if (!file.ends_with(kJson)) continue;
-      const std::string name = file.substr(0, file.size() - kJson.size());
+      if (!file.ends_with(kJsonEnding)) continue;
+      const std::string name = file.substr(0, file.size() - kJsonEnding.size());
       const bool published = tagged_.matrices.contains(name);
       if (!published && !is_younger(folder / file, setup_.retention.keep_for, setup_.now)) continue;
       roots_.plans.emplace(name, published ? "published in a snapshot that stays"
@@ -115,8 +115,8 @@ class RootFinder {
 
   void read_packaged() {
     for (const std::string& file : setup_.files.list(setup_.state.built_folder())) {
-      if (!file.ends_with(kJson)) continue;
-      const std::string record = file.substr(0, file.size() - kJson.size());
+      if (!file.ends_with(kJsonEnding)) continue;
+      const std::string record = file.substr(0, file.size() - kJsonEnding.size());
       try {
         auto image = records_.image(record);
         if (!image) continue;

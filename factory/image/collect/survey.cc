@@ -14,8 +14,6 @@
 namespace kiln {
 namespace {
 
-using Kind = GarbageKind;
-
 constexpr std::string_view kJson = ".json";
 constexpr std::string_view kLog = ".log";
 constexpr const char* kUnnamed = "nobody names it";
@@ -33,11 +31,11 @@ class Surveyor {
     find_in_index();
     find_packaged();
     find_plans();
-    find_records("tests", Kind::test, setup_.retention.keep_steps_for);
+    find_records("tests", GarbageKind::test, setup_.retention.keep_steps_for);
     const std::set<fs::path> linked = find_sif_folders();
     live_ = live_blobs(found_.roots, linked, setup_);
     find_steps();
-    find_records("failed", Kind::failure, setup_.grace);
+    find_records("failed", GarbageKind::failure, setup_.grace);
     find_conversions();
     find_layouts();
     find_blobs(blobs);
@@ -55,8 +53,9 @@ class Surveyor {
   }
 
  private:
-  void add(Kind kind, std::string name, std::string why, std::vector<fs::path> paths = {}) {
-    const bool named = kind != Kind::leaving && kind != Kind::cache && kind != Kind::log && why != kUnnamed;
+  void add(GarbageKind kind, std::string name, std::string why, std::vector<fs::path> paths = {}) {
+    const bool named = kind != GarbageKind::leaving && kind != GarbageKind::cache &&
+                       kind != GarbageKind::log && why != kUnnamed;
     found_.garbage.push_back({kind, std::move(name), std::move(why), std::move(paths), 0, named});
   }
 
@@ -70,19 +69,19 @@ class Surveyor {
     for (const auto& [number, why] : found_.roots.snapshots) kept.insert(number);
     found_.of_index = setup_.index->forgettable(kept, found_.roots.published());
     for (const std::int64_t number : found_.of_index.snapshots)
-      add(Kind::snapshot, fmt::format("snapshot {}", number), why_snapshots_go(setup_.retention));
+      add(GarbageKind::snapshot, fmt::format("snapshot {}", number), why_snapshots_go(setup_.retention));
     std::map<std::string, std::string> titles;
     for (const RecordedImage& image : found_.roots.images)
       if (image.published) titles.emplace(image.record, title_of(image.image));
     for (const std::string& id : found_.of_index.images)
-      add(Kind::published, titles.contains(id) ? titles.at(id) : "sha256:" + id,
+      add(GarbageKind::published, titles.contains(id) ? titles.at(id) : "sha256:" + id,
           "no snapshot that stays has it, and nothing else names it");
   }
 
   void find_packaged() {
     for (const RecordedImage& image : found_.roots.images)
       if (!image.published && !image.lives)
-        add(Kind::packaged, title_of(image.image),
+        add(GarbageKind::packaged, title_of(image.image),
             "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
             {fs::path("built") / (image.record + std::string(kJson))});
   }
@@ -92,13 +91,13 @@ class Surveyor {
       if (!file.ends_with(kJson)) continue;
       const std::string name = file.substr(0, file.size() - kJson.size());
       if (found_.roots.plans.contains(name)) continue;
-      add(Kind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
+      add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
           {fs::path("plans") / file, fs::path("origins") / file});
     }
   }
 
   // Named by a key, each a file of its own.
-  void find_records(const std::string& folder, Kind kind, std::chrono::seconds age) {
+  void find_records(const std::string& folder, GarbageKind kind, std::chrono::seconds age) {
     for (const std::string& file : setup_.files.list(state_.root() / folder)) {
       if (!file.ends_with(kJson)) continue;
       const std::string key = file.substr(0, file.size() - kJson.size());
@@ -108,8 +107,8 @@ class Surveyor {
     }
   }
 
-  std::string older(Kind kind) const {
-    return kind == Kind::failure ? "" : and_older(setup_.retention.keep_steps_for);
+  std::string older(GarbageKind kind) const {
+    return kind == GarbageKind::failure ? "" : and_older(setup_.retention.keep_steps_for);
   }
 
   void find_steps() {
@@ -117,7 +116,8 @@ class Surveyor {
       if (!file.ends_with(kJson)) continue;
       const std::string key = file.substr(0, file.size() - kJson.size());
       if (!live_.steps.contains(key))
-        add(Kind::step, short_key(key), "no plan names it" + older(Kind::step), {fs::path("steps") / file});
+        add(GarbageKind::step, short_key(key), "no plan names it" + older(GarbageKind::step),
+            {fs::path("steps") / file});
     }
   }
 
@@ -128,7 +128,8 @@ class Surveyor {
       const auto sif = records.conversion(file.substr(0, file.size() - kJson.size()));
       if (sif && live_.blobs.contains(sif->digest)) continue;
       const fs::path path = fs::path("conversions") / file;
-      if (!is_young(path, setup_.grace)) add(Kind::conversion, short_key(file), "of a SIF that goes", {path});
+      if (!is_young(path, setup_.grace))
+        add(GarbageKind::conversion, short_key(file), "of a SIF that goes", {path});
     }
   }
 
@@ -143,7 +144,7 @@ class Surveyor {
         if (tag.starts_with('.') || live.contains(path.string()) || found_.roots.is_place(path.string()))
           continue;
         if (!dead.contains(path.string()) && is_young(path, setup_.grace)) continue;
-        add(Kind::layout, repository + ":" + tag,
+        add(GarbageKind::layout, repository + ":" + tag,
             dead.contains(path.string()) ? "its image goes" : "no image has it", {path});
       }
     }
@@ -159,7 +160,7 @@ class Surveyor {
       if (name == shown || is_young(path, setup_.grace) || found_.roots.is_place(path.string()))
         stay.insert(state_.root() / path);
       else
-        add(Kind::sif_folder, path.string(), "another one is shown", {path});
+        add(GarbageKind::sif_folder, path.string(), "another one is shown", {path});
     }
     return stay;
   }
@@ -171,9 +172,9 @@ class Surveyor {
       if (is_young(path, setup_.grace)) continue;
       auto dead = live_.dead.find(digest);
       if (dead == live_.dead.end())
-        add(Kind::blob, digest.text(), kUnnamed, {path});
+        add(GarbageKind::blob, digest.text(), kUnnamed, {path});
       else
-        add(Kind::blob, dead->second + ", " + digest.text(), "its image or step goes", {path});
+        add(GarbageKind::blob, dead->second + ", " + digest.text(), "its image or step goes", {path});
     }
   }
 
@@ -184,7 +185,8 @@ class Surveyor {
       const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
                                                : has_live_link(state_.root() / path);
       if (!needed)
-        add(Kind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for), {path});
+        add(GarbageKind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for),
+            {path});
     }
   }
 
@@ -205,7 +207,8 @@ class Surveyor {
     for (const std::string& name : setup_.files.list(state_.evidence())) {
       const fs::path path = fs::path("evidence") / name;
       if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
-        add(Kind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for), {path});
+        add(GarbageKind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for),
+            {path});
     }
   }
 
@@ -220,7 +223,8 @@ class Surveyor {
         if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
             is_young(path, setup_.retention.keep_for))
           continue;
-        add(Kind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for), {path});
+        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for),
+            {path});
       }
     }
   }
@@ -232,7 +236,7 @@ class Surveyor {
       const fs::path lock = path.string() + ".lock";
       if (name.starts_with("step-") && !name.ends_with(".lock") &&
           FileLock::of_the_dead(state_.root() / lock))
-        add(Kind::leaving, path.string(), "of a step that was killed", {path, lock});
+        add(GarbageKind::leaving, path.string(), "of a step that was killed", {path, lock});
     }
   }
 
@@ -242,7 +246,7 @@ class Surveyor {
       const bool aside =
           name.starts_with("index.db.bad-") || (name.starts_with("index.db.v") && name.ends_with(".bak"));
       if (aside && !is_young(name, setup_.retention.keep_for))
-        add(Kind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
+        add(GarbageKind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
     }
   }
 
