@@ -5,8 +5,10 @@
 . "$KILN_SOURCE/tests/support/script.sh"
 # shellcheck source=tests/support/secure_registry.sh
 . "$KILN_SOURCE/tests/support/secure_registry.sh"
+# shellcheck source=tests/support/signed_policy.sh
+. "$KILN_SOURCE/tests/support/signed_policy.sh"
 start_registry
-registry=$host/site/ai
+place=$host/site/ai
 
 cp -r "$tiny" tiny
 some=(version=2.10 library=fast compiler=none)
@@ -17,33 +19,33 @@ J
 expect 0 "$KILN" build -f tiny/tiny.json "${some[@]}"
 
 # 1. Who may not, is told so, and nothing is published.
-REGISTRY_AUTH_FILE=$work/none expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+REGISTRY_AUTH_FILE=$work/none expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$err" "$host wants to know who we are, and no file says it; log in: \`skopeo login $host\`"
 write_auth_file wrong.json "$host" kiln another-secret
-REGISTRY_AUTH_FILE=$work/wrong.json expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+REGISTRY_AUTH_FILE=$work/wrong.json expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$err" '401 Unauthorized; log in'
-SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt expect 6 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$err" 'certificate'
 expect 2 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to 'Not A/Registry'
 expect 0 "$KILN" index list --format json
 equals "$(json 'it')" '[]'
 
 # 2. Pushed, then recorded, then named.
-expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$out" 'snapshot 1: 1 published, 0 not built'
-holds "$out" "$registry: 1 image pushed ("
+holds "$out" "$place: 1 image pushed ("
 holds "$out" '0 unchanged, 1 tag moved'
-expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$out" 'snapshot 1: nothing new'
 holds "$out" '0 images pushed (0 blobs, 0.0 MB), 1 unchanged, 0 tags moved'
 
 # 3. What was pushed is the answer.
 expect 0 "$KILN" select --dsl ask.json
 by_tag=$out
-holds "$by_tag" "docker://$registry/hello:2.10-"
+holds "$by_tag" "docker://$place/hello:2.10-"
 expect 0 "$KILN" select --dsl ask.json --format digest
 by_digest=$out
-holds "$by_digest" "docker://$registry/hello@sha256:"
+holds "$by_digest" "docker://$place/hello@sha256:"
 expect 0 "$KILN" select --dsl ask.json --format sif
 [ -e "$out" ] || fail "no SIF file: $out"
 # A publication that goes nowhere else takes nothing away.
@@ -61,7 +63,7 @@ ask_other --format digest
 equals "$out" "$by_digest"
 ask_other --format sif
 by_sif=$out
-holds "$by_sif" "oras://$registry/hello@sha256:"
+holds "$by_sif" "oras://$place/hello@sha256:"
 for name in "$by_tag" "$by_digest"; do
   rm -rf pulled
   skopeo copy --quiet "$name" oci:pulled:image || fail "skopeo does not pull $name"
@@ -87,19 +89,19 @@ done
 "$KILN_PYTHON" "$KILN_SOURCE/tests/support/attached_layout.py" layout other spdx >/dev/null
 skopeo copy --quiet oci:layout:image "$by_tag"
 rm .kiln/pushed.jsonl
-expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$out" 'left '
 holds "$out" 'and kiln has never moved it'
 holds "$err" 'a tag was moved by somebody else'
-expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry" --take-tags
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place" --take-tags
 holds "$out" '1 tag moved'
 equals "$(skopeo inspect --format '{{.Digest}}' "$by_tag")" "${by_digest##*@}"
 
 # 7. A tag of the night after: ours moves by itself, an immutable one never.
 immutable=$("$KILN" index list --format json | "$KILN_PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[0]["immutable_tag"])')
-skopeo copy --quiet oci:layout:image "docker://$registry/hello:$immutable"
+skopeo copy --quiet oci:layout:image "docker://$place/hello:$immutable"
 rm .kiln/pushed.jsonl
-expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$registry"
+expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$err" 'such a tag never moves'
 
 # 8. Signed: the claim is of these bits, and the key's; once, whoever asks again.
@@ -130,7 +132,22 @@ rm .kiln/pushed.jsonl
 expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" "${sign[@]}" # looked for again, and not signed again
 skopeo inspect --raw "docker://$host/signed/hello:${digest/:/-}.sig" | cmp - signatures.json
 
-# 9. The secret stands nowhere.
+# 9. skopeo takes what the site's key has signed, whatever names it, and nothing else.
+openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out foreign.pem 2>/dev/null
+openssl pkey -in foreign.pem -pubout -out foreign.pub
+tag=${by_tag##*:}
+demand_signature "$host" key.pub
+copies "$host/signed/hello@$digest"
+copies "$host/signed/hello:$tag"
+refuses "${by_digest#docker://}" "$unsigned" # the same bits, where nobody has signed them
+demand_signature "$host" foreign.pub
+refuses "$host/signed/hello:$tag" "$foreign"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$host/signed" --sign-key foreign.pem
+copies "$host/signed/hello:$tag"
+demand_signature "$host" key.pub # theirs is there still
+copies "$host/signed/hello:$tag"
+
+# 10. The secret stands nowhere.
 secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
 ! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
 echo "publish --to: $by_tag is what skopeo pulls and Apptainer runs"
