@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-using Kind = BlobUser::Kind;
+using UserKind = BlobUser::Kind;
 
 std::string whose(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "nobody" : names.front();
@@ -38,13 +38,13 @@ std::string remedy(const UsedBlob& blob, const std::vector<BlobUser>& users) {
   const BlobUser* best = nullptr;
   for (const BlobUse& use : blob.uses) {
     const BlobUser& user = users[use.user];
-    if (best == nullptr || user.kind == Kind::step ||
-        (user.kind == Kind::packaged && best->kind == Kind::published))
+    if (best == nullptr || user.kind == UserKind::step ||
+        (user.kind == UserKind::packaged && best->kind == UserKind::published))
       best = &user;
   }
   if (best == nullptr) return "`--repair` takes it away";
-  if (best->kind == Kind::step) return fmt::format("`kiln build` runs {} again", best->name);
-  if (best->kind == Kind::packaged) return fmt::format("`kiln build` packages {} again", best->name);
+  if (best->kind == UserKind::step) return fmt::format("`kiln build` runs {} again", best->name);
+  if (best->kind == UserKind::packaged) return fmt::format("`kiln build` packages {} again", best->name);
   return fmt::format("no build here makes {} again: build its matrix and publish it", best->name);
 }
 
@@ -95,7 +95,7 @@ class Mending {
       if (done_.contains(damage.blob) || damage.is_unread) continue;
       for (const BlobUse& use : used(damage.blob).uses) {
         const BlobUser& user = report_.uses.users[use.user];
-        if (user.kind == Kind::step) writer.remove_step(user.record);
+        if (user.kind == UserKind::step) writer.remove_step(user.record);
       }
     }
   }
@@ -116,7 +116,7 @@ class Mending {
     }
     for (std::size_t user : lacking) {
       const BlobUser& image = report_.uses.users[user];
-      if (image.kind == Kind::packaged && !hopeless.contains(user)) package_again(image);
+      if (image.kind == UserKind::packaged && !hopeless.contains(user)) package_again(image);
     }
   }
 
@@ -159,7 +159,7 @@ class Mending {
   // Whose it is by now: its image may have been packaged again.
   ImageRecord image_in(const LayoutDamage& damage) const {
     for (const BlobUser& user : report_.uses.users)
-      if (user.kind == Kind::packaged && user.image.layout == damage.folder)
+      if (user.kind == UserKind::packaged && user.image.layout == damage.folder)
         if (auto now = RecordReader(setup_.state, setup_.files).image(user.record)) return *now;
     return damage.image;
   }
