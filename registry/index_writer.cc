@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -162,11 +163,16 @@ void IndexWriter::erase_past(const PastRow& row) {
 
 void IndexWriter::expect_new(const std::vector<TagChange>& changes) {
   std::set<TagName> names;
-  for (const TagChange& change : changes)
-    if (!change.before) names.insert(change.name);
+  Json tags = Json::array();
+  for (const TagChange& change : changes) {
+    if (change.before || !names.insert(change.name).second) continue;
+    tags.push_back(change.name.second);
+  }
   if (names.empty()) return;
   // `first` is not in tags_name: SQLite reads the rows, which NOT INDEXED does not ask for.
-  LentStatement rows = state_.database.lend("SELECT repository, tag, first FROM tags");
+  LentStatement rows = state_.database.lend(
+      "SELECT repository, tag FROM tags WHERE +tag IN (SELECT value FROM json_each(?1)) AND first >= 0");
+  rows->with(tags.dump());
   while (rows->step())
     if (names.contains({rows->text(0), rows->text(1)}))
       throw DamagedDatabase("the index is damaged: a tag that it has was not found");
