@@ -23,7 +23,7 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host index
-  dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest)
+  dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest registry_answer)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -65,6 +65,11 @@ seeds_of() {
       with_first '\0' "$root"/tests/data/tiny/targets/*.json
       with_first '\1' "$root"/matrix/site.example.json
       text_seeds '\2x86_64_v3,nvidia:sm_80,amd:gfx90a' '\0{"cpu": "zen3", "accelerators": ["nvidia:sm_90a"], "description": "d"}'
+      ;;
+    registry_answer)
+      text_seeds 'Bearer realm="https://a/token",service="s"\n{"errors":[{"code":"DENIED","message":"m"}]}' '120\n{"tags":["a","b"]}' \
+        '</v2/a/tags/list?last=b>; rel="next"\n{"tags":null}' 'Sun, 06 Nov 1994 08:49:37 GMT\n{"token":"t"}' \
+        'Zm9vYg==\n{"schemaVersion":2,"manifests":[{"digest":"sha256:0","mediaType":"m","size":1}]}'
       ;;
     version) text_seeds '2.1.0\n2.1\n2.10rc1\n>=2.1 <2.10, !=2.3\n2\n==1.0+cu118\n*' 'trixie\n1:2.3~a\nv1-post2\n<=3.1' ;;
     component_value) text_seeds '\0openblas@0.3.29:source+fftw' '\1pytorch' '\0none' ;;
