@@ -1,8 +1,5 @@
 #include "image/state/pushed.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +11,7 @@
 namespace kiln {
 namespace {
 
+constexpr std::chrono::seconds kPatience{5};
 constexpr std::size_t kMostOld = 1000;  // lines that later ones replace, before the file is written anew
 
 std::string image_line(const std::string& image, const PushedRecord& record) {
@@ -66,10 +64,6 @@ PushedNames::PushedNames(const StatePaths& state) : file_(state.pushed()) {
   files.write(file_, anew);
 }
 
-PushedNames::~PushedNames() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 std::optional<PushedRecord> PushedNames::image(const std::string& image) const {
   auto found = images_.find(image);
   return found == images_.end() ? std::nullopt : std::optional(found->second);
@@ -81,14 +75,16 @@ std::optional<Digest> PushedNames::tag(const std::string& tag) const {
 }
 
 void PushedNames::append(const std::string& line) {
-  if (descriptor_ < 0) {
-    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) fail_with_errno(errno, "opening", file_);
+  if (!lines_file_) {
+    lines_file_.emplace(file_, kPatience);
+    if (!lines_file_->is_open()) {
+      const int why = errno;
+      lines_file_.reset();
+      fail_with_errno(why, "opening", file_);
+    }
     sync_folder(file_.parent_path());
   }
-  if (::write(descriptor_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
-      ::fsync(descriptor_) != 0)
-    fail_with_errno(errno, "writing", file_);
+  if (!lines_file_->append(line) || !lines_file_->sync()) fail_with_errno(errno, "writing", file_);
 }
 
 void PushedNames::put_image(const std::string& image, const PushedRecord& record) {

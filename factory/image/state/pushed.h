@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/digest.h"
+#include "base/line_file.h"
 #include "image/state/state.h"
 
 namespace kiln {
@@ -26,9 +27,6 @@ class PushedNames {
  public:
   // Reads what is there; a line that a kill has cut is left out. Throws Error(store).
   explicit PushedNames(const StatePaths& state);
-  ~PushedNames();
-  PushedNames(const PushedNames&) = delete;
-  PushedNames& operator=(const PushedNames&) = delete;
 
   // `image`: "registry.site/ai/pytorch@sha256:…". nullopt: it was not pushed.
   std::optional<PushedRecord> image(const std::string& image) const;
@@ -41,7 +39,7 @@ class PushedNames {
   void append(const std::string& line);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;  // opened at the first line that is added
+  std::optional<LineFile> lines_file_;  // opened at the first line that is added
   std::map<std::string, PushedRecord> images_;
   std::map<std::string, Digest> tags_;
   std::size_t lines_ = 0;
