@@ -5,26 +5,37 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "base/effects.h"
+#include "base/read_whole.h"
 #include "base/text.h"
 #include "distribution/curl.h"
 
 namespace kiln {
 namespace {
 
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  return bytes.str();
-}
+constexpr std::uint64_t kMostCertificates = 16u << 20;
+
+std::string bytes_of(const fs::path& file) { return read_whole(file, kMostCertificates).value_or(""); }
 
 std::string host_of(const std::string& url) {
   const std::size_t start = url.find("://");
   const std::size_t from = start == std::string::npos ? 0 : start + 3;
   return url.substr(from, url.find_first_of("/?#", from) - from);
+}
+
+// As containers-certs.d(5) says: *.crt of certs.d/HOST[:PORT] in /etc/containers, then /etc/docker; PEM, ""
+// without any.
+std::string certificates_of(const std::string& host) {
+  for (const char* folder : {"/etc/containers/certs.d", "/etc/docker/certs.d"}) {
+    std::string all;
+    std::error_code problem;
+    for (fs::directory_iterator entry(fs::path(folder) / host, problem), end; !problem && entry != end;
+         entry.increment(problem))
+      if (entry->path().extension() == ".crt") all += bytes_of(entry->path()) + "\n";
+    if (!all.empty()) return all;
+  }
+  return "";
 }
 
 // One request on its way: what the callbacks of libcurl read and write.
@@ -34,6 +45,7 @@ struct Transfer {
   bool too_long = false;
   std::size_t sent = 0;  // of the body
   std::ifstream file{};  // in its place
+  std::uint64_t file_size = 0;
   std::chrono::seconds stall{0};
   std::chrono::steady_clock::time_point last_sign = std::chrono::steady_clock::now();
   curl_off_t moved = 0;  // bytes in both directions, at the last sign of life
@@ -64,7 +76,10 @@ std::size_t give_body(char* bytes, std::size_t size, std::size_t count, void* fr
   auto& transfer = *static_cast<Transfer*>(from);
   if (transfer.file.is_open()) {
     transfer.file.read(bytes, static_cast<std::streamsize>(size * count));
-    return static_cast<std::size_t>(transfer.file.gcount());
+    // Less than its size: the other end would wait for the rest.
+    transfer.sent += static_cast<std::size_t>(transfer.file.gcount());
+    const bool is_short = transfer.file.gcount() == 0 && transfer.sent < transfer.file_size;
+    return is_short ? CURL_READFUNC_ABORT : static_cast<std::size_t>(transfer.file.gcount());
   }
   const std::string& body = transfer.request->body;
   const std::size_t part = std::min(size * count, body.size() - transfer.sent);
@@ -168,7 +183,8 @@ class CurlHttp final : public Http {
       if (!request.file.empty()) {
         transfer.file.open(request.file, std::ios::binary);
         std::error_code problem;
-        size = static_cast<curl_off_t>(fs::file_size(request.file, problem));
+        transfer.file_size = fs::file_size(request.file, problem);
+        size = static_cast<curl_off_t>(transfer.file_size);
         if (problem || !transfer.file)
           throw Error(ExitCode::store, fmt::format("cannot read {}", request.file.string()));
       }
@@ -203,18 +219,6 @@ class CurlHttp final : public Http {
 std::string HttpAnswer::header(const std::string& name) const {
   auto found = headers.find(name);
   return found == headers.end() ? "" : found->second;
-}
-
-std::string certificates_of(const std::string& host) {
-  for (const char* folder : {"/etc/containers/certs.d", "/etc/docker/certs.d"}) {
-    std::string all;
-    std::error_code problem;
-    for (fs::directory_iterator entry(fs::path(folder) / host, problem), end; !problem && entry != end;
-         entry.increment(problem))
-      if (entry->path().extension() == ".crt") all += bytes_of(entry->path()) + "\n";
-    if (!all.empty()) return all;
-  }
-  return "";
 }
 
 std::string http_version() {

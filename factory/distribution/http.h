@@ -56,8 +56,4 @@ std::unique_ptr<Http> open_http(HttpSettings settings);
 // The version of libcurl, "7.88.1"; "" where it is not here.
 std::string http_version();
 
-// The file of a host's own certificate authorities, as containers-certs.d(5) says: *.crt of
-// certs.d/HOST[:PORT] in /etc/containers, then /etc/docker. All of them in PEM, "" without any.
-std::string certificates_of(const std::string& host);
-
 }  // namespace kiln
