@@ -7,24 +7,13 @@
 
 #include "distribution/referrers_index.h"
 #include "distribution/signature.h"
+#include "oci/blob_damage.h"
 
 namespace kiln {
 namespace {
 
-constexpr const char* kSifLayer = "application/vnd.sylabs.sif.layer.v1.sif";
 constexpr const char* kSifConfig = "application/vnd.sylabs.sif.config.v1+json";
 constexpr int kMostTries = 5;  // of a list that others write as well
-
-// The descriptor of a referrer in a list: artifactType, or its configuration's type, and all annotations
-// (distribution-spec, "Pushing Manifests with Subject").
-Descriptor listed_as(const std::string& bytes) {
-  const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, "a referrer").root());
-  Descriptor descriptor{std::string(media_type::kManifest), Digest::of(bytes), bytes.size(),
-                        manifest.annotations};
-  descriptor.artifact_type =
-      manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type;
-  return descriptor;
-}
 
 }  // namespace
 
@@ -33,10 +22,10 @@ std::string referrers_tag(const Digest& subject) { return "sha256-" + subject.he
 std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const std::string& created) {
   Manifest manifest;
   manifest.config = {kSifConfig, Digest::of(kEmptyDocument), kEmptyDocument.size(), {}};
-  Descriptor layer{kSifLayer, sif.blob.digest, sif.blob.size, {}};
+  Descriptor layer{sif.blob.media_type, sif.blob.digest, sif.blob.size, {}};
   layer.annotations["org.opencontainers.image.title"] = "image.sif";
   manifest.layers = {layer};
-  manifest.artifact_type = kSifLayer;
+  manifest.artifact_type = sif.blob.media_type;
   manifest.subject = Descriptor{subject.media_type, subject.digest, subject.size, {}};
   manifest.annotations["org.opencontainers.image.created"] = created;
   return to_json(manifest).dump();
@@ -59,15 +48,28 @@ void Pusher::push_blob(const std::string& repository, const Descriptor& blob) {
              client_.mount_blob(repository, blob.digest, elsewhere->second)) {
     ++count_.mounted;
   } else {
-    if (store_.size_of(blob.digest) != blob.size)
-      throw Error(ExitCode::store, fmt::format("{} is not in the store", blob.digest.text()), kDamageRemedy);
-    client_.put_blob(repository, blob, store_.path(blob.digest));
+    send_blob(repository, blob);
     sent_.push_back(blob);
     ++count_.blobs;
     count_.bytes += blob.size;
   }
   there_[repository].insert(blob.digest);
   somewhere_.emplace(blob.digest, repository);
+}
+
+// The registry finds out what is damaged here: who read it all before would read everything twice.
+void Pusher::send_blob(const std::string& repository, const Descriptor& blob) {
+  auto damaged = [&](const std::string& damage) {
+    throw Error(ExitCode::store, fmt::format("{} {}", blob.digest.text(), damage), kDamageRemedy);
+  };
+  if (std::string damage = seen_damage(store_, blob.digest, blob.size); !damage.empty()) damaged(damage);
+  try {
+    client_.put_blob(repository, blob, store_.path(blob.digest));
+  } catch (const WrongDigest& wrong) {
+    if (std::string damage = read_damage(store_, blob.digest, blob.size); !damage.empty()) damaged(damage);
+    throw Error(ExitCode::network, fmt::format("{}/{}: {}: {}, and it is whole here", client_.address().host,
+                                               repository, blob.digest.text(), wrong.said));
+  }
 }
 
 void Pusher::push_text(const std::string& repository, const std::string& bytes) {
@@ -110,7 +112,7 @@ Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& att
     push_blob(image.repository, manifest.config);
     for (const Descriptor& layer : manifest.layers) push_blob(image.repository, layer);
   }
-  Descriptor descriptor = listed_as(bytes);
+  Descriptor descriptor = referrer_descriptor(bytes);
   const bool by_registry = client_.put_manifest(image.repository, descriptor.digest.text(),
                                                 std::string(media_type::kManifest), bytes);
   listed = listed && by_registry;

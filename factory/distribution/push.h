@@ -49,6 +49,7 @@ class Pusher {
   std::string place_of(const ImageToPush& image) const;  // for messages
   void push_once(const ImageToPush& image, PushedImage& pushed);
   void push_blob(const std::string& repository, const Descriptor& blob);
+  void send_blob(const std::string& repository, const Descriptor& blob);
   void push_text(const std::string& repository, const std::string& bytes);
   Descriptor push_referrer(const ImageToPush& image, const Attachment& attachment, const Descriptor& subject,
                            bool& listed);

@@ -38,8 +38,14 @@ std::string RegistryClient::url(const std::string& repository, const std::string
 
 // --- asking
 
+bool RegistryClient::is_of_registry(const std::string& url) const {
+  return url.starts_with(access_.address.url() + "/");
+}
+
 HttpAnswer RegistryClient::try_once(const Question& question) {
   HttpRequest request = question.request;
+  // Uploads may go to a store elsewhere, whose address holds what lets us in: it is not told who asks.
+  if (!is_of_registry(request.url)) return access_.http.send(request);
   auto known = authorization_.find(question.repository);
   const bool named = known != authorization_.end() && !known->second.empty();
   if (named) request.headers.emplace_back("Authorization", known->second);
@@ -250,6 +256,7 @@ void RegistryClient::send_blob(const std::string& repository, const Digest& dige
     body.url += (body.url.find('?') == std::string::npos ? "?digest=" : "&digest=") + in_query(digest.text());
     return try_once({repository, question.what, body});
   });
+  if (error_code_in(answer) == "DIGEST_INVALID") throw WrongDigest{said_by(answer)};
   if (answer.status != 201 && answer.status != 204) refuse(question, answer);
 }
 
@@ -274,6 +281,9 @@ std::optional<std::vector<std::string>> RegistryClient::tags(const std::string& 
     for (std::string& tag : tags_in(answer.body, next)) found.push_back(std::move(tag));
     next = next_page(answer);
     if (!next.empty()) next = absolute(next);
+    if (!next.empty() && !is_of_registry(next))
+      throw Error(ExitCode::network,
+                  fmt::format("{}: its list of tags goes on at {}", url(repository, ""), next));
   }
   std::sort(found.begin(), found.end());
   return found;

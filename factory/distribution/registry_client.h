@@ -66,6 +66,7 @@ class RegistryClient {
   std::optional<std::uint64_t> blob_size(const std::string& repository, const Digest& digest);
   // Out of another repository of the same registry, without sending it. False: it has to be sent.
   bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
+  // Throws WrongDigest.
   void put_blob(const std::string& repository, const Descriptor& blob, const std::filesystem::path& file);
   void put_blob(const std::string& repository, const std::string& bytes);
 
@@ -86,6 +87,7 @@ class RegistryClient {
   std::string token(const std::string& repository, const Challenge& challenge, const Credentials* who);
   std::string url(const std::string& repository, const std::string& rest) const;
   std::string absolute(const std::string& location) const;
+  bool is_of_registry(const std::string& url) const;
   void send_blob(const std::string& repository, const Digest& digest, HttpRequest body);
 
   RegistryAccess access_;
@@ -94,6 +96,11 @@ class RegistryClient {
 
 // A manifest was refused because a blob or manifest that it names is not there: somebody collected it.
 struct MissingBlob {
+  std::string said;
+};
+
+// What was sent is not what its digest says, for the registry.
+struct WrongDigest {
   std::string said;
 };
 

@@ -23,11 +23,14 @@ Attachment attach(const Document& document, const Descriptor& subject, std::int6
   return attachment;
 }
 
+Descriptor referrer_descriptor(const std::string& manifest) {
+  const Manifest read = manifest_from_json(JsonDocument::parse(manifest, "a referrer").root());
+  return {std::string(media_type::kManifest), Digest::of(manifest), manifest.size(), read.annotations,
+          read.artifact_type.empty() ? read.config.media_type : read.artifact_type};
+}
+
 Descriptor referrer_descriptor(const Attachment& attachment, const BlobStore& store) {
-  std::string bytes = store.read(attachment.referrer);
-  Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, attachment.referrer.text()).root());
-  return {std::string(media_type::kManifest), attachment.referrer, bytes.size(), manifest.annotations,
-          manifest.artifact_type};
+  return referrer_descriptor(store.read(attachment.referrer));
 }
 
 }  // namespace kiln

@@ -29,8 +29,10 @@ struct Document {
 Attachment attach(const Document& document, const Descriptor& subject, std::int64_t created,
                   const BlobStore& store);
 
-// The descriptor of an attachment's artifact manifest as an index.json has it. REQUIRES: there is one. Throws
-// Error(store).
+// The descriptor of an artifact manifest with these bytes as a list of referrers has it: with artifactType,
+// or its configuration's type, and all annotations (distribution-spec, "Pushing Manifests with Subject").
+Descriptor referrer_descriptor(const std::string& manifest);
+// That of an attachment's, as an index.json has it. REQUIRES: there is one. Throws Error(store).
 Descriptor referrer_descriptor(const Attachment& attachment, const BlobStore& store);
 
 }  // namespace kiln

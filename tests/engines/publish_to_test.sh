@@ -150,4 +150,20 @@ copies "$host/signed/hello:$tag"
 # 10. The secret stands nowhere.
 secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
 ! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
+
+# 11. Bits that rotted here are told as what they are, and go nowhere.
+layer=$(find .kiln/store/sha256 -type f -printf '%s %p\n' | sort -n | awk '{ f[NR] = $2 } END { print f[NR - 1] }') # the SIF is larger
+"$KILN_PYTHON" - "$layer" <<'PY'
+import os, sys
+os.chmod(sys.argv[1], 0o644)
+with open(sys.argv[1], "r+b") as blob:
+    blob.seek(os.path.getsize(sys.argv[1]) // 2)
+    byte = blob.read(1)[0]
+    blob.seek(-1, os.SEEK_CUR)
+    blob.write(bytes([byte ^ 1]))
+PY
+expect 8 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$host/damaged"
+holds "$err" "does not have the bytes that were written"
+expect 0 "$KILN" select --dsl ask.json
+holds "$out" "docker://$host/signed/hello:" # the last place that has it whole
 echo "publish --to: $by_tag is what skopeo pulls and Apptainer runs"

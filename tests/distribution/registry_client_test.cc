@@ -1,0 +1,138 @@
+// The client against answers by hand: what is asked, and who is told who asks.
+#include "distribution/registry_client.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "distribution/base64.h"
+#include "support/fake_effects.h"
+
+namespace kiln {
+namespace {
+
+class FakeHttp final : public Http {
+ public:
+  HttpAnswer send(const HttpRequest& request) override {
+    requests.push_back(request);
+    if (answers.empty()) return {500, {}, ""};
+    HttpAnswer answer = answers.front();
+    answers.pop_front();
+    return answer;
+  }
+  // The header of a request; "" without it.
+  std::string sent(std::size_t request, const std::string& name) const {
+    for (const auto& [header, value] : requests.at(request).headers)
+      if (header == name) return value;
+    return "";
+  }
+
+  std::deque<HttpAnswer> answers;
+  std::vector<HttpRequest> requests;
+};
+
+class RegistryClientTest : public ::testing::Test {
+ protected:
+  RegistryClient client_of(const std::string& address) {
+    return RegistryClient({RegistryAddress::parse(address), http,
+                           [](const std::string&) {
+                             return Credentials{"me", "secret", "", "a file"};
+                           },
+                           clock, 2,
+                           [this](std::chrono::milliseconds time) { waited.push_back(time.count()); }});
+  }
+  void answer(int status, std::multimap<std::string, std::string> headers = {},
+              const std::string& body = "") {
+    http.answers.push_back({status, std::move(headers), body});
+  }
+  void refuse() { answer(401, {{"www-authenticate", "Basic realm=\"r\""}}); }
+
+  FakeHttp http;
+  testing::FakeClock clock;
+  std::vector<std::int64_t> waited;  // milliseconds
+  const std::string basic = "Basic " + base64_of("me:secret");
+};
+
+TEST_F(RegistryClientTest, SaysWhoAsksOnceItIsAsked) {
+  refuse();
+  answer(200, {{"content-length", "7"}});
+  answer(200, {{"content-length", "8"}});
+  RegistryClient client = client_of("h/ai");
+  EXPECT_EQ(client.blob_size("ai/a", Digest::of("x")), 7u);
+  EXPECT_EQ(client.blob_size("ai/a", Digest::of("y")), 8u);
+  EXPECT_EQ(http.sent(0, "Authorization"), "");
+  EXPECT_EQ(http.sent(1, "Authorization"), basic);
+  EXPECT_EQ(http.sent(2, "Authorization"), basic);
+}
+
+TEST_F(RegistryClientTest, TellsNoOtherHostWhoAsks) {
+  for (const char* elsewhere : {"https://storage.site/up?x=1", "http://h/up", "https://h.evil/up",
+                                "https://h:444/up", "https://h@evil/up"}) {
+    http.requests.clear();
+    refuse();
+    answer(202, {{"location", "/first"}});
+    answer(201);
+    answer(202, {{"location", elsewhere}});
+    answer(201);
+    RegistryClient client = client_of("https://h");
+    client.put_blob("a", "one");
+    client.put_blob("a", "two");
+    ASSERT_EQ(http.requests.size(), 5u);
+    EXPECT_EQ(http.sent(2, "Authorization"), basic);
+    EXPECT_EQ(http.requests[2].url, "https://h/first?digest=sha256%3A" + Digest::of("one").hex());
+    EXPECT_EQ(http.sent(4, "Authorization"), "") << http.requests[4].url;
+  }
+}
+
+TEST_F(RegistryClientTest, LogsInAtNoOtherHost) {
+  answer(202, {{"location", "https://storage.site/up"}});
+  refuse();
+  RegistryClient client = client_of("https://h");
+  EXPECT_THROW(client.put_blob("a", "one"), Error);
+  for (std::size_t i = 0; i < http.requests.size(); ++i) EXPECT_EQ(http.sent(i, "Authorization"), "");
+}
+
+TEST_F(RegistryClientTest, ListsGoNoFurtherThanTheRegistry) {
+  answer(200, {{"link", "<https://evil/v2/a/tags/list?last=x>; rel=\"next\""}}, R"({"tags":["x"]})");
+  answer(200, {}, R"({"tags":["y"]})");
+  RegistryClient client = client_of("https://h");
+  EXPECT_THROW(client.tags("a"), Error);
+  EXPECT_EQ(http.requests.size(), 1u);
+}
+
+TEST_F(RegistryClientTest, AsksForATokenOfTheRepository) {
+  answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
+  answer(200, {}, R"({"token":"t"})");
+  answer(404);
+  RegistryClient client = client_of("https://h");
+  EXPECT_EQ(client.resolve("ai/a", "1"), std::nullopt);
+  EXPECT_EQ(http.requests[1].url, "https://auth/token?service=s&scope=repository%3Aai%2Fa%3Apull%2Cpush");
+  EXPECT_EQ(http.sent(1, "Authorization"), basic);
+  EXPECT_EQ(http.sent(2, "Authorization"), "Bearer t");
+}
+
+TEST_F(RegistryClientTest, GivesNoPasswordToATokenServerWithoutTls) {
+  answer(401, {{"www-authenticate", "Bearer realm=\"http://auth/token\",service=\"s\""}});
+  RegistryClient client = client_of("https://h");
+  EXPECT_THROW(client.resolve("a", "1"), Error);
+  EXPECT_EQ(http.requests.size(), 1u);
+}
+
+TEST_F(RegistryClientTest, TriesAgainWhatPasses) {
+  answer(503);
+  answer(429, {{"retry-after", "7"}});
+  answer(200, {{"content-length", "1"}});
+  EXPECT_EQ(client_of("h").blob_size("a", Digest::of("x")), 1u);
+  ASSERT_EQ(waited.size(), 2u);
+  EXPECT_GE(waited[0], 500);
+  EXPECT_LE(waited[0], 1000);
+  EXPECT_EQ(waited[1], 7000);
+}
+
+TEST_F(RegistryClientTest, KnowsAnotherManifestByItsBytes) {
+  answer(200, {{"content-type", "t"}, {"docker-content-digest", Digest::of("right").text()}}, "wrong");
+  EXPECT_THROW(client_of("h").manifest("a", Digest::of("right").text()), Error);
+}
+
+}  // namespace
+}  // namespace kiln
