@@ -4,15 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/collect_state.h"
 #include "cli/gc_text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/state_lock.h"
 #include "cli/usage.h"
-#include "image/collect/collect.h"
 #include "image/collect/empty_state.h"
-#include "image/collect/engine_storage.h"
-#include "image/state/sweep.h"
 
 namespace kiln {
 namespace {
@@ -50,87 +48,20 @@ void need_state(const StatePaths& state, const Invocation& invocation) {
   need_state_folder(state, invocation.files);
 }
 
-// Who has no engine here leaves its store to who has.
-bool has_engine(const Invocation& invocation) {
-  return invocation.runner.find_program("buildah").has_value();
-}
-
-// Files of an engine belong to users that only a namespace of ours has.
-void need_rights(const StatePaths& state, const Invocation& invocation) {
-  if (invocation.files.is_directory(state.engine())) invocation.need_root_or_namespace();
-}
-
-std::optional<Index> open_index(bool remove, const Invocation& invocation) {
-  if (!invocation.has_index()) return std::nullopt;
-  return invocation.index(remove ? Index::Mode::write : Index::Mode::read);
-}
-
-Survey look(const GcRequest& request, const Index* index, Invocation& invocation) {
-  const StatePaths state = invocation.state();
-  Survey found = survey({state, invocation.files, retention_of(request, invocation.site()),
-                         invocation.clock.unix_seconds(), index});
-  if (!has_engine(invocation) && invocation.files.is_directory(state.engine())) {
-    found.notes.emplace_back("buildah is not installed here: the engine's store stays as it is");
-    return found;
-  }
-  const EngineGarbage engine = engine_garbage(state, found.steps, invocation.files);
-  found.garbage.insert(found.garbage.end(), engine.garbage.begin(), engine.garbage.end());
-  if (engine.in_use) found.notes.emplace_back("the engine's store is in use, and stays as it is");
-  return found;
-}
-
-void run_dry(const GcRequest& request, Invocation& invocation) {
-  const std::optional<Index> index = open_index(false, invocation);
-  const Survey found = look(request, index ? &*index : nullptr, invocation);
-  for (const std::string& note : found.notes) invocation.note(note);
-  print_garbage(found, request.output, false);
-}
-
-void collect_engine_store(const Survey& found, Invocation& invocation) {
-  if (has_engine(invocation))
-    collect_engine(invocation.state(), found.steps, invocation.runner, invocation.files,
-                   invocation.child_environment());
-}
-
-// So full that the index may have no room to be written.
-bool is_nearly_full(const StatePaths& state) {
-  constexpr std::uintmax_t kRoom = 256u << 20;
-  std::error_code unknown;
-  const fs::space_info space = fs::space(state.root(), unknown);
-  return !unknown && space.available < kRoom;
-}
-
-// What goes without a word being written.
-void clear_caches(const GcRequest& request, Invocation& invocation) {
-  const std::optional<Index> index = open_index(false, invocation);
-  const Survey found = look(request, index ? &*index : nullptr, invocation);
-  collect_engine_store(found, invocation);
-  make_room(found, invocation.state(), invocation.files);
-}
-
 void run_gc(const GcRequest& request, Invocation& invocation) {
-  const StatePaths state = invocation.state();
-  need_state(state, invocation);
-  retention_of(request, invocation.site());  // what is wrong with it is said before anybody waits
-  if (!request.remove) return run_dry(request, invocation);
-  if (has_engine(invocation)) need_rights(state, invocation);
+  need_state(invocation.state(), invocation);
+  const Retention retention = retention_of(request, invocation.site());  // wrong: said before anybody waits
+  if (!request.remove) return print_garbage(look_for_garbage(retention, invocation), request.output, false);
+  need_rights_to_collect(invocation);
   const StateLock lock = lock_state(invocation, "kiln gc");
-  need_no_steps(state, invocation.files);
-  sweep_state(state, invocation.files);
-  if (is_nearly_full(state)) clear_caches(request, invocation);
-  std::optional<Index> index = open_index(true, invocation);
-  const Survey found = look(request, index ? &*index : nullptr, invocation);
-  for (const std::string& note : found.notes) invocation.note(note);
-  collect_engine_store(found, invocation);
-  collect(found, state, index ? &*index : nullptr, invocation.files);
-  print_garbage(found, request.output, true);
+  print_garbage(collect_garbage(retention, invocation), request.output, true);
 }
 
 void run_all(const GcRequest& request, Invocation& invocation) {
   const StatePaths state = invocation.state();
   need_state(state, invocation);
   if (!request.remove) return print_contents(state_contents(state, invocation.files), request.output, false);
-  need_rights(state, invocation);
+  if (invocation.files.is_directory(state.engine())) invocation.need_root_or_namespace();
   const StateLock lock = lock_state(invocation, "kiln gc --all");
   const StateContents contents = state_contents(state, invocation.files);
   empty_state(contents, state, invocation.runner, invocation.files, invocation.child_environment());

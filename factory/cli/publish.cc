@@ -7,7 +7,7 @@
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
-#include "cli/publish_to.h"
+#include "cli/publish_images.h"
 #include "cli/state_lock.h"
 
 namespace kiln {
@@ -86,21 +86,19 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   const StateLock lock = lock_state(invocation, "kiln publish of " + plan.name());
   const LackingImages lacking = find_lacking(options, plan, state, invocation);
   if (options.prune && !options.yes) refuse_many(lacking, plan);
-  PublishOptions publish{chosen.broken, {}};
-  if (options.prune) publish.pruned = lacking.names;
-  std::optional<PublishTarget> target;
-  if (!options.to.empty()) {
-    target.emplace(options.to, options.key, options.passphrase_file, invocation);
-    publish.place = [&target](ImageRecord& image) { target->push(image); };
-  }
-  Published done = publish_built(plan, chosen.images, state, invocation.files, invocation.clock, publish);
+  PublishRun run{options.to, options.key, options.passphrase_file, options.take_tags, {}};
+  if (options.prune) run.pruned = lacking.names;
+  const PublishedImages images = publish_images(plan, chosen, run, invocation);
+  const Published& done = images.snapshot;
   if (done.is_new)
     say("snapshot {}: {} published, {} not built{}\n", done.snapshot, done.images, done.not_built,
         done.failing == 0 ? "" : fmt::format(", {} failing a test", done.failing));
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);
-  if (target) target->finish(invocation.index(Index::Mode::read), options.take_tags);
+  if (!images.pushed.empty()) say("{}\n", images.pushed);
+  for (const std::string& tag : images.left) say("left {}\n", tag);
+  refuse_left(images.left);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/print.h"
 
 namespace kiln {
 namespace {
@@ -48,20 +47,14 @@ PublishTarget::PublishTarget(const std::string& to, const std::string& key,
       publisher_(client_, store_, pushed_, key_ ? &*key_ : nullptr,
                  [&invocation](const std::string& text) { invocation.note(text); }) {}
 
-void PublishTarget::finish(const Index& index, bool take) {
-  publisher_.move_tags(index.entries(), take);
-  const PushReport& report = publisher_.report();
+void PublishTarget::move_tags(const Index& index, bool take) { publisher_.move_tags(index.entries(), take); }
+
+std::string PublishTarget::text() const {
   const PushCount& count = publisher_.count();
-  say("{}: {} pushed ({}, {:.1f} MB), {} unchanged, {} moved\n", client_.address().text(),
-      counted(report.pushed, "image"), counted(count.blobs, "blob"), static_cast<double>(count.bytes) / 1e6,
-      report.unchanged, counted(report.moved, "tag"));
-  if (report.foreign.empty()) return;
-  for (const std::string& tag : report.foreign) say("left {}\n", tag);
-  throw Error(ExitCode::locked,
-              fmt::format("{} moved by somebody else, and left as {}",
-                          report.foreign.size() == 1 ? "a tag was" : "tags were",
-                          report.foreign.size() == 1 ? "it is" : "they are"),
-              "--take-tags moves them to the images of the index");
+  return fmt::format("{}: {} pushed ({}, {:.1f} MB), {} unchanged, {} moved", client_.address().text(),
+                     counted(report().pushed, "image"), counted(count.blobs, "blob"),
+                     static_cast<double>(count.bytes) / 1e6, report().unchanged,
+                     counted(report().moved, "tag"));
 }
 
 }  // namespace kiln

@@ -24,9 +24,12 @@ class PublishTarget {
                 Invocation& invocation);
 
   void push(ImageRecord& image) { publisher_.push(image); }
-  // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. Prints
-  // what was done, and throws Error(locked) when a tag is left.
-  void finish(const Index& index, bool take);
+  // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. The
+  // others are in the report.
+  void move_tags(const Index& index, bool take);
+
+  const PushReport& report() const { return publisher_.report(); }
+  std::string text() const;  // "registry.site/ai: 3 images pushed (21 blobs, 812.4 MB), 31 unchanged, …"
 
  private:
   std::optional<SigningKey> key_;

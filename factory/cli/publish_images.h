@@ -1,0 +1,34 @@
+// The publication of images of a plan: what `kiln publish` does under its lock.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/invocation.h"
+#include "image/build/publish.h"
+#include "plan/cell_patterns.h"
+
+namespace kiln {
+
+struct PublishRun {
+  std::string to;                     // a registry, as --to has it; "" = the index alone
+  std::string key, passphrase_file;   // that sign there; "" = nobody does
+  bool take_tags = false;             // also those that somebody else has moved
+  std::vector<std::string> pruned{};  // names to take out, of lacking_images()
+};
+
+struct PublishedImages {
+  Published snapshot;
+  std::string pushed;             // in words; "" = nowhere
+  std::vector<std::string> left;  // tags that somebody else has moved, and what they name
+};
+
+// Pushes, writes the snapshot and moves tags. Throws as publish_built() and PublishTarget do: then nothing,
+// or the snapshot without all of its tags, is published. REQUIRES: the state's lock is held.
+PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen, const PublishRun& run,
+                               Invocation& invocation);
+
+// Throws Error(locked) when tags were left.
+void refuse_left(const std::vector<std::string>& left);
+
+}  // namespace kiln
