@@ -106,6 +106,46 @@ void read_retention(const JsonNode& node, Retention& retention) {
     for (const JsonNode& one : keep->items()) retention.keep.push_back(read_kept(one));
 }
 
+// A secret is looked for when a step needs it: whoever only plans may have no right to see it.
+SecretPlace read_secret_place(const JsonNode& node) {
+  if (node.is_object()) {
+    node.allow_only(keys_of("site/secret"));
+    const JsonNode variable = node.at("environment");
+    if (!is_variable_name(variable.string()))
+      variable.fail(fmt::format("'{}' is not a variable's name", variable.string()),
+                    "letters, digits and _, and no digit first");
+    return {"", variable.string()};
+  }
+  const std::string file = node.line_of_text();
+  if (!file.starts_with('/'))
+    node.fail(fmt::format("expected an absolute path, found '{}'", file),
+              "or {\"environment\": \"NAME\"} for a secret in a variable");
+  return {file, ""};
+}
+
+GateRule read_gate(const JsonNode& node) {
+  node.allow_only(keys_of("site/gate"));
+  GateRule gate{read_text(node.at("name")), {}};
+  for (const JsonNode& pattern : read_at_least_one(node.at("cells"), "a pattern"))
+    gate.cells.push_back(read_text(pattern));
+  return gate;
+}
+
+void read_night(const JsonNode& node, NightSettings& night) {
+  node.allow_only(keys_of("site/nightly"));
+  if (auto every = node.find("every")) night.every = read_duration(*every);
+  if (auto lease = node.find("lease")) {
+    night.lease = read_duration(*lease);
+    if (night.lease < std::chrono::seconds(5)) lease->fail("a lease of less than 5 s cannot be kept");
+  }
+  if (auto keep = node.find("keep")) night.keep = static_cast<int>(keep->integer(2, 10'000));
+  if (auto gate = node.find("gate"))
+    for (const JsonNode& job : gate->items()) night.gate.push_back(read_gate(job));
+  if (auto webhook = node.find("webhook")) night.webhook = read_secret_place(*webhook);
+  if (auto command = node.find("command"))
+    for (const JsonNode& word : command->items()) night.command.push_back(read_text(word));
+}
+
 // True with "sif". The OCI image is what all else is made from, so it cannot be left out.
 bool read_formats(const JsonNode& node) {
   bool oci = false;
@@ -145,23 +185,6 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   if (!files.exists(path)) node.fail(fmt::format("there is no file '{}' on this machine", path));
   if (files.is_directory(path)) node.fail(fmt::format("expected a file, '{}' is a folder", path));
   return path;
-}
-
-// A secret is looked for when a step needs it: whoever only plans may have no right to see it.
-SecretPlace read_secret_place(const JsonNode& node) {
-  if (node.is_object()) {
-    node.allow_only(keys_of("site/secret"));
-    const JsonNode variable = node.at("environment");
-    if (!is_variable_name(variable.string()))
-      variable.fail(fmt::format("'{}' is not a variable's name", variable.string()),
-                    "letters, digits and _, and no digit first");
-    return {"", variable.string()};
-  }
-  const std::string file = node.line_of_text();
-  if (!file.starts_with('/'))
-    node.fail(fmt::format("expected an absolute path, found '{}'", file),
-              "or {\"environment\": \"NAME\"} for a secret in a variable");
-  return {file, ""};
 }
 
 std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
@@ -221,6 +244,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
   if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
+  if (auto night = root.find("nightly")) read_night(*night, site.night);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }

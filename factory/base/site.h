@@ -40,6 +40,22 @@ struct Retention {
   std::vector<std::string> keep;
 };
 
+// Jobs that have to be green before a night publishes.
+struct GateRule {
+  std::string name;
+  std::vector<std::string> cells;  // patterns, as commands take them
+};
+
+// What `kiln nightly` goes by.
+struct NightSettings {
+  std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: nobody knows
+  std::chrono::seconds lease{std::chrono::minutes(10)};  // a night that is silent for longer is dead
+  int keep = 100;                                        // reports
+  std::vector<GateRule> gate;
+  std::optional<SecretPlace> webhook;  // where a URL is, which is posted to on a change of state
+  std::vector<std::string> command;    // is run then, with the notice on its standard input
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -62,6 +78,7 @@ struct Site {
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   Retention retention;                               // "gc"
+  NightSettings night;                               // "nightly"
   std::string file;                                  // "" = built-in defaults
 
   const CommandLimits& limits_of(const std::string& component) const;

@@ -136,6 +136,7 @@ CLI::App* add_shell(CLI::App& app, Invocation& invocation);
 CLI::App* add_publish(CLI::App& app, Invocation& invocation);
 CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_host(CLI::App& app, Invocation& invocation);
+CLI::App* add_nightly(CLI::App& app, Invocation& invocation);
 CLI::App* add_gc(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);

@@ -130,6 +130,7 @@ void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageO
     outcome.reason = std::move(reason);
     outcome.log = failure.log;
     outcome.cause = failure.exit_code;
+    outcome.failure = failure.failure;
   };
   auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
     for (StepTable::Number step : steps) {
@@ -139,6 +140,7 @@ void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageO
       if (!failure) continue;
       const std::string& title = setup.plan.steps().pattern(step).title;
       failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
+      outcome.step = key;
       return true;
     }
     return false;

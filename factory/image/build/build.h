@@ -23,10 +23,11 @@ struct ImageOutcome {
   std::string name;  // repository:tag
   std::string key;
   Outcome outcome = Outcome::not_reached;
-  std::string reason;  // failed: the step and its end; skipped: what it is for
-  fs::path log;        // failed only
-  ExitCode cause =
-      ExitCode::images_failed;  // failed only: what ended the step (network, store, tool_missing, …)
+  std::string reason;                          // failed: the step and its end; skipped: what it is for
+  fs::path log;                                // failed only, as what follows
+  ExitCode cause = ExitCode::images_failed;    // what ended the step (network, store, tool_missing, …)
+  FailureClass failure = FailureClass::build;  // who must act
+  std::string step = {};                       // its key; "" = the image was not packaged
 };
 
 struct BuildReport {

@@ -24,6 +24,8 @@ constexpr Part kParts[] = {
     {"demand.jsonl", "what was asked for"},
     {"pushed.jsonl", "what lies in registries"},
     {"history.jsonl", "what steps took"},
+    {"nights", "reports of nights"},
+    {"nights.lease", "reports of nights"},
     {"sif", "SIF files' names"},
     {"sif.snapshots", "SIF files' names"},
     {"built", "packaged images"},

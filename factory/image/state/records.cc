@@ -40,6 +40,7 @@ FailureClass failure_from(const JsonNode& node) {
 }  // namespace
 
 std::string_view name_of(FailureClass failure) { return kFailures.of(failure); }
+std::optional<FailureClass> failure_class_named(std::string_view name) { return kFailures.find(name); }
 
 Json to_json(const StepRecord& record) {
   Json json{{"key", record.key}, {"layers", Json::array()}, {"seconds", record.seconds}};

@@ -1,7 +1,9 @@
 // What the build leaves on disk: one small JSON file for each thing done, named by its key.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/effects.h"
@@ -25,6 +27,7 @@ struct TestRecord {
 
 enum class FailureClass { input, build, infrastructure, policy };  // who must act
 std::string_view name_of(FailureClass failure);
+std::optional<FailureClass> failure_class_named(std::string_view name);  // nullopt: it is none
 
 struct FailureRecord {
   std::string key;

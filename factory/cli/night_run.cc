@@ -1,0 +1,256 @@
+#include "cli/night_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/text.h"
+#include "base/unique_name.h"
+#include "cli/build_images.h"
+#include "cli/collect_state.h"
+#include "cli/disk_room.h"
+#include "cli/night_tell.h"
+#include "cli/publish_images.h"
+#include "cli/state_lock.h"
+#include "image/state/standing.h"
+#include "night/causes.h"
+#include "night/gate.h"
+#include "night/lease.h"
+#include "night/night_files.h"
+#include "night/night_html.h"
+#include "night/night_images.h"
+#include "night/night_junit.h"
+#include "night/trends.h"
+#include "oci/registry_call.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostNights = 60;  // that a report looks back on
+
+class Night {
+ public:
+  Night(const NightRequest& request, const std::string& matrix, const Lease& lease, Invocation& invocation)
+      : request_(request),
+        lease_(lease),
+        invocation_(invocation),
+        site_(invocation.site()),
+        state_(invocation.state()),
+        folder_(state_, matrix, invocation.files) {
+    report_.matrix = matrix;
+    report_.host = host_name();
+  }
+
+  NightReport run() {
+    begin();
+    attempt("", [this] {
+      const Catalogue catalogue = invocation_.load(request_.matrix);
+      const std::vector<GateCells> gates = find_gates(site_.night.gate, catalogue.plan);
+      build(catalogue);
+      report_.gate = look_at_gates(gates, report_.images);
+      look_at_images();
+      if (report_.state == NightState::green || report_.state == NightState::red) publish(catalogue.plan);
+    });
+    if (request_.collect && report_.state != NightState::interrupted)
+      attempt("collecting garbage", [this] { collect(); });
+    finish();
+    return std::move(report_);
+  }
+
+ private:
+  // A step of the night: when it ends with an error the report says so, and the night goes on.
+  void attempt(const std::string& doing, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (Error& error) {
+      if (!doing.empty()) error.while_doing(doing);
+      const std::string text = error.format("");
+      invocation_.note(text);
+      report_.remarks.push_back(without_controls(text));
+      if (report_.exit_code == 0 || error.code() == ExitCode::interrupted)
+        report_.exit_code = static_cast<int>(error.code());
+      report_.state = error.code() == ExitCode::interrupted ? NightState::interrupted
+                      : report_.state == NightState::green  ? NightState::red
+                                                            : report_.state;
+    }
+  }
+
+  void begin() {
+    report_.started = invocation_.clock.unix_seconds();
+    std::vector<std::string> damaged;
+    before_ = folder_.reports(kMostNights, &damaged);
+    for (const std::string& one : damaged) report_.remarks.push_back("a report that cannot be read: " + one);
+    std::int64_t last = before_.empty() ? 0 : before_.back().started;
+    if (const auto killed = folder_.begun()) {
+      report_.remarks.push_back(
+          fmt::format("night {} of {} ended without a report ({} is gone): this one goes on", killed->number,
+                      rfc3339(killed->started), killed->by));
+      last = std::max(last, killed->started);
+    }
+    remark_missed_nights(last);
+    if (!before_.empty())
+      report_.last_green =
+          before_.back().state == NightState::green ? before_.back().ended : before_.back().last_green;
+    report_.number = folder_.begin(report_.started, this_process(invocation_.clock)).number;
+  }
+
+  void remark_missed_nights(std::int64_t last) {
+    const std::int64_t every = site_.night.every.count();
+    if (every == 0 || last == 0 || report_.started - last < every + every / 2) return;
+    const std::int64_t missed = (report_.started - last + every / 2) / every - 1;
+    report_.remarks.push_back(fmt::format("{} did not run: the last one began at {}",
+                                          counted(static_cast<std::size_t>(missed), "night"), rfc3339(last)));
+  }
+
+  void build(const Catalogue& catalogue) {
+    const BuildPlan& plan = catalogue.plan;
+    std::optional<Index> index;
+    if (invocation_.has_index()) index.emplace(invocation_.index(Index::Mode::read));
+    NightView view{plan,
+                   state_,
+                   invocation_.files,
+                   index ? &*index : nullptr,
+                   before_.empty() ? nullptr : &before_.back(),
+                   report_.number,
+                   report_.started};
+    StateNames names(state_, invocation_.files);
+    const StateView standing(plan, site_, state_, invocation_.files, names);
+    for (std::uint32_t number : all_images(plan)) {
+      const ResolvedImage image = plan.image(number);
+      if (Standing one = standing.standing(image); one.state != CellState::built)
+        view.why.emplace(image.id(), std::move(one.why));
+    }
+    BuildReport built;
+    attempt("", [&] {
+      if (!view.why.empty()) look_for_room(plan, all_images(plan), standing, site_, invocation_);
+      built = build_images(catalogue, all_images(plan), {request_.jobs, false}, site_, invocation_);
+    });
+    if (!built.stopped.empty()) report_.remarks.push_back(built.stopped);
+    if (built.interrupted) report_.state = NightState::interrupted;
+    report_.images = night_images(view, built);
+  }
+
+  // How the night stands, now that its images are known.
+  void look_at_images() {
+    if (report_.state == NightState::interrupted) return;
+    const bool all_good =
+        std::all_of(report_.images.begin(), report_.images.end(), [](const NightImage& image) {
+          return is_good(image.verdict) || image.verdict == Verdict::no_machine;
+        });
+    if (!all_good) report_.state = NightState::red;
+    if (!is_open(report_.gate)) report_.state = NightState::held;
+  }
+
+  void publish(const BuildPlan& plan) {
+    const bool any = std::any_of(report_.images.begin(), report_.images.end(),
+                                 [](const NightImage& image) { return is_good(image.verdict); });
+    if (!any) return;
+    lease_.need();
+    attempt("publishing", [&] {
+      ChosenCells all;
+      all.images = all_images(plan);
+      all.broken.resize(plan.broken());
+      std::iota(all.broken.begin(), all.broken.end(), 0u);
+      const PublishRun run{request_.registry, request_.key, request_.passphrase_file};
+      const PublishedImages done = publish_images(plan, all, run, invocation_);
+      report_.is_new_snapshot = done.snapshot.is_new;
+      report_.registry = done.pushed;
+      for (const std::string& tag : done.left) report_.remarks.push_back("a tag that is left: " + tag);
+      refuse_left(done.left);
+    });
+  }
+
+  void collect() {
+    lease_.need();
+    const Survey gone = collect_garbage(site_.retention, invocation_);
+    std::uint64_t bytes = 0;
+    for (const Garbage& one : gone.garbage) bytes += one.bytes;
+    if (!gone.garbage.empty())
+      report_.collected = fmt::format("{} collected, {:.1f} MB", counted(gone.garbage.size(), "thing"),
+                                      static_cast<double>(bytes) / 1e6);
+  }
+
+  void compare() {
+    if (invocation_.has_index()) report_.snapshot = invocation_.index(Index::Mode::read).current();
+    report_.failures = group_failures(report_.images);
+    if (!before_.empty())
+      for (const NightImage& image : before_.back().images)
+        if (report_.find(image.cell) == nullptr) report_.gone.push_back(image.name);
+    std::vector<NightReport> nights = before_;
+    nights.push_back(report_);
+    report_.trends = find_trends(nights);
+  }
+
+  void finish() {
+    attempt("comparing with the nights before", [this] { compare(); });
+    report_.ended = invocation_.clock.unix_seconds();
+    if (report_.state == NightState::green) report_.last_green = report_.ended;
+    if (report_.state == NightState::interrupted)
+      report_.exit_code = static_cast<int>(ExitCode::interrupted);
+    else if (report_.state != NightState::green && report_.exit_code == 0)
+      report_.exit_code = static_cast<int>(ExitCode::images_failed);
+    const std::string html = night_html(report_, before_);
+    const std::string junit = night_junit(report_);
+    lease_.need();
+    folder_.write(report_, html, junit);
+    if (!request_.report.empty()) copy_report();
+    folder_.keep_only(site_.night.keep);
+    tell_of_night(report_, folder_, site_.night, invocation_);
+  }
+
+  void copy_report() {
+    for (const char* name : {"report.html", "junit.xml", "night.json"})
+      invocation_.files.write_output(
+          fs::path(request_.report) / name,
+          invocation_.files.read(folder_.night(report_.number) / name).value_or(""));
+  }
+
+  const NightRequest& request_;
+  const Lease& lease_;
+  Invocation& invocation_;
+  const Site site_;
+  const StatePaths state_;
+  NightFolder folder_;
+  std::vector<NightReport> before_;
+  NightReport report_;
+};
+
+Lease take_lease(const StatePaths& state, const std::string& purpose, const Site& site,
+                 Invocation& invocation) {
+  const std::string holder = fmt::format("{} by {}", purpose, this_process(invocation.clock));
+  bool told = false;
+  while (true) {
+    if (auto lease = Lease::take(state.nights_lease(), holder, site.night.lease)) return std::move(*lease);
+    const auto other = Lease::holder(state.nights_lease());
+    if (!other) continue;  // it has ended meanwhile
+    const std::string text =
+        fmt::format("{} (last sign of life {} s ago)", other->holder, other->silence.count());
+    if (!invocation.options.wait)
+      throw Error(
+          ExitCode::locked, fmt::format("another night holds {}: {}", state.root().string(), text),
+          fmt::format("wait for it with --wait; one that is killed on another machine is dead after {} s",
+                      site.night.lease.count()));
+    if (!told) invocation.note("waiting for " + text);
+    told = true;
+    wait_unless_interrupted(std::chrono::seconds(1));
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted while waiting for " + text);
+  }
+}
+
+}  // namespace
+
+NightReport run_night(const NightRequest& request, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  invocation.need_file(request.matrix);
+  // Its name is needed before it is planned: a matrix that cannot be planned has a report, too.
+  const std::string matrix = read_matrix(invocation.files, request.matrix).name;
+  const std::string purpose = "kiln nightly of " + matrix;
+  invocation.files.make_directories(state.root());
+  const Lease lease = take_lease(state, purpose, invocation.site(), invocation);
+  const StateLock lock = lock_state(invocation, purpose);
+  return Night(request, matrix, lease, invocation).run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,90 @@
+// kiln nightly: everything that a night does, in one command, and how the last nights went.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/build_images.h"
+#include "cli/invocation.h"
+#include "cli/night_run.h"
+#include "cli/nightly_status.h"
+#include "cli/print.h"
+#include "cli/state_lock.h"
+#include "cli/usage.h"
+#include "night/night_text.h"
+
+namespace kiln {
+namespace {
+
+struct NightlyOptions {
+  NightRequest request;
+  bool no_update = false;
+  bool no_gc = false;
+  bool status = false;
+  std::string format = "table";
+};
+
+void run_nightly(NightlyOptions& options, Invocation& invocation) {
+  options.request.update = !options.no_update;
+  options.request.collect = !options.no_gc;
+  invocation.need_root_or_namespace();
+  const NightReport report = run_night(options.request, invocation);
+  if (options.format == "json")
+    print_json(to_json(report));
+  else
+    print_text(night_text(report));
+  invocation.exit_code = static_cast<ExitCode>(report.exit_code);
+}
+
+void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocation) {
+  command.add_option("-f,--file", options.request.matrix, "matrix file")->required()->type_name("FILE");
+  command
+      .add_option("-j,--jobs", options.request.jobs,
+                  "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
+      ->check(CLI::Range(1, kMostJobs));
+  command
+      .add_option("--report", options.request.report, "also write report.html, junit.xml and night.json here")
+      ->type_name("DIR");
+  command.add_option("--to", options.request.registry, "push to this registry, as kiln publish --to")
+      ->type_name("REGISTRY");
+  CLI::Option* key =
+      command.add_option("--sign-key", options.request.key, "with --to: sign the images with this key");
+  key->type_name("FILE");
+  command
+      .add_option("--sign-passphrase-file", options.request.passphrase_file, "its first line opens the key")
+      ->type_name("FILE")
+      ->needs(key);
+  command.add_flag("--no-update", options.no_update, "leave the lockfile as it is");
+  command.add_flag("--no-gc", options.no_gc, "collect no garbage");
+  command.add_flag(
+      "--status", options.status,
+      "run nothing: how the last nights went; exit code 1 when the last was not green or is overdue");
+  command.add_option("--format", options.format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  add_wait_option(command, invocation.options);
+}
+
+}  // namespace
+
+CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<NightlyOptions>();
+  CLI::App* command = app.add_subcommand(
+      "nightly", "Update the lockfile, build, test, publish and collect, unattended, and report");
+  add_options(*command, *options, invocation);
+  command->footer(
+      "kiln nightly -f matrix/demo.json\n"
+      "kiln nightly -f matrix/demo.json --report public --to registry.site:5000/ai\n"
+      "kiln nightly -f matrix/demo.json --status");
+  command->callback([options, command, &invocation] {
+    for (const char* option : {"--jobs", "--report", "--to", "--no-update", "--no-gc", "--wait"})
+      refuse_together(*command, "--status", option, "nothing is run");
+    if (options->request.registry.empty() && !options->request.key.empty())
+      throw Error(ExitCode::usage, "--sign-key goes with --to", "signatures lie in a registry");
+    if (options->status) return print_night_status(options->request.matrix, options->format, invocation);
+    run_nightly(*options, invocation);
+  });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,76 @@
+#include "cli/nightly_status.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/print.h"
+#include "cli/table.h"
+#include "night/lease.h"
+#include "night/night_files.h"
+#include "night/night_text.h"
+#include "recipe/matrix.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kNights = 14;
+
+// "" while everything is as it should be.
+std::string trouble_of(const std::vector<NightReport>& nights, std::int64_t now,
+                       const NightSettings& settings) {
+  if (nights.empty()) return "no night has ended yet";
+  const NightReport& last = nights.back();
+  const std::int64_t every = settings.every.count();
+  if (every > 0 && now - last.started > every + every / 2)
+    return fmt::format("overdue: the last night began at {}", rfc3339(last.started));
+  return last.state == NightState::green ? "" : fmt::format("the last night was {}", name_of(last.state));
+}
+
+Json status_json(const std::vector<NightReport>& nights, const std::string& runs,
+                 const std::string& trouble) {
+  Json json{{"trouble", trouble}, {"runs", runs}, {"nights", Json::array()}};
+  for (const NightReport& night : nights)
+    json["nights"].push_back({{"number", night.number},
+                              {"state", name_of(night.state)},
+                              {"started", rfc3339(night.started)},
+                              {"ended", rfc3339(night.ended)},
+                              {"snapshot", night.snapshot},
+                              {"headline", night_headline(night)}});
+  return json;
+}
+
+void print_table(const std::vector<NightReport>& nights) {
+  Table table({"NIGHT", "BEGAN", "STATE", "SNAPSHOT", "IMAGES", "NOT GOOD"});
+  for (const NightReport& night : nights) {
+    std::size_t bad = 0;
+    for (const NightImage& image : night.images) bad += is_good(image.verdict) ? 0 : 1;
+    table.add({std::to_string(night.number), rfc3339(night.started), std::string(name_of(night.state)),
+               night.snapshot == 0 ? "-" : std::to_string(night.snapshot),
+               std::to_string(night.images.size()), std::to_string(bad)});
+  }
+  table.print();
+}
+
+}  // namespace
+
+void print_night_status(const std::string& matrix, const std::string& format, Invocation& invocation) {
+  invocation.need_file(matrix);
+  const StatePaths state = invocation.state();
+  const std::string name = read_matrix(invocation.files, matrix).name;
+  const NightFolder folder(state, name, invocation.files);
+  const std::vector<NightReport> nights = folder.reports(kNights);
+  const auto holder = Lease::holder(state.nights_lease());
+  const std::string runs = holder ? holder->holder : "";
+  const std::string trouble = trouble_of(nights, invocation.clock.unix_seconds(), invocation.site().night);
+  if (format == "json") {
+    print_json(status_json(nights, runs, trouble));
+  } else {
+    if (!nights.empty()) print_table(nights);
+    if (!runs.empty()) say("now: {}\n", runs);
+    say("{}\n", trouble.empty() ? "all is well" : trouble);
+  }
+  if (!trouble.empty()) invocation.exit_code = ExitCode::images_failed;
+}
+
+}  // namespace kiln

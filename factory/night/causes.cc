@@ -1,0 +1,142 @@
+#include "night/causes.h"
+
+#include <algorithm>
+#include <set>
+
+namespace kiln {
+namespace {
+
+using Axes = std::map<std::string, std::string>;
+
+constexpr std::size_t kMostSignature = 200;  // bytes
+constexpr std::size_t kMostEntries = 20;     // of an exclude, for one cause
+
+bool is_failure(const NightImage& image) {
+  return image.verdict == Verdict::failed || image.verdict == Verdict::unplanned;
+}
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A word without what tells it from its like.
+std::string plain_word(std::string_view word) {
+  if (word.find('/') != std::string_view::npos) return "/";
+  if (word.size() >= 8 && std::all_of(word.begin(), word.end(), is_hex)) return "#";
+  std::string plain;
+  for (char c : word)
+    if (!is_digit(c))
+      plain += c;
+    else if (!plain.ends_with('#'))
+      plain += '#';
+  return plain;
+}
+
+bool contains(const Axes& cell, const Axes& entry) {
+  return std::all_of(entry.begin(), entry.end(), [&](const auto& axis) {
+    auto found = cell.find(axis.first);
+    return found != cell.end() && found->second == axis.second;
+  });
+}
+
+std::size_t count_in(const std::vector<const Axes*>& cells, const Axes& entry) {
+  return static_cast<std::size_t>(
+      std::count_if(cells.begin(), cells.end(), [&](const Axes* cell) { return contains(*cell, entry); }));
+}
+
+// The shortest description of a failed cell that takes out no good one, and as many failed ones as it may.
+Axes widen(Axes entry, const std::vector<const Axes*>& failed, const std::vector<const Axes*>& good) {
+  while (entry.size() > 1) {
+    std::size_t most = 0;
+    std::string axis;
+    for (const auto& [name, value] : entry) {
+      Axes wider = entry;
+      wider.erase(name);
+      if (count_in(good, wider) > 0) continue;
+      const std::size_t taken = count_in(failed, wider);
+      if (taken > most) {
+        most = taken;
+        axis = name;
+      }
+    }
+    if (axis.empty()) break;
+    entry.erase(axis);
+  }
+  return entry;
+}
+
+std::vector<Axes> exclude_of(std::vector<const Axes*> failed, const std::vector<const Axes*>& good) {
+  if (good.empty()) return {};
+  const std::size_t all = failed.size();
+  std::vector<Axes> entries;
+  while (!failed.empty() && entries.size() < kMostEntries) {
+    Axes entry = widen(*failed.front(), failed, good);
+    // A cell that has all the values of a good one, and more, can be told from it by no partial map.
+    if (count_in(good, entry) > 0) return {};
+    std::erase_if(failed, [&](const Axes* cell) { return contains(*cell, entry); });
+    entries.push_back(std::move(entry));
+  }
+  if (!failed.empty() || (all > 2 && entries.size() == all)) return {};
+  return entries;
+}
+
+// What all of them have, and not every other.
+Axes shared_by(const std::vector<const Axes*>& failed, const std::vector<const Axes*>& good) {
+  Axes shared = *failed.front();
+  for (const Axes* cell : failed)
+    std::erase_if(shared, [&](const auto& axis) { return !contains(*cell, {axis}); });
+  if (!good.empty())
+    std::erase_if(shared, [&](const auto& axis) { return count_in(good, {axis}) == good.size(); });
+  return shared;
+}
+
+// What the title of its step does not say: "pytorch 2.6.0 (pip): exit status 1: …".
+std::string cause_of(const NightImage& image) {
+  const std::size_t title = image.what.find(": ");
+  const bool has_title = !image.step.empty() && title != std::string::npos;
+  const std::string signature =
+      signature_of(has_title ? std::string_view(image.what).substr(title + 2) : image.what);
+  // That something ended says nothing of why: two such are one cause only where they are one step.
+  const bool says_why = signature.find(": ") != std::string::npos;
+  return says_why || image.step.empty() ? signature : signature + " " + image.step;
+}
+
+}  // namespace
+
+std::string signature_of(std::string_view what) {
+  std::string signature;
+  while (!what.empty() && signature.size() < kMostSignature) {
+    const std::size_t end = std::min(what.find_first_of(" \n\t"), what.size());
+    if (end > 0) signature += (signature.empty() ? "" : " ") + plain_word(what.substr(0, end));
+    what.remove_prefix(std::min(end + 1, what.size()));
+  }
+  return signature;
+}
+
+std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) {
+  std::map<std::string, std::vector<const NightImage*>> groups;
+  std::vector<const Axes*> good;
+  for (const NightImage& image : images) {
+    if (is_failure(image)) groups[cause_of(image)].push_back(&image);
+    if (is_good(image.verdict)) good.push_back(&image.axes);
+  }
+  std::vector<FailureGroup> found;
+  for (const auto& [cause, members] : groups) {
+    FailureGroup group;
+    std::vector<const Axes*> axes;
+    for (const NightImage* image : members) {
+      group.cells.push_back(image->cell);
+      axes.push_back(&image->axes);
+      group.actor = std::max(group.actor, image->actor);
+    }
+    group.what = members.front()->what;
+    group.shared = shared_by(axes, good);
+    group.exclude = exclude_of(std::move(axes), good);
+    found.push_back(std::move(group));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const FailureGroup& a, const FailureGroup& b) {
+    return a.cells.size() > b.cells.size();
+  });
+  return found;
+}
+
+}  // namespace kiln

@@ -1,0 +1,205 @@
+#include "night/lease.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/durable_file.h"
+#include "base/json.h"
+#include "base/unique_name.h"
+
+namespace kiln {
+namespace {
+
+struct LeaseFile {
+  std::string holder;
+  std::string machine;
+  bool released = false;
+};
+
+std::string this_machine() {
+  return RealFileSystem().read("/proc/sys/kernel/random/boot_id").value_or(host_name());
+}
+
+std::string lease_json(const LeaseFile& lease) {
+  return Json{{"holder", lease.holder}, {"machine", lease.machine}, {"released", lease.released}}.dump() +
+         "\n";
+}
+
+// nullopt: it was taken away meanwhile. What cannot be read is somebody's.
+std::optional<LeaseFile> read_lease(const fs::path& file) {
+  const auto text = RealFileSystem().read(file);
+  if (!text) return std::nullopt;
+  const Json json = Json::parse(*text, nullptr, false);
+  auto member = [&](const char* name) {
+    auto found = json.is_object() ? json.find(name) : json.end();
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  LeaseFile lease{member("holder"), member("machine"), false};
+  if (lease.holder.empty()) lease.holder = "somebody (" + file.string() + " cannot be read)";
+  lease.released = json.is_object() && json.value("released", Json(false)) == Json(true);
+  return lease;
+}
+
+// Oldest first.
+std::vector<std::int64_t> lease_numbers(const fs::path& folder) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& name : RealFileSystem().list(folder)) {
+    std::int64_t number = 0;
+    auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (problem == std::errc{} && end == name.data() + name.size() && number > 0) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+fs::path lease_path(const fs::path& folder, std::int64_t number) { return folder / std::to_string(number); }
+
+std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+
+// Since the last sign of life, by the clock of whoever keeps the files; none, where that cannot be known: a
+// holder is rather thought alive.
+std::chrono::seconds silence_of(const fs::path& file) {
+  struct stat seen {};
+  if (::stat(file.c_str(), &seen) != 0) return std::chrono::seconds(0);
+  std::string pattern = (file.parent_path() / (".now-" + host_name() + "-XXXXXX")).string();
+  const int descriptor = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (descriptor < 0) return std::chrono::seconds(0);
+  struct stat now {};
+  const bool known = ::futimens(descriptor, nullptr) == 0 && ::fstat(descriptor, &now) == 0;
+  ::close(descriptor);
+  ::unlink(pattern.c_str());
+  if (!known) return std::chrono::seconds(0);
+  return std::chrono::seconds((nanoseconds(now.st_mtim) - nanoseconds(seen.st_mtim)) / 1'000'000'000);
+}
+
+bool is_alive(const fs::path& file, const LeaseFile& lease, std::chrono::seconds most_silent) {
+  if (lease.released) return false;
+  if (lease.machine == this_machine()) return !FileLock::of_the_dead(file) && fs::exists(file);
+  return silence_of(file) <= most_silent;
+}
+
+// Made whole under a name that nobody else has; nullopt: somebody was faster.
+std::optional<FileLock> make_lease(const fs::path& folder, std::int64_t number, const LeaseFile& lease) {
+  const fs::path made = folder / (".new-" + host_name() + "-" + unique_name());
+  FileLock lock = FileLock::acquire(made);
+  const std::string text = lease_json(lease);
+  lock.write(text);
+  if (RealFileSystem().read(made) != text) {
+    ::unlink(made.c_str());
+    throw Error(ExitCode::store, "cannot write " + made.string(), "is the disk full?");
+  }
+  const int linked = ::link(made.c_str(), lease_path(folder, number).c_str());
+  const int why = errno;
+  ::unlink(made.c_str());
+  if (linked == 0) return lock;
+  if (why == EEXIST) return std::nullopt;
+  fail_with_errno(why, "making", lease_path(folder, number));
+}
+
+void remove_before(const fs::path& folder, std::int64_t number) {
+  std::error_code ignored;
+  for (std::int64_t old : lease_numbers(folder))
+    if (old < number) fs::remove(lease_path(folder, old), ignored);
+}
+
+}  // namespace
+
+// Touches the file until it ends.
+class Lease::Signs {
+ public:
+  Signs(fs::path file, std::chrono::seconds every)
+      : thread_([this, file = std::move(file), every] {
+          std::unique_lock lock(mutex_);
+          while (!wake_.wait_for(lock, every, [this] { return ended_; }))
+            ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+        }) {}
+  ~Signs() {
+    {
+      std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+  Signs(const Signs&) = delete;
+  Signs& operator=(const Signs&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ended_ = false;
+  std::thread thread_;  // last: the others are there when it begins
+};
+
+std::optional<Lease> Lease::take(const fs::path& folder, const std::string& holder,
+                                 std::chrono::seconds most_silent) {
+  make_durable_folder(folder);
+  while (true) {
+    const std::vector<std::int64_t> numbers = lease_numbers(folder);
+    const std::int64_t last = numbers.empty() ? 0 : numbers.back();
+    if (last > 0) {
+      const auto lease = read_lease(lease_path(folder, last));
+      if (!lease) continue;
+      if (is_alive(lease_path(folder, last), *lease, most_silent)) return std::nullopt;
+    }
+    auto lock = make_lease(folder, last + 1, {holder, this_machine(), false});
+    if (!lock) continue;
+    if (lease_numbers(folder).back() == last + 1) {
+      remove_before(folder, last + 1);
+      return Lease(folder, last + 1, holder, std::move(*lock), most_silent);
+    }
+    // Others came and went since we looked: ours was never the highest.
+    std::error_code ignored;
+    fs::remove(lease_path(folder, last + 1), ignored);
+  }
+}
+
+std::optional<LeaseHolder> Lease::holder(const fs::path& folder) {
+  const std::vector<std::int64_t> numbers = lease_numbers(folder);
+  if (numbers.empty()) return std::nullopt;
+  const auto lease = read_lease(lease_path(folder, numbers.back()));
+  if (!lease || !is_alive(lease_path(folder, numbers.back()), *lease, std::chrono::seconds::max()))
+    return std::nullopt;
+  return LeaseHolder{lease->holder, silence_of(lease_path(folder, numbers.back()))};
+}
+
+Lease::Lease(fs::path folder, std::int64_t number, std::string holder, FileLock lock,
+             std::chrono::seconds most_silent)
+    : folder_(std::move(folder)),
+      number_(number),
+      holder_(std::move(holder)),
+      lock_(std::make_unique<FileLock>(std::move(lock))),
+      signs_(std::make_unique<Signs>(lease_path(folder_, number_),
+                                     std::max(most_silent / 5, std::chrono::seconds(1)))) {}
+
+Lease::Lease(Lease&&) noexcept = default;
+
+// What stays says that this number was used.
+Lease::~Lease() {
+  if (!lock_) return;
+  signs_.reset();
+  lock_->write(lease_json({holder_, this_machine(), true}));
+}
+
+void Lease::need() const {
+  const std::vector<std::int64_t> numbers = lease_numbers(folder_);
+  if (!numbers.empty() && numbers.back() == number_) return;
+  std::string by;
+  if (!numbers.empty())
+    if (const auto lease = read_lease(lease_path(folder_, numbers.back()))) by = " by " + lease->holder;
+  throw Error(ExitCode::locked, "the lease of this night was taken" + by,
+              "this machine gave no sign of life for too long; the other night goes on");
+}
+
+}  // namespace kiln

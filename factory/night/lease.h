@@ -1,0 +1,59 @@
+// The lease of a state folder: one night at a time, over all machines that share it. The state's lock
+// (image/state/lock.h) knows only what the file system tells this machine of the others, which on some (NFS
+// with local locks, Lustre without -o flock) is nothing.
+//
+//   nights.lease/<n>   {"holder": "kiln nightly of demo by process 12 on nid001 since …", "machine":
+//   "<boot>"}
+//
+// The highest number counts, and numbers are never used twice: each is made by link(2), so two never have
+// one, and a holder that was thought dead and wakes up finds that a higher one is there. Its time of change
+// is its holder's sign of life, compared with that of a new file beside it: by the file server's clock alone.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/effects.h"
+#include "base/file_lock.h"
+
+namespace kiln {
+
+// Who holds it, and how long ago it was last heard of.
+struct LeaseHolder {
+  std::string holder;
+  std::chrono::seconds silence{0};
+};
+
+class Lease {
+ public:
+  // nullopt when somebody has it that lives: a process of this machine does while it holds its file's lock,
+  // one of another machine while it was heard of in the last `most_silent`. Throws Error(store).
+  // `holder`: "kiln nightly of demo by process 12 on nid001 since …".
+  static std::optional<Lease> take(const std::filesystem::path& folder, const std::string& holder,
+                                   std::chrono::seconds most_silent);
+  // Of whoever has it now; nullopt: nobody.
+  static std::optional<LeaseHolder> holder(const std::filesystem::path& folder);
+
+  Lease(Lease&&) noexcept;
+  Lease& operator=(Lease&&) = delete;
+  ~Lease();  // gives it back
+
+  // Throws Error(locked) when it is ours no longer: this machine slept for longer than others wait. Whoever
+  // holds a lease asks before all that another night must not find half done.
+  void need() const;
+
+ private:
+  class Signs;
+  Lease(std::filesystem::path folder, std::int64_t number, std::string holder, FileLock lock,
+        std::chrono::seconds most_silent);
+  std::filesystem::path folder_;
+  std::int64_t number_;
+  std::string holder_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<Signs> signs_;  // the thread that gives signs of life
+};
+
+}  // namespace kiln

@@ -1,0 +1,49 @@
+#include "night/night.h"
+
+#include <algorithm>
+
+#include "base/enum_names.h"
+
+namespace kiln {
+namespace {
+
+constexpr auto kVerdicts = enum_names<Verdict>({{Verdict::built, "built"},
+                                                {Verdict::mended, "mended"},
+                                                {Verdict::unchanged, "unchanged"},
+                                                {Verdict::failed, "failed"},
+                                                {Verdict::unplanned, "unplanned"},
+                                                {Verdict::not_reached, "not reached"},
+                                                {Verdict::no_time, "no time"},
+                                                {Verdict::no_machine, "no machine"}});
+constexpr auto kActors =
+    enum_names<Actor>({{Actor::nobody, "nobody"}, {Actor::recipe, "recipe"}, {Actor::site, "site"}});
+constexpr auto kStates = enum_names<NightState>({{NightState::green, "green"},
+                                                 {NightState::red, "red"},
+                                                 {NightState::held, "held"},
+                                                 {NightState::interrupted, "interrupted"}});
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
+std::string_view name_of(Actor actor) { return kActors.of(actor); }
+std::string_view name_of(NightState state) { return kStates.of(state); }
+std::optional<Verdict> verdict_named(std::string_view name) { return kVerdicts.find(name); }
+std::optional<Actor> actor_named(std::string_view name) { return kActors.find(name); }
+std::optional<NightState> night_state_named(std::string_view name) { return kStates.find(name); }
+
+bool is_good(Verdict verdict) {
+  return verdict == Verdict::built || verdict == Verdict::mended || verdict == Verdict::unchanged;
+}
+
+std::size_t NightReport::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
+                                                [&](const auto& image) { return image.verdict == verdict; }));
+}
+
+const NightImage* NightReport::find(std::string_view cell) const {
+  auto found =
+      std::find_if(images.begin(), images.end(), [&](const auto& image) { return image.cell == cell; });
+  return found == images.end() ? nullptr : &*found;
+}
+
+}  // namespace kiln

@@ -1,0 +1,132 @@
+// What one night of a matrix did, as its report says it: `<state>/nights/<matrix>/<number>/night.json`.
+// Schema: `kiln schema night`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "image/state/records.h"
+
+namespace kiln {
+
+enum class Verdict {
+  built,        // anew
+  mended,       // built, and the last night it failed
+  unchanged,    // up to date
+  failed,       // a step, a test or its packaging
+  unplanned,    // its recipe, target or lockfile is wrong
+  not_reached,  // the night ended before its turn
+  no_time,      // the budget was for others
+  no_machine    // nothing here runs its programs
+};
+std::string_view name_of(Verdict verdict);
+bool is_good(Verdict verdict);  // there is an image of today's plan
+
+// Who must act, so that it becomes good.
+enum class Actor { nobody, recipe, site };
+std::string_view name_of(Actor actor);
+
+// A night does what it can; this says how far that was.
+enum class NightState {
+  green,       // every image is good, or nobody could build it here
+  red,         // some failed, and the others were published
+  held,        // the gate is closed: nothing was published
+  interrupted  // somebody ended it
+};
+std::string_view name_of(NightState state);
+
+// nullopt for a word that is none.
+std::optional<Verdict> verdict_named(std::string_view name);
+std::optional<Actor> actor_named(std::string_view name);
+std::optional<NightState> night_state_named(std::string_view name);
+
+struct NightImage {
+  std::string cell;
+  std::string name;  // "pytorch:2.6.0-…"; of a cell that is unplanned, its id
+  std::string key;   // "" of such a cell
+  std::map<std::string, std::string> axes;
+  Verdict verdict = Verdict::not_reached;
+  Actor actor = Actor::nobody;
+  std::string advice;                          // what the actor is to do, or what comes by itself; a sentence
+  std::string what;                            // how it failed: "pytorch 2.6.0 (pip): exit status 1: …"
+  std::string step;                            // that failed, by its key; "" = packaging or planning
+  FailureClass failure = FailureClass::build;  // of what failed
+  ExitCode cause = ExitCode::images_failed;    // what kiln would exit with, were it this alone
+  std::string log;                             // relative to the state folder
+  std::string end_of_log;                      // its last lines, without controls
+  std::vector<std::string> why;    // it was built, or had to be: "library/openblas: distro.sh changed (…)"
+  std::int64_t failing_since = 0;  // the first night of an unbroken row in which it failed; 0 = it did not
+  double seconds = 0;              // of its steps, tests and packaging that ran; 0 = none did
+  std::uint64_t bytes = 0;         // of its layers, compressed; 0 = there is no image
+  std::map<std::string, double> speeds;  // "mnist-cnn, ms/step, on nid001": the newest median
+};
+
+// Images that failed for one reason.
+struct FailureGroup {
+  std::string what;  // as the first of them says it
+  Actor actor = Actor::nobody;
+  std::vector<std::string> cells;
+  std::map<std::string, std::string> shared;  // axis values that all of them have, and not all others
+  // Entries of a matrix's `exclude` that would take out all of them, and nothing that is good; empty where
+  // nothing is good, and where it would be one for each of many.
+  std::vector<std::map<std::string, std::string>> exclude;
+};
+
+struct GateJob {
+  std::string name;
+  std::size_t cells = 0;             // that its patterns choose
+  std::vector<std::string> missing;  // names of those that are not good
+};
+
+// A series of nights that has changed its level (report/change_points.h).
+struct Trend {
+  std::string name;   // of the image
+  std::string what;   // "seconds", "bytes", or a speed's name
+  double before = 0;  // means of both levels
+  double after = 0;
+  std::int64_t night = 0;  // the first of the new level
+  bool suspected = false;
+};
+
+// What the lockfile was moved by, or why it was not.
+struct LockNews {
+  std::vector<std::string> changes;    // "base/debian@trixie: sha256:… → sha256:…"
+  std::vector<std::string> held;       // moved, and does not count yet, with the day on which it will
+  std::vector<std::string> proposals;  // newer versions, for somebody to look at
+  std::vector<std::string> problems;   // what could not be asked
+};
+
+struct NightReport {
+  std::string matrix;
+  std::int64_t number = 0;   // 1, 2, … of a matrix in a state folder
+  std::int64_t started = 0;  // seconds since 1970
+  std::int64_t ended = 0;
+  std::string host;
+  NightState state = NightState::green;
+  int exit_code = 0;
+  std::vector<std::string> remarks;  // what a person should know of the whole: a night that did not run, …
+  LockNews lock;
+  std::vector<NightImage> images;  // in the plan's order
+  std::vector<std::string> gone;   // names that the last night had, and the matrix has no longer
+  std::vector<FailureGroup> failures;
+  std::vector<GateJob> gate;
+  std::vector<Trend> trends;
+  std::int64_t snapshot = 0;  // of the index when the night ended; 0 = none
+  bool is_new_snapshot = false;
+  std::int64_t last_green = 0;  // when the last green night ended; 0 = none did
+  std::string collected;        // what gc did, in words; "" = nothing
+  std::string registry;         // what was pushed, in words; "" = nowhere
+
+  std::size_t count(Verdict verdict) const;
+  const NightImage* find(std::string_view cell) const;  // nullptr: it had no such cell
+};
+
+Json to_json(const NightReport& report);
+NightReport night_from_json(const JsonNode& node);  // throws Error(input)
+
+}  // namespace kiln

@@ -1,0 +1,110 @@
+#include "night/night_files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/date.h"
+
+namespace kiln {
+namespace {
+
+constexpr JsonLimits night_limits() {
+  JsonLimits limits;
+  limits.bytes = kMostFile;
+  limits.members = 20'000'000;
+  return limits;
+}
+
+// Small documents of ours, which may be gone or damaged: then nothing is known.
+template <typename Read>
+auto read_small(const FileSystem& files, const fs::path& file, Read read)
+    -> std::optional<decltype(read(std::declval<JsonNode>()))> {
+  try {
+    const auto text = files.read(file);
+    if (!text) return std::nullopt;
+    return read(JsonDocument::parse(*text, file.string()).root());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+NightFolder::NightFolder(const StatePaths& state, const std::string& matrix, FileSystem& files)
+    : path_(state.nights(matrix)), files_(files) {}
+
+fs::path NightFolder::night(std::int64_t number) const { return path_ / std::to_string(number); }
+
+std::vector<std::int64_t> NightFolder::numbers() const {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& name : files_.list(path_)) {
+    std::int64_t number = 0;
+    auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (problem == std::errc{} && end == name.data() + name.size() && number > 0) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::vector<NightReport> NightFolder::reports(std::size_t most, std::vector<std::string>* damaged) const {
+  std::vector<NightReport> reports;
+  std::vector<std::int64_t> all = numbers();
+  for (auto number = all.rbegin(); number != all.rend() && reports.size() < most; ++number) {
+    const fs::path file = night(*number) / "night.json";
+    try {
+      const auto text = files_.read(file);
+      if (text)
+        reports.push_back(night_from_json(JsonDocument::parse(*text, file.string(), night_limits()).root()));
+    } catch (const Error& error) {
+      if (damaged != nullptr) damaged->push_back(error.format(""));
+    }
+  }
+  std::reverse(reports.begin(), reports.end());
+  return reports;
+}
+
+std::optional<NightBegun> NightFolder::begun() const {
+  return read_small(files_, path_ / "running.json", [](const JsonNode& node) {
+    const auto started = unix_seconds_of(node.at("started").string());
+    return NightBegun{node.at("number").integer(1, INT64_MAX), started.value_or(0), node.at("by").string()};
+  });
+}
+
+Told NightFolder::told() const {
+  return read_small(files_, path_ / "told.json", told_from_json).value_or(Told{});
+}
+
+NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
+  const std::vector<std::int64_t> all = numbers();
+  const auto before = begun();
+  const std::int64_t last = std::max(all.empty() ? 0 : all.back(), before ? before->number : 0);
+  const NightBegun night{last + 1, now, by};
+  files_.write(path_ / "running.json",
+               Json{{"number", night.number}, {"started", rfc3339(now)}, {"by", by}}.dump() + "\n");
+  return night;
+}
+
+void NightFolder::write(const NightReport& report, const std::string& html, const std::string& junit) {
+  const fs::path folder = night(report.number);
+  files_.write(folder / "report.html", html);
+  files_.write(folder / "junit.xml", junit);
+  files_.write(folder / "night.json",
+               to_json(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  files_.remove_all(path_ / "running.json");
+  // A name for people and for CI systems: whoever loses it finds the highest number.
+  std::error_code ignored;
+  fs::remove(path_ / "latest.new", ignored);
+  fs::create_symlink(folder.filename(), path_ / "latest.new", ignored);
+  if (!ignored) fs::rename(path_ / "latest.new", path_ / "latest", ignored);
+}
+
+void NightFolder::write(const Told& told) { files_.write(path_ / "told.json", to_json(told).dump() + "\n"); }
+
+void NightFolder::keep_only(int newest) {
+  const std::vector<std::int64_t> all = numbers();
+  for (std::size_t i = 0; i + static_cast<std::size_t>(newest) < all.size(); ++i)
+    files_.remove_all(night(all[i]));
+}
+
+}  // namespace kiln

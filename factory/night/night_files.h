@@ -1,0 +1,58 @@
+// The reports of nights on disk, `<state>/nights/<matrix>/`:
+//
+//   <number>/night.json    the report; written last: without it there was no such night
+//   <number>/report.html, junit.xml
+//   latest -> <number>
+//   running.json           of the night that runs; what a killed one leaves tells the next of it
+//   told.json              what somebody was told of last (notice.h)
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "image/state/state.h"
+#include "night/night.h"
+#include "night/notice.h"
+
+namespace kiln {
+
+// A night that has begun.
+struct NightBegun {
+  std::int64_t number = 0;
+  std::int64_t started = 0;  // seconds since 1970
+  std::string by;            // process and machine
+};
+
+class NightFolder {
+ public:
+  // REQUIRES: `files` outlives this.
+  NightFolder(const StatePaths& state, const std::string& matrix, FileSystem& files);
+
+  const fs::path& path() const { return path_; }
+  fs::path night(std::int64_t number) const;
+
+  // The newest `most`, oldest first. Damaged reports are left out, and named in `damaged`.
+  std::vector<NightReport> reports(std::size_t most, std::vector<std::string>* damaged = nullptr) const;
+  // A night that has begun and not ended: it runs, or it was killed.
+  std::optional<NightBegun> begun() const;
+  Told told() const;
+
+  // The methods below REQUIRE: the lease is held. Each throws Error(store).
+
+  // The next number, never one that was used.
+  NightBegun begin(std::int64_t now, const std::string& by);
+  // The three files of a night, and then it is over.
+  void write(const NightReport& report, const std::string& html, const std::string& junit);
+  void write(const Told& told);
+  void keep_only(int newest);  // reports; the others go
+
+ private:
+  std::vector<std::int64_t> numbers() const;  // of folders, smallest first
+
+  fs::path path_;
+  FileSystem& files_;
+};
+
+}  // namespace kiln

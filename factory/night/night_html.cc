@@ -1,0 +1,183 @@
+#include "night/night_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/effects.h"
+#include "base/text.h"
+#include "night/night_pictures.h"
+#include "night/night_text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kNightsShown = 60;
+
+// Colours of states are told apart by those who see no red and green, too: each has its word beside it.
+constexpr std::string_view kStyle = R"(
+:root{color-scheme:light dark;--line:#8886;--soft:#8882;--good:#2b8a57;--bad:#c4432b;--wait:#b7791f;--off:#7a7f87}
+body{font:15px/1.45 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.4rem;margin:0}h2{font-size:1.05rem;margin:2rem 0 .5rem}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}
+th{font-weight:600}code,pre,.name{font:13px/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
+pre{background:var(--soft);padding:.6rem;overflow:auto;max-height:24rem;white-space:pre-wrap}
+.state{display:inline-block;padding:.1rem .6rem;border-radius:1rem;color:#fff;font-weight:600}
+.green{background:var(--good);fill:var(--good)}.red{background:var(--bad);fill:var(--bad)}
+.held{background:var(--wait);fill:var(--wait)}.interrupted{background:var(--off);fill:var(--off)}
+.all{fill:var(--soft)}.series polyline{fill:none;stroke:currentColor;stroke-width:1.5}.series circle{fill:var(--bad)}
+.muted{color:var(--off)}summary{cursor:pointer}
+)";
+
+std::string list_of(const std::vector<std::string>& lines) {
+  std::string html = "<ul>";
+  for (const std::string& line : lines) html += "<li>" + html_text(line) + "</li>";
+  return html + "</ul>\n";
+}
+
+void add_list(std::string& html, std::string_view title, const std::vector<std::string>& lines) {
+  if (!lines.empty()) html += fmt::format("<h2>{}</h2>\n{}", title, list_of(lines));
+}
+
+std::string time_text(std::int64_t seconds) {
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
+}
+
+std::string head(const NightReport& report, std::span<const NightReport* const> nights) {
+  std::string html = fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" "
+      "content=\"width=device-width\"><title>{}</title><style>{}</style></head><body>\n"
+      "<h1>{} <span class=\"state {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"muted\">night {}, {}, {} on "
+      "{}; ",
+      html_text(night_headline(report)), kStyle, html_text(report.matrix), name_of(report.state),
+      name_of(report.state), html_text(night_headline(report)), report.number, rfc3339(report.started),
+      time_text(report.ended - report.started), html_text(report.host));
+  if (report.snapshot == 0)
+    html += "nothing is published";
+  else
+    html += fmt::format("snapshot {} {}", report.snapshot, report.is_new_snapshot ? "is new" : "stays");
+  if (report.state != NightState::green)
+    html += report.last_green == 0
+                ? "; no night was green before"
+                : fmt::format("; the last green night ended {} ago ({})",
+                              time_text(report.ended - report.last_green), rfc3339(report.last_green));
+  return html + "</p>\n" + (nights.size() > 1 ? nights_svg(nights) : "") + "\n";
+}
+
+std::string failures(const NightReport& report) {
+  if (report.failures.empty()) return "";
+  std::string html = "<h2>Causes</h2>\n<table><tr><th>images</th><th>cause</th><th>who acts</th></tr>\n";
+  for (const FailureGroup& group : report.failures) {
+    std::string excludes;
+    for (const auto& entry : group.exclude) excludes += html_text(exclude_text(entry)) + "\n";
+    if (!excludes.empty())
+      excludes = "<details><summary>an exclude for them</summary><pre>" + excludes + "</pre></details>";
+    html += fmt::format(
+        "<tr><td>{}</td><td>{}{}<details><summary>cells</summary>{}</details></td><td>{}</td></tr>\n",
+        group.cells.size(), html_text(failure_text(group)), excludes, list_of(group.cells),
+        name_of(group.actor));
+  }
+  return html + "</table>\n";
+}
+
+std::string image_row(const NightImage& image, std::int64_t night) {
+  std::string more;
+  if (!image.why.empty()) more += list_of(image.why);
+  if (image.failing_since > 0 && image.failing_since < night)
+    more += fmt::format("<div class=\"muted\">since night {}</div>", image.failing_since);
+  if (!image.end_of_log.empty())
+    more += fmt::format("<details><summary>end of {}</summary><pre>{}</pre></details>", html_text(image.log),
+                        html_text(image.end_of_log));
+  return fmt::format("<tr><td class=\"name\">{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
+                     html_text(image.name), html_text(verdict_text(image)), more,
+                     image.seconds > 0 ? fmt::format("{:.1f} s", image.seconds) : "",
+                     image.bytes > 0 ? fmt::format("{:.1f} MB", static_cast<double>(image.bytes) / 1e6) : "");
+}
+
+// What somebody has to look at stands open; the rest is there for who asks.
+std::string images(const NightReport& report, std::string_view title, bool open,
+                   bool (*is_wanted)(Verdict verdict)) {
+  std::string rows;
+  std::size_t count = 0;
+  for (const NightImage& image : report.images) {
+    if (!is_wanted(image.verdict)) continue;
+    rows += image_row(image, report.number);
+    ++count;
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "<details{}><summary><h2 style=\"display:inline\">{} ({})</h2></summary>\n"
+      "<table><tr><th>image</th><th>verdict</th><th>time</th><th>size</th></tr>\n{}</table></details>\n",
+      open ? " open" : "", title, count, rows);
+}
+
+std::string trends(const NightReport& report, std::span<const NightReport* const> nights) {
+  if (report.trends.empty()) return "";
+  std::string html = "<h2>Changed against the nights before</h2>\n<table>\n";
+  for (const Trend& trend : report.trends)
+    html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_text(trend_text(trend)),
+                        trend_svg(trend, nights));
+  return html + "</table>\n";
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string html;
+  for (char c : without_controls(text)) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  return html;
+}
+
+std::string night_html(const NightReport& report, const std::vector<NightReport>& before) {
+  std::vector<const NightReport*> nights;
+  for (const NightReport& night : before) nights.push_back(&night);
+  nights.push_back(&report);
+  if (nights.size() > kNightsShown)
+    nights.erase(nights.begin(), nights.end() - static_cast<std::ptrdiff_t>(kNightsShown));
+  std::string html = head(report, nights);
+  add_list(html, "Remarks", report.remarks);
+  std::vector<std::string> gates;
+  for (const GateJob& job : report.gate) gates.push_back(gate_text(job));
+  add_list(html, "Gate", gates);
+  html += failures(report);
+  html += images(report, "Not good", true, [](Verdict verdict) { return !is_good(verdict); });
+  html += images(report, "Built", true,
+                 [](Verdict verdict) { return is_good(verdict) && verdict != Verdict::unchanged; });
+  html += trends(report, nights);
+  add_list(html, "The lockfile was moved", report.lock.changes);
+  add_list(html, "Moved upstream, and not counted yet", report.lock.held);
+  add_list(html, "Newer versions to look at", report.lock.proposals);
+  add_list(html, "Could not be asked", report.lock.problems);
+  add_list(html, "Gone from the matrix", report.gone);
+  html += images(report, "Unchanged", false, [](Verdict verdict) { return verdict == Verdict::unchanged; });
+  std::vector<std::string> ends;
+  for (const std::string* line : {&report.registry, &report.collected})
+    if (!line->empty()) ends.push_back(*line);
+  add_list(html, "Published and collected", ends);
+  return html + "</body></html>\n";
+}
+
+}  // namespace kiln

@@ -1,0 +1,127 @@
+#include "night/night_images.h"
+
+#include <fmt/format.h>
+
+#include "base/date.h"
+#include "base/read_whole.h"
+#include "base/text.h"
+#include "image/state/record_files.h"
+#include "image/state/step_history.h"
+#include "night/verdict.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kLogLines = 30;
+constexpr std::size_t kLogBytes = 4096;
+constexpr std::size_t kMostLogs = 200;  // that are shown; the others are in the state folder
+
+class NightImages {
+ public:
+  explicit NightImages(const NightView& view) : view_(view), records_(view.state, view.files) {
+    for (const PastRun& run : read_history(view.state.history()))
+      if (run.time >= view.started) seconds_[run.key] += run.seconds;
+    if (view.before != nullptr)
+      for (const NightImage& image : view.before->images) before_.emplace(image.cell, &image);
+    if (view.index != nullptr)
+      for (const IndexEntry& entry : view.index->entries()) add_speeds(entry);
+  }
+
+  NightImage planned(const ResolvedImage& image, const ImageOutcome* outcome) {
+    NightImage night;
+    night.cell = image.id();
+    night.name = image.reference();
+    night.key = image.key();
+    night.axes = image.request().axes;
+    if (auto why = view_.why.find(night.cell); why != view_.why.end()) night.why = why->second;
+    if (outcome != nullptr) add_outcome(*outcome, night);
+    if (night.verdict == Verdict::not_reached && view_.no_time.contains(night.cell))
+      night.verdict = Verdict::no_time;
+    night.seconds = seconds_of(image);
+    if (is_good(night.verdict)) add_record(image, night);
+    judge(night, last(night.cell), view_.number);
+    return night;
+  }
+
+  NightImage unplanned(const BrokenCell& cell) {
+    NightImage night;
+    night.cell = night.name = cell.request.id;
+    night.axes = cell.request.axes;
+    night.verdict = Verdict::unplanned;
+    night.failure = FailureClass::input;
+    night.cause = cell.why.code();
+    night.what = cell.why.format("");
+    judge(night, last(night.cell), view_.number);
+    return night;
+  }
+
+ private:
+  const NightImage* last(const std::string& cell) const {
+    auto found = before_.find(cell);
+    return found == before_.end() ? nullptr : found->second;
+  }
+
+  void add_speeds(const IndexEntry& entry) {
+    for (const Measurement& one : entry.measurements)  // by their time: the newest stays
+      speeds_[entry.image.identity().hex()]
+             [fmt::format("{}, {}, on {}", one.workload, one.unit, one.host.cpu)] = one.median;
+  }
+
+  void add_outcome(const ImageOutcome& outcome, NightImage& night) {
+    night.verdict = verdict_of(outcome, last(night.cell));
+    if (night.verdict != Verdict::failed) return;
+    night.what = without_controls(outcome.reason);
+    night.failure = outcome.failure;
+    night.cause = outcome.cause;
+    night.step = outcome.step;
+    night.log = outcome.log.lexically_relative(view_.state.root()).string();
+    if (shown_.size() < kMostLogs && shown_.insert(night.log).second)
+      night.end_of_log = last_lines(read_end(outcome.log, kLogBytes), kLogLines);
+  }
+
+  // What ran for it in this night: a step that several images share counts for each.
+  double seconds_of(const ResolvedImage& image) const {
+    double seconds = 0;
+    auto add = [&](const std::string& key) {
+      if (auto found = seconds_.find(key); found != seconds_.end()) seconds += found->second;
+    };
+    for (StepTable::Number step : image.steps()) add(view_.plan.steps().hex(step));
+    for (StepTable::Number test : image.tests()) add(view_.plan.steps().hex(test));
+    add(image.key());
+    return seconds;
+  }
+
+  void add_record(const ResolvedImage& image, NightImage& night) const {
+    const auto record = records_.image(image.record_name());
+    if (!record) return;
+    night.bytes = record->size;
+    if (auto found = speeds_.find(record->identity().hex()); found != speeds_.end())
+      night.speeds = found->second;
+  }
+
+  const NightView& view_;
+  RecordReader records_;
+  std::map<std::string, double> seconds_;            // by key of a step, a test or an image: in this night
+  std::map<std::string, const NightImage*> before_;  // by cell
+  std::map<std::string, std::map<std::string, double>> speeds_;  // by identity
+  std::set<std::string> shown_;                                  // logs
+};
+
+}  // namespace
+
+std::vector<NightImage> night_images(const NightView& view, const BuildReport& build) {
+  std::map<std::string, const ImageOutcome*> outcomes;
+  for (const ImageOutcome& outcome : build.images) outcomes.emplace(outcome.id, &outcome);
+  NightImages night(view);
+  std::vector<NightImage> images;
+  for (std::uint32_t number : all_images(view.plan)) {
+    const ResolvedImage image = view.plan.image(number);
+    auto found = outcomes.find(image.id());
+    images.push_back(night.planned(image, found == outcomes.end() ? nullptr : found->second));
+  }
+  for (std::uint32_t number = 0; number < view.plan.broken(); ++number)
+    images.push_back(night.unplanned(view.plan.broken(number)));
+  return images;
+}
+
+}  // namespace kiln

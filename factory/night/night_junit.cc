@@ -1,0 +1,76 @@
+#include "night/night_junit.h"
+
+#include "base/effects.h"
+#include "night/night_text.h"
+#include "report/junit.h"
+
+namespace kiln {
+namespace {
+
+// Red is what somebody must act on; what comes by itself in the next night is an error of this one.
+JunitOutcome junit_outcome(const NightImage& image) {
+  switch (image.verdict) {
+    case Verdict::built:
+    case Verdict::mended:
+    case Verdict::unchanged:
+      return JunitOutcome::passed;
+    case Verdict::unplanned:
+      return JunitOutcome::failed;
+    case Verdict::failed:
+      return image.failure == FailureClass::infrastructure ? JunitOutcome::error : JunitOutcome::failed;
+    case Verdict::not_reached:
+    case Verdict::no_time:
+    case Verdict::no_machine:
+      break;
+  }
+  return JunitOutcome::skipped;
+}
+
+JunitCase passed_case(const std::string& suite, const std::string& name) {
+  JunitCase one;
+  one.suite = suite;
+  one.name = name;
+  return one;
+}
+
+JunitCase case_of(const NightImage& image, const std::string& suite) {
+  JunitCase one = passed_case(suite, image.name);
+  one.outcome = junit_outcome(image);
+  if (one.outcome != JunitOutcome::passed) {
+    one.kind = image.verdict == Verdict::failed ? std::string(name_of(image.failure))
+                                                : std::string(name_of(image.verdict));
+    one.message = verdict_text(image);
+    one.text = image.end_of_log;
+  }
+  if (image.seconds > 0) one.seconds = image.seconds;
+  return one;
+}
+
+}  // namespace
+
+std::string night_junit(const NightReport& report) {
+  std::vector<JunitCase> cases;
+  for (const NightImage& image : report.images) cases.push_back(case_of(image, report.matrix));
+  const std::string night = report.matrix + ".night";
+  for (const GateJob& job : report.gate) {
+    JunitCase one = passed_case(night, "gate " + job.name);
+    if (!job.missing.empty()) {
+      one.outcome = JunitOutcome::failed;
+      one.kind = "gate";
+      one.message = gate_text(job);
+    }
+    cases.push_back(std::move(one));
+  }
+  JunitCase whole = passed_case(night, "night");
+  if (report.state == NightState::interrupted) {
+    whole.outcome = JunitOutcome::error;
+    whole.kind = "interrupted";
+    whole.message = night_headline(report);
+  }
+  cases.push_back(std::move(whole));
+  std::string started = rfc3339(report.started);
+  started.pop_back();  // JUnit's times have no zone
+  return junit_xml("kiln nightly of " + report.matrix, started, cases);
+}
+
+}  // namespace kiln

@@ -1,0 +1,13 @@
+// A night as a JUnit report (report/junit.h): a case for each image, each gate and each remark. Pure.
+#pragma once
+
+#include <string>
+
+#include "night/night.h"
+
+namespace kiln {
+
+// With a newline at its end.
+std::string night_junit(const NightReport& report);
+
+}  // namespace kiln

@@ -1,0 +1,128 @@
+#include "night/night_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostLines = 40;  // of one kind; the report has them all
+
+std::string counts_text(const NightReport& report) {
+  const std::size_t good =
+      report.count(Verdict::built) + report.count(Verdict::mended) + report.count(Verdict::unchanged);
+  std::string text = fmt::format("{} of {} good", good, counted(report.images.size(), "image"));
+  for (Verdict verdict : {Verdict::built, Verdict::mended, Verdict::failed, Verdict::unplanned,
+                          Verdict::not_reached, Verdict::no_time, Verdict::no_machine})
+    if (const std::size_t count = report.count(verdict); count > 0)
+      text += fmt::format(", {} {}", count, name_of(verdict));
+  return text;
+}
+
+std::string quantity_text(const std::string& what, double value) {
+  if (what == "bytes") return fmt::format("{:.1f} MB", value / 1e6);
+  if (what == "seconds") return fmt::format("{:.1f} s", value);
+  return fmt::format("{:.4g}", value);
+}
+
+void add_lines(std::string& text, const std::string& title, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  text += title + "\n";
+  for (std::size_t i = 0; i < std::min(kMostLines, lines.size()); ++i) text += "  " + lines[i] + "\n";
+  if (lines.size() > kMostLines)
+    text += fmt::format("  {} more: the report has them all\n", lines.size() - kMostLines);
+  text += "\n";
+}
+
+std::vector<std::string> lines_of(const NightReport& report, bool (*is_wanted)(const NightImage&)) {
+  std::vector<std::string> lines;
+  for (const NightImage& image : report.images)
+    if (is_wanted(image))
+      lines.push_back(image.name + ": " + verdict_text(image) +
+                      (image.why.empty() ? "" : " (" + image.why.front() + ")"));
+  return lines;
+}
+
+std::string axes_text(const std::map<std::string, std::string>& axes) {
+  std::string text;
+  for (const auto& [axis, value] : axes) text += (text.empty() ? "" : ", ") + axis + "=" + value;
+  return text;
+}
+
+}  // namespace
+
+std::string night_headline(const NightReport& report) {
+  return fmt::format("{}, night {}: {}: {}", report.matrix, report.number, name_of(report.state),
+                     counts_text(report));
+}
+
+std::string verdict_text(const NightImage& image) {
+  std::string text(name_of(image.verdict));
+  if (!image.what.empty()) text += ": " + image.what;
+  if (!image.advice.empty())
+    text +=
+        fmt::format("; {}{}", image.actor == Actor::nobody ? "" : fmt::format("{}: ", name_of(image.actor)),
+                    image.advice);
+  return text;
+}
+
+std::string failure_text(const FailureGroup& group) {
+  const std::string shared = axes_text(group.shared);
+  return fmt::format("{}{}: {}", counted(group.cells.size(), "image"),
+                     shared.empty() ? "" : (group.cells.size() > 1 ? ", all with " : " with ") + shared,
+                     group.what);
+}
+
+std::string exclude_text(const std::map<std::string, std::string>& entry) { return Json(entry).dump(); }
+
+std::string gate_text(const GateJob& job) {
+  if (job.missing.empty())
+    return fmt::format("gate '{}' is open: {} good", job.name, counted(job.cells, "image"));
+  return fmt::format("gate '{}' is closed: {} of {} missing: {}{}", job.name, job.missing.size(),
+                     counted(job.cells, "image"), job.missing.front(), job.missing.size() > 1 ? ", …" : "");
+}
+
+std::string trend_text(const Trend& trend) {
+  return fmt::format("{}: {} {} → {} ({:+.0f} %) {} night {}", trend.name, trend.what,
+                     quantity_text(trend.what, trend.before), quantity_text(trend.what, trend.after),
+                     trend.before == 0 ? 0 : (trend.after / trend.before - 1) * 100,
+                     trend.suspected ? "perhaps since" : "since", trend.night);
+}
+
+std::string night_text(const NightReport& report) {
+  std::string text;
+  std::vector<std::string> lines = report.remarks;
+  add_lines(text, "remarks", lines);
+  add_lines(text, "the lockfile was moved", report.lock.changes);
+  add_lines(text, "moved upstream, and not counted yet", report.lock.held);
+  add_lines(text, "newer versions to look at", report.lock.proposals);
+  add_lines(text, "could not be asked", report.lock.problems);
+  add_lines(text, "built", lines_of(report, [](const NightImage& image) {
+              return image.verdict == Verdict::built || image.verdict == Verdict::mended;
+            }));
+  add_lines(text, "not good",
+            lines_of(report, [](const NightImage& image) { return !is_good(image.verdict); }));
+  lines.clear();
+  for (const FailureGroup& group : report.failures) {
+    lines.push_back(failure_text(group));
+    for (const auto& entry : group.exclude) lines.push_back("  an exclude for them: " + exclude_text(entry));
+  }
+  add_lines(text, "causes", lines);
+  add_lines(text, "gone from the matrix", report.gone);
+  lines.clear();
+  for (const Trend& trend : report.trends) lines.push_back(trend_text(trend));
+  add_lines(text, "changed", lines);
+  for (const GateJob& job : report.gate) text += gate_text(job) + "\n";
+  for (const std::string* line : {&report.registry, &report.collected})
+    if (!line->empty()) text += *line + "\n";
+  text += report.is_new_snapshot ? fmt::format("snapshot {} is new\n", report.snapshot)
+          : report.snapshot > 0  ? fmt::format("snapshot {} stays\n", report.snapshot)
+                                 : "nothing is published\n";
+  return text + night_headline(report) + "\n";
+}
+
+}  // namespace kiln

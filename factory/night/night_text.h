@@ -1,0 +1,30 @@
+// A night in words: for a terminal, and for whoever is told of it. Pure.
+#pragma once
+
+#include <string>
+
+#include "night/night.h"
+
+namespace kiln {
+
+// "demo, night 12: red: 31 of 34 images are good, 2 failed, 1 not reached".
+std::string night_headline(const NightReport& report);
+
+// Of one image, a sentence with who must act: "recipe: exit status 1 …; look at the end of its log".
+std::string verdict_text(const NightImage& image);
+
+// "3 failures, all with compiler=tvm: exit status 1: …".
+std::string failure_text(const FailureGroup& group);
+// As it stands in a matrix: {"compiler": "tvm"}.
+std::string exclude_text(const std::map<std::string, std::string>& entry);
+
+// "gate 'frameworks' is closed: 2 of 12 images are missing: …".
+std::string gate_text(const GateJob& job);
+
+// "pytorch:2.6.0-…: seconds 120.0 → 240.0 (+100 %) since night 9".
+std::string trend_text(const Trend& trend);
+
+// What a terminal gets: what failed and who must act, then what changed. Ends with the headline.
+std::string night_text(const NightReport& report);
+
+}  // namespace kiln

@@ -1,0 +1,15 @@
+// What became of an image, against the night before: a verdict, and in words who must act. Pure.
+#pragma once
+
+#include "image/build/build.h"
+#include "night/night.h"
+
+namespace kiln {
+
+// `outcome` → verdict. `before`: the image's cell in the last night that looked at it; null: in none.
+Verdict verdict_of(const ImageOutcome& outcome, const NightImage* before);
+
+// Sets actor, advice and failing_since. `night`: this one's number.
+void judge(NightImage& image, const NightImage* before, std::int64_t night);
+
+}  // namespace kiln

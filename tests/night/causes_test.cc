@@ -1,0 +1,111 @@
+#include "night/causes.h"
+
+#include <gtest/gtest.h>
+
+#include "night/night_values.h"
+
+namespace kiln {
+namespace {
+
+using testing::failed_image;
+using testing::night_image;
+using Axes = std::map<std::string, std::string>;
+
+TEST(Causes, OfOneStepAreOne) {
+  const auto groups = group_failures({failed_image("a", "base: exit status 1", {}, "k1"),
+                                      failed_image("b", "base: exit status 1", {}, "k1"),
+                                      failed_image("c", "base: exit status 1", {}, "k2")});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].cells, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(groups[1].cells, std::vector<std::string>{"c"});
+}
+
+TEST(Causes, WhatDiffersInNumbersAndNamesIsOne) {
+  const auto groups = group_failures(
+      {failed_image("a", "pytorch 2.6.0 (pip): exit status 1: /tmp/x1/a.c:12: no such file", {}, "k1"),
+       failed_image("b", "jax 0.9.2 (pip): exit status 2: /tmp/y/b.c:7: no such file", {}, "k2"),
+       failed_image("c", "jax 0.9.2 (pip): exit status 1: /tmp/y/b.c:7: no such folder", {}, "k3")});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].cells, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Causes, SignatureLeavesTheWords) {
+  EXPECT_EQ(signature_of("exit status 22: curl: (22) the URL returned 404"),
+            "exit status #: curl: (#) the URL returned #");
+  EXPECT_EQ(signature_of("wrong hash 0123456789abcdef in\t/var/x  twice"), "wrong hash # in / twice");
+  EXPECT_LE(signature_of(std::string(100'000, 'x') + " y").size(), 100'000u);
+}
+
+TEST(Causes, SharedIsWhatTellsThemFromTheGood) {
+  const Axes cuda12{{"framework", "pytorch"}, {"library", "cuda@12"}, {"method", "pip"}};
+  const Axes cuda12b{{"framework", "jax"}, {"library", "cuda@12"}, {"method", "pip"}};
+  const Axes cuda13{{"framework", "pytorch"}, {"library", "cuda@13"}, {"method", "pip"}};
+  const auto groups = group_failures({failed_image("a", "x: exit: no GPU", cuda12, "1"),
+                                      failed_image("b", "y: exit: no GPU", cuda12b, "2"),
+                                      night_image("c", Verdict::built, cuda13)});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].shared, (Axes{{"library", "cuda@12"}}));
+  EXPECT_EQ(groups[0].exclude, std::vector<Axes>{(Axes{{"library", "cuda@12"}})});
+}
+
+TEST(Causes, ExcludesTakeOutNothingThatIsGood) {
+  std::vector<NightImage> images;
+  std::vector<std::string> versions{"1", "2", "3", "4"};
+  for (const std::string& version : versions)
+    for (const char* compiler : {"none", "xla", "tvm"})
+      for (const char* target : {"zen3", "zen4"}) {
+        const Axes axes{{"version", version}, {"compiler", compiler}, {"target", target}};
+        const bool fails = std::string(compiler) == "tvm" && version > "2";
+        const std::string cell = version + compiler + target;
+        images.push_back(fails ? failed_image(cell, "t: exit: tvm says no", axes, cell)
+                               : night_image(cell, Verdict::unchanged, axes));
+      }
+  const auto groups = group_failures(images);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].cells.size(), 4u);
+  EXPECT_EQ(groups[0].shared, (Axes{{"compiler", "tvm"}}));
+  const std::vector<Axes> wanted{{{"compiler", "tvm"}, {"version", "3"}},
+                                 {{"compiler", "tvm"}, {"version", "4"}}};
+  EXPECT_EQ(groups[0].exclude, wanted);
+}
+
+TEST(Causes, WhereNothingIsGoodNothingIsExcluded) {
+  const auto groups = group_failures({failed_image("a", "x: no: disk", {{"method", "pip"}}),
+                                      night_image("b", Verdict::not_reached, {{"method", "distro"}})});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_TRUE(groups[0].exclude.empty());
+}
+
+TEST(Causes, ACellThatNoEntryTellsFromAGoodOneHasNone) {
+  const auto groups =
+      group_failures({failed_image("a", "x: no: z", {{"method", "pip"}}),
+                      night_image("b", Verdict::built, {{"method", "pip"}, {"compiler", "xla"}})});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_TRUE(groups[0].exclude.empty());
+}
+
+TEST(Causes, OneEntryForEachOfManyIsNone) {
+  std::vector<NightImage> images;
+  for (int i = 0; i < 6; ++i) {
+    const Axes axes{{"a", std::to_string(i)}, {"b", std::to_string(i)}};
+    images.push_back(failed_image("f" + std::to_string(i), "x: no: z", axes));
+    images.push_back(night_image("g" + std::to_string(i), Verdict::built,
+                                 {{"a", std::to_string(i)}, {"b", "0"}, {"c", "1"}}));
+  }
+  const auto groups = group_failures(images);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_TRUE(groups[0].exclude.empty());
+}
+
+TEST(Causes, TheUnplannedAndTheFailedActTogether) {
+  NightImage one = night_image("a", Verdict::unplanned);
+  one.what = "recipe.json:3:4: error: no such method";
+  one.actor = Actor::recipe;
+  const auto groups =
+      group_failures({one, night_image("b", Verdict::no_machine), night_image("c", Verdict::no_time)});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].actor, Actor::recipe);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,78 @@
+#include "night/night_files.h"
+
+#include <gtest/gtest.h>
+
+#include "night/night_values.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using testing::night_image;
+using testing::night_report;
+
+class NightFilesTest : public ::testing::Test {
+ protected:
+  void write(std::int64_t number) {
+    folder_.write(night_report(number, {night_image("a", Verdict::built)}), "<html>", "<xml>");
+  }
+  std::vector<std::int64_t> numbers(std::size_t most = 100) const {
+    std::vector<std::int64_t> numbers;
+    for (const NightReport& report : folder_.reports(most)) numbers.push_back(report.number);
+    return numbers;
+  }
+
+  testing::TemporaryFolder root_;
+  RealFileSystem files_;
+  NightFolder folder_{StatePaths(root_.path()), "demo", files_};
+};
+
+TEST_F(NightFilesTest, CountsFromOne) {
+  EXPECT_EQ(folder_.begin(100, "me").number, 1);
+  write(1);
+  EXPECT_EQ(folder_.begin(200, "me").number, 2);
+  EXPECT_EQ(numbers(), std::vector<std::int64_t>{1});
+  EXPECT_EQ(root_.read("nights/demo/latest/report.html"), "<html>");
+}
+
+TEST_F(NightFilesTest, ANightThatWasKilledKeepsItsNumber) {
+  folder_.begin(1'700'000'000, "process 12 on nid001");
+  const auto killed = folder_.begun();
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->number, 1);
+  EXPECT_EQ(killed->started, 1'700'000'000);
+  EXPECT_EQ(killed->by, "process 12 on nid001");
+  EXPECT_EQ(folder_.begin(200, "me").number, 2);
+  write(2);
+  EXPECT_FALSE(folder_.begun());
+  EXPECT_EQ(numbers(), std::vector<std::int64_t>{2});
+}
+
+TEST_F(NightFilesTest, TheNewestAreReadOldestFirst) {
+  for (int i = 1; i <= 12; ++i) write(i);
+  EXPECT_EQ(numbers(3), (std::vector<std::int64_t>{10, 11, 12}));
+  folder_.keep_only(2);
+  EXPECT_EQ(numbers(), (std::vector<std::int64_t>{11, 12}));
+  EXPECT_EQ(folder_.begin(1, "me").number, 13);
+}
+
+TEST_F(NightFilesTest, ADamagedReportIsNamedAndLeftOut) {
+  write(1);
+  write(2);
+  root_.write("nights/demo/1/night.json", "{\"format\": 1, ");
+  std::vector<std::string> damaged;
+  EXPECT_EQ(folder_.reports(9, &damaged).size(), 1u);
+  ASSERT_EQ(damaged.size(), 1u);
+  EXPECT_NE(damaged[0].find("nights/demo/1/night.json"), std::string::npos);
+}
+
+TEST_F(NightFilesTest, WhatWasToldIsKept) {
+  EXPECT_EQ(folder_.told().state, "");
+  folder_.write(Told{"red", {"a", "b"}});
+  EXPECT_EQ(folder_.told().failing, (std::vector<std::string>{"a", "b"}));
+  root_.write("nights/demo/told.json", "#");
+  EXPECT_EQ(folder_.told().state, "");
+}
+
+}  // namespace
+}  // namespace kiln

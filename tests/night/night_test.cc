@@ -1,0 +1,137 @@
+// The documents of a night: JSON there and back, words, JUnit, HTML.
+#include "night/night.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "night/night_html.h"
+#include "night/night_junit.h"
+#include "night/night_text.h"
+#include "night/night_values.h"
+
+namespace kiln {
+namespace {
+
+using testing::failed_image;
+using testing::night_image;
+
+NightReport full_report() {
+  NightImage failed = failed_image("b", "pytorch (pip): exit status 1: <script>alert(1)</script>",
+                                   {{"method", "pip"}}, "key");
+  failed.key = "abc";
+  failed.actor = Actor::recipe;
+  failed.advice = "look at the end of its log";
+  failed.log = "logs/key.log";
+  failed.end_of_log = "</pre><b>bold</b> & more";
+  failed.cause = ExitCode::network;
+  failed.failure = FailureClass::infrastructure;
+  NightImage built = night_image("a", Verdict::built, {{"method", "distro"}});
+  built.seconds = 12.5;
+  built.bytes = 5'000'000;
+  built.speeds = {{"mnist, ms/step, on zen4", 80}};
+  built.why = {"base/debian: its digest changed"};
+  NightReport report =
+      testing::night_report(2, {built, failed, night_image("c", Verdict::no_time)}, NightState::held);
+  report.exit_code = 1;
+  report.host = "nid001";
+  report.remarks = {"2 nights did not run"};
+  report.lock = {{"base/debian: 1 → 2"}, {"archive"}, {"torch 2.7"}, {"mirror"}};
+  report.gone = {"old:1"};
+  report.failures = {{"exit status 1", Actor::recipe, {"b"}, {{"method", "pip"}}, {{{"method", "pip"}}}}};
+  report.gate = {{"stock", 2, {"b:1"}}};
+  report.trends = {{"a:1", "seconds", 10, 12.5, 2, true}};
+  report.snapshot = 7;
+  report.last_green = 1'700'000'000;
+  report.collected = "3 things collected, 1.0 MB";
+  report.registry = "registry/ai: 1 image pushed";
+  return report;
+}
+
+TEST(Night, ReadsBackWhatItWrote) {
+  const std::string text = to_json(full_report()).dump();
+  const NightReport read = night_from_json(JsonDocument::parse(text, "night.json").root());
+  EXPECT_EQ(to_json(read).dump(), text);
+  EXPECT_EQ(read.images[1].cause, ExitCode::network);
+  EXPECT_EQ(read.started, full_report().started);
+}
+
+TEST(Night, EveryWordIsReadBack) {
+  for (Verdict verdict : {Verdict::built, Verdict::mended, Verdict::unchanged, Verdict::failed,
+                          Verdict::unplanned, Verdict::not_reached, Verdict::no_time, Verdict::no_machine})
+    EXPECT_EQ(verdict_named(name_of(verdict)), verdict);
+  for (NightState state : {NightState::green, NightState::red, NightState::held, NightState::interrupted})
+    EXPECT_EQ(night_state_named(name_of(state)), state);
+  for (Actor actor : {Actor::nobody, Actor::recipe, Actor::site})
+    EXPECT_EQ(actor_named(name_of(actor)), actor);
+}
+
+TEST(Night, RefusesADamagedReport) {
+  const std::string text = to_json(full_report()).dump();
+  for (const char* part : {":\"held\"", ":\"failed\"", "\"format\":1", "\"started\":\"2", ":\"recipe\""}) {
+    std::string damaged = text;
+    damaged.replace(damaged.find(part) + std::string_view(part).size() - 1, 1, "#");
+    EXPECT_THROW(night_from_json(JsonDocument::parse(damaged, "night.json").root()), Error) << part;
+  }
+}
+
+TEST(Night, HeadlineCounts) {
+  EXPECT_EQ(night_headline(full_report()),
+            "demo, night 2: held: 1 of 3 images good, 1 built, 1 failed, 1 no time");
+}
+
+TEST(Night, TextNamesWhoMustAct) {
+  const std::string text = night_text(full_report());
+  for (const char* part :
+       {"b:1: failed: pytorch (pip): exit status 1", "; recipe: look at the end of its log",
+        "2 nights did not run", "an exclude for them: {\"method\":\"pip\"}",
+        "gate 'stock' is closed: 1 of 2 images missing: b:1",
+        "a:1: seconds 10.0 s → 12.5 s (+25 %) perhaps since night 2", "snapshot 7 stays", "old:1"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(Night, HtmlShowsNoTextAsMarkup) {
+  const std::string html = night_html(full_report(), {});
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  EXPECT_EQ(html.find("<b>bold"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos);
+  EXPECT_EQ(html.find("http"), std::string::npos) << "nothing is fetched";
+}
+
+TEST(Night, HtmlHasABarForEachNight) {
+  std::vector<NightReport> before;
+  for (int i = 1; i <= 70; ++i)
+    before.push_back(testing::night_report(i, {night_image("a", Verdict::unchanged)}));
+  NightReport report = full_report();
+  report.number = 71;
+  const std::string html = night_html(report, before);
+  std::size_t bars = 0;
+  for (std::size_t at = 0; (at = html.find("<g><title>night ", at)) != std::string::npos; ++at) ++bars;
+  EXPECT_EQ(bars, 60u);
+  EXPECT_NE(html.find("night 71: held, 1 of 3 good"), std::string::npos);
+}
+
+TEST(Night, JunitHasACaseForEachImageAndGate) {
+  const std::string xml = night_junit(full_report());
+  EXPECT_NE(xml.find("tests=\"5\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("failures=\"1\""), std::string::npos) << xml;  // the gate
+  EXPECT_NE(xml.find("errors=\"1\""), std::string::npos) << xml;    // the network
+  EXPECT_NE(xml.find("skipped=\"1\""), std::string::npos) << xml;
+}
+
+TEST(Night, OfTenThousandImagesIsWrittenAndRead) {
+  std::vector<NightImage> images;
+  for (int i = 0; i < 10'000; ++i)
+    images.push_back(night_image("cell" + std::to_string(i), Verdict::unchanged));
+  const NightReport report = testing::night_report(1, std::move(images));
+  EXPECT_LT(night_text(report).size(), 1000u);
+  JsonLimits limits;
+  limits.bytes = 64u << 20;
+  limits.members = 1'000'000;
+  const NightReport read = night_from_json(JsonDocument::parse(to_json(report).dump(), "n", limits).root());
+  EXPECT_EQ(read.images.size(), 10'000u);
+}
+
+}  // namespace
+}  // namespace kiln
