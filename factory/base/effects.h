@@ -2,6 +2,7 @@
 // Real versions are in effects.cc, process.cc; tests use the ones of tests/support/fake_effects.h.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -80,6 +81,9 @@ struct Command {
   // is ended, as at a limit. May be empty.
   std::function<bool(std::string_view tail)> give_up = {};
   std::vector<std::string> hidden = {};  // *** stands in their place in all that is kept of the output
+  // Pipes of which our end does not wait, read as if they were its stdout and stderr, beside those: a program
+  // between us and who talks may not hand everything on. -1: none. The caller closes them.
+  std::array<int, 2> more_output = {-1, -1};
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
 };
 

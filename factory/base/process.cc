@@ -173,7 +173,10 @@ class Watch {
       : command_(command),
         child_(child),
         clock_(clock),
-        fds_{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}},
+        fds_{{out.read_end, POLLIN, 0},
+             {err.read_end, POLLIN, 0},
+             {command.more_output[0], POLLIN, 0},
+             {command.more_output[1], POLLIN, 0}},
         output_(output),
         memory_(memory),
         result_(result) {}
@@ -181,8 +184,8 @@ class Watch {
   void run() {
     start_ = last_output_ = clock_.monotonic_seconds();
     while (fds_[0].fd >= 0 || fds_[1].fd >= 0) {
-      ::poll(fds_, 2, 100);
-      for (int i = 0; i < 2; ++i)
+      ::poll(fds_, 4, 100);
+      for (int i = 0; i < 4; ++i)
         if (fds_[i].fd >= 0 && (fds_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) drain(i);
       check_limits();
       // A grandchild may keep the pipes open after the child is gone; do not wait for it longer than the
@@ -200,6 +203,9 @@ class Watch {
       if (!reaped_) ::usleep(2000);
     }
     ::kill(-child_.pid, SIGKILL);  // what is left of the group
+    for (int i : {2, 3})
+      while (fds_[i].fd >= 0 && drain(i)) {
+      }
     status_ = child_.status(status_);
     result_.seconds = clock_.monotonic_seconds() - start_;
     output_.finish();
@@ -221,16 +227,19 @@ class Watch {
     if (ending_ == CommandEnd::exited && memory_->ran_out(killed)) ending_ = CommandEnd::out_of_memory;
   }
 
-  void drain(int i) {
+  // False: there is nothing, for now or for good.
+  bool drain(int i) {
     char buffer[65536];
     ssize_t got = ::read(fds_[i].fd, buffer, sizeof buffer);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got < 0 && errno == EINTR) return true;
+    if (got < 0 && errno == EAGAIN) return false;
     if (got <= 0) {
       fds_[i].fd = -1;
-      return;
+      return false;
     }
     last_output_ = clock_.monotonic_seconds();
-    output_.take({buffer, static_cast<std::size_t>(got)}, i == 0);
+    output_.take({buffer, static_cast<std::size_t>(got)}, i % 2 == 0);
+    return true;
   }
 
   void check_limits() {
@@ -269,7 +278,7 @@ class Watch {
   const Command& command_;
   const Child& child_;
   const Clock& clock_;
-  pollfd fds_[2];
+  pollfd fds_[4];  // stdout, stderr; more of each
   ProcessOutput& output_;
   std::optional<MemoryWatch>& memory_;
   CommandResult& result_;

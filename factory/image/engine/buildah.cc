@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/mount_table.h"
+#include "image/engine/script_pipes.h"
 #include "oci/layout.h"
 #include "oci/pull.h"
 
@@ -40,6 +41,7 @@ class EnvironmentFile {
     fs::remove_all(folder_, ignored);
   }
   fs::path file() const { return folder_ / "environment"; }
+  const fs::path& folder() const { return folder_; }  // ours alone
 
  private:
   fs::path folder_;
@@ -74,8 +76,15 @@ class BuildahContainer final : public Container {
     };
     add_mount(environment.file(), "/run/kiln/environment");
     for (const Mount& mount : request.mounts) add_mount(mount.source, mount.target);
-    arguments.insert(arguments.end(),
-                     {name_, "--", "/bin/sh", "-c", ". /run/kiln/environment; exec \"$@\"", "sh"});
+    std::string start = ". /run/kiln/environment; exec \"$@\"";
+    std::optional<ScriptPipes> pipes;
+    if (!request.interactive) {
+      pipes.emplace(environment.folder());
+      add_mount(pipes->out(), "/run/kiln/stdout");
+      add_mount(pipes->err(), "/run/kiln/stderr");
+      start += " >/run/kiln/stdout 2>/run/kiln/stderr";
+    }
+    arguments.insert(arguments.end(), {name_, "--", "/bin/sh", "-c", start, "sh"});
     arguments.insert(arguments.end(), request.argv.begin(), request.argv.end());
     Command command;
     command.environment = engine_.setup_.environment;
@@ -88,6 +97,7 @@ class BuildahContainer final : public Container {
     command.own_processes = true;
     command.file_mask = kImageMask;
     command.hidden = request.hidden;
+    if (pipes) command.more_output = pipes->ends();
     command.interactive = request.interactive;
     return engine_.setup_.runner.run(command);
   }
