@@ -33,6 +33,10 @@ std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
 
 }  // namespace
 
+int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment) {
+  return asked > 0 ? asked : default_jobs(site, environment);
+}
+
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation) {
   const StatePaths state = invocation.state();
@@ -46,8 +50,8 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
   const BuildSetup setup{catalogue.plan, images,           catalogue.recipes, site,
                          state,          invocation.files, invocation.runner, invocation.clock,
                          environment};
-  const int jobs = run.jobs > 0 ? run.jobs : default_jobs(site, invocation.environment);
-  return build(setup, {jobs, !run.fail_fast, own_path()}, progress);
+  const int jobs = jobs_of(run.jobs, site, invocation.environment);
+  return build(setup, {jobs, !run.fail_fast, own_path(), run.no_step_after}, progress);
 }
 
 }  // namespace kiln

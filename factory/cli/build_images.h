@@ -10,7 +10,11 @@ inline constexpr int kMostJobs = 1024;
 struct BuildRun {
   int jobs = 0;  // 0: $KILN_JOBS, else the site file's, else half the processors + 1
   bool fail_fast = false;
+  std::int64_t no_step_after = 0;  // Unix seconds; 0: no end
 };
+
+// How many steps at a time: `asked`, else as BuildRun has it. Throws Error(usage) for a bad $KILN_JOBS.
+int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment);
 
 // Builds, tests and packages these images; progress goes to stderr. What fails is in the report. Throws
 // Error(usage) for a bad $KILN_JOBS, and as build() does. REQUIRES: lock_state(), need_root_or_namespace().

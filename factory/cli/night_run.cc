@@ -8,13 +8,11 @@
 
 #include "base/text.h"
 #include "base/unique_name.h"
-#include "cli/build_images.h"
 #include "cli/collect_state.h"
-#include "cli/disk_room.h"
+#include "cli/night_build.h"
 #include "cli/night_tell.h"
 #include "cli/publish_images.h"
 #include "cli/state_lock.h"
-#include "image/state/standing.h"
 #include "night/causes.h"
 #include "night/gate.h"
 #include "night/lease.h"
@@ -105,31 +103,18 @@ class Night {
   }
 
   void build(const Catalogue& catalogue) {
-    const BuildPlan& plan = catalogue.plan;
     std::optional<Index> index;
     if (invocation_.has_index()) index.emplace(invocation_.index(Index::Mode::read));
-    NightView view{plan,
-                   state_,
-                   invocation_.files,
-                   index ? &*index : nullptr,
-                   before_.empty() ? nullptr : &before_.back(),
-                   report_.number,
-                   report_.started};
-    StateNames names(state_, invocation_.files);
-    const StateView standing(plan, site_, state_, invocation_.files, names);
-    for (std::uint32_t number : all_images(plan)) {
-      const ResolvedImage image = plan.image(number);
-      if (Standing one = standing.standing(image); one.state != CellState::built)
-        view.why.emplace(image.id(), std::move(one.why));
-    }
-    BuildReport built;
+    NightBuild built;
     attempt("", [&] {
-      if (!view.why.empty()) look_for_room(plan, all_images(plan), standing, site_, invocation_);
-      built = build_images(catalogue, all_images(plan), {request_.jobs, false}, site_, invocation_);
+      build_for_night(catalogue, {request_.jobs, request_.budget}, site_, invocation_, built);
     });
-    if (!built.stopped.empty()) report_.remarks.push_back(built.stopped);
-    if (built.interrupted) report_.state = NightState::interrupted;
-    report_.images = night_images(view, built);
+    if (!built.report.stopped.empty()) report_.remarks.push_back(built.report.stopped);
+    if (built.report.interrupted) report_.state = NightState::interrupted;
+    report_.images = night_images({catalogue.plan, state_, invocation_.files, index ? &*index : nullptr,
+                                   before_.empty() ? nullptr : &before_.back(), report_.number,
+                                   report_.started, std::move(built.why), std::move(built.no_time)},
+                                  built.report);
   }
 
   // How the night stands, now that its images are known.
@@ -137,7 +122,7 @@ class Night {
     if (report_.state == NightState::interrupted) return;
     const bool all_good =
         std::all_of(report_.images.begin(), report_.images.end(), [](const NightImage& image) {
-          return is_good(image.verdict) || image.verdict == Verdict::no_machine;
+          return is_good(image.verdict) || image.verdict == Verdict::no_machine || image.verdict == Verdict::no_time;
         });
     if (!all_good) report_.state = NightState::red;
     if (!is_open(report_.gate)) report_.state = NightState::held;

@@ -11,8 +11,9 @@ namespace kiln {
 
 struct NightRequest {
   std::string matrix;
-  int jobs = 0;          // 0: as `kiln build` has it
-  std::string registry;  // "" = the index alone
+  int jobs = 0;                    // 0: as `kiln build` has it
+  std::chrono::seconds budget{0};  // for building; 0: no end
+  std::string registry;            // "" = the index alone
   std::string key, passphrase_file;
   std::string report;  // a folder that gets the report, too; "" = none
   bool update = true;  // the lockfile

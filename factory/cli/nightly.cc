@@ -21,12 +21,20 @@ struct NightlyOptions {
   bool no_update = false;
   bool no_gc = false;
   bool status = false;
+  std::string budget;
   std::string format = "table";
 };
 
 void run_nightly(NightlyOptions& options, Invocation& invocation) {
   options.request.update = !options.no_update;
   options.request.collect = !options.no_gc;
+  if (!options.budget.empty()) {
+    const auto budget = duration_of(options.budget);
+    if (!budget || budget->count() == 0)
+      throw Error(ExitCode::usage, fmt::format("--budget: expected a time, found '{}'", options.budget),
+                  "a whole number and s, m, h or d, such as 6h");
+    options.request.budget = *budget;
+  }
   invocation.need_root_or_namespace();
   const NightReport report = run_night(options.request, invocation);
   if (options.format == "json")
@@ -54,6 +62,12 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
       .add_option("--sign-passphrase-file", options.request.passphrase_file, "its first line opens the key")
       ->type_name("FILE")
       ->needs(key);
+  command
+      .add_option(
+          "--budget", options.budget,
+          "build for so long: first what is stale, then what was asked for (kiln index demand), then what "
+          "was never built")
+      ->type_name("TIME");
   command.add_flag("--no-update", options.no_update, "leave the lockfile as it is");
   command.add_flag("--no-gc", options.no_gc, "collect no garbage");
   command.add_flag(

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/unique_name.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "image/build/build.h"
 #include "image/build/package_cell.h"
 #include "image/build/plan_forecast.h"
 #include "image/state/access.h"
@@ -122,6 +124,13 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
   report(event);
 }
 
+// The time of whoever builds is up.
+bool is_too_late(const Step& step, const Invocation& invocation) {
+  auto end = invocation.environment.find(kNoStepAfter);
+  if (end == invocation.environment.end() || step.kind == StepKind::test) return false;
+  return invocation.clock.unix_seconds() >= std::atoll(end->second.c_str());
+}
+
 void run_edge(const StepOptions& options, Invocation& invocation) {
   die_with_ninja(invocation);
   invocation.need_root_or_namespace();
@@ -131,6 +140,10 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   if (!options.image.empty()) return package_image(file, options, invocation);
   auto step = file.step(options.key);
   if (!step) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
+  if (is_too_late(*step, invocation)) {
+    invocation.exit_code = ExitCode::timeout;
+    return;
+  }
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
   setup.base = base_of(*step, file);

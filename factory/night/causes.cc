@@ -65,7 +65,7 @@ Axes widen(Axes entry, const std::vector<const Axes*>& failed, const std::vector
 }
 
 std::vector<Axes> exclude_of(std::vector<const Axes*> failed, const std::vector<const Axes*>& good) {
-  if (good.empty()) return {};
+  if (good.empty() || failed.empty()) return {};
   const std::size_t all = failed.size();
   std::vector<Axes> entries;
   while (!failed.empty() && entries.size() < kMostEntries) {
@@ -123,14 +123,21 @@ std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) 
   for (const auto& [cause, members] : groups) {
     FailureGroup group;
     std::vector<const Axes*> axes;
+    std::vector<const Axes*> of_axes;  // an exclude takes out these
+    std::set<std::string> includes;
     for (const NightImage* image : members) {
       group.cells.push_back(image->cell);
       axes.push_back(&image->axes);
+      if (image->include.empty())
+        of_axes.push_back(&image->axes);
+      else
+        includes.insert(image->include);
       group.actor = std::max(group.actor, image->actor);
     }
+    group.includes.assign(includes.begin(), includes.end());
     group.what = members.front()->what;
     group.shared = shared_by(axes, good);
-    group.exclude = exclude_of(std::move(axes), good);
+    group.exclude = exclude_of(std::move(of_axes), good);
     found.push_back(std::move(group));
   }
   std::stable_sort(found.begin(), found.end(), [](const FailureGroup& a, const FailureGroup& b) {

@@ -50,6 +50,7 @@ struct NightImage {
   std::string name;  // "pytorch:2.6.0-…"; of a cell that is unplanned, its id
   std::string key;   // "" of such a cell
   std::map<std::string, std::string> axes;
+  std::string include;  // "matrix/demo.json:16:5", where an include wants it: no exclude takes it out
   Verdict verdict = Verdict::not_reached;
   Actor actor = Actor::nobody;
   std::string advice;                          // what the actor is to do, or what comes by itself; a sentence
@@ -75,6 +76,7 @@ struct FailureGroup {
   // Entries of a matrix's `exclude` that would take out all of them, and nothing that is good; empty where
   // nothing is good, and where it would be one for each of many.
   std::vector<std::map<std::string, std::string>> exclude;
+  std::vector<std::string> includes;  // places of the include entries that want others of them
 };
 
 struct GateJob {

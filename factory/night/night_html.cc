@@ -72,9 +72,9 @@ std::string failures(const NightReport& report) {
   std::string html = "<h2>Causes</h2>\n<table><tr><th>images</th><th>cause</th><th>who acts</th></tr>\n";
   for (const FailureGroup& group : report.failures) {
     std::string excludes;
-    for (const auto& entry : group.exclude) excludes += html_text(exclude_text(entry)) + "\n";
+    for (const std::string& line : remedy_lines(group)) excludes += html_text(line) + "\n";
     if (!excludes.empty())
-      excludes = "<details><summary>an exclude for them</summary><pre>" + excludes + "</pre></details>";
+      excludes = "<details><summary>to take them out</summary><pre>" + excludes + "</pre></details>";
     html += fmt::format(
         "<tr><td>{}</td><td>{}{}<details><summary>cells</summary>{}</details></td><td>{}</td></tr>\n",
         group.cells.size(), html_text(failure_text(group)), excludes, list_of(group.cells),

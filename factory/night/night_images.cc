@@ -32,7 +32,7 @@ class NightImages {
     night.cell = image.id();
     night.name = image.reference();
     night.key = image.key();
-    night.axes = image.request().axes;
+    add_request(image.request(), night);
     if (auto why = view_.why.find(night.cell); why != view_.why.end()) night.why = why->second;
     if (outcome != nullptr) add_outcome(*outcome, night);
     if (night.verdict == Verdict::not_reached && view_.no_time.contains(night.cell))
@@ -46,7 +46,7 @@ class NightImages {
   NightImage unplanned(const BrokenCell& cell) {
     NightImage night;
     night.cell = night.name = cell.request.id;
-    night.axes = cell.request.axes;
+    add_request(cell.request, night);
     night.verdict = Verdict::unplanned;
     night.failure = FailureClass::input;
     night.cause = cell.why.code();
@@ -59,6 +59,11 @@ class NightImages {
   const NightImage* last(const std::string& cell) const {
     auto found = before_.find(cell);
     return found == before_.end() ? nullptr : found->second;
+  }
+
+  static void add_request(const ImageRequest& request, NightImage& night) {
+    night.axes = request.axes;
+    if (request.where.pointer.find("/include/") != std::string::npos) night.include = request.where.text();
   }
 
   void add_speeds(const IndexEntry& entry) {

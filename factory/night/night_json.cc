@@ -79,6 +79,7 @@ Json to_json(const NightImage& image) {
             {"verdict", name_of(image.verdict)},
             {"actor", name_of(image.actor)}};
   put(json, "key", image.key);
+  put(json, "include", image.include);
   put(json, "advice", image.advice);
   if (!image.what.empty()) {
     json["what"] = image.what;
@@ -104,6 +105,7 @@ NightImage image_from(const JsonNode& node) {
   image.verdict = word_of<Verdict>(node, "verdict", verdict_named);
   image.actor = word_of<Actor>(node, "actor", actor_named);
   image.key = text_of(node, "key");
+  image.include = text_of(node, "include");
   image.advice = text_of(node, "advice");
   image.what = text_of(node, "what");
   if (node.find("failure")) image.failure = word_of<FailureClass>(node, "failure", failure_class_named);
@@ -124,6 +126,7 @@ Json to_json(const FailureGroup& group) {
   Json json{{"what", group.what}, {"actor", name_of(group.actor)}, {"cells", group.cells}};
   put(json, "shared", group.shared);
   put(json, "exclude", group.exclude);
+  put(json, "includes", group.includes);
   return json;
 }
 
@@ -133,6 +136,7 @@ FailureGroup group_from(const JsonNode& node) {
   group.actor = word_of<Actor>(node, "actor", actor_named);
   group.cells = texts_of(node, "cells");
   group.shared = map_of(node, "shared");
+  group.includes = texts_of(node, "includes");
   if (auto entries = node.find("exclude"))
     for (const JsonNode& entry : entries->items()) {
       group.exclude.emplace_back();

@@ -77,7 +77,12 @@ std::string failure_text(const FailureGroup& group) {
                      group.what);
 }
 
-std::string exclude_text(const std::map<std::string, std::string>& entry) { return Json(entry).dump(); }
+std::vector<std::string> remedy_lines(const FailureGroup& group) {
+  std::vector<std::string> lines;
+  for (const auto& entry : group.exclude) lines.push_back("an exclude for them: " + Json(entry).dump());
+  for (const std::string& place : group.includes) lines.push_back("wanted by the include at " + place);
+  return lines;
+}
 
 std::string gate_text(const GateJob& job) {
   if (job.missing.empty())
@@ -109,7 +114,7 @@ std::string night_text(const NightReport& report) {
   lines.clear();
   for (const FailureGroup& group : report.failures) {
     lines.push_back(failure_text(group));
-    for (const auto& entry : group.exclude) lines.push_back("  an exclude for them: " + exclude_text(entry));
+    for (const std::string& line : remedy_lines(group)) lines.push_back("  " + line);
   }
   add_lines(text, "causes", lines);
   add_lines(text, "gone from the matrix", report.gone);

@@ -15,8 +15,8 @@ std::string verdict_text(const NightImage& image);
 
 // "3 failures, all with compiler=tvm: exit status 1: …".
 std::string failure_text(const FailureGroup& group);
-// As it stands in a matrix: {"compiler": "tvm"}.
-std::string exclude_text(const std::map<std::string, std::string>& entry);
+// How they are taken out of the matrix: `an exclude for them: {"compiler":"tvm"}`, a line each.
+std::vector<std::string> remedy_lines(const FailureGroup& group);
 
 // "gate 'frameworks' is closed: 2 of 12 images are missing: …".
 std::string gate_text(const GateJob& job);

@@ -84,6 +84,16 @@ TEST(Causes, ACellThatNoEntryTellsFromAGoodOneHasNone) {
   EXPECT_TRUE(groups[0].exclude.empty());
 }
 
+TEST(Causes, WhatAnIncludeWantsIsTakenOutThere) {
+  NightImage included = failed_image("b", "x: no: z", {{"method", "source"}, {"compiler", "tvm"}});
+  included.include = "matrix.json:16:5";
+  const auto groups = group_failures({failed_image("a", "x: no: z", {{"method", "pip"}, {"compiler", "tvm"}}),
+                                      included, night_image("c", Verdict::built, {{"method", "source"}})});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].exclude.size(), 1u);
+  EXPECT_EQ(groups[0].includes, std::vector<std::string>{"matrix.json:16:5"});
+}
+
 TEST(Causes, OneEntryForEachOfManyIsNone) {
   std::vector<NightImage> images;
   for (int i = 0; i < 6; ++i) {

@@ -39,7 +39,8 @@ NightReport full_report() {
   report.remarks = {"2 nights did not run"};
   report.lock = {{"base/debian: 1 → 2"}, {"archive"}, {"torch 2.7"}, {"mirror"}};
   report.gone = {"old:1"};
-  report.failures = {{"exit status 1", Actor::recipe, {"b"}, {{"method", "pip"}}, {{{"method", "pip"}}}}};
+  report.failures = {
+      {"exit status 1", Actor::recipe, {"b"}, {{"method", "pip"}}, {{{"method", "pip"}}}, {"m.json:1:2"}}};
   report.gate = {{"stock", 2, {"b:1"}}};
   report.trends = {{"a:1", "seconds", 10, 12.5, 2, true}};
   report.snapshot = 7;

@@ -117,6 +117,7 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
   if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
+  if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
   command.capture_stdout = true;
   command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
   return command;

@@ -47,10 +47,15 @@ struct BuildReport {
 // Set for the steps that ninja itself starts: it is their parent, and leads their session.
 inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
 
+// Unix seconds after which no step begins any more: whoever has less time than that builds what it can. What
+// runs goes on, and tests and packaging of what is there still begin.
+inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
+
 struct BuildOptions {
   int jobs = 1;
   bool keep_going = true;
-  std::string kiln;  // this program
+  std::string kiln;                // this program
+  std::int64_t no_step_after = 0;  // 0: no end
 };
 
 struct BuildSetup {

@@ -1,0 +1,149 @@
+#include "cli/night_build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/build_images.h"
+#include "cli/disk_room.h"
+#include "image/build/plan_forecast.h"
+#include "image/build/suitable_cell.h"
+#include "image/state/standing.h"
+#include "image/state/step_history.h"
+#include "night/budget.h"
+#include "registry/demand_query.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostQuestions = 100;  // unmet ones, those asked most
+
+// The cells that would answer what was asked and had no good answer, and how often it was asked.
+std::map<std::uint32_t, std::uint64_t> asked_cells(const Catalogue& catalogue, const Index* index,
+                                                   Invocation& invocation) {
+  std::map<std::uint32_t, std::uint64_t> asked;
+  std::vector<Demand> unmet = read_demand(invocation.state().root());
+  std::erase_if(unmet, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
+  if (unmet.empty()) return asked;
+  std::stable_sort(unmet.begin(), unmet.end(),
+                   [](const Demand& a, const Demand& b) { return a.count > b.count; });
+  if (unmet.size() > kMostQuestions) unmet.resize(kMostQuestions);
+  const std::vector<IndexEntry> published = index != nullptr ? index->entries() : std::vector<IndexEntry>();
+  const auto named = invocation.graph_compilers({});
+  const std::set<std::string> compilers(named.begin(), named.end());
+  for (const Demand& demand : unmet) {
+    const auto query = query_of(demand, compilers);
+    if (!query) continue;
+    const Host host = host_of(demand);
+    const CellAnswer answer = suitable_cell(
+        {&catalogue.plan}, {*query, host, invocation.cpus(), published, invocation.site().sif, {}});
+    if (answer.cell) asked[answer.cell->image] += demand.count;
+  }
+  return asked;
+}
+
+class NightBuilder {
+ public:
+  NightBuilder(const Catalogue& catalogue, const NightLimits& limits, const Site& site,
+               Invocation& invocation, NightBuild& night)
+      : catalogue_(catalogue),
+        plan_(catalogue.plan),
+        limits_(limits),
+        site_(site),
+        invocation_(invocation),
+        state_(invocation.state()),
+        names_(state_, invocation.files),
+        night_(night) {}
+
+  void run() {
+    look();
+    if (limits_.budget.count() == 0) return build(all_images(plan_));
+    const std::int64_t end = invocation_.clock.unix_seconds() + limits_.budget.count();
+    const NightAgenda agenda = make_agenda();
+    for (std::uint32_t image : agenda.no_time) night_.no_time.insert(plan_.image(image).id());
+    build(whole_);  // nothing of it runs, and it is in the report
+    for (const ImageNumbers& round : agenda.rounds) {
+      if (night_.report.interrupted || !night_.report.stopped.empty()) break;
+      build(round, end);
+    }
+    if (invocation_.clock.unix_seconds() >= end) forgive(night_.report);
+  }
+
+ private:
+  void look() {
+    const StateView view(plan_, site_, state_, invocation_.files, names_);
+    for (std::uint32_t number : all_images(plan_)) {
+      const ResolvedImage image = plan_.image(number);
+      Standing standing = view.standing(image);
+      if (standing.state == CellState::built) {
+        whole_.push_back(number);
+        continue;
+      }
+      lacking_.push_back(number);
+      night_.why.emplace(image.id(), std::move(standing.why));
+    }
+    if (!lacking_.empty()) look_for_room(plan_, lacking_, view, site_, invocation_);
+  }
+
+  NightAgenda make_agenda() {
+    std::optional<Index> index;
+    if (invocation_.has_index()) index.emplace(invocation_.index(Index::Mode::read));
+    std::set<std::string> published;
+    if (index)
+      for (const IndexEntry& entry : index->entries()) published.insert(entry.image.name());
+    const auto asked = asked_cells(catalogue_, index ? &*index : nullptr, invocation_);
+    std::vector<Candidate> candidates;
+    for (std::uint32_t image : lacking_) {
+      auto found = asked.find(image);
+      const bool is_stale = published.contains(plan_.image(image).reference());
+      candidates.push_back({image,
+                            is_stale               ? Turn::stale
+                            : found != asked.end() ? Turn::asked
+                                                   : Turn::never,
+                            found == asked.end() ? 0 : found->second});
+    }
+    const std::vector<PastRun> history = read_history(state_.history());
+    const int jobs = jobs_of(limits_.jobs, site_, invocation_.environment);
+    return agenda_of(std::move(candidates), static_cast<double>(limits_.budget.count()),
+                     [&](const ImageNumbers& images) {
+                       const auto left = forecast_of(plan_, images, names_, history, jobs).left(0);
+                       return left ? left->seconds : 0;
+                     });
+  }
+
+  void build(const ImageNumbers& images, std::int64_t no_step_after = 0) {
+    if (images.empty()) return;
+    BuildReport report =
+        build_images(catalogue_, images, {limits_.jobs, false, no_step_after}, site_, invocation_);
+    std::move(report.images.begin(), report.images.end(), std::back_inserter(night_.report.images));
+    night_.report.steps_run += report.steps_run;
+    night_.report.seconds += report.seconds;
+    night_.report.interrupted |= report.interrupted;
+    if (!report.stopped.empty()) night_.report.stopped = report.stopped;
+  }
+
+  // What was not reached when the time was up.
+  void forgive(const BuildReport& report) {
+    for (const ImageOutcome& image : report.images)
+      if (image.outcome == Outcome::not_reached) night_.no_time.insert(image.id);
+  }
+
+  const Catalogue& catalogue_;
+  const BuildPlan& plan_;
+  const NightLimits& limits_;
+  const Site& site_;
+  Invocation& invocation_;
+  const StatePaths state_;
+  StateNames names_;
+  NightBuild& night_;
+  ImageNumbers whole_, lacking_;
+};
+
+}  // namespace
+
+void build_for_night(const Catalogue& catalogue, const NightLimits& limits, const Site& site,
+                     Invocation& invocation, NightBuild& night) {
+  NightBuilder(catalogue, limits, site, invocation, night).run();
+}
+
+}  // namespace kiln

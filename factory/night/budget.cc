@@ -1,0 +1,54 @@
+#include "night/budget.h"
+
+#include <algorithm>
+
+namespace kiln {
+namespace {
+
+ImageNumbers first_of(const std::vector<Candidate>& candidates, std::size_t count) {
+  ImageNumbers images;
+  for (std::size_t i = 0; i < count; ++i) images.push_back(candidates[i].image);
+  return images;
+}
+
+// More images never take less time, so the last that fits is found by halving.
+std::size_t count_that_fit(const std::vector<Candidate>& candidates, double seconds,
+                           const std::function<double(const ImageNumbers&)>& forecast) {
+  std::size_t fits = 1;
+  std::size_t too_many = candidates.size() + 1;
+  while (fits + 1 < too_many) {
+    const std::size_t middle = fits + (too_many - fits) / 2;
+    if (forecast(first_of(candidates, middle)) <= seconds)
+      fits = middle;
+    else
+      too_many = middle;
+  }
+  return fits;
+}
+
+}  // namespace
+
+std::string_view name_of(Turn turn) {
+  return turn == Turn::stale ? "stale" : turn == Turn::asked ? "asked for" : "never built";
+}
+
+NightAgenda agenda_of(std::vector<Candidate> candidates, double seconds,
+                      const std::function<double(const ImageNumbers&)>& forecast) {
+  NightAgenda agenda;
+  if (candidates.empty()) return agenda;
+  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.turn != b.turn ? a.turn < b.turn : a.asked > b.asked;
+  });
+  const std::size_t count = count_that_fit(candidates, seconds, forecast);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i >= count) {
+      agenda.no_time.push_back(candidates[i].image);
+      continue;
+    }
+    if (i == 0 || candidates[i].turn != candidates[i - 1].turn) agenda.rounds.emplace_back();
+    agenda.rounds.back().push_back(candidates[i].image);
+  }
+  return agenda;
+}
+
+}  // namespace kiln

@@ -1,0 +1,40 @@
+// What a night builds when it has not the time for everything: first what is stale, then what was asked for,
+// then what was never built. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/build_plan.h"
+
+namespace kiln {
+
+enum class Turn {
+  stale,  // people have an older one
+  asked,  // nobody has one, and somebody asked (`kiln index demand`)
+  never   // nobody has one
+};
+std::string_view name_of(Turn turn);
+
+// An image that is to be built.
+struct Candidate {
+  std::uint32_t image = 0;  // of the plan
+  Turn turn = Turn::never;
+  std::uint64_t asked = 0;  // how often
+};
+
+struct NightAgenda {
+  std::vector<ImageNumbers> rounds;  // one after the other: no step of a later one before those of an earlier
+  ImageNumbers no_time;              // in their turn, too
+};
+
+// `seconds`: the budget. `forecast`: how long images take when they are built together; 0 where nobody knows.
+// The longest beginning that fits, by turn, demand and the order of the plan; the first image of all is
+// always tried, or one that takes longer than a night would never be built.
+NightAgenda agenda_of(std::vector<Candidate> candidates, double seconds,
+                      const std::function<double(const ImageNumbers&)>& forecast);
+
+}  // namespace kiln
