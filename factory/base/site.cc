@@ -106,7 +106,13 @@ void read_retention(const JsonNode& node, Retention& retention) {
     for (const JsonNode& one : keep->items()) retention.keep.push_back(read_kept(one));
 }
 
-// A secret is looked for when a step needs it: whoever only plans may have no right to see it.
+// A secret is looked for when it is needed: whoever only plans may have no right to see it.
+std::string read_secret_file(const JsonNode& node, const std::string& hint) {
+  std::string file = node.line_of_text();
+  if (!file.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", file), hint);
+  return file;
+}
+
 SecretPlace read_secret_place(const JsonNode& node) {
   if (node.is_object()) {
     node.allow_only(keys_of("site/secret"));
@@ -116,11 +122,7 @@ SecretPlace read_secret_place(const JsonNode& node) {
                     "letters, digits and _, and no digit first");
     return {"", variable.string()};
   }
-  const std::string file = node.line_of_text();
-  if (!file.starts_with('/'))
-    node.fail(fmt::format("expected an absolute path, found '{}'", file),
-              "or {\"environment\": \"NAME\"} for a secret in a variable");
-  return {file, ""};
+  return {read_secret_file(node, "or {\"environment\": \"NAME\"} for a secret in a variable"), ""};
 }
 
 GateRule read_gate(const JsonNode& node) {
@@ -198,6 +200,18 @@ std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
   return secrets;
 }
 
+PublishPlace read_publish(const JsonNode& node) {
+  node.allow_only(keys_of("site/publish"));
+  PublishPlace place;
+  place.registry = read_text(node.at("registry"));
+  if (auto key = node.find("key")) place.key = read_secret_file(*key, "");
+  if (auto passphrase = node.find("passphrase_file")) {
+    if (place.key.empty()) passphrase->fail("there is no \"key\" that it opens");
+    place.passphrase_file = read_secret_file(*passphrase, "");
+  }
+  return place;
+}
+
 }  // namespace
 
 const CommandLimits& Site::limits_of(const std::string& component) const {
@@ -245,6 +259,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
   if (auto night = root.find("nightly")) read_night(*night, site.night);
+  if (auto publish = root.find("publish")) site.publish = read_publish(*publish);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }

@@ -56,6 +56,13 @@ struct NightSettings {
   std::vector<std::string> command;    // is run then, with the notice on its standard input
 };
 
+// Where `kiln publish` pushes to when nobody says otherwise.
+struct PublishPlace {
+  std::string registry;         // as --to has it; "": nowhere, images are recorded in the index alone
+  std::string key;              // signs the images: an absolute path; "": nobody does
+  std::string passphrase_file;  // opens the key: an absolute path; "": it needs none
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -79,7 +86,8 @@ struct Site {
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   Retention retention;                               // "gc"
   NightSettings night;                               // "nightly"
-  std::string file;                                  // "" = built-in defaults
+  PublishPlace publish;
+  std::string file;  // "" = built-in defaults
 
   const CommandLimits& limits_of(const std::string& component) const;
 };

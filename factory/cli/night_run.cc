@@ -12,6 +12,7 @@
 #include "cli/night_build.h"
 #include "cli/night_tell.h"
 #include "cli/publish_images.h"
+#include "cli/publish_to.h"
 #include "cli/state_lock.h"
 #include "night/causes.h"
 #include "night/gate.h"
@@ -138,7 +139,8 @@ class Night {
       all.images = all_images(plan);
       all.broken.resize(plan.broken());
       std::iota(all.broken.begin(), all.broken.end(), 0u);
-      const PublishRun run{request_.registry, request_.key, request_.passphrase_file};
+      const PublishRun run{
+          publish_place({request_.registry, request_.key, request_.passphrase_file}, invocation_)};
       const PublishedImages done = publish_images(plan, all, run, invocation_);
       report_.is_new_snapshot = done.snapshot.is_new;
       report_.registry = done.pushed;

@@ -8,7 +8,9 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/publish_images.h"
+#include "cli/publish_to.h"
 #include "cli/state_lock.h"
+#include "cli/usage.h"
 
 namespace kiln {
 namespace {
@@ -18,6 +20,7 @@ struct PublishRequest : CellOptions {
   bool yes = false;
   bool dry_run = false;
   std::string to;
+  bool local = false;
   bool take_tags = false;
   std::string key, passphrase_file;
 };
@@ -30,10 +33,17 @@ void check(const PublishRequest& options) {
                 "leave the patterns out: what they do not choose would look as if nobody wanted it");
   if (options.yes && !options.prune)
     throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
-  if (!options.key.empty() && options.to.empty())
-    throw Error(ExitCode::usage, "--sign-key goes with --to", "signatures lie in a registry");
-  if (options.take_tags && options.to.empty())
-    throw Error(ExitCode::usage, "--take-tags goes with --to", "tags are moved in a registry");
+}
+
+// Nowhere with --local; else what the command line says, or the site file.
+PublishPlace place_of(const PublishRequest& options, const Invocation& invocation) {
+  if (options.local) return {};
+  PublishPlace place = publish_place({options.to, options.key, options.passphrase_file}, invocation);
+  if (!place.registry.empty()) return place;
+  constexpr const char* kHint = "or with \"publish\" in the site file";
+  if (!options.key.empty()) throw Error(ExitCode::usage, "--sign-key goes with --to", kHint);
+  if (options.take_tags) throw Error(ExitCode::usage, "--take-tags goes with --to", kHint);
+  return place;
 }
 
 void refuse_many(const LackingImages& lacking, const BuildPlan& plan) {
@@ -74,6 +84,7 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
 
 void run_publish(const PublishRequest& options, Invocation& invocation) {
   check(options);
+  const PublishPlace place = place_of(options, invocation);
   Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   ChosenCells chosen = choose_cells(plan, options, invocation);
@@ -86,7 +97,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   const StateLock lock = lock_state(invocation, "kiln publish of " + plan.name());
   const LackingImages lacking = find_lacking(options, plan, state, invocation);
   if (options.prune && !options.yes) refuse_many(lacking, plan);
-  PublishRun run{options.to, options.key, options.passphrase_file, options.take_tags, {}};
+  PublishRun run{place, options.take_tags, {}};
   if (options.prune) run.pruned = lacking.names;
   const PublishedImages images = publish_images(plan, chosen, run, invocation);
   const Published& done = images.snapshot;
@@ -113,18 +124,20 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   command
       ->add_option(
           "--to", options->to,
-          "push them to this registry first, and move its tags after: HOST[:PORT][/PATH], with http:// "
-          "in front for one without TLS; who we are is in the standard auth file (`skopeo login`)")
+          "push them to this registry first (default: the site file's), and move its tags after: "
+          "HOST[:PORT][/PATH], with http:// in front for one without TLS; who we are is in the standard "
+          "auth file (`skopeo login`)")
       ->type_name("REGISTRY");
+  command->add_flag("--local", options->local, "to no registry, whatever the site file says");
   CLI::Option* key = command->add_option("--sign-key", options->key,
-                                         "with --to: sign the images with this key (PEM, ECDSA on P-256), as "
-                                         "sigstore signatures in the registry");
+                                         "sign the images with this key (PEM, ECDSA on P-256), as "
+                                         "sigstore signatures in the registry (default: the site file's)");
   key->type_name("FILE");
   command->add_option("--sign-passphrase-file", options->passphrase_file, "its first line opens the key")
       ->type_name("FILE")
       ->needs(key);
   command->add_flag("--take-tags", options->take_tags,
-                    "with --to: also move tags that name what kiln has not moved them to");
+                    "in the registry: also move tags that name what kiln has not moved them to");
   command->add_flag("-n,--dry-run", options->dry_run,
                     "print how many images would be published, and what the matrix lacks; change nothing");
   add_wait_option(*command, invocation.options);
@@ -132,8 +145,13 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
       "kiln publish -f matrix/demo.json\n"
       "kiln publish -f matrix/demo.json framework=pytorch\n"
       "kiln publish -f matrix/demo.json --prune -n\n"
-      "kiln publish -f matrix/demo.json --to registry.site:5000/ai");
-  command->callback([options, &invocation] { run_publish(*options, invocation); });
+      "kiln publish -f matrix/demo.json --to registry.site:5000/ai\n"
+      "kiln publish -f matrix/demo.json --local        # although the site file names a registry");
+  command->callback([options, command, &invocation] {
+    for (const char* option : {"--to", "--sign-key", "--take-tags"})
+      refuse_together(*command, "--local", option, "nothing goes to a registry");
+    run_publish(*options, invocation);
+  });
   return command;
 }
 

@@ -12,8 +12,8 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
                                Invocation& invocation) {
   PublishOptions options{chosen.broken, run.pruned};
   std::optional<PublishTarget> target;
-  if (!run.to.empty()) {
-    target.emplace(run.to, run.key, run.passphrase_file, invocation);
+  if (!run.place.registry.empty()) {
+    target.emplace(run.place, invocation);
     options.place = [&target](ImageRecord& image) { target->push(image); };
   }
   PublishedImages done;

@@ -11,8 +11,7 @@
 namespace kiln {
 
 struct PublishRun {
-  std::string to;                     // a registry, as --to has it; "" = the index alone
-  std::string key, passphrase_file;   // that sign there; "" = nobody does
+  PublishPlace place;                 // publish_place(); without a registry the index alone
   bool take_tags = false;             // also those that somebody else has moved
   std::vector<std::string> pruned{};  // names to take out, of lacking_images()
 };

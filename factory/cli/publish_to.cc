@@ -23,25 +23,43 @@ RegistryAccess access_to(const RegistryAddress& address, Http& http, Invocation&
           [&invocation](const std::string& text) { invocation.note(text); }};
 }
 
-std::optional<SigningKey> read_key(const std::string& file, const std::string& passphrase_file,
-                                   const Invocation& invocation) {
-  if (file.empty()) return std::nullopt;
+std::optional<SigningKey> read_key(const PublishPlace& place, const Invocation& invocation) {
+  if (place.key.empty()) return std::nullopt;
   std::string passphrase;
-  if (!passphrase_file.empty()) {
-    invocation.need_file(passphrase_file);
-    passphrase = invocation.files.read(passphrase_file, 4096).value_or("");
+  if (!place.passphrase_file.empty()) {
+    invocation.need_file(place.passphrase_file);
+    passphrase = invocation.files.read(place.passphrase_file, 4096).value_or("");
     passphrase.resize(std::min(passphrase.size(), passphrase.find('\n')));
   }
-  return SigningKey::read(file, passphrase);
+  return SigningKey::read(place.key, passphrase);
 }
 
 }  // namespace
 
-PublishTarget::PublishTarget(const std::string& to, const std::string& key,
-                             const std::string& passphrase_file, Invocation& invocation)
-    : key_(read_key(key, passphrase_file, invocation)),
+PublishPlace site_place(const Invocation& invocation) {
+  const Site site = invocation.site();
+  if (site.publish.registry.empty()) return site.publish;
+  try {
+    RegistryAddress::parse(site.publish.registry);
+  } catch (const Error& error) {
+    throw Error(ExitCode::input, {site.file, 0, 0, "/publish/registry"}, error.message(), error.hint());
+  }
+  return site.publish;
+}
+
+PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation) {
+  PublishPlace place = site_place(invocation);
+  if (!asked.registry.empty()) place.registry = asked.registry;
+  if (asked.key.empty()) return place;
+  place.key = asked.key;
+  place.passphrase_file = asked.passphrase_file;
+  return place;
+}
+
+PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation)
+    : key_(read_key(place, invocation)),
       http_(open_http({invocation.environment, invocation.site().pull_limits.stall})),
-      client_(access_to(RegistryAddress::parse(to), *http_, invocation)),
+      client_(access_to(RegistryAddress::parse(place.registry), *http_, invocation)),
       store_(invocation.state().store()),
       pushed_(invocation.state()),
       publisher_(client_, store_, pushed_, key_ ? &*key_ : nullptr,

@@ -14,14 +14,18 @@
 
 namespace kiln {
 
+// Where the site file wants images published; nowhere without a word in it. Throws Error(input) for what is
+// no registry.
+PublishPlace site_place(const Invocation& invocation);
+// The same, but what `asked` has (a registry; a key with its passphrase) takes the place of the site's.
+PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation);
+
 // A registry that is being published to: all that RegistryPublisher needs, with its owners.
 class PublishTarget {
  public:
-  // `to`: as --to has it; `key`: a file with the key that signs the images, "" for none, and the file of its
-  // passphrase. Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: the state's lock is held,
-  // and `invocation` outlives this.
-  PublishTarget(const std::string& to, const std::string& key, const std::string& passphrase_file,
-                Invocation& invocation);
+  // Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: `place` names a registry, the state's
+  // lock is held, and `invocation` outlives this.
+  PublishTarget(const PublishPlace& place, Invocation& invocation);
 
   void push(ImageRecord& image) { publisher_.push(image); }
   // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. The

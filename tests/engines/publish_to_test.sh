@@ -147,7 +147,27 @@ copies "$host/signed/hello:$tag"
 demand_signature "$host" key.pub # theirs is there still
 copies "$host/signed/hello:$tag"
 
-# 10. The secret stands nowhere.
+# 10. The site's registry and key; the command line goes before them.
+echo "{\"publish\": {\"registry\": \"$host/of-the-site\", \"key\": \"$work/key.pem\", \"passphrase_file\": \"$work/passphrase\"}}" >site.json
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --local
+lacks "$out" "$host"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}"
+holds "$out" "$host/of-the-site: 1 image pushed"
+demand_signature "$host" key.pub
+copies "$host/of-the-site/hello:$tag"
+expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$host/signed"
+holds "$out" "$host/signed: 1 image pushed (0 blobs" # signed by the site, too
+expect 2 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$host/signed" --local
+expect 2 "$KILN" publish -f tiny/tiny.json "${some[@]}" --local --take-tags
+holds "$err" '--local and --take-tags do not go together'
+echo '{"publish": {"registry": "Not A/Registry"}}' >site.json
+expect 3 "$KILN" publish -f tiny/tiny.json "${some[@]}"
+holds "$err" "site.json: error: 'Not A/Registry' is no registry: 'Not A' is no host (at /publish/registry)"
+rm site.json
+expect 2 "$KILN" publish -f tiny/tiny.json "${some[@]}" --take-tags
+holds "$err" '--take-tags goes with --to'
+
+# 11. The secret stands nowhere.
 secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
 ! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
 

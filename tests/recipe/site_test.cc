@@ -51,6 +51,9 @@ TEST(Site, ReadsEveryKey) {
       << "and it need not be there for whoever plans";
   EXPECT_EQ(site.secrets.at("token").variable, "SITE_TOKEN");
   EXPECT_EQ(site.secrets.at("token").file, "");
+  EXPECT_EQ(site.publish.registry, "registry.site:5000/ai");
+  EXPECT_EQ(site.publish.key, "/etc/kiln/site.pem") << "and it need not be there for whoever plans";
+  EXPECT_EQ(site.publish.passphrase_file, "/etc/kiln/site.pass");
   EXPECT_EQ(site.file, "site.json");
 }
 
@@ -61,6 +64,7 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   EXPECT_TRUE(site.sif);
   EXPECT_EQ(site.step_limits.memory, 0u) << "none";
   EXPECT_EQ(site.step_retries, 3);
+  EXPECT_EQ(site.publish.registry, "") << "nowhere";
   EXPECT_TRUE(read_text(R"({"formats": ["sif", "oci"]})").sif);
   EXPECT_EQ(site.step_limits.wall, std::chrono::hours(6));
   EXPECT_EQ(site.pass_environment, Site().pass_environment);
@@ -199,6 +203,14 @@ const std::vector<Mistake> kSiteMistakes = {
      "8:22: error: there is no file '/etc/ssl/ca.crt' on this machine (at /ca_certificates)"},
     {"ConfigurationIsAFolder", R"("/etc/pip.conf")", R"("/etc/ssl")", Schema::accepts,
      "9:24: error: expected a file, '/etc/ssl' is a folder (at /pip_configuration)"},
+    {"PublishNowhere", R"("registry": "registry.site:5000/ai", )", "", Schema::refuses,
+     "13:14: error: the key 'registry' is missing (at /publish)"},
+    {"PublishToNothing", R"("registry.site:5000/ai")", R"("")", Schema::refuses,
+     "13:27: error: expected a line of text, found an empty string (at /publish/registry)"},
+    {"RelativeKey", R"("/etc/kiln/site.pem")", R"("site.pem")", Schema::refuses,
+     "13:59: error: expected an absolute path, found 'site.pem' (at /publish/key)"},
+    {"PassphraseOfNoKey", R"("key": "/etc/kiln/site.pem", )", "", Schema::refuses,
+     "13:71: error: there is no \"key\" that it opens (at /publish/passphrase_file)"},
 };
 
 class SiteMistake : public ::testing::TestWithParam<Mistake> {};

@@ -114,7 +114,8 @@ inline const std::string kSite = R"({
   "pip_configuration": "/etc/pip.conf",
   "git_configuration": "/etc/gitconfig",
   "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}},
-  "pull": {"wall": "2h", "stall": "90s", "retries": 3}
+  "pull": {"wall": "2h", "stall": "90s", "retries": 3},
+  "publish": {"registry": "registry.site:5000/ai", "key": "/etc/kiln/site.pem", "passphrase_file": "/etc/kiln/site.pass"}
 }
 )";
 
