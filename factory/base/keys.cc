@@ -49,12 +49,13 @@ const KeyTable& key_table() {
       {"site/component_limits", {"wall", "silence", "log", "memory"}},
       {"site/pull", {"wall", "stall", "retries"}},
       {"site/secret", {"environment"}},
-      {"site/nightly", {"every", "lease", "keep", "gate", "webhook", "command"}},
+      {"site/nightly", {"every", "lease", "keep", "gate", "webhook", "command", "update"}},
       {"site/gate", {"name", "cells"}},
       {"site/gc", {"keep_for", "keep_snapshots", "keep_steps_for", "keep"}},
       {"site/publish", {"registry", "key", "passphrase_file"}},
+      {"site/update", {"bases", "archives", "archspec", "proposals"}},
       {"lock", {"lock", "archspec", "components"}},
-      {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe"}},
+      {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe", "since"}},
       {"lock/source", {"url", "checksum", "ref"}},
   };
   return kTable;

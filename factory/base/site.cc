@@ -133,7 +133,25 @@ GateRule read_gate(const JsonNode& node) {
   return gate;
 }
 
-void read_night(const JsonNode& node, NightSettings& night) {
+MoveInterval read_move_interval(const JsonNode& node) {
+  const std::string text = node.is_number() ? "" : node.string();
+  if (text == "never") return std::nullopt;
+  if (text == "each") return std::chrono::seconds(0);
+  return std::chrono::seconds(read_quantity(node, kTimes, "\"each\", \"never\" or a duration",
+                                            "a whole number and s, m, h or d, such as \"7d\""));
+}
+
+void read_update_policy(const JsonNode& node, UpdatePolicy& policy) {
+  node.allow_only(keys_of("site/update"));
+  if (auto bases = node.find("bases")) policy.bases = read_move_interval(*bases);
+  if (auto archives = node.find("archives")) policy.archives = read_move_interval(*archives);
+  if (auto tables = node.find("archspec"))
+    policy.archspec = read_word_of(*tables, {"each", "never"}, "how often") == "each";
+  if (auto count = node.find("proposals")) policy.proposals = static_cast<int>(count->integer(0, 1000));
+}
+
+void read_nightly(const JsonNode& node, Site& site) {
+  NightSettings& night = site.night;
   node.allow_only(keys_of("site/nightly"));
   if (auto every = node.find("every")) night.every = read_duration(*every);
   if (auto lease = node.find("lease")) {
@@ -146,6 +164,7 @@ void read_night(const JsonNode& node, NightSettings& night) {
   if (auto webhook = node.find("webhook")) night.webhook = read_secret_place(*webhook);
   if (auto command = node.find("command"))
     for (const JsonNode& word : command->items()) night.command.push_back(read_text(word));
+  if (auto update = node.find("update")) read_update_policy(*update, site.update);
 }
 
 // True with "sif". The OCI image is what all else is made from, so it cannot be left out.
@@ -258,7 +277,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
   if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
-  if (auto night = root.find("nightly")) read_night(*night, site.night);
+  if (auto night = root.find("nightly")) read_nightly(*night, site);
   if (auto publish = root.find("publish")) site.publish = read_publish(*publish);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;

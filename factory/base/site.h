@@ -63,6 +63,19 @@ struct PublishPlace {
   std::string passphrase_file;  // opens the key: an absolute path; "": it needs none
 };
 
+// How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each
+// night, nullopt never.
+using MoveInterval = std::optional<std::chrono::seconds>;
+
+// What a night may move in the lockfile without being asked. What a recipe says (versions, sources, commits)
+// is not among it.
+struct UpdatePolicy {
+  MoveInterval bases = std::chrono::hours(7 * 24);     // digests of images that are pulled
+  MoveInterval archives = std::chrono::hours(7 * 24);  // states of package archives
+  bool archspec = true;                                // follows the tables that are installed
+  int proposals = 3;  // newer versions of upstream that are shown at a time; 0: nobody is asked
+};
+
 struct Site {
   std::string engine = "buildah";
   std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
@@ -86,6 +99,7 @@ struct Site {
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged
   Retention retention;                               // "gc"
   NightSettings night;                               // "nightly"
+  UpdatePolicy update;                               // "nightly": {"update": …}
   PublishPlace publish;
   std::string file;  // "" = built-in defaults
 

@@ -5,14 +5,10 @@
 
 #include "base/text.h"
 #include "cli/invocation.h"
+#include "cli/lock_sources.h"
 #include "cli/lock_use.h"
 #include "cli/print.h"
-#include "cli/temporary_folder.h"
 #include "cli/usage.h"
-#include "image/build/archive_state.h"
-#include "image/build/commit_history.h"
-#include "oci/image_digest.h"
-#include "plan/lock_update.h"
 
 namespace kiln {
 namespace {
@@ -22,65 +18,57 @@ struct LockOptions {
   std::string output;
   std::vector<std::string> update;
   std::string format = "table";
+  bool by_policy = false;
   bool dry_run = false;
 };
 
-std::string ask_archive(const LockNeed& need, const std::string& architecture, Invocation& invocation) {
-  Site site = invocation.site();
-  StatePaths state = invocation.state();
-  StepSetup setup = invocation.step_setup(site, state);
-  const Step& base = need.base_steps.at(architecture);
-  TemporaryFolder folder;
-  const fs::path files = folder.path() / "recipe";
-  for (const auto& [path, file] : need.component->files)
-    invocation.files.write_output(files / path, file.bytes);
-  setup.recipe_folders[base.component] = files;
-  return archive_state(base, need.method->archive, architecture, setup, folder.path());
+PolicyUpdate new_lock(const LockOptions& options, const Catalogue& catalogue,
+                      const std::optional<Lockfile>& previous, Invocation& invocation) {
+  if (options.by_policy)
+    return update_for_night(catalogue, previous, invocation.site().update, invocation.clock.unix_seconds(),
+                            invocation);
+  refuse_broken(catalogue.plan);
+  LockAsker asker(invocation);
+  const LockNeeds needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
+  const Lockfile* before = previous ? &*previous : nullptr;
+  PolicyUpdate update;
+  update.lock = options.update.empty() ? make_lock(needs, before, asker.sources())
+                                       : update_lock(needs, *before, options.update, asker.sources());
+  update.changes = compare_locks(previous.value_or(Lockfile{}), update.lock);
+  return update;
 }
 
-Lockfile new_lock(const LockOptions& options, const Catalogue& catalogue, const Lockfile* previous,
-                  Invocation& invocation) {
-  RegistryReader registry(invocation.skopeo());
-  TemporaryFolder fetched;
-  CommitHistory history(invocation.runner, invocation.child_environment(), fetched.path(),
-                        invocation.site().pull_limits);
-  LockSources sources{
-      [&](const std::string& reference, const std::string& architecture) {
-        return registry.digest(reference, architecture);
-      },
-      [&](const LockNeed& need, const std::string& architecture) {
-        return ask_archive(need, architecture, invocation);
-      },
-      [&](const Recipe& recipe) { return recipe_digest(recipe, invocation.files); },
-      invocation.archspec_version(),
-      [&](const std::string& url, const std::string& commit) { return history.ref_of(url, commit); }};
-  auto needs = lock_needs(catalogue.plan.resolution(), catalogue.recipes);
-  if (options.update.empty()) return make_lock(needs, previous, sources);
-  return update_lock(needs, *previous, options.update, sources);
+Json as_json(const PolicyUpdate& update, bool written) {
+  Json changes = Json::array(), held = Json::array(), problems = Json::array();
+  for (const LockChange& change : update.changes) changes.push_back(to_json(change));
+  for (const HeldChange& change : update.held) held.push_back(to_json(change));
+  for (const LockProblem& problem : update.problems)
+    problems.push_back({{"id", problem.id}, {"error", problem.why.format()}});
+  return {{"file", update.lock.file},      {"written", written},      {"entries", update.lock.entries.size()},
+          {"changes", std::move(changes)}, {"held", std::move(held)}, {"problems", std::move(problems)}};
 }
 
-void print(const LockOptions& options, const Lockfile& lock, const std::vector<LockChange>& changes,
-           bool written) {
-  if (options.format == "json") {
-    Json list = Json::array();
-    for (const LockChange& change : changes) list.push_back(to_json(change));
-    print_json(Json{{"file", lock.file},
-                    {"written", written},
-                    {"entries", lock.entries.size()},
-                    {"changes", std::move(list)}});
-    return;
-  }
-  for (const LockChange& change : changes) say("{}\n", text_of(change));
-  const char* end = changes.empty() ? "nothing changed" : written ? "written" : "not written (--dry-run)";
-  say("{}{}: {}, {}, {}\n", changes.empty() ? "" : "\n", lock.file,
-      counted(lock.entries.size(), "entry", "entries"), counted(changes.size(), "change"), end);
+void print(const LockOptions& options, const PolicyUpdate& update, bool written) {
+  if (options.format == "json") return print_json(as_json(update, written));
+  for (const LockChange& change : update.changes) say("{}\n", text_of(change));
+  for (const HeldChange& change : update.held) say("{}\n", text_of(change));
+  const bool lines = !update.changes.empty() || !update.held.empty();
+  const char* end = update.changes.empty() ? "nothing changed"
+                    : written              ? "written"
+                                           : "not written (--dry-run)";
+  const std::string held =
+      update.held.empty() ? "" : fmt::format("{} held, ", counted(update.held.size(), "change"));
+  say("{}{}: {}, {}, {}{}\n", lines ? "\n" : "", update.lock.file,
+      counted(update.lock.entries.size(), "entry", "entries"), counted(update.changes.size(), "change"), held,
+      end);
 }
 
-// A lockfile has all that the cells need, or it would let go what an earlier one pins.
-void refuse_broken(const BuildPlan& plan) {
-  if (plan.broken() == 0) return;
-  BrokenCell cell = plan.broken(0);
-  throw cell.why.while_doing(fmt::format("planning {} for the lockfile", cell.request.id));
+void note_warnings(const PolicyUpdate& update, Invocation& invocation) {
+  for (const auto& [id, entry] : update.lock.entries)
+    if (!entry.floating.empty())
+      invocation.note(fmt::format("warning: nothing pins {}: {}", id, entry.floating));
+  for (LockProblem problem : update.problems)
+    invocation.note(problem.why.while_doing(problem.id + " stays as it is").format("warning"));
 }
 
 void run_lock(const LockOptions& options, Invocation& invocation) {
@@ -90,19 +78,16 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
   if (!previous && !options.update.empty())
     throw Error(ExitCode::locked, fmt::format("there is no lockfile {} to update", file.string()),
                 fmt::format("kiln lock -f {} makes it", options.matrix));
-  Catalogue catalogue = invocation.plan(options.matrix, nullptr);
+  const Lockfile* under = options.by_policy && previous ? &*previous : nullptr;
+  Catalogue catalogue = invocation.plan(options.matrix, under);
   invocation.note_faults(catalogue.faults);
-  refuse_broken(catalogue.plan);
-  Lockfile lock = new_lock(options, catalogue, previous ? &*previous : nullptr, invocation);
-  lock.file = file.string();
-  for (const auto& [id, entry] : lock.entries)
-    if (!entry.floating.empty())
-      invocation.note(fmt::format("warning: nothing pins {}: {}", id, entry.floating));
-  auto changes = compare_locks(previous.value_or(Lockfile{}), lock);
-  std::string text = lockfile_text(lock);
+  PolicyUpdate update = new_lock(options, catalogue, previous, invocation);
+  update.lock.file = file.string();
+  note_warnings(update, invocation);
+  std::string text = lockfile_text(update.lock);
   bool write = !options.dry_run && invocation.files.read(file) != text;
   if (write) invocation.files.write(file, text);
-  print(options, lock, changes, write);
+  print(options, update, write);
 }
 
 }  // namespace
@@ -121,6 +106,9 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
               "fetch anew what is pinned for this component, entry or image, and nothing else; a glob; "
               "may be repeated")
           ->type_name("NAME"));
+  command->add_flag("--by-policy", options->by_policy,
+                    "as a night does: move what \"nightly\" of the site file lets move by itself, hold the "
+                    "rest; what cannot be asked stays");
   command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -128,8 +116,12 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln lock -f matrix/demo.json\n"
       "kiln lock -f matrix/demo.json --update debian -n\n"
+      "kiln lock -f matrix/demo.json --by-policy -n\n"
       "kiln build -f matrix/demo.json --locked");
-  command->callback([options, &invocation] { run_lock(*options, invocation); });
+  command->callback([command, options, &invocation] {
+    refuse_together(*command, "--by-policy", "--update");
+    run_lock(*options, invocation);
+  });
   return command;
 }
 

@@ -127,6 +127,36 @@ LockEntry make_entry(const LockNeed& need, const LockEntry* keep, const LockSour
   return entry;
 }
 
+// Whether what both have is the same, and there is such a thing: one architecture more or less is no move.
+template <typename Pin>
+bool pins_stay(const std::map<std::string, Pin>& before, const std::map<std::string, Pin>& now) {
+  bool common = false;
+  for (const auto& [architecture, pin] : now) {
+    auto old = before.find(architecture);
+    if (old == before.end()) continue;
+    if (old->second != pin) return false;
+    common = true;
+  }
+  return common;
+}
+
+// When the pins of each entry moved last: where they did not, as before.
+void date_pins(Lockfile& lock, const Lockfile* previous, std::int64_t now) {
+  for (auto& [id, entry] : lock.entries) {
+    entry.since.clear();
+    if (entry.digests.empty() && entry.archives.empty()) continue;
+    const LockEntry* old = nullptr;
+    if (previous != nullptr)
+      if (auto found = previous->entries.find(id); found != previous->entries.end()) old = &found->second;
+    const bool stays = old != nullptr && old->image == entry.image &&
+                       (pins_stay(old->digests, entry.digests) || pins_stay(old->archives, entry.archives));
+    if (stays)
+      entry.since = old->since;
+    else if (now != 0)
+      entry.since = rfc3339(now);
+  }
+}
+
 // What a user may call an entry.
 std::vector<std::string> names_of(const std::string& id, Kind kind, const std::string& name,
                                   const std::string& image) {
@@ -240,6 +270,7 @@ Lockfile make_lock(const LockNeeds& needs, const Lockfile* previous, const LockS
       if (auto found = previous->entries.find(id); found != previous->entries.end()) keep = &found->second;
     lock.entries.emplace(id, make_entry(need, keep, sources));
   }
+  date_pins(lock, previous, sources.now);
   return lock;
 }
 
@@ -255,6 +286,7 @@ Lockfile update_lock(const LockNeeds& needs, const Lockfile& previous, const std
     if (auto need = needs.find(id); need != needs.end())
       lock.entries.emplace(id, make_entry(need->second, nullptr, sources));
   }
+  date_pins(lock, &previous, sources.now);
   return lock;
 }
 

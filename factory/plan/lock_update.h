@@ -2,6 +2,7 @@
 // outside is asked for through LockSources.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -49,6 +50,9 @@ struct LockSources {
   std::string archspec;
   // The branch or tag of upstream whose history has a commit; "" when none has it.
   std::function<std::string(const std::string& url, const std::string& commit)> ref_of;
+  // Whether the bits of a base are there, so that no archive is needed for it. Empty: they are.
+  std::function<bool(const Step& base)> built{};
+  std::int64_t now = 0;  // Unix seconds: the date of what is pinned or moves; 0: it gets none
 };
 
 // The lockfile of a plan. With `previous`, what it pins and still fits stays; what nothing needs any more

@@ -61,6 +61,7 @@ Json to_json(const LockEntry& entry) {
   if (!entry.source_url.empty())
     json["source"] = {{"url", entry.source_url}, {"checksum", entry.source_checksum}};
   if (!entry.source_ref.empty()) json["source"]["ref"] = entry.source_ref;
+  if (!entry.since.empty()) json["since"] = entry.since;
   return json;
 }
 
@@ -83,8 +84,13 @@ fs::path lockfile_beside(const fs::path& matrix) {
 
 Json to_json(const Lockfile& lock) {
   Json components = Json::object();
-  for (const auto& [id, entry] : lock.entries) components[id] = to_json(entry);
-  return {{"lock", 1}, {"archspec", lock.archspec}, {"components", std::move(components)}};
+  bool dated = false;
+  for (const auto& [id, entry] : lock.entries) {
+    components[id] = to_json(entry);
+    dated = dated || !entry.since.empty();
+  }
+  // What has no dates, earlier programs read as well.
+  return {{"lock", dated ? 2 : 1}, {"archspec", lock.archspec}, {"components", std::move(components)}};
 }
 
 std::string lockfile_text(const Lockfile& lock) { return to_json(lock).dump(2) + "\n"; }

@@ -2,18 +2,19 @@
 // demo.lock.json); every command that plans reads it. Schema: `kiln schema lock`.
 //
 //   {
-//     "lock": 1,
+//     "lock": 2,
 //     "archspec": "0.2.5",
 //     "components": {
 //       "base/ubuntu@18.04:hub": {"image": "docker.io/library/ubuntu:18.04", "digests": {"amd64":
 //       "sha256:…"},
-//                                 "recipe": "sha256:…"},
+//                                 "recipe": "sha256:…", "since": "2026-11-23T10:00:00Z"},
 //       "base/debian@trixie:distro": {"archives": {"amd64": "trixie 13.7 4f2c…, …"}, "recipe": "sha256:…"},
 //       "library/openblas@0.3.29:source": {"source": {"url": "…", "checksum": "git:…", "ref":
 //       "refs/tags/v0.3.29"}, "recipe": "sha256:…"}
 //     }
 //   }
 //
+// Version 1 had no "since"; both are read.
 // Keys are sorted and there is one entry a component, version and method, so that a change is a line in a
 // review.
 #pragma once
@@ -41,6 +42,7 @@ struct LockEntry {
   std::string source_checksum;  // sha256:… or git:<commit>
   std::string source_ref;       // of a commit: the branch or tag of upstream whose history has it
   Digest recipe;                // recipe_digest(): --locked refuses another
+  std::string since{};          // rfc3339(): when digests or archives were pinned, or moved last; "" unknown
   SourceLocation where;
 };
 

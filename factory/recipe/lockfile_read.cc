@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/date.h"
 #include "base/keys.h"
 #include "base/reading.h"
 #include "recipe/component_value.h"
@@ -85,14 +86,20 @@ LockEntry read_entry(const std::string& id, const JsonNode& node, const SourceLo
   if (auto floating = node.find("floating")) entry.floating = read_text(*floating);
   if (auto source = node.find("source")) read_source(*source, entry);
   entry.recipe = read_digest(node.at("recipe"));
+  if (auto since = node.find("since")) {
+    entry.since = since->string();
+    const auto seconds = unix_seconds_of(entry.since);
+    if (!seconds || rfc3339(*seconds) != entry.since)
+      since->fail(fmt::format("expected a date, found '{}'", entry.since), "such as 2026-11-23T10:00:00Z");
+  }
   return entry;
 }
 
 void check_version(const JsonNode& root) {
   const JsonNode version = root.at("lock");
   std::int64_t number = version.integer(1, INT32_MAX);
-  if (number != 1)
-    version.fail(fmt::format("this lockfile is of version {}, and this kiln reads version 1", number),
+  if (number > 2)
+    version.fail(fmt::format("this lockfile is of version {}, and this kiln reads versions 1 and 2", number),
                  "use the kiln that wrote it, or write it again with kiln lock");
 }
 

@@ -69,15 +69,36 @@ TEST(Lockfile, IsWrittenAsItIsRead) {
             std::vector<std::string>());
 }
 
+// What earlier programs would refuse has another version.
+TEST(Lockfile, KeepsTheDateOfItsPins) {
+  Lockfile lock = read(kLock);
+  EXPECT_EQ(lock.entries.at("base/debian@trixie:distro").since, "");
+  EXPECT_EQ(to_json(lock).at("lock"), 1);
+  lock.entries.at("base/debian@trixie:distro").since = "2026-11-23T10:00:00Z";
+  const std::string text = lockfile_text(lock);
+  EXPECT_EQ(Json::parse(text).at("lock"), 2);
+  EXPECT_EQ(read(text).entries.at("base/debian@trixie:distro").since, "2026-11-23T10:00:00Z");
+  EXPECT_EQ(lockfile_text(read(text)), text);
+  EXPECT_EQ(schema_violations(Json::parse(schema_text("lock")), Json::parse(text)),
+            std::vector<std::string>());
+  EXPECT_EQ(compare_locks(read(kLock), lock), std::vector<LockChange>()) << "a date is no change";
+}
+
 TEST(Lockfile, StandsBesideItsMatrix) {
   EXPECT_EQ(lockfile_beside("matrix/demo.json"), "matrix/demo.lock.json");
   EXPECT_EQ(lockfile_beside("night"), "night.lock.json");
 }
 
 const std::vector<Mistake> kLockMistakes = {
-    {"NewerVersion", R"("lock": 1)", R"("lock": 2)", Schema::refuses,
-     "22:11: error: this lockfile is of version 2, and this kiln reads version 1 (at /lock); use the kiln "
-     "that wrote it, or write it again with kiln lock"},
+    {"NewerVersion", R"("lock": 1)", R"("lock": 3)", Schema::refuses,
+     "22:11: error: this lockfile is of version 3, and this kiln reads versions 1 and 2 (at /lock); use the "
+     "kiln that wrote it, or write it again with kiln lock"},
+    {"NoDate", R"("archives")", R"("since": "yesterday", "archives")", Schema::refuses,
+     "5:16: error: expected a date, found 'yesterday' (at /components/base~1debian@trixie:distro/since); "
+     "such as 2026-11-23T10:00:00Z"},
+    {"NoSuchDate", R"("archives")", R"("since": "2026-02-31T10:00:00Z", "archives")", Schema::accepts,
+     "5:16: error: expected a date, found '2026-02-31T10:00:00Z' (at "
+     "/components/base~1debian@trixie:distro/since); such as 2026-11-23T10:00:00Z"},
     {"VersionIsAWord", R"("lock": 1)", R"("lock": "1")", Schema::refuses,
      "22:11: error: expected a whole number, found a string (at /lock)"},
     {"NoVersion", R"("lock": 1)", R"("$schema": "x")", Schema::refuses,

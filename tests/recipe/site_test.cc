@@ -54,6 +54,10 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.publish.registry, "registry.site:5000/ai");
   EXPECT_EQ(site.publish.key, "/etc/kiln/site.pem") << "and it need not be there for whoever plans";
   EXPECT_EQ(site.publish.passphrase_file, "/etc/kiln/site.pass");
+  EXPECT_EQ(site.update.bases, std::chrono::seconds(0));
+  EXPECT_EQ(site.update.archives, std::chrono::hours(14 * 24));
+  EXPECT_FALSE(site.update.archspec);
+  EXPECT_EQ(site.update.proposals, 5);
   EXPECT_EQ(site.file, "site.json");
 }
 
@@ -223,6 +227,22 @@ TEST_P(SiteMistake, IsRefusedAtItsPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Reader, SiteMistake, ::testing::ValuesIn(kSiteMistakes), name_of_mistake);
+
+TEST(Site, SaysWhatANightMayMove) {
+  const UpdatePolicy none = read_text(R"({"nightly": {"update": {}}})").update;
+  EXPECT_EQ(none.bases, std::chrono::hours(7 * 24));
+  EXPECT_EQ(none.archives, std::chrono::hours(7 * 24));
+  EXPECT_TRUE(none.archspec);
+  EXPECT_EQ(none.proposals, 3);
+  EXPECT_EQ(read_text(R"({"nightly": {"update": {"bases": "never"}}})").update.bases, std::nullopt);
+  for (const char* bad :
+       {R"({"bases": "weekly"})", R"({"bases": 7})", R"({"bases": "7 d"})", R"({"archspec": "7d"})",
+        R"({"proposals": -1})", R"({"proposals": 2000})", R"({"sources": "each"})"}) {
+    const std::string json = std::string(R"({"nightly": {"update": )") + bad + "}}";
+    EXPECT_THROW(read_text(json), Error) << bad;
+    EXPECT_FALSE(violations_of_schema("site", json).empty()) << bad;
+  }
+}
 
 TEST(Site, SaysWhatGcLeaves) {
   const Retention some =

@@ -115,7 +115,8 @@ inline const std::string kSite = R"({
   "git_configuration": "/etc/gitconfig",
   "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}},
   "pull": {"wall": "2h", "stall": "90s", "retries": 3},
-  "publish": {"registry": "registry.site:5000/ai", "key": "/etc/kiln/site.pem", "passphrase_file": "/etc/kiln/site.pass"}
+  "publish": {"registry": "registry.site:5000/ai", "key": "/etc/kiln/site.pem", "passphrase_file": "/etc/kiln/site.pass"},
+  "nightly": {"update": {"bases": "each", "archives": "14d", "archspec": "never", "proposals": 5}}
 }
 )";
 

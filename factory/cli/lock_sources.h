@@ -1,0 +1,43 @@
+// What `kiln lock` and a night ask of the outside: registries, package archives, repositories.
+#pragma once
+
+#include <optional>
+
+#include "cli/invocation.h"
+#include "cli/temporary_folder.h"
+#include "image/build/commit_history.h"
+#include "oci/image_digest.h"
+#include "plan/lock_policy.h"
+
+namespace kiln {
+
+// Asks each thing once, and keeps what it fetched while it lives.
+class LockAsker {
+ public:
+  explicit LockAsker(Invocation& invocation);
+  // Dated by the clock. REQUIRES: this and the invocation outlive them.
+  LockSources sources();
+  CommitHistory& history() { return history_; }
+
+ private:
+  std::string ask_archive(const LockNeed& need, const std::string& architecture);
+
+  Invocation& invocation_;
+  Site site_;
+  TemporaryFolder fetched_;
+  RegistryReader registry_;
+  CommitHistory history_;
+};
+
+// Error(input) of the first broken cell: a lockfile has all that the cells need, or it would let go what an
+// earlier one pins.
+void refuse_broken(const BuildPlan& plan);
+
+// The lockfile that a night begins with, by the site's policy: nothing is written. With --locked entries
+// neither come nor go; with broken cells none goes. Throws Error(interrupted) alone: what cannot be asked is
+// among the problems, and keeps its pin. `previous`: nullopt without one.
+// REQUIRES: the catalogue was planned under it.
+PolicyUpdate update_for_night(const Catalogue& catalogue, const std::optional<Lockfile>& previous,
+                              const UpdatePolicy& policy, std::int64_t now, Invocation& invocation);
+
+}  // namespace kiln
