@@ -15,10 +15,12 @@ const KeyTable& key_table() {
                                                  "toolchain", "library", "compiler", "distributed",
                                                  "workload",  "target",  "optimise"};
   static const KeyTable kTable = {
-      {"recipe", {"description", "licenses", "homepage", "versions", "sources", "methods", "test"}},
+      {"recipe",
+       {"description", "licenses", "homepage", "versions", "sources", "upstream", "methods", "test"}},
       {"recipe/version", {"facts", "source", "build_on"}},
       {"recipe/fact_source", {"of", "known", "from"}},
       {"recipe/source", {"url", "checksum"}},
+      {"recipe/upstream", {"pypi", "git", "tags", "versions"}},
       {"recipe/method",
        {"optimised", "optimise", "versions", "script", "files", "parameters", "secrets", "needs", "after",
         "build", "environment"}},

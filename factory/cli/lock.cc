@@ -1,6 +1,7 @@
 // kiln lock: base digests, package archives, source commits and checksums of a plan, fixed in a file.
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "cli/lock_sources.h"
 #include "cli/lock_use.h"
 #include "cli/print.h"
+#include "cli/upstream.h"
 #include "cli/usage.h"
 
 namespace kiln {
@@ -19,6 +21,7 @@ struct LockOptions {
   std::vector<std::string> update;
   std::string format = "table";
   bool by_policy = false;
+  bool upstream = false;
   bool dry_run = false;
 };
 
@@ -71,6 +74,22 @@ void note_warnings(const PolicyUpdate& update, Invocation& invocation) {
     invocation.note(problem.why.while_doing(problem.id + " stays as it is").format("warning"));
 }
 
+// Newer versions of upstream, for a person to take: nothing is written.
+void show_upstream(const LockOptions& options, const Catalogue& catalogue, Invocation& invocation) {
+  UpdatePolicy policy = invocation.site().update;
+  if (policy.proposals == 0)
+    policy.proposals = std::numeric_limits<int>::max();  // whoever asks wants to know
+  const UpstreamNews news = ask_upstream(catalogue, policy, invocation.clock.unix_seconds(), invocation);
+  for (UpstreamProblem problem : news.problems)
+    invocation.note(problem.why.while_doing("asking upstream of " + problem.component).format("warning"));
+  if (options.format == "json") return print_json(to_json(news));
+  for (const Proposal& proposal : news.proposals.shown)
+    say("{}\n    {}: \"{}\": {}\n", text_of(proposal), proposal.recipe, proposal.release.version,
+        proposal.version.dump());
+  say("{}{}, {} waiting\n", news.proposals.shown.empty() ? "" : "\n",
+      counted(news.proposals.shown.size(), "proposal"), news.proposals.waiting.size());
+}
+
 void run_lock(const LockOptions& options, Invocation& invocation) {
   fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
   std::optional<Lockfile> previous;
@@ -81,6 +100,7 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
   const Lockfile* under = options.by_policy && previous ? &*previous : nullptr;
   Catalogue catalogue = invocation.plan(options.matrix, under);
   invocation.note_faults(catalogue.faults);
+  if (options.upstream) return show_upstream(options, catalogue, invocation);
   PolicyUpdate update = new_lock(options, catalogue, previous, invocation);
   update.lock.file = file.string();
   note_warnings(update, invocation);
@@ -109,6 +129,8 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   command->add_flag("--by-policy", options->by_policy,
                     "as a night does: move what \"nightly\" of the site file lets move by itself, hold the "
                     "rest; what cannot be asked stays");
+  command->add_flag("--upstream", options->upstream,
+                    "print newer versions of upstream that the recipes' ranges allow, write nothing");
   command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -117,9 +139,12 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
       "kiln lock -f matrix/demo.json\n"
       "kiln lock -f matrix/demo.json --update debian -n\n"
       "kiln lock -f matrix/demo.json --by-policy -n\n"
+      "kiln lock -f matrix/demo.json --upstream\n"
       "kiln build -f matrix/demo.json --locked");
   command->callback([command, options, &invocation] {
     refuse_together(*command, "--by-policy", "--update");
+    for (const char* other : {"--by-policy", "--update", "--output"})
+      refuse_together(*command, "--upstream", other);
     run_lock(*options, invocation);
   });
   return command;

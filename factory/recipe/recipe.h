@@ -153,6 +153,16 @@ struct SmokeTest {
   When when{};
 };
 
+// Where newer versions of a component come from: a package of a Python package index, or the tags of a git
+// repository. No input of an image.
+struct Upstream {
+  std::string package;     // "" when it is a repository
+  std::string repository;  // anything that git asks
+  std::string tags;        // of the repository: one '*' stands for the version
+  VersionRange versions;   // those worth a proposal
+  SourceLocation where;
+};
+
 struct Recipe {
   Kind kind = Kind::framework;
   std::string name;
@@ -160,6 +170,7 @@ struct Recipe {
   std::string licenses;  // SPDX expression
   std::string homepage;
   std::vector<ComponentVersion> versions;   // newest first
+  std::vector<Upstream> upstream{};         // in the file's order
   std::vector<Method> methods;              // in the file's order; the first is the default
   std::vector<SmokeTest> tests;             // all that hold are run
   std::map<std::string, RecipeFile> files;  // every file named above, by path

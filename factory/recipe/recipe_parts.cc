@@ -15,13 +15,16 @@
 namespace kiln {
 namespace {
 
+std::string read_url(const JsonNode& node) {
+  std::string url = read_text(node);
+  if (url.find("://") == std::string::npos || url.find(' ') != std::string::npos)
+    node.fail(fmt::format("expected a URL, found '{}'", url), "such as https://…");
+  return url;
+}
+
 ComponentVersion read_source(const JsonNode& node, ComponentVersion version) {
   node.allow_only(keys_of("recipe/source"));
-  const JsonNode url = node.at("url");
-  version.source_url = read_text(url);
-  if (version.source_url.find("://") == std::string::npos ||
-      version.source_url.find(' ') != std::string::npos)
-    url.fail(fmt::format("expected a URL, found '{}'", version.source_url), "such as https://…");
+  version.source_url = read_url(node.at("url"));
   const JsonNode checksum = node.at("checksum");
   version.source_checksum = checksum.string();
   std::string_view text = version.source_checksum;
@@ -64,6 +67,61 @@ ComponentVersion read_version_facts(const std::string& version, const JsonNode& 
   if (auto base = node.find("build_on")) one.build_on = BuildBase{Version(base->name()), base->where()};
   if (auto source = node.find("source")) return read_source(*source, std::move(one));
   return one;
+}
+
+namespace {
+
+// PEP 508's names.
+std::string read_package_name(const JsonNode& node) {
+  std::string name = node.string();
+  auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; };
+  auto outer = [](char c) { return is_letter(c) || is_digit(c); };
+  if (name.empty() || name.size() > 128 || !outer(name.front()) || !outer(name.back()) ||
+      !std::all_of(name.begin(), name.end(), inner))
+    node.fail(fmt::format("'{}' is not a package's name", name),
+              "letters, digits and . _ - only, and a letter or digit at both ends");
+  return name;
+}
+
+std::string read_tag_pattern(const JsonNode& node) {
+  std::string pattern = node.string();
+  auto allowed = [](char c) {
+    return is_letter(c) || is_digit(c) || std::string_view("_./+-*").find(c) != std::string_view::npos;
+  };
+  if (std::count(pattern.begin(), pattern.end(), '*') != 1 ||
+      !std::all_of(pattern.begin(), pattern.end(), allowed))
+    node.fail(fmt::format("expected a pattern of tags, found '{}'", pattern),
+              "one * stands for the version, as in v*; letters, digits and _ . / + - beside it");
+  return pattern;
+}
+
+Upstream read_one_upstream(const JsonNode& node) {
+  node.allow_only(keys_of("recipe/upstream"));
+  Upstream upstream;
+  upstream.where = node.where();
+  auto package = node.find("pypi");
+  auto repository = node.find("git");
+  if (package.has_value() == repository.has_value())
+    node.fail(package ? "an upstream is 'pypi' or 'git', not both" : "an upstream needs 'pypi' or 'git'",
+              "{\"pypi\": \"torch\"}, or {\"git\": \"https://…\", \"tags\": \"v*\"}");
+  if (package) upstream.package = read_package_name(*package);
+  if (repository) upstream.repository = read_url(*repository);
+  auto tags = node.find("tags");
+  if (tags.has_value() != repository.has_value())
+    node.fail(tags ? "only a repository has 'tags'" : "which tags of the repository are releases?",
+              "add \"tags\": \"v*\" beside 'git'; * stands for the version");
+  if (tags) upstream.tags = read_tag_pattern(*tags);
+  if (auto range = node.find("versions")) upstream.versions = read_range(*range);
+  return upstream;
+}
+
+}  // namespace
+
+std::vector<Upstream> read_upstream(const JsonNode& node) {
+  std::vector<Upstream> all;
+  if (!node.is_array()) return {read_one_upstream(node)};
+  for (const JsonNode& item : read_at_least_one(node, "upstream")) all.push_back(read_one_upstream(item));
+  return all;
 }
 
 Optimise read_optimise(const JsonNode& node) {

@@ -14,6 +14,7 @@ ComponentVersion read_version_facts(const std::string& version, const JsonNode& 
 Optimise read_optimise(const JsonNode& node);
 // "framework/tensorflow", or with a range "toolchain/python@3.12".
 Companion read_companion(const JsonNode& node);
+std::vector<Upstream> read_upstream(const JsonNode& node);  // one, or an array
 // Names of secrets, sorted.
 std::vector<std::string> read_secrets(const JsonNode& node);
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node);

@@ -89,6 +89,7 @@ Recipe RecipeReader::read(std::string_view json) {
   read_versions(root.at("versions"));
   versions_read_ = true;
   read_fact_sources(root);
+  if (auto node = root.find("upstream")) component_.upstream = read_upstream(*node);
   read_methods(root.at("methods"));
   check_build_bases();
   if (auto node = root.find("test")) read_tests(*node);

@@ -72,6 +72,15 @@ TEST_F(Commits, ATagIsNamedThenABranchThenWhatStandsUponIt) {
   EXPECT_EQ(ref_of(old), "refs/heads/main");
 }
 
+TEST_F(Commits, TagsAreListedWithTheirCommits) {
+  git({"-C", "work", "tag", "light", tip});
+  git({"-C", "work", "push", "--quiet", url(), "light"});
+  EXPECT_EQ(history.tags_of(url()),
+            (std::map<std::string, std::string>{{"light", tip}, {"v1.4.0", released}}))
+      << "of an annotated tag its commit, not the tag's own object";
+  EXPECT_THROW(history.tags_of(url() + "x"), Error);
+}
+
 TEST_F(Commits, AForksCommitIsServedAndIsNotUpstreams) {
   git({"init", "--quiet", "trial"});
   git({"-C", "trial", "fetch", "--quiet", url(), of_fork});  // so a build would have it

@@ -257,7 +257,7 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"NoTestAtAll", R"("test": [{"script": "smoke.sh", "files": ["smoke.py"]}, )", R"("test": [], "x": [)",
      Schema::refuses,
      "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, "
-     "sources, methods, test"},
+     "sources, upstream, methods, test"},
     {"TestTwice", R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}})",
      R"({"files": ["smoke.py"], "script": "smoke.sh"})", Schema::refuses,
      R"(34:59: error: test {"files":["smoke.py"],"script":"smoke.sh"} is there twice (at /test/1); first at /test/0)"},
@@ -299,6 +299,34 @@ const std::vector<Mistake> kRecipeMistakes = {
      "version, when"},
     {"AlternativesWithAName", R"({"any": [)", R"({"name": "blas", "any": [)", Schema::refuses,
      "22:80: error: unknown key 'name' (at /methods/distro/needs/1/name); known keys: any, when"},
+    {"UpstreamThatIsNoPackage", R"("scipy-openblas")", R"("../openblas")", Schema::refuses,
+     "35:25: error: '../openblas' is not a package's name (at /upstream/0/pypi); letters, digits and . _ - "
+     "only, and a letter or digit at both ends"},
+    {"UpstreamOfABadRange", R"(">=0.3.9 <0.4")", R"(">=0.3.9 <")", Schema::accepts,
+     "35:55: error: '<' is not a version range (at /upstream/0/versions); write a version (2.1 means the 2.1 "
+     "series) or bounds such as '>=2.1 <2.10'"},
+    {"UpstreamOfTwoKinds", R"("scipy-openblas",)", R"("scipy-openblas", "git": "https://example.org/x",)",
+     Schema::refuses,
+     "35:16: error: an upstream is 'pypi' or 'git', not both (at /upstream/0); {\"pypi\": \"torch\"}, or "
+     "{\"git\": \"https://…\", \"tags\": \"v*\"}"},
+    {"UpstreamOfNoKind", R"("pypi": "scipy-openblas", )", "", Schema::refuses,
+     "35:16: error: an upstream needs 'pypi' or 'git' (at /upstream/0); {\"pypi\": \"torch\"}, or {\"git\": "
+     "\"https://…\", \"tags\": \"v*\"}"},
+    {"UpstreamThatIsNoUrl", R"("https://example.org/openblas.git")", R"("openblas.git")", Schema::refuses,
+     "36:24: error: expected a URL, found 'openblas.git' (at /upstream/1/git); such as https://…"},
+    {"UpstreamWithoutTags", R"(, "tags": "v*")", "", Schema::refuses,
+     "36:16: error: which tags of the repository are releases? (at /upstream/1); add \"tags\": \"v*\" beside "
+     "'git'; * stands for the version"},
+    {"TagsOfAPackage", R"("scipy-openblas",)", R"("scipy-openblas", "tags": "v*",)", Schema::refuses,
+     "35:16: error: only a repository has 'tags' (at /upstream/0); add \"tags\": \"v*\" beside 'git'; * "
+     "stands "
+     "for the version"},
+    {"TagsWithoutAStar", R"("v*")", R"("v1")", Schema::refuses,
+     "36:68: error: expected a pattern of tags, found 'v1' (at /upstream/1/tags); one * stands for the "
+     "version, as in v*; letters, digits and _ . / + - beside it"},
+    {"TagsWithTwoStars", R"("v*")", R"("*.*")", Schema::refuses,
+     "36:68: error: expected a pattern of tags, found '*.*' (at /upstream/1/tags); one * stands for the "
+     "version, as in v*; letters, digits and _ . / + - beside it"},
 };
 
 class RecipeMistake : public ::testing::TestWithParam<Mistake> {};

@@ -37,6 +37,12 @@ TEST(RecipeDraft, ReadsEveryKey) {
   EXPECT_TRUE(recipe.tests[0].when.always());
   EXPECT_EQ(recipe.tests[1].when.target, "zen*");
   EXPECT_EQ(recipe.tests[1].when.version.text(), "0.3.29");
+  ASSERT_EQ(recipe.upstream.size(), 2u);
+  EXPECT_EQ(recipe.upstream[0].package, "scipy-openblas");
+  EXPECT_EQ(recipe.upstream[0].versions.text(), ">=0.3.9 <0.4");
+  EXPECT_EQ(recipe.upstream[1].repository, "https://example.org/openblas.git");
+  EXPECT_EQ(recipe.upstream[1].tags, "v*");
+  EXPECT_TRUE(recipe.upstream[1].versions.is_any());
 }
 
 TEST(RecipeDraft, SortsVersionsNewestFirst) {

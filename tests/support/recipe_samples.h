@@ -50,7 +50,9 @@ inline const std::string kRecipe = R"({
       }
     }
   },
-  "test": [{"script": "smoke.sh", "files": ["smoke.py"]}, {"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}]
+  "test": [{"script": "smoke.sh", "files": ["smoke.py"]}, {"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}}],
+  "upstream": [{"pypi": "scipy-openblas", "versions": ">=0.3.9 <0.4"},
+               {"git": "https://example.org/openblas.git", "tags": "v*"}]
 }
 )";
 

@@ -24,7 +24,9 @@ std::map<std::string, std::string> tips_in(const std::string& listed) {
   return tips;
 }
 
-bool is_tag(std::string_view ref) { return ref.starts_with("refs/tags/"); }
+constexpr std::string_view kTags = "refs/tags/";
+
+bool is_tag(std::string_view ref) { return ref.starts_with(kTags); }
 
 // The branch that people look at, else the first tag, else the first.
 std::string best_of(const std::vector<std::string_view>& refs) {
@@ -70,15 +72,24 @@ std::string CommitHistory::git(std::vector<std::string> arguments, const std::st
   return std::move(result.output);
 }
 
-std::string CommitHistory::ref_at(const std::string& url, const std::string& commit) {
+const std::map<std::string, std::string>& CommitHistory::tips_of(const std::string& url) {
   auto tips = tips_.find(url);
-  if (tips == tips_.end()) {
-    const std::string listed =
-        git({"ls-remote", "--heads", "--tags", "--", url}, "cannot ask for the branches of " + url, limits_);
-    tips = tips_.emplace(url, tips_in(listed)).first;
-  }
+  if (tips != tips_.end()) return tips->second;
+  const std::string listed =
+      git({"ls-remote", "--heads", "--tags", "--", url}, "cannot ask for the branches of " + url, limits_);
+  return tips_.emplace(url, tips_in(listed)).first->second;
+}
+
+std::map<std::string, std::string> CommitHistory::tags_of(const std::string& url) {
+  std::map<std::string, std::string> tags;
+  for (const auto& [ref, tip] : tips_of(url))
+    if (is_tag(ref)) tags.emplace(ref.substr(kTags.size()), tip);
+  return tags;
+}
+
+std::string CommitHistory::ref_at(const std::string& url, const std::string& commit) {
   std::vector<std::string_view> ending;
-  for (const auto& [ref, tip] : tips->second)
+  for (const auto& [ref, tip] : tips_of(url))
     if (tip == commit) ending.push_back(ref);
   // Tags before branches: a release says more.
   auto tag = std::find_if(ending.begin(), ending.end(), is_tag);

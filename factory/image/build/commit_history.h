@@ -23,7 +23,11 @@ class CommitHistory {
   // cannot be asked or is silent for too long, Error(store) for a full disk, Error(interrupted).
   std::string ref_of(const std::string& url, const std::string& commit);
 
+  // Its tags, without "refs/tags/", and the commits that they name. Throws as ref_of.
+  std::map<std::string, std::string> tags_of(const std::string& url);
+
  private:
+  const std::map<std::string, std::string>& tips_of(const std::string& url);
   std::string git(std::vector<std::string> arguments, const std::string& action,
                   const CommandLimits& limits = {});
   std::string ref_at(const std::string& url, const std::string& commit);

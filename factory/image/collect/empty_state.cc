@@ -23,6 +23,7 @@ constexpr Part kParts[] = {
     {"store/measurements", "measured speeds"},
     {"demand.jsonl", "what was asked for"},
     {"pushed.jsonl", "what lies in registries"},
+    {"proposals.json", "proposals"},
     {"history.jsonl", "what steps took"},
     {"nights", "reports of nights"},
     {"nights.lease", "reports of nights"},

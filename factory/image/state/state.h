@@ -18,6 +18,7 @@
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
 //   logs/<cell>/           links to those of the cell (image/build/log_links.h)
 //   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one
+//   proposals.json         newer versions of upstream that were proposed, in their order
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
@@ -69,6 +70,7 @@ class StatePaths {
   std::filesystem::path pushed() const { return root_ / "pushed.jsonl"; }
   std::filesystem::path nights(std::string_view matrix) const { return root_ / "nights" / checked(matrix); }
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
+  std::filesystem::path proposals() const { return root_ / "proposals.json"; }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
   std::filesystem::path engine() const { return root_ / "engine"; }

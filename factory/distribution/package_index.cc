@@ -1,0 +1,215 @@
+#include "distribution/package_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "base/date.h"
+#include "base/effects.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "distribution/base64.h"
+
+namespace kiln {
+namespace {
+
+// The largest pages of public indexes have a few megabytes.
+constexpr std::uint64_t kMostPage = 32u << 20;
+constexpr JsonLimits kPageLimits{kMostPage, 16, 1u << 20, 2'000'000};
+
+// PEP 503: without case, and - for each run of - _ .
+std::string normalised(std::string_view name) {
+  std::string text;
+  for (char c : lower_case(name)) {
+    const bool separator = c == '-' || c == '_' || c == '.';
+    if (separator && text.ends_with('-')) continue;
+    text += separator ? '-' : c;
+  }
+  return text;
+}
+
+// "2.6.0" of "torch-2.6.0-cp312-cp312-manylinux1_x86_64.whl" and "torch-2.6.0.tar.gz"; "" of other files.
+std::string version_in(std::string_view file, const std::string& package) {
+  constexpr std::array<std::string_view, 3> kSources = {".tar.gz", ".zip", ".tar.bz2"};
+  if (file.ends_with(".whl")) {
+    const std::vector<std::string_view> parts = split(file.substr(0, file.size() - 4), '-');
+    if (parts.size() != 5 && parts.size() != 6) return "";
+    return normalised(parts[0]) == package ? std::string(parts[1]) : "";
+  }
+  for (std::string_view ending : kSources) {
+    if (!file.ends_with(ending)) continue;
+    const std::string_view stem = file.substr(0, file.size() - ending.size());
+    for (std::size_t at = stem.find('-'); at != std::string_view::npos; at = stem.find('-', at + 1))
+      if (normalised(stem.substr(0, at)) == package) return std::string(stem.substr(at + 1));
+  }
+  return "";
+}
+
+bool is_ignored(std::string_view file) {
+  constexpr std::array<std::string_view, 8> kOthers = {".egg", ".exe", ".msi", ".rpm",
+                                                       ".deb", ".dmg", ".asc", ".metadata"};
+  return std::any_of(kOthers.begin(), kOthers.end(),
+                     [&](std::string_view one) { return file.ends_with(one); });
+}
+
+// A version that is a name, too: it stands in recipes, tags and paths. Not 1!2.0 (an epoch): no recipe has
+// one.
+std::optional<Version> comparable(const std::string& text) {
+  const bool plain = !text.empty() && text.size() <= 64 && is_digit(text.front()) &&
+                     std::all_of(text.begin(), text.end(), [](char c) {
+                       return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
+                     });
+  if (!plain) return std::nullopt;
+  return Version(text);
+}
+
+// Collects the files of a page.
+class ReleaseCollector {
+ public:
+  explicit ReleaseCollector(const std::string& package) : package_(normalised(package)) {}
+
+  void add(std::string_view file, bool withdrawn, const std::string& date) {
+    if (is_ignored(file)) return;
+    std::string text = version_in(file, package_);
+    text.erase(std::min(text.find_first_of("+"), text.size()));  // a build of the same release
+    const std::optional<Version> version = comparable(text);
+    if (!version) {
+      ++odd_;
+      return;
+    }
+    if (withdrawn) return;
+    std::string& known = dates_.try_emplace(*version, date).first->second;
+    if (!date.empty() && (known.empty() || date < known)) known = date;
+  }
+
+  PackageReleases take() const {
+    PackageReleases found;
+    for (const auto& [version, date] : dates_) found.releases.push_back({version.text(), date});
+    found.odd = odd_;
+    return found;
+  }
+
+ private:
+  std::string package_;
+  std::map<Version, std::string> dates_;
+  std::size_t odd_ = 0;
+};
+
+// "2026-11-20T10:00:00Z" of PEP 700's "2026-11-20T10:00:00.123456Z"; "" of anything else.
+std::string plain_date(const Json& value) {
+  if (!value.is_string()) return "";
+  std::string text = value.get<std::string>();
+  if (text.size() < 20 || !text.ends_with('Z')) return "";
+  text = text.substr(0, 19) + "Z";
+  const auto seconds = unix_seconds_of(text);
+  return seconds && rfc3339(*seconds) == text ? text : "";
+}
+
+// PEP 592: false, true or the reason, which may be "".
+bool is_withdrawn(const Json& file) {
+  auto found = file.find("yanked");
+  return found != file.end() && (found->is_string() || (found->is_boolean() && found->get<bool>()));
+}
+
+void add_json(std::string_view body, const std::string& package, ReleaseCollector& collector) {
+  const JsonDocument document = JsonDocument::parse(body, "the page of " + package, kPageLimits);
+  const Json& page = document.value();
+  if (!page.is_object() || !page.contains("files") || !page["files"].is_array())
+    throw Error(ExitCode::network, "the page of " + package + " lists no files");
+  for (const Json& file : page["files"]) {
+    if (!file.is_object() || !file.contains("filename") || !file["filename"].is_string())
+      throw Error(ExitCode::network, "the page of " + package + " lists files without names");
+    collector.add(file["filename"].get_ref<const std::string&>(), is_withdrawn(file),
+                  plain_date(file.value("upload-time", Json())));
+  }
+}
+
+// The anchors of a page: the text is the file's name, data-yanked says that it was withdrawn.
+void add_html(std::string_view body, ReleaseCollector& collector) {
+  for (std::size_t at = 0; (at = body.find('<', at)) != std::string_view::npos; ++at) {
+    const std::string name = lower_case(body.substr(at + 1, 2));
+    if (name.size() != 2 || name[0] != 'a' || kWhiteSpace.find(name[1]) == std::string_view::npos) continue;
+    const std::size_t end = body.find('>', at);
+    const std::size_t close = end == std::string_view::npos ? end : body.find('<', end);
+    if (close == std::string_view::npos) return;
+    const std::string_view attributes = body.substr(at, end - at);
+    collector.add(trimmed(body.substr(end + 1, close - end - 1)),
+                  attributes.find("data-yanked") != std::string_view::npos, "");
+    at = end;
+  }
+}
+
+HttpRequest page_request(const PipIndex& index, const std::string& package) {
+  HttpRequest request{"GET", fmt::format("{}/{}/", index.url, normalised(package))};
+  request.headers = {{"Accept",
+                      "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
+                      "text/html;q=0.1"}};
+  if (!index.credentials.empty())
+    request.headers.emplace_back("Authorization", "Basic " + base64_of(index.credentials));
+  request.most = kMostPage;
+  return request;
+}
+
+// nullopt: it may pass.
+std::optional<HttpAnswer> ask_once(const HttpRequest& request, Http& http, std::string& why) {
+  try {
+    HttpAnswer answer = http.send(request);
+    if (answer.status < 500 && answer.status != 429) return answer;
+    why = fmt::format("status {}", answer.status);
+  } catch (const HttpFailure& failure) {
+    why = failure.what;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PackageReleases releases_in(std::string_view body, const std::string& content_type,
+                            const std::string& package) {
+  ReleaseCollector collector(package);
+  const std::string type =
+      lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
+  try {
+    if (type.ends_with("json"))
+      add_json(body, package, collector);
+    else if (type.ends_with("html"))
+      add_html(body, collector);
+    else
+      throw Error(ExitCode::network, fmt::format("the page of {} is no list of files", package),
+                  "an index answers with JSON (PEP 691) or HTML (PEP 503)");
+  } catch (const Error& error) {
+    throw Error(ExitCode::network, without_controls(error.message()), error.hint());
+  }
+  return collector.take();
+}
+
+PackageReleases ask_releases(const PipIndex& index, const std::string& package, Http& http,
+                             std::chrono::milliseconds pause) {
+  const std::string asking = fmt::format("cannot ask {} for {}", index.url, package);
+  const HttpRequest request = page_request(index, package);
+  std::string why;
+  std::optional<HttpAnswer> answer = ask_once(request, http, why);
+  if (!answer) {
+    std::this_thread::sleep_for(pause);
+    answer = ask_once(request, http, why);
+  }
+  if (!answer) throw Error(ExitCode::network, fmt::format("{}: {}", asking, why), "try again later");
+  if (answer->status == 404)
+    throw Error(ExitCode::no_match, fmt::format("{} has no package {}", index.url, package));
+  if (answer->status != 200)
+    throw Error(ExitCode::network, fmt::format("{}: status {}", asking, answer->status),
+                fmt::format("{} names this index", index.from));
+  try {
+    return releases_in(answer->body, answer->header("content-type"), package);
+  } catch (Error& error) {
+    throw error.while_doing("asking " + index.url);
+  }
+}
+
+}  // namespace kiln

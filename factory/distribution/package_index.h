@@ -1,0 +1,35 @@
+// The releases of a package on a Python package index, by the simple API: JSON (PEP 691, 700), or HTML
+// (PEP 503, 592) where an index knows no other.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "distribution/http.h"
+#include "distribution/pip_index.h"
+
+namespace kiln {
+
+struct PackageRelease {
+  std::string version;
+  std::string date;  // of its first file, RFC 3339; "" when the index does not say
+  bool operator==(const PackageRelease&) const = default;
+};
+
+struct PackageReleases {
+  std::vector<PackageRelease> releases;  // in order; with pre-releases, without what was withdrawn (yanked)
+  std::size_t odd = 0;                   // files whose names say no version that kiln can compare
+};
+
+// The body of an answer, by its Content-Type. Throws Error(network) for one that is no such page.
+PackageReleases releases_in(std::string_view body, const std::string& content_type,
+                            const std::string& package);
+
+// Throws Error(network) when the index cannot be asked or answers nonsense, Error(no_match) when it does not
+// have the package, Error(interrupted). Asked once more, after a pause, where a failure may pass.
+PackageReleases ask_releases(const PipIndex& index, const std::string& package, Http& http,
+                             std::chrono::milliseconds pause = std::chrono::seconds(2));
+
+}  // namespace kiln
