@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/text.h"
+#include "recipe/parameters.h"
+
 namespace kiln {
 namespace {
 
@@ -38,6 +41,49 @@ void compare_maps(const std::string& who, const std::string& what, const Json& b
       lines.push_back(
           fmt::format("{}: {}{} changed ({} → {})", who, what, name, shown(before[name]), shown(now[name])));
     }
+  }
+}
+
+// What of two states of package archives differs: "trixie-security 13 14d70c73524a → 13 9a8b7c6d5e4f".
+std::string archives_between(const std::string& before, const std::string& now) {
+  const std::vector<std::string_view> old_parts = split(before, ',');
+  const std::vector<std::string_view> parts = split(now, ',');
+  std::string text;
+  for (std::size_t i = 0; i < parts.size() && parts.size() == old_parts.size(); ++i) {
+    const std::string_view old_part = trimmed(old_parts[i]);
+    const std::string_view part = trimmed(parts[i]);
+    if (part == old_part) continue;
+    const std::size_t suite = part.find(' ') == std::string_view::npos ? 0 : part.find(' ') + 1;
+    const bool same_suite = old_part.starts_with(part.substr(0, suite));
+    text += fmt::format("{}{} → {}", text.empty() ? "" : ", ", old_part, part.substr(same_suite ? suite : 0));
+  }
+  return text.empty() ? fmt::format("{} → {}", shown(before), shown(now)) : text;
+}
+
+// The parameters that a night moves, in their own words. What is said here is taken out of both.
+void compare_moved(const std::string& who, Json& before, Json& now, const std::string& tables, Lines& lines) {
+  constexpr std::string_view kCommit = "git:";
+  std::set<std::string> said;
+  for (const auto& [name, value] : now.items()) {
+    if (!before.contains(name) || before[name] == value || !value.is_string() || !before[name].is_string())
+      continue;
+    const std::string old_text = before[name].get<std::string>();
+    const std::string text = value.get<std::string>();
+    if (name == "KILN_ARCHIVE" && !old_text.empty() && !text.empty())
+      lines.push_back(fmt::format("{}: package archives {}", who, archives_between(old_text, text)));
+    else if (name == "KILN_SOURCE_CHECKSUM" && old_text.starts_with(kCommit) && text.starts_with(kCommit))
+      lines.push_back(fmt::format("{}: commit {}… → {}…", who, old_text.substr(kCommit.size(), 12),
+                                  text.substr(kCommit.size(), 12)));
+    else if (!tables.empty() && (is_compiler_variable(name) || is_gpu_variable(name)))
+      lines.push_back(fmt::format("{}: flag table {}: {} changed ({} → {})", who, tables, name,
+                                  shown(old_text), shown(text)));
+    else
+      continue;
+    said.insert(name);
+  }
+  for (const std::string& name : said) {
+    before.erase(name);
+    now.erase(name);
   }
 }
 
@@ -75,7 +121,7 @@ void compare_digests(const std::string& who, Json& before, Json& now, Lines& lin
 }
 
 // What differs between two steps themselves; not what they stand on.
-Lines compare_steps(const std::string& who, const Step& before, const Step& now) {
+Lines compare_steps(const std::string& who, const Step& before, const Step& now, const std::string& tables) {
   Lines lines;
   // Plans of earlier programs do not say versions.
   if (before.version != now.version && !before.version.empty())
@@ -87,7 +133,10 @@ Lines compare_steps(const std::string& who, const Step& before, const Step& now)
   auto part = [](const Json& inputs, const char* name) { return inputs.value(name, Json::object()); };
   compare_scripts(who, part(old_rest, "script"), part(rest, "script"), lines);
   compare_maps(who, "", part(old_rest, "files"), part(rest, "files"), lines);
-  compare_maps(who, "parameter ", part(old_rest, "parameters"), part(rest, "parameters"), lines);
+  Json old_parameters = part(old_rest, "parameters");
+  Json parameters = part(rest, "parameters");
+  compare_moved(who, old_parameters, parameters, tables, lines);
+  compare_maps(who, "parameter ", old_parameters, parameters, lines);
   compare_digests(who, old_rest, rest, lines);
   for (const char* name : {"parent", "from", "script", "files", "parameters"}) {
     old_rest.erase(name);
@@ -121,7 +170,9 @@ std::vector<PlacedStep> placed_steps(const ImageSpec& spec) {
 
 class Comparison {
  public:
-  Comparison(const ImageSpec& before, const ImageSpec& now) : now_(&now), before_(&before) {}
+  // `tables`: "archspec 0.2.4 → 0.2.5", "" where they did not change.
+  Comparison(const ImageSpec& before, const ImageSpec& now, std::string tables)
+      : now_(&now), before_(&before), tables_(std::move(tables)) {}
 
   Lines run() {
     std::map<std::string, const Step*> old;
@@ -149,7 +200,7 @@ class Comparison {
            {fmt::format("{}: new in this image", placed.who)});
       return;
     }
-    Lines own = compare_steps(placed.who, *before, step);
+    Lines own = compare_steps(placed.who, *before, step, tables_);
     if (!own.empty()) {
       note(step, fmt::format("{} changed", placed.who), std::move(own));
       return;
@@ -185,14 +236,19 @@ class Comparison {
 
   const ImageSpec* now_;
   const ImageSpec* before_;
+  std::string tables_;
   Lines lines_;
   std::map<std::string, std::string> causes_;  // key of a changed step → the first cause below it
 };
 
 }  // namespace
 
-std::vector<std::string> explain_image(const ImageSpec& now, const ImageSpec& before) {
-  return Comparison(before, now).run();
+std::vector<std::string> explain_image(const ImageSpec& now, const ImageSpec& before,
+                                       const std::vector<LockChange>& moved) {
+  std::string tables;
+  for (const LockChange& change : moved)
+    if (change.id == "archspec") tables = fmt::format("archspec {} → {}", change.before, change.now);
+  return Comparison(before, now, std::move(tables)).run();
 }
 
 std::vector<std::string> explain_new_image(bool last_plan) {

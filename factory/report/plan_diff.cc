@@ -75,10 +75,11 @@ std::vector<std::string> new_labels(const ImageSpec& before, const ImageSpec& no
 }
 
 // False when nothing differs.
-bool compare_cells(const ImageSpec& before, const ImageSpec& now, CellDifference& difference) {
+bool compare_cells(const ImageSpec& before, const ImageSpec& now, const std::vector<LockChange>& moved,
+                   CellDifference& difference) {
   if (before.key != now.key || keys_of(before.tests) != keys_of(now.tests)) {
     difference.change = before.key != now.key ? CellChange::changed : CellChange::retest;
-    difference.why = explain_image(now, before);
+    difference.why = explain_image(now, before, moved);
     return true;
   }
   difference.change = CellChange::retag;
@@ -111,7 +112,8 @@ PlanImages images_of(const PlanDocument& plan) {
           plan.broken};
 }
 
-PlanDifference compare_plans(const PlanImages& before, const PlanImages& now) {
+PlanDifference compare_plans(const PlanImages& before, const PlanImages& now,
+                             const std::vector<LockChange>& moved) {
   PlanDifference difference;
   const auto old_numbers = by_id(before);
   std::unordered_set<std::string> ids;
@@ -124,7 +126,7 @@ PlanDifference compare_plans(const PlanImages& before, const PlanImages& now) {
     const auto old_number = old_numbers.find(id);
     if (old_number == old_numbers.end())
       cell.why = was.of(id);
-    else if (!compare_cells(before.image(old_number->second), image, cell)) {
+    else if (!compare_cells(before.image(old_number->second), image, moved, cell)) {
       ++difference.unchanged;
       continue;
     }

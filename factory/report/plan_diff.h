@@ -10,6 +10,7 @@
 
 #include "plan/build_plan.h"
 #include "plan/plan_json.h"
+#include "recipe/lockfile.h"
 
 namespace kiln {
 
@@ -43,8 +44,10 @@ struct PlanImages {
 PlanImages images_of(const BuildPlan& plan);
 PlanImages images_of(const PlanDocument& plan);
 
-// Cells are the same when their ids are.
-PlanDifference compare_plans(const PlanImages& before, const PlanImages& now);
+// Cells are the same when their ids are. `moved`: as of explain_image. A night's report is made of the last
+// plan, the new one and what its lockfile changed.
+PlanDifference compare_plans(const PlanImages& before, const PlanImages& now,
+                             const std::vector<LockChange>& moved = {});
 
 // {"cells": [{"id": …, "image": …, "change": …, "why": […]}, …], "summary": {"added": 1, …, "unchanged": 5}}
 Json to_json(const PlanDifference& difference);

@@ -161,5 +161,65 @@ TEST(ExplainTest, ALabelIsNoReason) {
             Lines{});
 }
 
+TEST(ExplainTest, ArchivesAreNamedOldAndNew) {
+  auto pinned = [](const std::string& state) {
+    return changed("debian", [&](RecipeDraft& recipe) {
+      recipe.get().methods[0].parameters = {"KILN_ARCHIVE"};
+      recipe.get().methods[0].archive = "archive.sh";
+      recipe.get().files["archive.sh"] = RecipeFile{"archive.sh", Digest::of("a"), "a"};
+      if (!state.empty()) recipe.get().versions[0].pins["distro"].archives["amd64"] = state;
+    });
+  };
+  EXPECT_EQ(why(pinned("trixie 13.7 4f2c, trixie-security 13 14d7"),
+                pinned("trixie 13.7 4f2c, trixie-security 13 9a8b"))
+                .at(0),
+            "base/debian: package archives trixie-security 13 9a8b → 13 14d7");
+  EXPECT_EQ(why(pinned("trixie 13.8 aaaa, trixie-security 13 14d7"),
+                pinned("trixie 13.7 4f2c, trixie-security 13 9a8b"))
+                .at(0),
+            "base/debian: package archives trixie 13.7 4f2c → 13.8 aaaa, trixie-security 13 9a8b → 13 14d7");
+  EXPECT_EQ(why(pinned("forky 14 1"), pinned("trixie 13 1")).at(0),
+            "base/debian: package archives trixie 13 1 → forky 14 1");
+  EXPECT_EQ(why(pinned("a 1, b 2"), pinned("a 1")).at(0), "base/debian: package archives 'a 1' → 'a 1, b 2'");
+  EXPECT_EQ(why(pinned("x"), pinned("y")).at(0), "base/debian: package archives y → x");
+  EXPECT_EQ(why(pinned("a 1"), pinned("")).at(0), "base/debian: parameter KILN_ARCHIVE changed ('' → 'a 1')");
+  EXPECT_EQ(why(pinned("a 2"), pinned("a 1")).at(1), "toolchain/python: rebuilt because base/debian changed");
+}
+
+TEST(ExplainTest, ACommitIsNamedOldAndNew) {
+  auto at_commit = [](const std::string& checksum) {
+    return changed("openblas", [&](RecipeDraft& recipe) {
+      recipe.get().methods[0].parameters = {"KILN_SOURCE_CHECKSUM"};
+      for (ComponentVersion& version : recipe.get().versions) version.source_checksum = checksum;
+    });
+  };
+  EXPECT_EQ(why(at_commit("git:" + std::string(40, 'b')), at_commit("git:" + std::string(40, 'a'))).at(0),
+            "library/openblas: commit aaaaaaaaaaaa… → bbbbbbbbbbbb…");
+  EXPECT_EQ(why(at_commit("sha256:" + std::string(64, 'b')), at_commit("git:" + std::string(40, 'a'))).at(0),
+            "library/openblas: parameter KILN_SOURCE_CHECKSUM changed ('git:" + std::string(40, 'a') +
+                "' → bbbbbb…)");
+}
+
+// The same change of flags, with and without a lockfile that says where it is from.
+TEST(ExplainTest, FlagsNameTheTablesThatChanged) {
+  auto recipes = changed(
+      "openblas", [](RecipeDraft& recipe) { recipe.get().methods[0].parameters = {"KILN_CUDA_ARCHS"}; });
+  auto image = [&](const std::string& target) {
+    Matrix matrix =
+        testing::matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0"}),
+                         axis("library", {"openblas"}), axis("base", {"debian"}), axis("target", {target})});
+    return plan_matrix(std::move(matrix), Resolver(recipes).input()).image(0).spec();
+  };
+  const ImageSpec now = image("x86_64_v3,nvidia:sm_90");
+  const ImageSpec before = image("x86_64_v3,nvidia:sm_80");
+  EXPECT_EQ(explain_image(now, before).at(0),
+            "library/openblas: parameter KILN_CUDA_ARCHS changed ('8.0+PTX' → '9.0+PTX')");
+  EXPECT_EQ(explain_image(now, before, {{"base/x@1:hub", "digest amd64", "a", "b"}}),
+            explain_image(now, before));
+  EXPECT_EQ(
+      explain_image(now, before, {{"archspec", "entry", "0.2.4", "0.2.5"}}).at(0),
+      "library/openblas: flag table archspec 0.2.4 → 0.2.5: KILN_CUDA_ARCHS changed ('8.0+PTX' → '9.0+PTX')");
+}
+
 }  // namespace
 }  // namespace kiln

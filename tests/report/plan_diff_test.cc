@@ -66,6 +66,30 @@ TEST_F(PlanDiff, ChangedBitsSayWhatChanged) {
       << difference.cells[0].why[0];
 }
 
+// A night: what its lockfile moved, and exactly the images that hang on it.
+TEST_F(PlanDiff, WhatTheLockfileMovedIsTheReason) {
+  auto pinned = [](char digit) {
+    return edited("debian", [&](Recipe& recipe) {
+      recipe.methods[0] = RecipeDraft(Kind::base, "debian", {}).image("x/debian:{version}").get().methods[0];
+      recipe.versions[0].pins["hub"].digests["amd64"] = Digest::from_hex(std::string(64, digit));
+    });
+  };
+  Matrix both = matrix({axis("framework", {"pytorch"}), axis("version", {"2.6.0"}),
+                        axis("base", {"debian", "ubuntu"}), axis("target", {"x86_64_v3"})});
+  auto with_ubuntu = [](std::vector<RecipeDraft> recipes) {
+    recipes.push_back(RecipeDraft(Kind::base, "ubuntu", {"24.04"}).image("x/ubuntu:{version}"));
+    return recipes;
+  };
+  const BuildPlan before = plan(both, with_ubuntu(pinned('a')));
+  const BuildPlan now = plan(both, with_ubuntu(pinned('b')));
+  const PlanDifference night =
+      compare_plans(images_of(before), images_of(now), {{"archspec", "entry", "1", "2"}});
+  ASSERT_EQ(night.cells.size(), 1u);
+  EXPECT_EQ(night.unchanged, 1u);
+  EXPECT_TRUE(night.cells[0].id.find("debian") != std::string::npos) << night.cells[0].id;
+  EXPECT_EQ(night.cells[0].why.at(0), "base/debian: base digest aaaaaa… → bbbbbb…");
+}
+
 TEST_F(PlanDiff, ANewVersionOfWhatComesAlongIsNamed) {
   PlanDifference difference =
       against_edit("python", [](Recipe& recipe) { recipe.versions[0].version = Version("3.14"); });
