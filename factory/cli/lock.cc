@@ -1,6 +1,7 @@
 // kiln lock: base digests, package archives, source commits and checksums of a plan, fixed in a file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +23,7 @@ struct LockOptions {
   std::string format = "table";
   bool by_policy = false;
   bool upstream = false;
+  std::vector<std::string> take;
   bool dry_run = false;
 };
 
@@ -74,20 +76,48 @@ void note_warnings(const PolicyUpdate& update, Invocation& invocation) {
     invocation.note(problem.why.while_doing(problem.id + " stays as it is").format("warning"));
 }
 
+void note_problems(const UpstreamNews& news, Invocation& invocation) {
+  for (UpstreamProblem problem : news.problems)
+    invocation.note(problem.why.while_doing("asking upstream of " + problem.component).format("warning"));
+}
+
 // Newer versions of upstream, for a person to take: nothing is written.
 void show_upstream(const LockOptions& options, const Catalogue& catalogue, Invocation& invocation) {
   UpdatePolicy policy = invocation.site().update;
   if (policy.proposals == 0)
     policy.proposals = std::numeric_limits<int>::max();  // whoever asks wants to know
   const UpstreamNews news = ask_upstream(catalogue, policy, invocation.clock.unix_seconds(), invocation);
-  for (UpstreamProblem problem : news.problems)
-    invocation.note(problem.why.while_doing("asking upstream of " + problem.component).format("warning"));
+  note_problems(news, invocation);
   if (options.format == "json") return print_json(to_json(news));
   for (const Proposal& proposal : news.proposals.shown)
-    say("{}\n    {}: \"{}\": {}\n", text_of(proposal), proposal.recipe, proposal.release.version,
-        proposal.version.dump());
+    say("{}\n    {}: {}\n", text_of(proposal), proposal.recipe, line_of(proposal));
   say("{}{}, {} waiting\n", news.proposals.shown.empty() ? "" : "\n",
       counted(news.proposals.shown.size(), "proposal"), news.proposals.waiting.size());
+}
+
+// "framework/pytorch@2.16.0".
+std::string name_of(const Proposal& proposal) { return proposal.component + "@" + proposal.release.version; }
+
+// Writes proposals into their recipes: the first line of a change that a person makes.
+void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invocation& invocation) {
+  const UpdatePolicy all{.proposals = std::numeric_limits<int>::max()};
+  const UpstreamNews news = ask_upstream(catalogue, all, invocation.clock.unix_seconds(), invocation);
+  note_problems(news, invocation);
+  std::vector<std::string> known;
+  for (const Proposal& proposal : news.proposals.shown) known.push_back(name_of(proposal));
+  for (const std::string& wanted : options.take) {
+    const auto found = std::find(known.begin(), known.end(), wanted);
+    if (found == known.end())
+      throw Error(ExitCode::no_match, fmt::format("nothing that is proposed is called '{}'", wanted),
+                  did_you_mean(wanted, known));
+    const Proposal& proposal = news.proposals.shown[static_cast<std::size_t>(found - known.begin())];
+    const std::string file = file_of(proposal);
+    const std::string text = with_version(invocation.files.read(file).value_or(""), proposal);
+    if (!options.dry_run) invocation.files.write(file, text);
+    say("{}: {}\n", file, line_of(proposal));
+  }
+  if (!options.dry_run)
+    invocation.note("check its facts and what its methods read; `kiln lint` looks it over");
 }
 
 void run_lock(const LockOptions& options, Invocation& invocation) {
@@ -100,6 +130,7 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
   const Lockfile* under = options.by_policy && previous ? &*previous : nullptr;
   Catalogue catalogue = invocation.plan(options.matrix, under);
   invocation.note_faults(catalogue.faults);
+  if (!options.take.empty()) return take_proposals(options, catalogue, invocation);
   if (options.upstream) return show_upstream(options, catalogue, invocation);
   PolicyUpdate update = new_lock(options, catalogue, previous, invocation);
   update.lock.file = file.string();
@@ -131,6 +162,11 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
                     "rest; what cannot be asked stays");
   command->add_flag("--upstream", options->upstream,
                     "print newer versions of upstream that the recipes' ranges allow, write nothing");
+  repeatable(
+      command
+          ->add_option("--take", options->take,
+                       "write this proposed version into its recipe, for you to complete; may be repeated")
+          ->type_name("COMPONENT@VERSION"));
   command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -143,8 +179,10 @@ CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
       "kiln build -f matrix/demo.json --locked");
   command->callback([command, options, &invocation] {
     refuse_together(*command, "--by-policy", "--update");
-    for (const char* other : {"--by-policy", "--update", "--output"})
-      refuse_together(*command, "--upstream", other);
+    for (const char* asks : {"--upstream", "--take"})
+      for (const char* other : {"--by-policy", "--update", "--output"})
+        refuse_together(*command, asks, other);
+    refuse_together(*command, "--upstream", "--take");
     run_lock(*options, invocation);
   });
   return command;

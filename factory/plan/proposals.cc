@@ -35,6 +35,15 @@ std::string own_place(const Proposal& proposal) {
   return place_of(proposal.component, proposal.upstream, proposal.range);
 }
 
+// As people write it: {"facts": {"python": "3.12"}}.
+std::string spaced(const Json& value) {
+  if (!value.is_object()) return value.dump();
+  std::string text;
+  for (const auto& [name, member] : value.items())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", Json(name).dump(), spaced(member));
+  return "{" + text + "}";
+}
+
 const Proposal* find_place(const std::vector<Proposal>& found, const std::string& place) {
   auto one = std::find_if(found.begin(), found.end(),
                           [&](const Proposal& proposal) { return own_place(proposal) == place; });
@@ -125,6 +134,27 @@ std::string text_of(const Proposal& proposal) {
   if (!proposal.release.date.empty()) text += ", released " + proposal.release.date.substr(0, 10);
   if (!proposal.release.commit.empty()) text += ", commit " + proposal.release.commit.substr(0, 12);
   return text;
+}
+
+std::string line_of(const Proposal& proposal) {
+  return fmt::format("\"{}\": {}", proposal.release.version, spaced(proposal.version));
+}
+
+std::string with_version(const std::string& recipe, const Proposal& proposal) {
+  const JsonNode versions = JsonDocument::parse(recipe, file_of(proposal)).root().at("versions");
+  const SourceLocation where = versions.where();
+  std::size_t at = 0;
+  for (int line = 1; line < where.line; ++line) at = recipe.find('\n', at) + 1;
+  at += static_cast<std::size_t>(where.column);  // behind the brace
+  const bool own_lines = at < recipe.size() && recipe[at] == '\n';
+  std::string text = recipe;
+  text.insert(at, fmt::format("{}{},", own_lines ? "\n    " : "", line_of(proposal)));
+  JsonDocument::parse(text, file_of(proposal));
+  return text;
+}
+
+std::string file_of(const Proposal& proposal) {
+  return proposal.recipe.substr(0, proposal.recipe.rfind(':'));
 }
 
 std::optional<Proposal> newer_release(const Recipe& recipe, const Upstream& upstream,

@@ -34,7 +34,7 @@ struct Proposal {
   std::string range;      // the versions that the recipe allows
   UpstreamRelease release;
   std::string newest;           // of the recipe's own versions in that range; "" when it has none
-  std::string recipe;           // file and line of "versions", to edit
+  std::string recipe;           // file and line of its newest version there
   Json version{};               // what to write there for the release: the newest's facts, to be checked
   std::int64_t first_seen = 0;  // Unix seconds, of the first version that was proposed in its place
   bool is_new = false;          // was not shown before
@@ -42,6 +42,13 @@ struct Proposal {
 Json to_json(const Proposal& proposal);
 // "framework/pytorch: 2.16.0 (has 2.15.0), torch on the package index, released 2026-11-20".
 std::string text_of(const Proposal& proposal);
+
+std::string file_of(const Proposal& proposal);  // of its recipe
+// The line to write under "versions" of the recipe: `"2.16.0": {"facts": {"python": "3.12"}}`.
+std::string line_of(const Proposal& proposal);
+// The recipe's text with that line before its other versions; the rest, comments too, as it is. Throws
+// Error(input) for a text that is no recipe.
+std::string with_version(const std::string& recipe, const Proposal& proposal);
 
 // The newest release that the upstream's range allows, when it is newer than every version that the recipe
 // has in that range. No pre-release, unless the range names one.

@@ -152,7 +152,21 @@ rm index/hello.html
 expect 0 "$KILN" lock -f "$matrix" --upstream
 holds "$err" "$index has no package hello"
 
-# 7. Hostile answers: told, and nothing else. Ten megabytes are an answer; forty are not.
+# 7. A proposal is taken: one line of the recipe, for a person to complete.
+page hello 2.10 2.11
+cp tiny/recipes/framework/hello/recipe.json before.json
+expect 4 "$KILN" lock -f "$matrix" --take framework/hello@2.12
+holds "$err" "did you mean 'framework/hello@2.11'?"
+expect 0 "$KILN" lock -f "$matrix" --take framework/hello@2.11 -n
+cmp tiny/recipes/framework/hello/recipe.json before.json || fail '--dry-run wrote the recipe'
+expect 0 "$KILN" lock -f "$matrix" --take framework/hello@2.11
+equals "$(diff before.json tiny/recipes/framework/hello/recipe.json | grep '^[<>]')" ">     \"2.11\": {\"facts\": {\"greeting\": \"it's \\\"\$HOME\\\" & \`more\`\"}},"
+expect 0 "$KILN" plan -f "$matrix"
+expect 0 "$KILN" lock -f "$matrix" --upstream
+lacks "$out" hello
+cp before.json tiny/recipes/framework/hello/recipe.json
+
+# 8. Hostile answers: told, and nothing else. Ten megabytes are an answer; forty are not.
 hostile() { # hostile CODE: a page of this Python; $err is what is said
   "$KILN_PYTHON" -c "import json; $1" >index/hello.json
   expect 0 timeout 60 "$KILN" lock -f "$matrix" --upstream
@@ -171,7 +185,7 @@ lacks "$err" warning
 hostile 'print(" " * 41000000 + "{}")'
 holds "$err" 'cannot ask'
 
-# 8. Hostile tags are no versions, and a repository that is none is told.
+# 9. Hostile tags are no versions, and a repository that is none is told.
 page hello 2.10
 # shellcheck disable=SC2016 # as it stands
 for tag in 'v$(reboot)' 'v1;ls' v99999999999999999999999999999999999999999999999999999999999999999 'vx'; do git -C upstream tag "$tag"; done

@@ -101,6 +101,7 @@ done
 expect 7 "$KILN" gc --all --delete
 holds "$err" 'is in use: kiln build of tiny'
 wait "$job" || fail "the build: $(cat build.out)"
+echo '{"places": []}' >.kiln/proposals.json
 expect 0 "$KILN" gc --all
 holds "$out" 'nothing is changed'
 expect 0 "$KILN" gc --all --delete

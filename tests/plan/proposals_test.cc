@@ -74,6 +74,25 @@ TEST(NewerRelease, SaysWhatToWriteInTheRecipe) {
   EXPECT_EQ(text_of(*one), "framework/pytorch: 2.13.0 (none in 2.13), torch on the package index");
 }
 
+TEST(WithVersion, IsTheFirstOfTheVersionsAndNothingElseMoves) {
+  Proposal one;
+  one.recipe = "recipes/framework/x/recipe.json:4";
+  one.release.version = "2.0";
+  one.version = {{"facts", {{"b", "it's \"2\""}, {"a", "1"}}}};
+  EXPECT_EQ(line_of(one), R"("2.0": {"facts": {"a": "1", "b": "it's \"2\""}})");
+  EXPECT_EQ(with_version(
+                "{\n  // \"versions\": {\n  \"versions\": {\n    // newest\n    \"1.0\": {}\n  }\n}\n", one),
+            "{\n  // \"versions\": {\n  \"versions\": {\n    \"2.0\": {\"facts\": {\"a\": \"1\", \"b\": "
+            "\"it's \\\"2\\\"\"}},\n    "
+            "// newest\n    \"1.0\": {}\n  }\n}\n");
+  one.version = Json::object();
+  EXPECT_EQ(with_version(R"(/* ü */ {"versions": {"1.0": {}}})", one),
+            R"(/* ü */ {"versions": {"2.0": {},"1.0": {}}})");
+  EXPECT_THROW(with_version(R"({"versions": {"2.0": {}}})", one), Error) << "it is there already";
+  EXPECT_THROW(with_version("{}", one), Error);
+  EXPECT_THROW(with_version("", one), Error);
+}
+
 TEST(ReleasesOfTags, AreWhatTheStarStandsFor) {
   const std::map<std::string, std::string> tags = {
       {"v1.0", kSum},  {"v2.0-rc1", kSum},   {"release/3.0", kSum}, {"v", kSum},
