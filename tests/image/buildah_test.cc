@@ -81,6 +81,7 @@ TEST_F(Buildah, ImportsAParentThatTheEngineDoesNotHold) {
   StepRecord step = parent();
   bool is_whole = false;
   runner.respond = [&](const Command& command) {
+    if (has_words(command, {"from"}) && !is_whole) return fails("image not known");
     if (command.argv[0] == "skopeo") {
       std::string layout = command.argv[3].substr(4, command.argv[3].rfind(':') - 4);
       PulledImage image = read_layout(layout, files);
@@ -100,7 +101,8 @@ TEST_F(Buildah, ImportsAParentThatTheEngineDoesNotHold) {
 }
 
 TEST_F(Buildah, AnImportThatFailsSaysWhy) {
-  answers = {{{"inspect"}, fails("no such image")},
+  answers = {{{"from"}, fails("image not known")},
+             {{"inspect"}, fails("no such image")},
              {{"skopeo"}, fails("time=x\nwriting blob: no space left on device\n")}};
   StepRecord step = parent();
   BuildahEngine engine(setup);
@@ -178,6 +180,32 @@ TEST_F(Buildah, ChangesNeedAnOverlay) {
     EXPECT_NE(error.message().find((folder / "merged").string()), std::string::npos);
     EXPECT_NE(error.hint().find("buildah unshare"), std::string::npos);
   }
+}
+
+TEST_F(Buildah, AKeptContainerIsGone) {
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->keep("key");
+  }
+  EXPECT_TRUE(has_words(ran({"commit"}), {"--rm"}));
+  EXPECT_EQ(count({"rm"}), 0u);
+  EXPECT_TRUE(files.list(folder / "engine.sessions").empty());
+}
+
+TEST_F(Buildah, AContainerThatIsKeptAndNotRemovedIsRemovedAfterwards) {
+  answers = {{{"--rm"}, fails("container is in use")}};
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->keep("key");
+  }
+  EXPECT_EQ(count({"commit"}), 2u);
+  EXPECT_EQ(count({"rm"}), 1u);
+  answers = {{{"commit"}, fails("no space left on device")}};
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_THROW(container->keep("key"), Error);
 }
 
 TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {

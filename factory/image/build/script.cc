@@ -63,7 +63,7 @@ void hand_on_to_apt(SiteHandover& handover, const std::optional<fs::path>& of_ba
   if (auto found = handover.environment.find("SSL_CERT_FILE"); found != handover.environment.end())
     text += fmt::format("Acquire::https::CaInfo \"{}\";\n", found->second);
   if (text.empty()) return;
-  files.write(folder / "apt.conf", text);
+  files.write_output(folder / "apt.conf", text);
   handover.mounts.push_back({folder / "apt.conf", "/run/kiln/apt.conf"});
   handover.environment["APT_CONFIG"] = "/run/kiln/apt.conf";
 }
@@ -138,7 +138,7 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
       throw Error(ExitCode::input,
                   fmt::format("{} {}", source.string(), bytes ? "was changed" : "was removed"),
                   "the plan was made with another one: run `kiln build` again");
-    setup.files.write(target / path, *bytes);
+    setup.files.write_output(target / path, *bytes);
   }
   return target;
 }

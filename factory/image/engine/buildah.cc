@@ -32,7 +32,7 @@ class EnvironmentFile {
     std::string text;
     for (const auto& [name, value] : environment)
       if (is_variable_name(name)) text += fmt::format("export {}={}\n", name, quote_shell_text(value));
-    files.write(file(), text);
+    files.write_output(file(), text);
   }
   EnvironmentFile(const EnvironmentFile&) = delete;
   EnvironmentFile& operator=(const EnvironmentFile&) = delete;
@@ -56,6 +56,7 @@ class BuildahContainer final : public Container {
   BuildahContainer& operator=(const BuildahContainer&) = delete;
 
   ~BuildahContainer() override {
+    if (is_kept_) return;
     try {
       if (!engine_.attempt({"rm", name_}, true).ok()) engine_.session().distrust_store();
     } catch (const Error&) {
@@ -116,21 +117,23 @@ class BuildahContainer final : public Container {
   fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
-    fs::path merged = mount();
-    std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");
-    auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
-    if (!tree)
-      throw Error(
-          ExitCode::store, "buildah's container is not an overlay mount at " + merged.string(),
-          "kiln needs overlay storage: run as root or inside `buildah unshare`, state on a local disk");
+    StorageTrees trees = engine_.trees();
+    std::optional<ChangedTree> tree = trees.of(name_);
+    if (!tree) {
+      tree = mounted_tree();
+      trees.compare(name_, *tree);
+    }
     unmount();  // files below an overlay must not change while it is mounted
-    if (is_empty_) tree->below.clear();
     return *tree;
   }
 
   void keep(const std::string& key) override {
     unmount();
-    engine_.must({"commit", "--quiet", "--disable-compression", name_, image_name(key)});
+    std::vector<std::string> commit = {"commit", "--quiet", "--disable-compression", name_, image_name(key)};
+    std::vector<std::string> and_remove = commit;
+    and_remove.insert(and_remove.end() - 2, "--rm");
+    is_kept_ = engine_.attempt(and_remove).ok();
+    if (!is_kept_) engine_.must(commit);  // it may be the removal that failed
   }
 
   void set_empty() { is_empty_ = true; }
@@ -139,6 +142,18 @@ class BuildahContainer final : public Container {
   fs::path mount() {
     if (mounted_.empty()) mounted_ = engine_.must({"mount", name_});
     return mounted_;
+  }
+
+  ChangedTree mounted_tree() {
+    fs::path merged = mount();
+    std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");
+    auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
+    if (!tree)
+      throw Error(
+          ExitCode::store, "buildah's container is not an overlay mount at " + merged.string(),
+          "kiln needs overlay storage: run as root or inside `buildah unshare`, state on a local disk");
+    if (is_empty_) tree->below.clear();
+    return *tree;
   }
 
   void unmount() {
@@ -184,6 +199,7 @@ class BuildahContainer final : public Container {
   std::string name_;
   fs::path mounted_;       // empty while it is not
   bool is_empty_ = false;  // made from nothing
+  bool is_kept_ = false;   // as an image, and gone
 };
 
 std::vector<std::string> BuildahEngine::words(const std::vector<std::string>& arguments) const {
@@ -241,11 +257,18 @@ std::unique_ptr<Container> BuildahEngine::start(const StepRecord* parent) {
   session();
   std::string name = "kiln-" + unique_name();
   std::string image = parent != nullptr ? image_name(parent->key) : "scratch";
-  if (parent != nullptr && !has_image(image)) import(*parent, image);
-  must({"from", "--quiet", "--pull-never", "--name", name, image});
+  const std::vector<std::string> from = {"from", "--quiet", "--pull-never", "--name", name, image};
+  if (parent == nullptr || !attempt(from).ok()) {  // which it mostly is: asking first is a start of its own
+    if (parent != nullptr && !has_image(image)) import(*parent, image);
+    must(from);
+  }
   auto container = std::make_unique<BuildahContainer>(*this, name);
   if (parent == nullptr) container->set_empty();
   return container;
+}
+
+StorageTrees BuildahEngine::trees() const {
+  return {setup_.files, setup_.store, setup_.runner.find_program("buildah").value_or("")};
 }
 
 bool BuildahEngine::has_image(const std::string& image) {

@@ -9,6 +9,7 @@
 
 #include "image/engine/engine.h"
 #include "image/engine/engine_session.h"
+#include "image/engine/storage_trees.h"
 
 namespace kiln {
 
@@ -29,6 +30,7 @@ class BuildahEngine final : public Engine {
   CommandResult attempt(const std::vector<std::string>& arguments, bool despite_interrupt = false);
   // As `attempt`; Error(store) when it fails. Returns stdout without the last newline.
   std::string must(const std::vector<std::string>& arguments);
+  StorageTrees trees() const;
   bool has_image(const std::string& image);
   void import(const StepRecord& step, const std::string& image);
   EngineSession& session();
