@@ -149,6 +149,29 @@ TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
   EXPECT_TRUE(files.list(folder / "tmp").empty());
 }
 
+TEST_F(Buildah, StartsAScriptAgainThatItsEngineDidNotBegin) {
+  const std::string busy = "Close_Fd sealing memfd copy: Device or resource busy\nError: exit status 1\n";
+  int runs = 0;
+  int failures = 2;
+  CommandResult end{CommandEnd::exited, 1, "", busy, 0};
+  runner.respond = [&](const Command& command) {
+    if (!has_words(command, {"run"})) return CommandResult{};
+    return ++runs <= failures ? end : CommandResult{};
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"true"};
+  EXPECT_TRUE(container->run(request).ok());
+  EXPECT_EQ(runs, 3);
+  runs = 0, failures = 100;
+  EXPECT_FALSE(container->run(request).ok());
+  EXPECT_EQ(runs, 4) << "not for ever";
+  runs = 0, end.tail = "a word of the script's\n" + busy;
+  EXPECT_FALSE(container->run(request).ok());
+  EXPECT_EQ(runs, 1) << "the script had begun";
+}
+
 TEST_F(Buildah, WithoutNetworkMeansAnEmptyNamespace) {
   BuildahEngine engine(setup);
   auto container = engine.start(nullptr);

@@ -20,6 +20,14 @@ namespace {
 
 std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
 
+// buildah copies its own program into memory before it starts a script, and forbids all to write to that
+// copy, which the kernel refuses for as long as it still has a page of it in hand: now and then, on
+// Linux 6.18. The script has not begun then.
+bool did_not_begin(const CommandResult& result) {
+  return result.end == CommandEnd::exited && result.status == 1 &&
+         result.tail.starts_with("Close_Fd sealing memfd copy: ");
+}
+
 // The environment of a script as a file that only we can read. Command lines are open to every user of the
 // machine, and proxies and package sources have passwords in them.
 class EnvironmentFile {
@@ -100,7 +108,10 @@ class BuildahContainer final : public Container {
     command.hidden = request.hidden;
     if (pipes) command.more_output = pipes->ends();
     command.interactive = request.interactive;
-    return engine_.setup_.runner.run(command);
+    CommandResult result = engine_.setup_.runner.run(command);
+    for (int again = 0; again < 3 && did_not_begin(result); ++again)
+      result = engine_.setup_.runner.run(command);
+    return result;
   }
 
   void add_archive(const fs::path& tar) override {
