@@ -10,6 +10,7 @@
 #include "base/unique_name.h"
 #include "cli/collect_state.h"
 #include "cli/night_build.h"
+#include "cli/night_lock.h"
 #include "cli/night_tell.h"
 #include "cli/publish_images.h"
 #include "cli/publish_to.h"
@@ -44,14 +45,10 @@ class Night {
 
   NightReport run() {
     begin();
-    attempt("", [this] {
-      const Catalogue catalogue = invocation_.load(request_.matrix);
-      const std::vector<GateCells> gates = find_gates(site_.night.gate, catalogue.plan);
-      build(catalogue);
-      report_.gate = look_at_gates(gates, report_.images);
-      look_at_images();
-      if (report_.state == NightState::green || report_.state == NightState::red) publish(catalogue.plan);
-    });
+    if (request_.update)
+      attempt("moving the lockfile",
+              [this] { update_lock_for_night(request_.matrix, report_.lock, invocation_); });
+    if (report_.state != NightState::interrupted) attempt("", [this] { make(); });
     if (request_.collect && report_.state != NightState::interrupted)
       attempt("collecting garbage", [this] { collect(); });
     finish();
@@ -59,6 +56,15 @@ class Night {
   }
 
  private:
+  void make() {
+    const Catalogue catalogue = invocation_.load(request_.matrix);
+    const std::vector<GateCells> gates = find_gates(site_.night.gate, catalogue.plan);
+    build(catalogue);
+    report_.gate = look_at_gates(gates, report_.images);
+    look_at_images();
+    if (report_.state == NightState::green || report_.state == NightState::red) publish(catalogue.plan);
+  }
+
   // A step of the night: when it ends with an error the report says so, and the night goes on.
   void attempt(const std::string& doing, const std::function<void()>& work) {
     try {
@@ -123,7 +129,8 @@ class Night {
     if (report_.state == NightState::interrupted) return;
     const bool all_good =
         std::all_of(report_.images.begin(), report_.images.end(), [](const NightImage& image) {
-          return is_good(image.verdict) || image.verdict == Verdict::no_machine || image.verdict == Verdict::no_time;
+          return is_good(image.verdict) || image.verdict == Verdict::no_machine ||
+                 image.verdict == Verdict::no_time;
         });
     if (!all_good) report_.state = NightState::red;
     if (!is_open(report_.gate)) report_.state = NightState::held;
@@ -139,8 +146,7 @@ class Night {
       all.images = all_images(plan);
       all.broken.resize(plan.broken());
       std::iota(all.broken.begin(), all.broken.end(), 0u);
-      const PublishRun run{
-          publish_place({request_.registry, request_.key, request_.passphrase_file}, invocation_)};
+      const PublishRun run{request_.place};
       const PublishedImages done = publish_images(plan, all, run, invocation_);
       report_.is_new_snapshot = done.snapshot.is_new;
       report_.registry = done.pushed;

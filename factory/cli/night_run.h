@@ -13,10 +13,9 @@ struct NightRequest {
   std::string matrix;
   int jobs = 0;                    // 0: as `kiln build` has it
   std::chrono::seconds budget{0};  // for building; 0: no end
-  std::string registry;            // "" = the index alone
-  std::string key, passphrase_file;
-  std::string report;  // a folder that gets the report, too; "" = none
-  bool update = true;  // the lockfile
+  PublishPlace place;              // publish_place(); without a registry the index alone
+  std::string report;              // a folder that gets the report, too; "" = none
+  bool update = true;              // the lockfile
   bool collect = true;
 };
 

@@ -9,6 +9,7 @@
 #include "cli/night_run.h"
 #include "cli/nightly_status.h"
 #include "cli/print.h"
+#include "cli/publish_to.h"
 #include "cli/state_lock.h"
 #include "cli/usage.h"
 #include "night/night_text.h"
@@ -18,6 +19,8 @@ namespace {
 
 struct NightlyOptions {
   NightRequest request;
+  PublishPlace asked;  // on the command line
+  bool local = false;
   bool no_update = false;
   bool no_gc = false;
   bool status = false;
@@ -35,6 +38,7 @@ void run_nightly(NightlyOptions& options, Invocation& invocation) {
                   "a whole number and s, m, h or d, such as 6h");
     options.request.budget = *budget;
   }
+  if (!options.local) options.request.place = publish_place(options.asked, invocation);
   invocation.need_root_or_namespace();
   const NightReport report = run_night(options.request, invocation);
   if (options.format == "json")
@@ -53,13 +57,15 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
   command
       .add_option("--report", options.request.report, "also write report.html, junit.xml and night.json here")
       ->type_name("DIR");
-  command.add_option("--to", options.request.registry, "push to this registry, as kiln publish --to")
-      ->type_name("REGISTRY");
-  CLI::Option* key =
-      command.add_option("--sign-key", options.request.key, "with --to: sign the images with this key");
-  key->type_name("FILE");
   command
-      .add_option("--sign-passphrase-file", options.request.passphrase_file, "its first line opens the key")
+      .add_option("--to", options.asked.registry,
+                  "push to this registry, as kiln publish --to (default: the site file's)")
+      ->type_name("REGISTRY");
+  command.add_flag("--local", options.local, "push to no registry, whatever the site file says");
+  CLI::Option* key =
+      command.add_option("--sign-key", options.asked.key, "sign the images there with this key");
+  key->type_name("FILE");
+  command.add_option("--sign-passphrase-file", options.asked.passphrase_file, "its first line opens the key")
       ->type_name("FILE")
       ->needs(key);
   command
@@ -91,10 +97,11 @@ CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
       "kiln nightly -f matrix/demo.json --report public --to registry.site:5000/ai\n"
       "kiln nightly -f matrix/demo.json --status");
   command->callback([options, command, &invocation] {
-    for (const char* option : {"--jobs", "--report", "--to", "--no-update", "--no-gc", "--wait"})
+    for (const char* option :
+         {"--jobs", "--report", "--to", "--local", "--budget", "--no-update", "--no-gc", "--wait"})
       refuse_together(*command, "--status", option, "nothing is run");
-    if (options->request.registry.empty() && !options->request.key.empty())
-      throw Error(ExitCode::usage, "--sign-key goes with --to", "signatures lie in a registry");
+    for (const char* option : {"--to", "--sign-key", "--sign-passphrase-file"})
+      refuse_together(*command, "--local", option, "nothing goes to a registry");
     if (options->status) return print_night_status(options->request.matrix, options->format, invocation);
     run_nightly(*options, invocation);
   });

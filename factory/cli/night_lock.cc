@@ -1,0 +1,45 @@
+#include "cli/night_lock.h"
+
+#include "base/text.h"
+#include "cli/lock_sources.h"
+#include "cli/lock_use.h"
+#include "cli/upstream.h"
+
+namespace kiln {
+namespace {
+
+void move_lockfile(const Catalogue& catalogue, const Lockfile& lock, LockNews& news, Invocation& invocation) {
+  PolicyUpdate update = update_for_night(catalogue, lock, invocation.site().update,
+                                         invocation.clock.unix_seconds(), invocation);
+  for (const LockChange& change : update.changes) news.changes.push_back(text_of(change));
+  for (const HeldChange& change : update.held) news.held.push_back(text_of(change));
+  for (LockProblem& problem : update.problems)
+    news.problems.push_back(
+        without_controls(problem.why.while_doing(problem.id + " stays as it is").format("")));
+  update.lock.file = lock.file;
+  const std::string text = lockfile_text(update.lock);
+  if (invocation.files.read(lock.file) != text) invocation.files.write(lock.file, text);
+}
+
+void look_upstream(const Catalogue& catalogue, LockNews& news, Invocation& invocation) {
+  const UpdatePolicy policy = invocation.site().update;
+  if (policy.proposals == 0) return;
+  UpstreamNews found = ask_upstream(catalogue, policy, invocation.clock.unix_seconds(), invocation);
+  for (const Proposal& proposal : found.proposals.shown)
+    news.proposals.push_back(text_of(proposal) + (proposal.is_new ? ", new" : ""));
+  for (UpstreamProblem& problem : found.problems)
+    news.problems.push_back(
+        without_controls(problem.why.while_doing("asking upstream of " + problem.component).format("")));
+  remember_proposals(found.proposals.memory, invocation);
+}
+
+}  // namespace
+
+void update_lock_for_night(const std::string& matrix, LockNews& news, Invocation& invocation) {
+  const std::optional<Lockfile> lock = find_lockfile(matrix, invocation);
+  const Catalogue catalogue = invocation.plan(matrix, lock ? &*lock : nullptr);
+  if (lock) move_lockfile(catalogue, *lock, news, invocation);
+  look_upstream(catalogue, news, invocation);
+}
+
+}  // namespace kiln

@@ -1,0 +1,18 @@
+// The lockfile of a night: moved as far as the site's policy lets it, and newer versions that somebody may
+// take.
+#pragma once
+
+#include <string>
+
+#include "cli/invocation.h"
+#include "night/night.h"
+
+namespace kiln {
+
+// Asks the outside, writes the lockfile that --lockfile names or that lies beside the matrix when something
+// of it has moved, and says in `news` what became of it. Without a lockfile nothing is pinned, and upstream
+// alone is asked. What cannot be asked is among the problems. Throws Error(interrupted), Error(store), and as
+// Invocation::plan().
+void update_lock_for_night(const std::string& matrix, LockNews& news, Invocation& invocation);
+
+}  // namespace kiln
