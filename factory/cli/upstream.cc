@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,8 @@
 
 namespace kiln {
 namespace {
+
+constexpr std::chrono::seconds kPageTime = std::chrono::minutes(2);  // for a page of a package index
 
 Error odd_names(const Upstream& upstream, std::size_t odd) {
   return {ExitCode::input, fmt::format("{}: {} file{} no version that kiln can compare", name_of(upstream),
@@ -76,6 +79,8 @@ class UpstreamAsker {
       throw Error(ExitCode::input, "no package index is configured on this machine",
                   "name it as for pip: PIP_INDEX_URL, or index-url in pip.conf");
     HttpSettings settings{invocation_.environment, site_.pull_limits.stall};
+    const std::chrono::seconds wall = site_.pull_limits.wall;
+    settings.wall = wall.count() == 0 ? kPageTime : std::min(wall, kPageTime);
     if (!index_->certificates.empty()) settings.environment["SSL_CERT_FILE"] = index_->certificates;
     http_ = open_http(std::move(settings));
   }

@@ -128,6 +128,7 @@ class CurlHttp final : public Http {
       set(CURLOPT_MAXREDIRS, 5L);
     }
     transfer.stall = settings_.stall;
+    set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_XFERINFOFUNCTION, &watch);
     set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));

@@ -38,6 +38,7 @@ struct HttpFailure {
 struct HttpSettings {
   std::map<std::string, std::string> environment{};  // proxies and SSL_CERT_FILE
   std::chrono::seconds stall{180};                   // for the next byte; 0: no limit
+  std::chrono::seconds wall{0};                      // for a whole answer; 0: no limit
 };
 
 class Http {

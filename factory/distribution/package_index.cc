@@ -157,12 +157,14 @@ HttpRequest page_request(const PipIndex& index, const std::string& package) {
 }
 
 // nullopt: it may pass.
-std::optional<HttpAnswer> ask_once(const HttpRequest& request, Http& http, std::string& why) {
+std::optional<HttpAnswer> ask_once(const HttpRequest& request, Http& http, const std::string& asking,
+                                   std::string& why) {
   try {
     HttpAnswer answer = http.send(request);
     if (answer.status < 500 && answer.status != 429) return answer;
     why = fmt::format("status {}", answer.status);
   } catch (const HttpFailure& failure) {
+    if (!failure.may_pass) throw Error(ExitCode::network, fmt::format("{}: {}", asking, failure.what));
     why = failure.what;
   }
   return std::nullopt;
@@ -194,10 +196,10 @@ PackageReleases ask_releases(const PipIndex& index, const std::string& package, 
   const std::string asking = fmt::format("cannot ask {} for {}", index.url, package);
   const HttpRequest request = page_request(index, package);
   std::string why;
-  std::optional<HttpAnswer> answer = ask_once(request, http, why);
+  std::optional<HttpAnswer> answer = ask_once(request, http, asking, why);
   if (!answer) {
     std::this_thread::sleep_for(pause);
-    answer = ask_once(request, http, why);
+    answer = ask_once(request, http, asking, why);
   }
   if (!answer) throw Error(ExitCode::network, fmt::format("{}: {}", asking, why), "try again later");
   if (answer->status == 404)

@@ -185,7 +185,19 @@ lacks "$err" warning
 hostile 'print(" " * 41000000 + "{}")'
 holds "$err" 'cannot ask'
 
-# 9. Hostile tags are no versions, and a repository that is none is told.
+# 9. An index that never comes to an end is left, and asked once more; one that is down is asked once in all.
+page hello 2.11
+touch index/hello.slow
+: >index/asked
+printf '{"pull": {"wall": "1s"}}\n' >impatient.json
+start=$SECONDS
+expect 0 "$KILN" --site impatient.json lock -f "$matrix" --upstream
+holds "$err" "cannot ask $index for hello: "
+[ $((SECONDS - start)) -lt 30 ] || fail 'it waited'
+equals "$(wc -l <index/asked)" 2
+rm index/hello.slow
+
+# 10. Hostile tags are no versions, and a repository that is none is told.
 page hello 2.10
 # shellcheck disable=SC2016 # as it stands
 for tag in 'v$(reboot)' 'v1;ls' v99999999999999999999999999999999999999999999999999999999999999999 'vx'; do git -C upstream tag "$tag"; done

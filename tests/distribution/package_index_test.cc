@@ -164,6 +164,14 @@ TEST(PackageIndex, FailuresSayWhoDidNotAnswer) {
             "cannot ask https://h/simple for torch: reset");
 }
 
+TEST(PackageIndex, WhatDoesNotPassIsAskedOnce) {
+  EXPECT_EQ(failure(ScriptedHttp({[]() -> HttpAnswer {
+                      throw HttpFailure{"no such host", false};
+                    }}),
+                    ExitCode::network),
+            "cannot ask https://h/simple for torch: no such host");
+}
+
 TEST(PackageIndex, WhatPassesIsAskedOnceMore) {
   ScriptedHttp http({[] { return page(503); }, [] { return page(200, R"({"files": []})"); }});
   EXPECT_EQ(

@@ -1,12 +1,13 @@
 """A Python package index on the loopback interface: package_index.py FOLDER
 
 Answers GET /simple/NAME/ with FOLDER/NAME.json (PEP 691) or FOLDER/NAME.html (PEP 503), to those who show the name and the password
-of FOLDER/password, if that is there; with the status of FOLDER/NAME.status, if there is one. FOLDER/asked has a line for each request,
+of FOLDER/password, if that is there; with the status of FOLDER/NAME.status, if there is one; byte by byte, five in a second, with FOLDER/NAME.slow. FOLDER/asked has a line for each request,
 and FOLDER/port the port as soon as it listens. Stops with its standard input.
 """
 import base64
 import pathlib
 import sys
+import time
 
 import loopback_http
 
@@ -32,7 +33,12 @@ class Index(loopback_http.Handler):
         for ending, kind in TYPES.items():
             page = FOLDER / f"{name}.{ending}"
             if "/" not in name and page.exists():
-                self.answer(200, [("Content-Type", kind)], page.read_bytes())
+                body = page.read_bytes()
+                self.head(200, len(body), [("Content-Type", kind)])
+                step = 1 if (FOLDER / f"{name}.slow").exists() else len(body)
+                for at in range(0, len(body), max(step, 1)):
+                    self.wfile.write(body[at:at + step])
+                    time.sleep(0.2 if step == 1 else 0)
                 return
         self.answer(404)
 
