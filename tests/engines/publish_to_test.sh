@@ -3,6 +3,8 @@
 # machine pulls and runs.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/second_machine.sh
+. "$KILN_SOURCE/tests/support/second_machine.sh"
 # shellcheck source=tests/support/secure_registry.sh
 . "$KILN_SOURCE/tests/support/secure_registry.sh"
 # shellcheck source=tests/support/signed_policy.sh
@@ -53,10 +55,14 @@ expect 0 "$KILN" publish -f tiny/tiny.json
 expect 0 "$KILN" select --dsl ask.json
 equals "$out" "$by_tag"
 
-# 4. On a machine that has the index alone.
-mkdir -p other/.kiln
-cp .kiln/index.db other/.kiln/
-ask_other() { expect 0 "$KILN" -C other select --dsl "$work/ask.json" "$@"; }
+# 4. On a machine that has the index alone, and reaches the registry and nothing else.
+mkdir -p second/.kiln
+cp .kiln/index.db second/.kiln/
+if [ ${#second_network[@]} -gt 0 ]; then
+  second skopeo inspect --raw "$by_tag" >/dev/null || fail 'the second machine does not reach the registry'
+  ! second "$KILN_PYTHON" -c "import socket; socket.create_connection(('127.0.0.1', $port), 2)" 2>/dev/null || fail 'it is this machine'
+fi
+ask_other() { expect 0 second "$KILN" select --dsl "$work/ask.json" "$@"; }
 ask_other
 equals "$out" "$by_tag"
 ask_other --format digest
@@ -65,9 +71,9 @@ ask_other --format sif
 by_sif=$out
 holds "$by_sif" "oras://$place/hello@sha256:"
 for name in "$by_tag" "$by_digest"; do
-  rm -rf pulled
-  skopeo copy --quiet "$name" oci:pulled:image || fail "skopeo does not pull $name"
-  equals "$(skopeo inspect --format '{{.Digest}}' oci:pulled:image)" "${by_digest##*@}"
+  rm -rf second/pulled
+  second skopeo copy --quiet "$name" oci:pulled:image || fail "skopeo does not pull $name"
+  equals "$(second skopeo inspect --format '{{.Digest}}' oci:pulled:image)" "${by_digest##*@}"
 done
 "$KILN_SOURCE/ci/apptainer" install
 share=$(mktemp -d /tmp/kiln-publish.XXXXXX) # Apptainer runs as another user
@@ -75,9 +81,9 @@ at_exit "rm -rf $share"
 cp "$SSL_CERT_FILE" "$share/ca.crt"
 cp "$REGISTRY_AUTH_FILE" "$share/auth.json"
 chmod -R a+rX "$share" && chmod a+rwx "$share"
-SSL_CERT_FILE=$share/ca.crt "$KILN_SOURCE/ci/apptainer" run pull --authfile "$share/auth.json" "$share/image.sif" "$by_sif" >apptainer.log 2>&1 ||
+SSL_CERT_FILE=$share/ca.crt second "$KILN_SOURCE/ci/apptainer" run pull --authfile "$share/auth.json" "$share/image.sif" "$by_sif" >apptainer.log 2>&1 ||
   { cat apptainer.log && fail "apptainer does not pull $by_sif"; }
-holds "$("$KILN_SOURCE/ci/apptainer" run exec "$share/image.sif" /opt/kiln/hello/bin/hello 2>/dev/null)" 'hello 2.10'
+holds "$(second "$KILN_SOURCE/ci/apptainer" run exec "$share/image.sif" /opt/kiln/hello/bin/hello 2>/dev/null)" 'hello 2.10'
 
 # 5. Documents are referrers, by the tag that stands for them where there is no API.
 for kind in provenance 'sbom spdx' evidence; do
@@ -169,7 +175,7 @@ holds "$err" '--take-tags goes with --to'
 
 # 11. The secret stands nowhere.
 secret=$(printf '%s:%s' "$registry_name" "$registry_password" | base64 -w 0)
-! grep -raqF -e "$registry_password" -e "$secret" .kiln other || fail 'the password is in the state folder'
+! grep -raqF -e "$registry_password" -e "$secret" .kiln second || fail 'the password is in the state folder'
 
 # 11. Bits that rotted here are told as what they are, and go nowhere.
 layer=$(find .kiln/store/sha256 -type f -printf '%s %p\n' | sort -n | awk '{ f[NR] = $2 } END { print f[NR - 1] }') # the SIF is larger

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # for the scripts that source script.sh
-# make_certificate FOLDER: a certificate for the loopback interface in FOLDER/ca.crt, which is its own authority, and its FOLDER/key.pem.
+# make_certificate FOLDER: a certificate for the loopback interface, and $registry_address if there is one, in FOLDER/ca.crt, which is its own authority, and its FOLDER/key.pem.
 # FOLDER is one that skopeo takes as --src-cert-dir and --dest-cert-dir; the key's name keeps it from being taken for a client's.
 make_certificate() {
   mkdir -p "$1"
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -keyout "$1/key.pem" -out "$1/ca.crt" \
-    -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1,DNS:localhost 2>"$work/openssl.log" || {
+    -subj /CN=127.0.0.1 -addext "subjectAltName=IP:127.0.0.1,DNS:localhost,IP:${registry_address:-127.0.0.1}" 2>"$work/openssl.log" || {
     cat "$work/openssl.log"
     fail 'openssl makes no certificate'
   }

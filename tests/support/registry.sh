@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # for and from the scripts that source this
-# A real registry on the loopback interface: sourced after script.sh. $host is its name, in $work/registry lies what it has;
+# A real registry, on the loopback interface: sourced after script.sh. $host is its name, in $work/registry lies what it has;
 # start_registry and stop_registry (or kill_registry, without a word of warning) may be repeated, and it ends with the script.
 command -v docker-registry >/dev/null || { echo 'SKIPPED: no docker-registry here'; exit 77; }
 
-port=$("$KILN_PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-host=127.0.0.1:$port
+registry_address=${registry_address:-127.0.0.1} # second_machine.sh has another
+port=$("$KILN_PYTHON" -c "import socket; s = socket.socket(); s.bind(('$registry_address', 0)); print(s.getsockname()[1])")
+host=$registry_address:$port
 cat >registry.yml <<YML
 version: 0.1
 log: {level: error}
@@ -26,7 +27,7 @@ start_registry() {
   env -u REGISTRY_AUTH_FILE docker-registry serve "$work/registry.yml" >>"$work/registry.log" 2>&1 &
   registry=$!
   for _ in $(seq 100); do
-    "$KILN_PYTHON" -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null && return
+    "$KILN_PYTHON" -c "import socket; socket.create_connection(('$registry_address', $port), 1)" 2>/dev/null && return
     kill -0 "$registry" 2>/dev/null || break
     sleep 0.1
   done
