@@ -89,7 +89,7 @@ std::string Pusher::place_of(const ImageToPush& image) const {
 }
 
 void Pusher::keep_immutable_tag(const ImageToPush& image, const std::string& bytes) {
-  const auto names = client_.resolve(image.repository, image.immutable_tag);
+  const auto names = unless_broken([&] { return client_.resolve(image.repository, image.immutable_tag); });
   if (names == image.manifest) return;
   if (names)
     throw Error(ExitCode::locked,
@@ -124,7 +124,7 @@ Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& att
 void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
   const std::string tag = referrers_tag(image.manifest);
   for (int tries = 0; tries < kMostTries; ++tries) {
-    const auto now = client_.manifest(image.repository, tag);
+    const auto now = unless_broken([&] { return client_.manifest(image.repository, tag); });
     const auto index = with_referrers(now ? now->bytes : "", referrers);
     if (!index) return;
     client_.put_manifest(image.repository, tag, std::string(media_type::kImageIndex), *index);
@@ -142,7 +142,7 @@ void Pusher::sign(const ImageToPush& image) {
   const std::string claim =
       signed_claim(fmt::format("{}:{}", place_of(image), image.immutable_tag), image.manifest);
   for (int tries = 0; tries < kMostTries; ++tries) {
-    const auto now = client_.manifest(image.repository, tag);
+    const auto now = unless_broken([&] { return client_.manifest(image.repository, tag); });
     const auto more = with_signature(now ? now->bytes : "", claim, *image.key);
     if (!more) return;
     for (const std::string& blob : more->blobs) push_text(image.repository, blob);

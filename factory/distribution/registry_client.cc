@@ -21,6 +21,8 @@ constexpr const char* kManifestTypes =
 
 constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
 
+constexpr int kTriesOfATag = 2;  // after the first, before it is taken for a broken one
+
 }  // namespace
 
 // What is to be sent, and how its failure is told.
@@ -28,6 +30,7 @@ struct RegistryClient::Question {
   std::string repository;
   std::string what;  // "the manifest of 2.1-distro-haswell"
   HttpRequest request;
+  bool of_a_tag = false;  // a tag is to be read: a 500 may be the tag's own
 };
 
 RegistryClient::RegistryClient(RegistryAccess access) : access_(std::move(access)) {}
@@ -81,6 +84,8 @@ HttpAnswer RegistryClient::persist(const Question& question, const Attempt& atte
     try {
       HttpAnswer answer = attempt();
       if (!passes(answer)) return answer;
+      if (question.of_a_tag && answer.status == 500 && tries > std::min(kTriesOfATag, access_.retries))
+        return answer;
       wait_before(tries, said_by(answer), answer.header("retry-after"), question);
     } catch (const HttpFailure& failure) {
       if (!failure.may_pass) {
@@ -151,11 +156,25 @@ std::string RegistryClient::token(const std::string& repository, const Challenge
 
 // --- manifests
 
+// A registry that is in trouble says 500 to all, and to this again and again only for a tag that is broken.
+HttpAnswer RegistryClient::read_manifest(const Question& question, const std::string& reference) {
+  Question asked = question;
+  asked.of_a_tag = reference.find(':') == std::string::npos;
+  HttpAnswer answer = ask(asked);
+  if (!asked.of_a_tag || answer.status != 500) return answer;
+  const auto listed = tags(question.repository);
+  if (!listed || !std::binary_search(listed->begin(), listed->end(), reference)) return ask(question);
+  if (access_.tell)
+    access_.tell(fmt::format("{}/{}:{}: the registry has the tag, and cannot read it: {}",
+                             access_.address.host, question.repository, reference, said_by(answer)));
+  throw BrokenTag{said_by(answer)};
+}
+
 std::optional<Digest> RegistryClient::resolve(const std::string& repository, const std::string& reference) {
   const Question question{repository,
                           "looking for " + reference,
                           {"HEAD", url(repository, "manifests/" + reference), {{"Accept", kManifestTypes}}}};
-  const HttpAnswer answer = ask(question);
+  const HttpAnswer answer = read_manifest(question, reference);
   if (answer.status == 404) return std::nullopt;
   if (answer.status != 200) refuse(question, answer);
   if (auto digest = digest_in(answer.header("docker-content-digest"))) return digest;
@@ -169,7 +188,7 @@ std::optional<RemoteManifest> RegistryClient::manifest(const std::string& reposi
                     "reading " + reference,
                     {"GET", url(repository, "manifests/" + reference), {{"Accept", kManifestTypes}}}};
   question.request.most = kMostManifest;
-  HttpAnswer answer = ask(question);
+  HttpAnswer answer = read_manifest(question, reference);
   if (answer.status == 404) return std::nullopt;
   if (answer.status != 200) refuse(question, answer);
   RemoteManifest found{answer.header("content-type"), Digest::of(answer.body), std::move(answer.body)};

@@ -47,7 +47,8 @@ class RegistryClient {
 
   const RegistryAddress& address() const { return access_.address; }
 
-  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven.
+  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven. Throws
+  // BrokenTag, as manifest() does.
   std::optional<Digest> resolve(const std::string& repository, const std::string& reference);
   // With its bytes, which are proven where `reference` is a digest. Throws Error(network) for others than the
   // digest says.
@@ -76,6 +77,7 @@ class RegistryClient {
  private:
   struct Question;
   HttpAnswer ask(const Question& question);
+  HttpAnswer read_manifest(const Question& question, const std::string& reference);
   HttpAnswer write_manifest(const Question& question);
   HttpAnswer try_once(const Question& question);
   template <typename Attempt>
@@ -93,6 +95,22 @@ class RegistryClient {
   RegistryAccess access_;
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
 };
+
+// The registry lists a tag, and answers 500 to whoever asks what it names: docker-registry, killed or without
+// power while it wrote the tag, has left its link empty. Who writes the tag again mends it.
+struct BrokenTag {
+  std::string said;
+};
+
+// What `ask` finds out of a tag; as if the tag were not there where nobody can read it any more.
+template <typename Ask>
+auto unless_broken(const Ask& ask) -> decltype(ask()) {
+  try {
+    return ask();
+  } catch (const BrokenTag&) {
+    return std::nullopt;
+  }
+}
 
 // A manifest was refused because a blob or manifest that it names is not there: somebody collected it.
 struct MissingBlob {

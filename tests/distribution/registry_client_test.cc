@@ -129,6 +129,35 @@ TEST_F(RegistryClientTest, TriesAgainWhatPasses) {
   EXPECT_EQ(waited[1], 7000);
 }
 
+TEST_F(RegistryClientTest, KnowsATagThatTheRegistryCannotRead) {
+  for (int tries = 0; tries < 3; ++tries) answer(500);
+  answer(200, {}, R"({"tags":["1","2"]})");
+  RegistryClient client = client_of("h");
+  EXPECT_THROW(client.resolve("a", "1"), BrokenTag);
+  EXPECT_EQ(http.requests.back().url, "https://h/v2/a/tags/list");
+  EXPECT_EQ(waited.size(), 2u);
+  for (int tries = 0; tries < 3; ++tries) answer(500);
+  answer(200, {}, R"({"tags":["1","2"]})");
+  EXPECT_EQ(unless_broken([&] { return client.manifest("a", "2"); }), std::nullopt);
+}
+
+TEST_F(RegistryClientTest, TakesNoRegistryInTroubleForABrokenTag) {
+  RegistryClient client = client_of("h");
+  EXPECT_THROW(client.resolve("a", "1"), Error) << "it has no list either";
+  http.requests.clear();
+  for (int tries = 0; tries < 3; ++tries) answer(500);
+  answer(200, {}, R"({"tags":["2"]})");
+  answer(500);
+  answer(404);
+  EXPECT_EQ(client.resolve("a", "1"), std::nullopt) << "it is not in the list";
+  for (int tries = 0; tries < 3; ++tries) answer(503);
+  EXPECT_THROW(client.resolve("a", "1"), Error) << "503 is never the tag's";
+  EXPECT_THROW(client.manifest("a", Digest::of("x").text()), Error) << "nor is that of a digest";
+  for (int tries = 0; tries < 2; ++tries) answer(500);
+  answer(200, {{"docker-content-digest", Digest::of("x").text()}});
+  EXPECT_EQ(client.resolve("a", "1"), Digest::of("x")) << "it passed";
+}
+
 TEST_F(RegistryClientTest, KnowsAnotherManifestByItsBytes) {
   answer(200, {{"content-type", "t"}, {"docker-content-digest", Digest::of("right").text()}}, "wrong");
   EXPECT_THROW(client_of("h").manifest("a", Digest::of("right").text()), Error);

@@ -45,12 +45,13 @@ void RegistryPublisher::move_tag(const std::string& repository, const ImageRecor
   const std::string name = fmt::format("{}/{}:{}", address_.host, repository, image.tag);
   const auto before = pushed_.tag(name);
   if (before == image.manifest && has_tag(repository, image.tag)) return;
-  auto now = client_.resolve(repository, image.tag);
+  const auto resolved = [&] { return client_.resolve(repository, image.tag); };
+  auto now = unless_broken(resolved);
   if (now != image.manifest && (!now || now == before || take)) {
     if (tell_) tell_("moving " + name);
     client_.move_tag(repository, image.tag, now, std::string(media_type::kManifest),
                      store_.read(image.manifest));
-    now = client_.resolve(repository, image.tag);
+    now = unless_broken(resolved);
     if (now == image.manifest) ++report_.moved;
   }
   if (now == image.manifest)
