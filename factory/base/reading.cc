@@ -49,6 +49,31 @@ bool is_fact_name(std::string_view text) {
          std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
+// distribution-spec, "Pulling manifests": [a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*, and / between such parts.
+bool is_repository_name(std::string_view text) {
+  constexpr std::string_view kLettersAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789";
+  auto is_separator = [](std::string_view between) {
+    return between == "/" || between == "." || between == "_" || between == "__" ||
+           between.find_first_not_of('-') == between.npos;
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_not_of(kLettersAndDigits), text.size());
+    if (end == 0) return false;
+    text.remove_prefix(end);
+    if (text.empty()) return true;
+    const std::size_t next = std::min(text.find_first_of(kLettersAndDigits), text.size());
+    if (!is_separator(text.substr(0, next))) return false;
+    text.remove_prefix(next);
+  }
+  return false;
+}
+
+bool is_tag(std::string_view text) {
+  return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-'; });
+}
+
 MissingFile describe_missing(const FileSystem& files, const fs::path& path) {
   if (files.is_directory(path)) return {fmt::format("'{}' is a folder", path.string()), ""};
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();

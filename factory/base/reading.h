@@ -15,9 +15,11 @@ namespace kiln {
 
 const std::vector<std::string>& method_names();  // hub, pip, distro, vendor, source
 
-bool is_name(std::string_view text);           // JsonNode::name's grammar, for keys and names of files
-bool is_variable_name(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
-bool is_fact_name(std::string_view text);      // [a-z_][a-z0-9_]*: scripts see it in capitals
+bool is_name(std::string_view text);             // JsonNode::name's grammar, for keys and names of files
+bool is_variable_name(std::string_view text);    // [A-Za-z_][A-Za-z0-9_]*
+bool is_repository_name(std::string_view text);  // of a registry: "ai/pytorch", lower case, no ".."
+bool is_tag(std::string_view text);              // of an image in one: [A-Za-z0-9_][A-Za-z0-9_.-]{0,127}
+bool is_fact_name(std::string_view text);        // [a-z_][a-z0-9_]*: scripts see it in capitals
 
 // Why there is no file at `path`: "… is a folder", or "there is no file …" with the nearest name of its
 // folder as hint.

@@ -219,6 +219,32 @@ std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
   return secrets;
 }
 
+SiteAlias read_alias(const JsonNode& node) {
+  node.allow_only(keys_of("site/alias"));
+  const JsonNode named = node.at("name");
+  const std::string name = named.string();
+  const std::size_t colon = name.rfind(':');
+  SiteAlias alias{name.substr(0, colon), colon == name.npos ? "" : name.substr(colon + 1), {}};
+  if (!is_repository_name(alias.repository) || !is_tag(alias.tag))
+    named.fail(fmt::format("expected the name of an image, found '{}'", name),
+               "REPOSITORY:TAG, such as \"modak:tensorflow-2.1-gpu-src\"");
+  for (const JsonNode& pattern : read_at_least_one(node.at("images"), "pattern"))
+    alias.images.push_back(read_text(pattern));
+  return alias;
+}
+
+std::vector<SiteAlias> read_aliases(const JsonNode& node) {
+  std::vector<SiteAlias> aliases;
+  for (const JsonNode& item : node.items()) {
+    SiteAlias alias = read_alias(item);
+    if (std::any_of(aliases.begin(), aliases.end(),
+                    [&](const SiteAlias& other) { return other.name() == alias.name(); }))
+      item.at("name").fail(fmt::format("'{}' is named twice", alias.name()), "one name, one choice");
+    aliases.push_back(std::move(alias));
+  }
+  return aliases;
+}
+
 PublishPlace read_publish(const JsonNode& node) {
   node.allow_only(keys_of("site/publish"));
   PublishPlace place;
@@ -228,6 +254,7 @@ PublishPlace read_publish(const JsonNode& node) {
     if (place.key.empty()) passphrase->fail("there is no \"key\" that it opens");
     place.passphrase_file = read_secret_file(*passphrase, "");
   }
+  if (auto aliases = node.find("aliases")) place.aliases = read_aliases(*aliases);
   return place;
 }
 

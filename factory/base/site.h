@@ -56,11 +56,19 @@ struct NightSettings {
   std::vector<std::string> command;    // is run then, with the notice on its standard input
 };
 
+// A name of the site's own for images of the index, in the registry that they are published to.
+struct SiteAlias {
+  std::string repository, tag;      // "modak", "tensorflow-2.1-gpu-src"
+  std::vector<std::string> images;  // patterns (registry/image_patterns.h); at least one
+  std::string name() const { return repository + ":" + tag; }
+};
+
 // Where `kiln publish` pushes to when nobody says otherwise.
 struct PublishPlace {
-  std::string registry;         // as --to has it; "": nowhere, images are recorded in the index alone
-  std::string key;              // signs the images: an absolute path; "": nobody does
-  std::string passphrase_file;  // opens the key: an absolute path; "": it needs none
+  std::string registry;              // as --to has it; "": nowhere, images are recorded in the index alone
+  std::string key;                   // signs the images: an absolute path; "": nobody does
+  std::string passphrase_file;       // opens the key: an absolute path; "": it needs none
+  std::vector<SiteAlias> aliases{};  // no two of one name
 };
 
 // How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each

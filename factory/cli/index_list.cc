@@ -3,18 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string_view>
 
-#include "base/glob.h"
 #include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
 #include "registry/distinct_names.h"
+#include "registry/image_patterns.h"
 
 namespace kiln {
 namespace {
@@ -24,96 +20,6 @@ struct ListRequest {
   std::string format = "table";
   std::int64_t snapshot = 0;
   std::size_t limit = 0;  // 0: none
-};
-
-using ListValues = std::vector<std::string>;
-
-// What a pattern `key=glob` looks at.
-struct ListKey {
-  const char* name;
-  ListValues (*values)(const IndexEntry& entry);
-};
-
-ListValues targets_of(const IndexEntry& entry) {
-  ListValues values = entry.image.accelerators;
-  values.push_back(entry.image.cpu);
-  return values;
-}
-
-ListValues states_of(const IndexEntry& entry) {
-  ListValues values;
-  if (entry.stale) values.emplace_back("stale");
-  if (entry.failing) values.emplace_back("failing");
-  if (!entry.retired.empty()) values.emplace_back("retired");
-  if (values.empty()) values.emplace_back("good");
-  if (!entry.image.why_untested().empty()) values.emplace_back("untested");  // good, perhaps: nobody tried
-  return values;
-}
-
-const std::array<ListKey, 5> kListKeys = {{
-    {"application", [](const IndexEntry& entry) { return ListValues{lower_case(entry.image.application)}; }},
-    {"version", [](const IndexEntry& entry) { return ListValues{entry.image.version.text()}; }},
-    {"target", targets_of},
-    {"state", states_of},
-    {"matrix", [](const IndexEntry& entry) { return entry.matrices; }},
-}};
-
-// As patterns of cells: of one key, any of them; of different keys, and of names, all.
-class ImagePatterns {
- public:
-  explicit ImagePatterns(const std::vector<std::string>& patterns) {
-    for (const std::string& pattern : patterns) {
-      const std::size_t equals = pattern.find('=');
-      if (equals == std::string::npos) {
-        names_.push_back(pattern);
-        continue;
-      }
-      const std::string value = pattern.substr(equals + 1);
-      auto& [key, globs] = of_key(pattern.substr(0, equals));
-      globs.push_back(key == &kListKeys[0] ? lower_case(value) : value);
-    }
-  }
-
-  // The only application that can match, "" for several.
-  std::string application() const {
-    for (const auto& [key, globs] : keys_)
-      if (key == &kListKeys[0] && globs.size() == 1 && globs[0].find_first_of("*?") == std::string::npos)
-        return globs[0];
-    return "";
-  }
-
-  bool match(const IndexEntry& entry) const {
-    if (!names_.empty() && !any_matches(names_, {entry.image.name(), entry.image.tag, entry.image.code}))
-      return false;
-    return std::all_of(keys_.begin(), keys_.end(),
-                       [&](const auto& key) { return any_matches(key.second, key.first->values(entry)); });
-  }
-
- private:
-  using KeyGlobs = std::pair<const ListKey*, ListValues>;
-
-  KeyGlobs& of_key(const std::string& name) {
-    ListValues known;
-    for (const ListKey& key : kListKeys) {
-      known.emplace_back(key.name);
-      if (name != key.name) continue;
-      for (KeyGlobs& globs : keys_)
-        if (globs.first == &key) return globs;
-      return keys_.emplace_back(&key, ListValues());
-    }
-    throw Error(ExitCode::usage, fmt::format("images have no '{}' to choose by", name),
-                did_you_mean(name, known));
-  }
-
-  static bool any_matches(const ListValues& globs, const ListValues& values) {
-    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-      return std::any_of(values.begin(), values.end(),
-                         [&](const std::string& value) { return glob_matches(glob, value); });
-    });
-  }
-
-  ListValues names_;
-  std::vector<KeyGlobs> keys_;
 };
 
 std::vector<IndexEntry> chosen_entries(const ListRequest& request, const Index& index) {
@@ -194,8 +100,8 @@ void add_index_list(CLI::App& index, Invocation& invocation) {
   command
       ->add_option(
           "pattern", request->patterns,
-          "only these: globs over names, or application=, version=, target=, state= (stale, failing, "
-          "retired, good; untested) or matrix= with a glob")
+          "only these: globs over names, or application=, version=, method=, compiler=, target=, state= "
+          "(stale, failing, retired, good; untested) or matrix= with a glob")
       ->type_name("PATTERN");
   command->add_option("--limit", request->limit, "no more than so many, and say how many there are")
       ->type_name("N")

@@ -151,7 +151,10 @@ class Night {
       report_.is_new_snapshot = done.snapshot.is_new;
       report_.registry = done.pushed;
       for (const std::string& tag : done.left) report_.remarks.push_back("a tag that is left: " + tag);
+      for (const std::string& alias : done.unclear)
+        report_.remarks.push_back("an alias that is left: " + alias);
       refuse_left(done.left);
+      refuse_unclear(done.unclear);
     });
   }
 

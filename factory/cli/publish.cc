@@ -109,7 +109,9 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   print_lacking(lacking, options, plan, invocation);
   if (!images.pushed.empty()) say("{}\n", images.pushed);
   for (const std::string& tag : images.left) say("left {}\n", tag);
+  for (const std::string& alias : images.unclear) say("left {}\n", alias);
   refuse_left(images.left);
+  refuse_unclear(images.unclear);
 }
 
 }  // namespace

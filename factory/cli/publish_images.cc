@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "cli/publish_to.h"
 
 namespace kiln {
@@ -31,6 +32,7 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
   }
   done.pushed = target->text();
   done.left = target->report().foreign;
+  done.unclear = target->report().unclear;
   return done;
 }
 
@@ -41,6 +43,15 @@ void refuse_left(const std::vector<std::string>& left) {
       fmt::format("{} moved by somebody else, and left as {}", left.size() == 1 ? "a tag was" : "tags were",
                   left.size() == 1 ? "it is" : "they are"),
       "--take-tags moves them to the images of the index");
+}
+
+void refuse_unclear(const std::vector<std::string>& unclear) {
+  if (unclear.empty()) return;
+  throw Error(ExitCode::input,
+              fmt::format("{} of the site file {} not clear, and left as {}",
+                          counted(unclear.size(), "alias", "aliases"), unclear.size() == 1 ? "is" : "are",
+                          unclear.size() == 1 ? "it is" : "they are"),
+              "patterns that choose one image a platform, and names that no image has");
 }
 
 }  // namespace kiln

@@ -20,6 +20,8 @@ struct PublishedImages {
   Published snapshot;
   std::string pushed;             // in words; "" = nowhere
   std::vector<std::string> left;  // tags that somebody else has moved, and what they name
+  std::vector<std::string>
+      unclear;  // names of the site's that stand for nothing clear, and why: left as well
 };
 
 // Pushes, writes the snapshot and moves tags. Throws as publish_built() and PublishTarget do: then nothing,
@@ -29,5 +31,7 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
 
 // Throws Error(locked) when tags were left.
 void refuse_left(const std::vector<std::string>& left);
+// Throws Error(input) when names of the site's were.
+void refuse_unclear(const std::vector<std::string>& unclear);
 
 }  // namespace kiln

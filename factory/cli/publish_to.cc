@@ -5,11 +5,37 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "registry/image_patterns.h"
 
 namespace kiln {
 namespace {
 
-RegistryAccess access_to(const RegistryAddress& address, Http& http, Invocation& invocation) {
+std::optional<SigningKey> read_key(const PublishPlace& place, const Invocation& invocation) {
+  if (place.key.empty()) return std::nullopt;
+  std::string passphrase;
+  if (!place.passphrase_file.empty()) {
+    invocation.need_file(place.passphrase_file);
+    passphrase = invocation.files.read(place.passphrase_file, 4096).value_or("");
+    passphrase.resize(std::min(passphrase.size(), passphrase.find('\n')));
+  }
+  return SigningKey::read(place.key, passphrase);
+}
+
+// What can be known of them before anything is asked.
+void check_aliases(const Site& site) {
+  for (std::size_t i = 0; i < site.publish.aliases.size(); ++i) {
+    try {
+      const ImagePatterns patterns(site.publish.aliases[i].images);
+    } catch (const Error& error) {
+      throw Error(ExitCode::input, {site.file, 0, 0, fmt::format("/publish/aliases/{}/images", i)},
+                  error.message(), error.hint());
+    }
+  }
+}
+
+}  // namespace
+
+RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invocation& invocation) {
   const PullLimits limits = invocation.site().pull_limits;
   return {address,
           http,
@@ -23,19 +49,6 @@ RegistryAccess access_to(const RegistryAddress& address, Http& http, Invocation&
           [&invocation](const std::string& text) { invocation.note(text); }};
 }
 
-std::optional<SigningKey> read_key(const PublishPlace& place, const Invocation& invocation) {
-  if (place.key.empty()) return std::nullopt;
-  std::string passphrase;
-  if (!place.passphrase_file.empty()) {
-    invocation.need_file(place.passphrase_file);
-    passphrase = invocation.files.read(place.passphrase_file, 4096).value_or("");
-    passphrase.resize(std::min(passphrase.size(), passphrase.find('\n')));
-  }
-  return SigningKey::read(place.key, passphrase);
-}
-
-}  // namespace
-
 PublishPlace site_place(const Invocation& invocation) {
   const Site site = invocation.site();
   if (site.publish.registry.empty()) return site.publish;
@@ -44,6 +57,7 @@ PublishPlace site_place(const Invocation& invocation) {
   } catch (const Error& error) {
     throw Error(ExitCode::input, {site.file, 0, 0, "/publish/registry"}, error.message(), error.hint());
   }
+  check_aliases(site);
   return site.publish;
 }
 
@@ -59,13 +73,18 @@ PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocati
 PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation)
     : key_(read_key(place, invocation)),
       http_(open_http({invocation.environment, invocation.site().pull_limits.stall})),
-      client_(access_to(RegistryAddress::parse(place.registry), *http_, invocation)),
+      client_(registry_access(RegistryAddress::parse(place.registry), *http_, invocation)),
       store_(invocation.state().store()),
       pushed_(invocation.state()),
       publisher_(client_, store_, pushed_, key_ ? &*key_ : nullptr,
-                 [&invocation](const std::string& text) { invocation.note(text); }) {}
+                 [&invocation](const std::string& text) { invocation.note(text); }),
+      aliases_(place.aliases) {}
 
-void PublishTarget::move_tags(const Index& index, bool take) { publisher_.move_tags(index.entries(), take); }
+void PublishTarget::move_tags(const Index& index, bool take) {
+  const std::vector<IndexEntry> entries = index.entries();
+  publisher_.move_tags(entries, take);
+  publisher_.move_aliases(aliases_, entries, take);
+}
 
 std::string PublishTarget::text() const {
   const PushCount& count = publisher_.count();

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/invocation.h"
 #include "distribution/credentials.h"
@@ -20,6 +21,10 @@ PublishPlace site_place(const Invocation& invocation);
 // The same, but what `asked` has (a registry; a key with its passphrase) takes the place of the site's.
 PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocation);
 
+// How kiln asks it: with the credentials of the standard files, and the patience of the site file. REQUIRES:
+// both outlive the client.
+RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invocation& invocation);
+
 // A registry that is being published to: all that RegistryPublisher needs, with its owners.
 class PublishTarget {
  public:
@@ -28,8 +33,8 @@ class PublishTarget {
   PublishTarget(const PublishPlace& place, Invocation& invocation);
 
   void push(ImageRecord& image) { publisher_.push(image); }
-  // Readable tags of the index's current snapshot; `take`: also those that somebody else has moved. The
-  // others are in the report.
+  // Readable tags of the index's current snapshot, then the site's names; `take`: also those that somebody
+  // else has moved. What is left is in the report.
   void move_tags(const Index& index, bool take);
 
   const PushReport& report() const { return publisher_.report(); }
@@ -42,6 +47,7 @@ class PublishTarget {
   BlobStore store_;
   PushedNames pushed_;
   RegistryPublisher publisher_;
+  std::vector<SiteAlias> aliases_;
 };
 
 }  // namespace kiln

@@ -38,14 +38,19 @@ bool Pusher::knows(const std::string& repository, const Digest& digest) const {
   return found != there_.end() && found->second.contains(digest);
 }
 
-void Pusher::push_blob(const std::string& repository, const Descriptor& blob) {
+bool Pusher::mount_blob(const ImageToPush& image, const Digest& digest) {
+  auto known = somewhere_.find(digest);
+  const std::string& from = known == somewhere_.end() ? image.elsewhere : known->second;
+  return !from.empty() && from != image.repository && client_.mount_blob(image.repository, digest, from);
+}
+
+void Pusher::push_blob(const ImageToPush& image, const Descriptor& blob) {
+  const std::string& repository = image.repository;
   if (knows(repository, blob.digest)) return;
-  auto elsewhere = somewhere_.find(blob.digest);
   const auto size = client_.blob_size(repository, blob.digest);
   if (size && *size == blob.size) {
     ++count_.there;
-  } else if (elsewhere != somewhere_.end() && elsewhere->second != repository &&
-             client_.mount_blob(repository, blob.digest, elsewhere->second)) {
+  } else if (mount_blob(image, blob.digest)) {
     ++count_.mounted;
   } else {
     send_blob(repository, blob);
@@ -104,13 +109,13 @@ Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& att
   std::string bytes;
   if (attachment.referrer.empty()) {
     push_text(image.repository, std::string(kEmptyDocument));
-    push_blob(image.repository, attachment.blob);
+    push_blob(image, attachment.blob);
     bytes = sif_manifest(attachment, subject, image.created);
   } else {
     bytes = store_.read(attachment.referrer);
     const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, attachment.kind).root());
-    push_blob(image.repository, manifest.config);
-    for (const Descriptor& layer : manifest.layers) push_blob(image.repository, layer);
+    push_blob(image, manifest.config);
+    for (const Descriptor& layer : manifest.layers) push_blob(image, layer);
   }
   Descriptor descriptor = referrer_descriptor(bytes);
   const bool by_registry = client_.put_manifest(image.repository, descriptor.digest.text(),
@@ -159,8 +164,8 @@ void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
   const std::string bytes = store_.read(image.manifest);
   const Descriptor subject{std::string(media_type::kManifest), image.manifest, bytes.size(), {}};
   const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, image.manifest.text()).root());
-  push_blob(image.repository, manifest.config);
-  for (const Descriptor& layer : manifest.layers) push_blob(image.repository, layer);
+  push_blob(image, manifest.config);
+  for (const Descriptor& layer : manifest.layers) push_blob(image, layer);
   client_.put_manifest(image.repository, image.manifest.text(), std::string(media_type::kManifest), bytes);
   bool listed = true;
   std::vector<Descriptor> referrers;

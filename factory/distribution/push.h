@@ -21,6 +21,7 @@ struct ImageToPush {
   std::string created;        // RFC 3339, of the image
   std::vector<Attachment> attachments;
   const SigningKey* key = nullptr;  // signs it; null: nobody does
+  std::string elsewhere{};          // a repository that may have its blobs; "": none is known
 };
 
 // What lies in the registry now.
@@ -48,7 +49,8 @@ class Pusher {
  private:
   std::string place_of(const ImageToPush& image) const;  // for messages
   void push_once(const ImageToPush& image, PushedImage& pushed);
-  void push_blob(const std::string& repository, const Descriptor& blob);
+  void push_blob(const ImageToPush& image, const Descriptor& blob);
+  bool mount_blob(const ImageToPush& image, const Digest& digest);
   void send_blob(const std::string& repository, const Descriptor& blob);
   void push_text(const std::string& repository, const std::string& bytes);
   Descriptor push_referrer(const ImageToPush& image, const Attachment& attachment, const Descriptor& subject,

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/text.h"
 
 namespace kiln {
@@ -14,16 +15,6 @@ namespace {
 [[noreturn]] void refuse(std::string_view text, const std::string& what) {
   throw Error(ExitCode::usage, fmt::format("'{}' is no registry: {}", text, what),
               "such as registry.site:5000/ai; http:// in front for one without TLS");
-}
-
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-// distribution-spec, "Pulling manifests": letters and digits, with one of . _ - or __ between them.
-bool is_path_component(std::string_view text) {
-  if (text.empty() || !is_lower_or_digit(text.front()) || !is_lower_or_digit(text.back())) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_lower_or_digit(c) || c == '.' || c == '_' || c == '-'; }) &&
-         text.find("..") == std::string_view::npos;
 }
 
 bool is_host(std::string_view text) {
@@ -57,7 +48,7 @@ RegistryAddress RegistryAddress::parse(std::string_view text) {
   if (slash == std::string_view::npos) return address;
   address.path = std::string(rest.substr(slash + 1));
   for (std::string_view component : split(address.path, '/'))
-    if (!is_path_component(component)) refuse(text, fmt::format("'{}' is no part of a path", component));
+    if (!is_repository_name(component)) refuse(text, fmt::format("'{}' is no part of a path", component));
   return address;
 }
 

@@ -31,6 +31,7 @@ struct RegistryClient::Question {
   std::string what;  // "the manifest of 2.1-distro-haswell"
   HttpRequest request;
   bool of_a_tag = false;  // a tag is to be read: a 500 may be the tag's own
+  std::string from{};     // another repository that is read
 };
 
 RegistryClient::RegistryClient(RegistryAccess access) : access_(std::move(access)) {}
@@ -54,7 +55,7 @@ HttpAnswer RegistryClient::try_once(const Question& question) {
   if (named) request.headers.emplace_back("Authorization", known->second);
   HttpAnswer answer = access_.http.send(request);
   if (answer.status != 401) return answer;
-  log_in(question.repository, answer);  // a token's time may be over
+  log_in(question, answer);  // a token's time may be over
   request = question.request;
   request.headers.emplace_back("Authorization", authorization_.at(question.repository));
   return access_.http.send(request);
@@ -116,12 +117,13 @@ void RegistryClient::refuse(const Question& question, const HttpAnswer& answer) 
 
 // --- logins
 
-void RegistryClient::log_in(const std::string& repository, const HttpAnswer& refusal) {
+void RegistryClient::log_in(const Question& question, const HttpAnswer& refusal) {
+  const std::string& repository = question.repository;
   const std::optional<Credentials> who = access_.credentials ? access_.credentials(repository) : std::nullopt;
   const Challenge challenge = challenge_in(refusal);
   std::string& authorization = authorization_[repository];
   if (challenge.is_bearer)
-    authorization = "Bearer " + token(repository, challenge, who ? &*who : nullptr);
+    authorization = "Bearer " + token(question, challenge, who ? &*who : nullptr);
   else if (who && !who->user.empty())
     authorization = basic_authorization(*who);
   else
@@ -131,10 +133,12 @@ void RegistryClient::log_in(const std::string& repository, const HttpAnswer& ref
 }
 
 // distribution's token protocol: docs/spec/auth/token.md, and oauth.md for identity tokens.
-std::string RegistryClient::token(const std::string& repository, const Challenge& challenge,
+std::string RegistryClient::token(const Question& refused, const Challenge& challenge,
                                   const Credentials* who) {
-  Question question{repository, "a token", {}};
-  const std::string scope = fmt::format("repository:{}:pull,push", repository);
+  Question question{refused.repository, "a token", {}};
+  std::string scope = fmt::format("repository:{}:pull,push{}", refused.repository,
+                                  refused.request.method == "DELETE" ? ",delete" : "");
+  if (!refused.from.empty()) scope += fmt::format(" repository:{}:pull", refused.from);
   if (who != nullptr && !who->identity_token.empty()) {
     question.request = {"POST", challenge.realm, {{"Content-Type", "application/x-www-form-urlencoded"}}};
     question.request.body =
@@ -247,7 +251,9 @@ bool RegistryClient::mount_blob(const std::string& repository, const Digest& dig
   const Question question{repository,
                           fmt::format("mounting {} of {}", digest.text(), from),
                           {"POST", url(repository, fmt::format("blobs/uploads/?mount={}&from={}",
-                                                               digest.text(), in_query(from)))}};
+                                                               digest.text(), in_query(from)))},
+                          false,
+                          from};
   const HttpAnswer answer = ask(question);
   if (answer.status == 202) {  // an upload began in its place, which nobody needs
     Question leave{repository, "leaving an upload", {"DELETE", absolute(answer.header("location"))}};

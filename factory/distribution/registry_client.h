@@ -85,8 +85,8 @@ class RegistryClient {
   void wait_before(int tries, const std::string& what, const std::string& retry_after,
                    const Question& question);
   [[noreturn]] void refuse(const Question& question, const HttpAnswer& answer) const;
-  void log_in(const std::string& repository, const HttpAnswer& refusal);
-  std::string token(const std::string& repository, const Challenge& challenge, const Credentials* who);
+  void log_in(const Question& question, const HttpAnswer& refusal);
+  std::string token(const Question& refused, const Challenge& challenge, const Credentials* who);
   std::string url(const std::string& repository, const std::string& rest) const;
   std::string absolute(const std::string& location) const;
   bool is_of_registry(const std::string& url) const;

@@ -17,6 +17,11 @@ TEST(RegistryAddress, HasAHostAPortAndAPath) {
   EXPECT_EQ(address.repository("pytorch"), "ai/images/pytorch");
 }
 
+TEST(RegistryAddress, TakesWhatIsBetweenThePartsOfAName) {
+  for (const char* path : {"a.b", "a_b", "a__b", "a-b", "a---b", "0/1", "a/b-c.d"})
+    EXPECT_EQ(RegistryAddress::parse(std::string("host/") + path).path, path);
+}
+
 TEST(RegistryAddress, MayBeAHostAlone) {
   const RegistryAddress address = RegistryAddress::parse("registry.site");
   EXPECT_EQ(address.text(), "registry.site");
@@ -33,7 +38,7 @@ TEST(RegistryAddress, IsWithoutTlsOnlyWhereItSaysSo) {
 TEST(RegistryAddress, RefusesWhatNoRegistryTakes) {
   for (const char* text :
        {"", "/", "https://", "host:port", "host:", "host:123456", "a b", "host/Upper", "host/a//b", "host/..",
-        "host/-a", "user:secret@host", "oci:folder", "host/a?b", "host/a:tag"})
+        "host/-a", "host/a.-b", "host/a___b", "user:secret@host", "oci:folder", "host/a?b", "host/a:tag"})
     EXPECT_THROW(RegistryAddress::parse(text), Error) << text;
 }
 

@@ -111,6 +111,22 @@ TEST_F(RegistryClientTest, AsksForATokenOfTheRepository) {
   EXPECT_EQ(http.sent(2, "Authorization"), "Bearer t");
 }
 
+TEST_F(RegistryClientTest, AsksForNoMoreThanItNeeds) {
+  auto scope_of = [this](const std::function<void(RegistryClient&)>& ask) {
+    http.requests.clear();
+    answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
+    answer(200, {}, R"({"token":"t"})");
+    answer(404);
+    RegistryClient client = client_of("https://h");
+    ask(client);
+    return http.requests.at(1).url.substr(http.requests.at(1).url.find("&scope=") + 7);
+  };
+  EXPECT_EQ(scope_of([](RegistryClient& client) { client.resolve("a", "1"); }),
+            "repository%3Aa%3Apull%2Cpush");
+  EXPECT_EQ(scope_of([](RegistryClient& client) { client.mount_blob("a", Digest::of("x"), "b/c"); }),
+            "repository%3Aa%3Apull%2Cpush%20repository%3Ab%2Fc%3Apull");
+}
+
 TEST_F(RegistryClientTest, GivesNoPasswordToATokenServerWithoutTls) {
   answer(401, {{"www-authenticate", "Bearer realm=\"http://auth/token\",service=\"s\""}});
   RegistryClient client = client_of("https://h");

@@ -244,6 +244,33 @@ TEST(Site, SaysWhatANightMayMove) {
   }
 }
 
+TEST(Site, NamesImagesInItsOwnWords) {
+  auto aliases = [](const std::string& list) {
+    return read_text(R"({"publish": {"registry": "h", "aliases": )" + list + "}}").publish.aliases;
+  };
+  const auto two = aliases(R"([{"name": "modak:2.1-gpu-src", "images": ["version=2.1*", "target=nvidia*"]},
+                               {"name": "site/ai:PyTorch_1.0", "images": ["pytorch:*"]}])");
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].name(), "modak:2.1-gpu-src");
+  EXPECT_EQ(two[0].images, (Strings{"version=2.1*", "target=nvidia*"}));
+  EXPECT_EQ(two[1].repository, "site/ai");
+  EXPECT_EQ(two[1].tag, "PyTorch_1.0");
+  for (const char* bad :
+       {R"([{"name": "modak", "images": ["a"]}])", R"([{"name": "Modak:a", "images": ["a"]}])",
+        R"([{"name": "modak:-a", "images": ["a"]}])", R"([{"name": "m:a", "images": []}])",
+        R"([{"name": "m:a", "images": ["a", "a"]}])", R"([{"name": "m:a"}])",
+        R"([{"name": ":a", "images": ["a"]}])", R"([{"name": "m:a b", "images": ["a"]}])"}) {
+    EXPECT_THROW(aliases(bad), Error) << bad;
+    EXPECT_FALSE(
+        violations_of_schema("site", std::string(R"({"publish": {"registry": "h", "aliases": )") + bad + "}}")
+            .empty())
+        << bad;
+  }
+  EXPECT_EQ(input_error(
+                [&] { aliases(R"([{"name": "m:a", "images": ["b"]}, {"name": "m:a", "images": ["c"]}])"); }),
+            "site.json:1:86: error: 'm:a' is named twice (at /publish/aliases/1/name); one name, one choice");
+}
+
 TEST(Site, SaysWhatGcLeaves) {
   const Retention some =
       read_text(

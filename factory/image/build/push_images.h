@@ -1,6 +1,6 @@
 // publish --to: images go into a registry before a snapshot of the index names them, and readable tags move
-// after it. What the index says is the journal of the tags: whoever publishes next completes what a kill
-// has left.
+// after it, the site's own names last. What the index says is the journal of the tags: whoever publishes next
+// completes what a kill has left.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "distribution/push.h"
+#include "image/build/site_aliases.h"
 #include "image/state/pushed.h"
 #include "registry/index.h"
 
@@ -19,9 +20,11 @@ namespace kiln {
 struct PushReport {
   std::size_t pushed = 0;     // images
   std::size_t unchanged = 0;  // that the registry has, by what we know and its list of tags
-  std::size_t moved = 0;      // readable tags
+  std::size_t moved = 0;      // readable tags, and the site's names
   // "pytorch:2.6-…: names sha256:… there, and we had moved it to sha256:…": left as they are.
   std::vector<std::string> foreign;
+  // "modak:gpu: hello:2.10-… and hello:2.1-… are both for linux/amd64": of the site's names, left as well.
+  std::vector<std::string> unclear;
 };
 
 class RegistryPublisher {
@@ -38,12 +41,29 @@ class RegistryPublisher {
   // somebody else has moved is left, and reported; with `take` it is moved as well. Throws Error(network).
   void move_tags(const std::vector<IndexEntry>& entries, bool take);
 
+  // After that: each of the site's names is an image index over the images that it stands for, by the same
+  // rules. Throws as push().
+  void move_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries, bool take);
+
   const PushReport& report() const { return report_; }
   const PushCount& count() const { return pusher_.count(); }
 
  private:
+  // A tag, and what it is to name from now on.
+  struct TagMove {
+    std::string repository, tag;
+    Digest digest;
+    std::string_view media_type;
+    std::function<std::string()> bytes;
+  };
+
   bool has_tag(const std::string& repository, const std::string& tag);
-  void move_tag(const std::string& repository, const ImageRecord& image, bool take);
+  bool is_moved(const TagMove& move);  // by what we know and the registry's list
+  void move_tag(const TagMove& move, bool take);
+  void move_alias(const AliasedImages& alias, bool take);
+  std::string place_of(const std::string& repository, const Digest& digest) const;
+  std::optional<PushedRecord> known(const std::string& repository, const ImageRecord& image);
+  PushedRecord push_to(const std::string& repository, const ImageRecord& image);
 
   RegistryClient& client_;
   const RegistryAddress& address_;

@@ -1,0 +1,28 @@
+// An image index over platforms (image-spec, image-index.md): one name for what is one image on each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oci/documents.h"
+
+namespace kiln {
+
+// As an image's configuration says it.
+struct Platform {
+  std::string os, architecture, variant;  // variant: "" for none
+  bool operator==(const Platform&) const = default;
+  auto operator<=>(const Platform&) const = default;
+  std::string text() const;  // "linux/arm64/v8"
+};
+Platform platform_of(const ImageConfig& config);
+
+struct PlatformImage {
+  Platform platform;
+  Descriptor manifest;
+};
+
+// Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
+std::string platform_index(std::vector<PlatformImage> images);
+
+}  // namespace kiln
