@@ -53,7 +53,7 @@ const KeyTable& key_table() {
       {"site/secret", {"environment"}},
       {"site/nightly", {"every", "lease", "keep", "gate", "webhook", "command", "update"}},
       {"site/gate", {"name", "cells"}},
-      {"site/gc", {"keep_for", "keep_snapshots", "keep_steps_for", "keep"}},
+      {"site/gc", {"keep_for", "keep_snapshots", "keep_steps_for", "keep", "registry"}},
       {"site/publish", {"registry", "key", "passphrase_file", "aliases"}},
       {"site/alias", {"name", "images"}},
       {"site/update", {"bases", "archives", "archspec", "proposals"}},

@@ -258,6 +258,13 @@ PublishPlace read_publish(const JsonNode& node) {
   return place;
 }
 
+bool read_collect_registry(const JsonNode& gc, const PublishPlace& place) {
+  const auto node = gc.find("registry");
+  if (!node || !node->boolean()) return false;
+  if (place.registry.empty()) node->fail("there is no \"publish\" with a registry to collect in");
+  return true;
+}
+
 }  // namespace
 
 const CommandLimits& Site::limits_of(const std::string& component) const {
@@ -306,6 +313,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
   if (auto night = root.find("nightly")) read_nightly(*night, site);
   if (auto publish = root.find("publish")) site.publish = read_publish(*publish);
+  if (auto gc = root.find("gc")) site.collect_registry = read_collect_registry(*gc, site.publish);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }

@@ -108,6 +108,7 @@ struct Site {
   Retention retention;                               // "gc"
   NightSettings night;                               // "nightly"
   UpdatePolicy update;                               // "nightly": {"update": …}
+  bool collect_registry = false;                     // "gc": what was pushed, too
   PublishPlace publish;
   std::string file;  // "" = built-in defaults
 

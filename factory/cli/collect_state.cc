@@ -1,5 +1,8 @@
 #include "cli/collect_state.h"
 
+#include <memory>
+
+#include "cli/gc_registry.h"
 #include "image/collect/collect.h"
 #include "image/collect/engine_storage.h"
 #include "image/state/sweep.h"
@@ -56,6 +59,37 @@ void note_all(const Survey& found, const Invocation& invocation) {
   for (const std::string& note : found.notes) invocation.note(note);
 }
 
+// What the registry has is told beside the rest; where it cannot be, the rest goes on. Null: nothing is to be
+// taken away there.
+std::unique_ptr<RegistryCollection> look_in_registry(const std::string& registry, bool remove,
+                                                     GarbageFound& found, Invocation& invocation) {
+  if (registry.empty()) {
+    if (std::string hint = registry_hint(found.survey.roots, invocation); !hint.empty())
+      found.survey.notes.push_back(hint);
+    return nullptr;
+  }
+  try {
+    auto collection = std::make_unique<RegistryCollection>(registry, remove, invocation);
+    collection->find(found.survey);
+    return collection;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    found.in_registry = error;
+    return nullptr;
+  }
+}
+
+// After the index has forgotten it. What may be there still is not told as gone.
+void remove_from_registry(RegistryCollection& collection, GarbageFound& found) {
+  try {
+    collection.remove();
+  } catch (const Error& error) {
+    found.in_registry = error;
+    std::erase_if(found.survey.garbage,
+                  [](const Garbage& one) { return one.kind >= GarbageKind::pushed_tag; });
+  }
+}
+
 }  // namespace
 
 void need_rights_to_collect(const Invocation& invocation) {
@@ -63,23 +97,26 @@ void need_rights_to_collect(const Invocation& invocation) {
     invocation.need_root_or_namespace();
 }
 
-Survey look_for_garbage(const Retention& retention, Invocation& invocation) {
+GarbageFound look_for_garbage(const GarbageHunt& hunt, Invocation& invocation) {
   const std::optional<Index> index = open_index(false, invocation);
-  Survey found = look(retention, index ? &*index : nullptr, invocation);
-  note_all(found, invocation);
+  GarbageFound found{look(hunt.retention, index ? &*index : nullptr, invocation)};
+  look_in_registry(hunt.registry, false, found, invocation);
+  note_all(found.survey, invocation);
   return found;
 }
 
-Survey collect_garbage(const Retention& retention, Invocation& invocation) {
+GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation) {
   const StatePaths state = invocation.state();
   need_no_steps(state, invocation.files);
   sweep_state(state, invocation.files);
-  if (is_nearly_full(state)) clear_caches(retention, invocation);
+  if (is_nearly_full(state)) clear_caches(hunt.retention, invocation);
   std::optional<Index> index = open_index(true, invocation);
-  Survey found = look(retention, index ? &*index : nullptr, invocation);
-  note_all(found, invocation);
-  collect_engine_store(found, invocation);
-  collect(found, state, index ? &*index : nullptr, invocation.files);
+  GarbageFound found{look(hunt.retention, index ? &*index : nullptr, invocation)};
+  const auto collection = look_in_registry(hunt.registry, true, found, invocation);
+  note_all(found.survey, invocation);
+  collect_engine_store(found.survey, invocation);
+  collect(found.survey, state, index ? &*index : nullptr, invocation.files);
+  if (collection) remove_from_registry(*collection, found);
   return found;
 }
 

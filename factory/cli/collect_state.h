@@ -1,6 +1,9 @@
 // The collection of a state folder's garbage: what `kiln gc` does under its lock.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "cli/invocation.h"
 #include "image/collect/survey.h"
 
@@ -10,11 +13,22 @@ namespace kiln {
 // that is needed (Invocation::need_root_or_namespace()).
 void need_rights_to_collect(const Invocation& invocation);
 
-// What would go. Throws as survey().
-Survey look_for_garbage(const Retention& retention, Invocation& invocation);
+struct GarbageHunt {
+  Retention retention;
+  std::string registry;  // registry_to_collect(); "" = in the state folder alone
+};
 
-// Takes it away; what a person should know is noted on stderr. Throws Error(locked) while a step runs, and as
-// collect(). REQUIRES: the state's lock is held.
-Survey collect_garbage(const Retention& retention, Invocation& invocation);
+struct GarbageFound {
+  Survey survey;
+  // Why nothing was found in the registry, or not all of it was taken away; the state folder's is done.
+  std::optional<Error> in_registry{};
+};
+
+// What would go. What a person should know is noted on stderr. Throws as survey().
+GarbageFound look_for_garbage(const GarbageHunt& hunt, Invocation& invocation);
+
+// Takes it away. Throws Error(locked) while a step runs, and as collect(). REQUIRES: the state's lock is
+// held.
+GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation);
 
 }  // namespace kiln

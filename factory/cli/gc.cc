@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/collect_state.h"
+#include "cli/gc_registry.h"
 #include "cli/gc_text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
@@ -22,6 +23,8 @@ struct GcRequest {
   bool remove = false;
   bool dry_run = false;
   bool all = false;
+  bool in_registry = false;
+  std::string registry;  // "": the site's
   GcOutput output;
 };
 
@@ -48,13 +51,25 @@ void need_state(const StatePaths& state, const Invocation& invocation) {
   need_state_folder(state, invocation.files);
 }
 
+// "" where nothing is collected in a registry.
+std::string registry_of(const GcRequest& request, const Invocation& invocation) {
+  const bool wanted = request.in_registry || invocation.site().collect_registry;
+  return wanted ? registry_to_collect(request.registry, invocation) : "";
+}
+
+void print(const GarbageFound& found, const GcRequest& request, bool removed) {
+  print_garbage(found.survey, request.output, removed);
+  if (found.in_registry) throw Error(*found.in_registry);
+}
+
 void run_gc(const GcRequest& request, Invocation& invocation) {
   need_state(invocation.state(), invocation);
-  const Retention retention = retention_of(request, invocation.site());  // wrong: said before anybody waits
-  if (!request.remove) return print_garbage(look_for_garbage(retention, invocation), request.output, false);
+  // What is wrong with it is said before anybody waits.
+  const GarbageHunt hunt{retention_of(request, invocation.site()), registry_of(request, invocation)};
+  if (!request.remove) return print(look_for_garbage(hunt, invocation), request, false);
   need_rights_to_collect(invocation);
   const StateLock lock = lock_state(invocation, "kiln gc");
-  print_garbage(collect_garbage(retention, invocation), request.output, true);
+  print(collect_garbage(hunt, invocation), request, true);
 }
 
 void run_all(const GcRequest& request, Invocation& invocation) {
@@ -99,6 +114,11 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
   command->add_flag("--delete", request->remove, "take it away; without this, nothing is changed");
   command->add_flag("-n,--dry-run", request->dry_run, "only tell (the default)");
   command->add_flag("--all", request->all, "all that kiln made in the state folder, needed or not");
+  CLI::Option* registry =
+      command->add_option("--registry", request->registry,
+                          "also what was pushed to this registry (default: the site file's) and nobody needs "
+                          "any more");
+  registry->expected(0, 1)->type_name("REGISTRY");
   command->add_flag("-v,--verbose", request->output.verbose,
                     "each thing and why it goes, not only each kind");
   command->add_option("--format", request->output.format, "table or json")
@@ -109,11 +129,14 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
       "kiln gc                                    # what would go, and how much the disk would get back\n"
       "kiln gc --delete\n"
       "kiln gc --keep-for 7d --keep-snapshots 3 --keep 'pytorch:2.6.0-*' --delete\n"
+      "kiln gc --registry                         # also in the registry of the site file\n"
       "kiln gc --all --delete                     # empties the state folder");
-  command->callback([request, command, &invocation] {
+  command->callback([request, command, registry, &invocation] {
+    request->in_registry = registry->count() > 0;
     refuse_together(*command, "--delete", "--dry-run");
     for (const char* option : {"--keep-for", "--keep-snapshots", "--keep-steps-for", "--keep"})
       refuse_together(*command, "--all", option, "nothing is kept");
+    refuse_together(*command, "--all", "--registry", "what was pushed is not in the state folder");
     if (request->all) return run_all(*request, invocation);
     run_gc(*request, invocation);
   });

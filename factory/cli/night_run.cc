@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "cli/collect_state.h"
+#include "cli/gc_registry.h"
 #include "cli/night_build.h"
 #include "cli/night_lock.h"
 #include "cli/night_tell.h"
@@ -160,12 +161,15 @@ class Night {
 
   void collect() {
     lease_.need();
-    const Survey gone = collect_garbage(site_.retention, invocation_);
+    const std::string registry = site_.collect_registry ? registry_to_collect("", invocation_) : "";
+    const GarbageFound found = collect_garbage({site_.retention, registry}, invocation_);
+    const Survey& gone = found.survey;
     std::uint64_t bytes = 0;
     for (const Garbage& one : gone.garbage) bytes += one.bytes;
     if (!gone.garbage.empty())
       report_.collected = fmt::format("{} collected, {:.1f} MB", counted(gone.garbage.size(), "thing"),
                                       static_cast<double>(bytes) / 1e6);
+    if (found.in_registry) throw Error(*found.in_registry);
   }
 
   void compare() {

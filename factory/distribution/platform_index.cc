@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "distribution/referrers_index.h"
+#include "distribution/registry_answer.h"
+
 namespace kiln {
 
 std::string Platform::text() const {
@@ -26,6 +29,17 @@ std::string platform_index(std::vector<PlatformImage> images) {
               {"mediaType", std::string(media_type::kImageIndex)},
               {"manifests", std::move(manifests)}}
       .dump();
+}
+
+std::vector<Digest> parts_of_index(const std::string& bytes) {
+  std::vector<Digest> parts;
+  const Json index = manifest_or_null(bytes);
+  if (!index.is_object() || !index.contains("manifests") || !index["manifests"].is_array()) return parts;
+  for (const Json& part : index["manifests"]) {
+    if (!part.is_object() || !part.contains("digest") || !part["digest"].is_string()) continue;
+    if (auto digest = digest_in(part["digest"].get<std::string>())) parts.push_back(*digest);
+  }
+  return parts;
 }
 
 }  // namespace kiln

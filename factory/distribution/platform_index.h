@@ -25,4 +25,7 @@ struct PlatformImage {
 // Its bytes: the same for the same images, in whatever order. REQUIRES: no two of one platform.
 std::string platform_index(std::vector<PlatformImage> images);
 
+// What an image index is made of, whatever its platforms; nothing of what is none, whoever wrote it.
+std::vector<Digest> parts_of_index(const std::string& bytes);
+
 }  // namespace kiln

@@ -6,25 +6,20 @@
 
 namespace kiln {
 
-namespace {
-
-// null for what is no JSON, or too deep to be written again.
-Json parsed(const std::string& text) {
+Json manifest_or_null(const std::string& bytes) {
   try {
-    return JsonDocument::parse(text, "referrers", {.bytes = 64u << 20, .members = 10'000'000}).value();
+    return JsonDocument::parse(bytes, "manifest", {.bytes = 64u << 20, .members = 10'000'000}).value();
   } catch (const Error&) {
     return nullptr;
   }
 }
-
-}  // namespace
 
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers) {
   Json index = {{"schemaVersion", 2},
                 {"mediaType", std::string(media_type::kImageIndex)},
                 {"manifests", Json::array()}};
   if (!now.empty()) {
-    index = parsed(now);
+    index = manifest_or_null(now);
     if (!index.is_object() || !index.contains("manifests") || !index["manifests"].is_array())
       throw Error(ExitCode::network, "what stands under the tag of the referrers is no image index");
   }
@@ -40,6 +35,21 @@ std::optional<std::string> with_referrers(const std::string& now, const std::vec
     changed = true;
   }
   return changed ? std::optional(index.dump()) : std::nullopt;
+}
+
+std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers) {
+  Json index = manifest_or_null(now);
+  if (!index.is_object() || !index.contains("manifests") || !index["manifests"].is_array()) return now;
+  Json& manifests = index["manifests"];
+  const std::size_t before = manifests.size();
+  for (const Digest& referrer : referrers)
+    for (auto known = manifests.begin(); known != manifests.end();) {
+      const bool is_this =
+          known->is_object() && known->contains("digest") && (*known)["digest"] == Json(referrer.text());
+      known = is_this ? manifests.erase(known) : known + 1;
+    }
+  if (manifests.size() == before) return now;
+  return manifests.empty() ? std::nullopt : std::optional(index.dump());
 }
 
 }  // namespace kiln

@@ -14,4 +14,10 @@ namespace kiln {
 // has them all. Throws Error(network) when what stands there is no image index.
 std::optional<std::string> with_referrers(const std::string& now, const std::vector<Descriptor>& referrers);
 
+// The index `now` without these; nullopt: nothing is left of it. What is no image index stays as it is.
+std::optional<std::string> without_referrers(const std::string& now, const std::vector<Digest>& referrers);
+
+// What somebody wrote: null for what is no JSON, or too deep to be written again.
+Json manifest_or_null(const std::string& bytes);
+
 }  // namespace kiln

@@ -136,6 +136,7 @@ void RegistryClient::log_in(const Question& question, const HttpAnswer& refusal)
 std::string RegistryClient::token(const Question& refused, const Challenge& challenge,
                                   const Credentials* who) {
   Question question{refused.repository, "a token", {}};
+  // Nobody is let to delete who does not have to.
   std::string scope = fmt::format("repository:{}:pull,push{}", refused.repository,
                                   refused.request.method == "DELETE" ? ",delete" : "");
   if (!refused.from.empty()) scope += fmt::format(" repository:{}:pull", refused.from);
@@ -233,6 +234,19 @@ HttpAnswer RegistryClient::write_manifest(const Question& question) {
   }
   if (answer.status != 201 && answer.status != 202 && answer.status != 412) refuse(question, answer);
   return answer;
+}
+
+RegistryClient::Deletion RegistryClient::delete_manifest(const std::string& repository,
+                                                         const std::string& reference) {
+  const Question question{
+      repository, "deleting " + reference, {"DELETE", url(repository, "manifests/" + reference)}};
+  const HttpAnswer answer = ask(question);
+  if (answer.status == 202 || answer.status == 200 || answer.status == 204) return Deletion::done;
+  if (answer.status == 404) return Deletion::absent;
+  // distribution-spec, "Deleting tags": 400 or 405. Debian's registry takes a tag for a wrong digest.
+  const bool is_tag = reference.find(':') == std::string::npos;
+  if (answer.status == 405 || (is_tag && answer.status == 400)) return Deletion::unsupported;
+  refuse(question, answer);
 }
 
 // --- blobs

@@ -58,6 +58,11 @@ class RegistryClient {
   bool put_manifest(const std::string& repository, const std::string& reference,
                     const std::string& media_type, const std::string& bytes);
 
+  // Takes away a tag alone, or, by its digest, a manifest with every tag that names it. `unsupported`: the
+  // registry does not do that for anybody.
+  enum class Deletion { done, absent, unsupported };
+  Deletion delete_manifest(const std::string& repository, const std::string& reference);
+
   // Moves a tag that names `from` (nullopt: that is not there). False: it names something else by now, which
   // only registries find out that know If-Match; the others write, so look before and after.
   bool move_tag(const std::string& repository, const std::string& tag, const std::optional<Digest>& from,

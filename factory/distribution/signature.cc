@@ -52,6 +52,17 @@ std::string signed_claim(const std::string& reference, const Digest& image) {
       .dump();
 }
 
+bool has_no_claim_but(const std::string& manifest, const std::string& claim) {
+  try {
+    const Manifest signatures = manifest_from_json(JsonDocument::parse(manifest, "the signatures").root());
+    return !signatures.layers.empty() &&
+           std::all_of(signatures.layers.begin(), signatures.layers.end(),
+                       [&](const Descriptor& layer) { return layer.digest == Digest::of(claim); });
+  } catch (const Error&) {
+    return false;  // others have written it
+  }
+}
+
 std::optional<SignatureManifest> with_signature(const std::string& now, const std::string& claim,
                                                 const SigningKey& key) {
   Manifest manifest;

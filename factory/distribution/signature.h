@@ -30,4 +30,7 @@ struct SignatureManifest {
 std::optional<SignatureManifest> with_signature(const std::string& now, const std::string& claim,
                                                 const SigningKey& key);
 
+// Whether a manifest of signatures has this claim, whoever signed it, and no other.
+bool has_no_claim_but(const std::string& manifest, const std::string& claim);
+
 }  // namespace kiln

@@ -36,6 +36,17 @@ TEST(PlatformIndex, IsOfOneImageAnIndexAsWell) {
   EXPECT_EQ(Json::parse(platform_index({image_of("amd64")}))["manifests"].size(), 1u);
 }
 
+TEST(PlatformIndex, SaysWhatAnIndexIsMadeOf) {
+  const PlatformImage one = image_of("amd64");
+  const PlatformImage two = image_of("arm64");
+  EXPECT_EQ(parts_of_index(platform_index({two, one})),
+            (std::vector<Digest>{one.manifest.digest, two.manifest.digest}));
+  for (const char* none :
+       {"", "no JSON", "{}", R"({"manifests":7})", R"({"manifests":[{"digest":"x"},7,null]})",
+        R"({"layers":[{"digest":"sha256:0"}]})"})
+    EXPECT_TRUE(parts_of_index(none).empty()) << none;
+}
+
 TEST(PlatformOfAnImage, IsWhatItsConfigurationSays) {
   ImageConfig config;
   config.architecture = "arm64";

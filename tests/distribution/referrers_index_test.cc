@@ -55,5 +55,17 @@ TEST(ReferrersIndex, RefusesWhatIsNoIndex) {
                Error);
 }
 
+TEST(ReferrersIndex, LosesOursAlone) {
+  const std::string both = *with_referrers("", {referrer('a'), referrer('b')});
+  const auto one = without_referrers(both, {referrer('a').digest, referrer('c').digest});
+  ASSERT_TRUE(one);
+  EXPECT_EQ(*one, *with_referrers("", {referrer('b')}));
+  EXPECT_EQ(without_referrers(both, {referrer('c').digest}), both);
+  EXPECT_FALSE(without_referrers(both, {referrer('a').digest, referrer('b').digest})) << "nothing is left";
+  for (const char* theirs : {"", "no JSON", "{}", R"({"manifests":[]})", R"({"manifests":{"digest":1}})",
+                             R"({"manifests":[{"digest":5},"x",null]})"})
+    EXPECT_EQ(without_referrers(theirs, {referrer('a').digest}), theirs);
+}
+
 }  // namespace
 }  // namespace kiln

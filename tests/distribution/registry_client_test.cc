@@ -123,8 +123,28 @@ TEST_F(RegistryClientTest, AsksForNoMoreThanItNeeds) {
   };
   EXPECT_EQ(scope_of([](RegistryClient& client) { client.resolve("a", "1"); }),
             "repository%3Aa%3Apull%2Cpush");
+  EXPECT_EQ(scope_of([](RegistryClient& client) { client.delete_manifest("a", "1"); }),
+            "repository%3Aa%3Apull%2Cpush%2Cdelete");
   EXPECT_EQ(scope_of([](RegistryClient& client) { client.mount_blob("a", Digest::of("x"), "b/c"); }),
             "repository%3Aa%3Apull%2Cpush%20repository%3Ab%2Fc%3Apull");
+}
+
+TEST_F(RegistryClientTest, DeletesWhereTheRegistryLetsIt) {
+  using Deletion = RegistryClient::Deletion;
+  const std::string digest = Digest::of("x").text();
+  for (const auto& [status, reference, wanted] :
+       {std::tuple(202, digest, Deletion::done), std::tuple(404, digest, Deletion::absent),
+        std::tuple(405, digest, Deletion::unsupported),
+        std::tuple(405, std::string("1"), Deletion::unsupported),
+        std::tuple(400, std::string("1"), Deletion::unsupported),
+        std::tuple(202, std::string("1"), Deletion::done)}) {
+    answer(status);
+    EXPECT_EQ(client_of("h").delete_manifest("a", reference), wanted) << status << " " << reference;
+  }
+  answer(400);
+  EXPECT_THROW(client_of("h").delete_manifest("a", digest), Error);
+  answer(403);
+  EXPECT_THROW(client_of("h").delete_manifest("a", "1"), Error);
 }
 
 TEST_F(RegistryClientTest, GivesNoPasswordToATokenServerWithoutTls) {

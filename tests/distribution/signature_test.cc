@@ -114,6 +114,17 @@ TEST_F(SignatureTest, IsMadeOnceByEachKey) {
   EXPECT_TRUE(with_signature(one, signed_claim("elsewhere:1", kImage), ours));
 }
 
+TEST_F(SignatureTest, OursAreToldFromThoseOfOthers) {
+  const std::string one = with_signature("", claim, ours)->manifest;
+  EXPECT_TRUE(has_no_claim_but(one, claim));
+  EXPECT_TRUE(has_no_claim_but(with_signature(one, claim, foreign)->manifest, claim)) << "whoever signed it";
+  EXPECT_FALSE(
+      has_no_claim_but(with_signature(one, signed_claim("elsewhere:1", kImage), ours)->manifest, claim));
+  EXPECT_FALSE(has_no_claim_but(one, signed_claim("elsewhere:1", kImage)));
+  for (const char* theirs : {"", "no JSON", "[]", "{}", R"({"layers":[]})"})
+    EXPECT_FALSE(has_no_claim_but(theirs, claim)) << theirs;
+}
+
 TEST_F(SignatureTest, AForgedOneDoesNotCount) {
   Json manifest = Json::parse(with_signature("", claim, foreign)->manifest);
   EXPECT_TRUE(with_signature(manifest.dump(), claim, ours));

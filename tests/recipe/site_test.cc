@@ -280,6 +280,10 @@ TEST(Site, SaysWhatGcLeaves) {
   EXPECT_EQ(some.keep_snapshots, 3);
   EXPECT_EQ(some.keep_steps_for.count(), 0);
   EXPECT_EQ(some.keep, (Strings{"41", "a:*"}));
+  EXPECT_FALSE(read_text(R"({"gc": {}})").collect_registry);
+  EXPECT_TRUE(read_text(R"({"gc": {"registry": true}, "publish": {"registry": "h"}})").collect_registry);
+  EXPECT_EQ(input_error([] { read_text(R"({"gc": {"registry": true}})"); }),
+            "site.json:1:21: error: there is no \"publish\" with a registry to collect in (at /gc/registry)");
   const Retention none = read_text(R"({"gc": {}})").retention;
   EXPECT_EQ(none.keep_for, std::chrono::hours(30 * 24));
   EXPECT_EQ(none.keep_snapshots, 10);

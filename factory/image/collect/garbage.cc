@@ -20,7 +20,10 @@ constexpr auto kOne = enum_names<GarbageKind>({{GarbageKind::snapshot, "snapshot
                                                {GarbageKind::cache, "cache file"},
                                                {GarbageKind::recipe, "recipe"},
                                                {GarbageKind::leaving, "leaving"},
-                                               {GarbageKind::engine, "engine image"}});
+                                               {GarbageKind::engine, "engine image"},
+                                               {GarbageKind::pushed_tag, "registry tag"},
+                                               {GarbageKind::pushed_index, "registry index"},
+                                               {GarbageKind::pushed_image, "registry image"}});
 
 }  // namespace
 

@@ -24,10 +24,13 @@ enum class GarbageKind {
   sif_folder,  // of sif.snapshots/
   blob,
   log,
-  cache,    // of evidence/
-  recipe,   // a component's files
-  leaving,  // what somebody who was killed, or an earlier kiln, left
-  engine    // an image of the engine's store, or what is in no image there
+  cache,         // of evidence/
+  recipe,        // a component's files
+  leaving,       // what somebody who was killed, or an earlier kiln, left
+  engine,        // an image of the engine's store, or what is in no image there
+  pushed_tag,    // of a registry
+  pushed_index,  // of a registry: what a name of the site's stood for
+  pushed_image   // of a registry, with what goes with it there
 };
 std::string_view name_of(GarbageKind kind);  // "snapshot", "SIF folder"
 

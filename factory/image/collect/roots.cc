@@ -78,6 +78,7 @@ class RootFinder {
       at += kBefore.size();
       const std::string_view reference = plan.substr(at, plan.find('"', at) - at);
       if (may_be_path(reference)) roots_.places.emplace(reference);
+      roots_.references.emplace(reference);
     }
   }
 
@@ -168,6 +169,7 @@ class RootFinder {
     for (const Sha256& name : found.mentions.all()) roots_.named.add(hex_of(name));
     if (!found.image.manifest.empty()) roots_.named.add(found.image.manifest.hex());
     if (may_be_path(found.image.reference)) roots_.places.insert(found.image.reference);
+    if (!found.image.reference.empty()) roots_.references.insert(found.image.reference);
   }
 
   static constexpr std::uint64_t kMostPlan = std::uint64_t{4} << 30;

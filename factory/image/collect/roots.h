@@ -45,6 +45,9 @@ struct Roots {
   std::set<std::string>
       places;  // texts that may be paths into the state folder: references of mappings, bases
 
+  std::set<std::string>
+      references;  // "docker://registry.site/ai/hello:2.10": of bases and mappings that stay
+
   std::set<std::string> published() const;       // that live, as Index::forget() takes them
   bool is_place(const std::string& path) const;  // a part of one of the places
 };

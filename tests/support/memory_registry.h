@@ -1,0 +1,103 @@
+// A registry's manifests and tags in memory, behind the requests that RegistryClient makes for them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "distribution/http.h"
+
+namespace kiln::testing {
+
+class MemoryRegistry final : public Http {
+ public:
+  struct Repository {
+    std::map<std::string, std::pair<std::string, std::string>> manifests;  // by digest: type, bytes
+    std::map<std::string, std::string> tags;                               // digests
+  };
+
+  // Its digest.
+  Digest put(const std::string& repository, const std::string& bytes, const std::string& tag = "",
+             const std::string& type = "application/vnd.oci.image.manifest.v1+json") {
+    const Digest digest = Digest::of(bytes);
+    repositories[repository].manifests[digest.text()] = {type, bytes};
+    if (!tag.empty()) repositories[repository].tags[tag] = digest.text();
+    return digest;
+  }
+  bool has(const std::string& repository, const Digest& digest) const {
+    auto found = repositories.find(repository);
+    return found != repositories.end() && found->second.manifests.contains(digest.text());
+  }
+  std::set<std::string> tags_of(const std::string& repository) const {
+    std::set<std::string> tags;
+    if (auto found = repositories.find(repository); found != repositories.end())
+      for (const auto& [tag, digest] : found->second.tags) tags.insert(tag);
+    return tags;
+  }
+
+  HttpAnswer send(const HttpRequest& request) override {
+    requests.push_back(request.method + " " + request.url.substr(request.url.find("/v2/") + 4));
+    if (before) before(requests.back());
+    const std::string path = requests.back().substr(request.method.size() + 1);
+    if (const std::size_t list = path.find("/tags/list"); list != path.npos)
+      return tags(path.substr(0, list));
+    const std::size_t manifests = path.find("/manifests/");
+    const std::string repository = path.substr(0, manifests);
+    const std::string reference = path.substr(manifests + 11);
+    if (request.method == "PUT") {
+      put(repository, request.body, reference.find(':') == reference.npos ? reference : "",
+          request.headers.front().second);
+      return {201, {}, ""};
+    }
+    if (request.method == "DELETE") return remove(repository, reference);
+    return manifest(repository, reference, request.method == "HEAD");
+  }
+
+  std::map<std::string, Repository> repositories;
+  std::set<std::string> broken;  // tags that it has and cannot read
+  bool deletes = true, deletes_tags = true;
+  std::vector<std::string> requests;                         // "DELETE ai/hello/manifests/sha256:…"
+  std::function<void(const std::string& request)> before{};  // each
+
+ private:
+  HttpAnswer tags(const std::string& repository) const {
+    if (!repositories.contains(repository)) return {404, {}, ""};
+    Json list = Json::array();
+    for (const std::string& tag : tags_of(repository)) list.push_back(tag);
+    return {200, {}, Json{{"tags", list}}.dump()};
+  }
+
+  HttpAnswer manifest(const std::string& repository, const std::string& reference, bool head) const {
+    auto found = repositories.find(repository);
+    if (found == repositories.end()) return {404, {}, ""};
+    if (broken.contains(reference)) return {500, {}, ""};
+    auto tag = found->second.tags.find(reference);
+    auto one = found->second.manifests.find(tag == found->second.tags.end() ? reference : tag->second);
+    if (one == found->second.manifests.end()) return {404, {}, ""};
+    return {200,
+            {{"docker-content-digest", one->first}, {"content-type", one->second.first}},
+            head ? "" : one->second.second};
+  }
+
+  HttpAnswer remove(const std::string& repository, const std::string& reference) {
+    Repository& of = repositories[repository];
+    if (!deletes) return {405, {}, ""};
+    if (reference.find(':') == reference.npos) {
+      if (!deletes_tags) return {400, {}, ""};
+      return {of.tags.erase(reference) == 1 ? 202 : 404, {}, ""};
+    }
+    if (of.manifests.erase(reference) == 0) return {404, {}, ""};
+    std::erase_if(of.tags, [&](const auto& tag) { return tag.second == reference; });
+    return {202, {}, ""};
+  }
+};
+
+}  // namespace kiln::testing
