@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `kiln gc --registry`: of what kiln has pushed, what nobody needs goes, with all that hangs on it; what others have put there stays,
 # and whatever is killed when, what stays can be pulled.
+# shellcheck disable=SC2119 # what has options is asked without any
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 # shellcheck source=tests/support/secure_registry.sh
