@@ -92,7 +92,7 @@ class NightBuilder {
     if (index)
       for (const IndexEntry& entry : index->entries()) published.insert(entry.image.name());
     const auto asked = asked_cells(catalogue_, index ? &*index : nullptr, invocation_);
-    std::vector<Candidate> candidates;
+    std::vector<AgendaItem> candidates;
     for (std::uint32_t image : lacking_) {
       auto found = asked.find(image);
       const bool is_stale = published.contains(plan_.image(image).reference());

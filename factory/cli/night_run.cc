@@ -175,7 +175,7 @@ class Night {
   void compare() {
     if (invocation_.has_index()) report_.snapshot = invocation_.index(Index::Mode::read).current();
     report_.failures = group_failures(report_.images);
-    if (!before_.empty())
+    if (!before_.empty() && !report_.images.empty())
       for (const NightImage& image : before_.back().images)
         if (report_.find(image.cell) == nullptr) report_.gone.push_back(image.name);
     std::vector<NightReport> nights = before_;

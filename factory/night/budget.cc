@@ -5,14 +5,14 @@
 namespace kiln {
 namespace {
 
-ImageNumbers first_of(const std::vector<Candidate>& candidates, std::size_t count) {
+ImageNumbers first_of(const std::vector<AgendaItem>& candidates, std::size_t count) {
   ImageNumbers images;
   for (std::size_t i = 0; i < count; ++i) images.push_back(candidates[i].image);
   return images;
 }
 
 // More images never take less time, so the last that fits is found by halving.
-std::size_t count_that_fit(const std::vector<Candidate>& candidates, double seconds,
+std::size_t count_that_fit(const std::vector<AgendaItem>& candidates, double seconds,
                            const std::function<double(const ImageNumbers&)>& forecast) {
   std::size_t fits = 1;
   std::size_t too_many = candidates.size() + 1;
@@ -32,11 +32,11 @@ std::string_view name_of(Turn turn) {
   return turn == Turn::stale ? "stale" : turn == Turn::asked ? "asked for" : "never built";
 }
 
-NightAgenda agenda_of(std::vector<Candidate> candidates, double seconds,
+NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,
                       const std::function<double(const ImageNumbers&)>& forecast) {
   NightAgenda agenda;
   if (candidates.empty()) return agenda;
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+  std::stable_sort(candidates.begin(), candidates.end(), [](const AgendaItem& a, const AgendaItem& b) {
     return a.turn != b.turn ? a.turn < b.turn : a.asked > b.asked;
   });
   const std::size_t count = count_that_fit(candidates, seconds, forecast);

@@ -20,7 +20,7 @@ enum class Turn {
 std::string_view name_of(Turn turn);
 
 // An image that is to be built.
-struct Candidate {
+struct AgendaItem {
   std::uint32_t image = 0;  // of the plan
   Turn turn = Turn::never;
   std::uint64_t asked = 0;  // how often
@@ -34,7 +34,7 @@ struct NightAgenda {
 // `seconds`: the budget. `forecast`: how long images take when they are built together; 0 where nobody knows.
 // The longest beginning that fits, by turn, demand and the order of the plan; the first image of all is
 // always tried, or one that takes longer than a night would never be built.
-NightAgenda agenda_of(std::vector<Candidate> candidates, double seconds,
+NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,
                       const std::function<double(const ImageNumbers&)>& forecast);
 
 }  // namespace kiln

@@ -30,7 +30,7 @@ TEST(Budget, WhatDoesNotFitIsNamed) {
 }
 
 TEST(Budget, EveryBudgetTakesTheLongestBeginning) {
-  std::vector<Candidate> candidates;
+  std::vector<AgendaItem> candidates;
   for (std::uint32_t i = 0; i < 37; ++i) candidates.push_back({i, Turn::never, 0});
   for (int fits = 1; fits <= 37; ++fits) {
     const NightAgenda agenda = agenda_of(candidates, 10.0 * fits + 5, ten_seconds_each);

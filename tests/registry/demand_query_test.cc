@@ -26,7 +26,7 @@ TEST(DemandQuery, ReadsBackWhatIsCounted) {
   query.gpu = "sm_80";
   query.method = "pip";
   const Demand demand =
-      demand_of(query, {}, {}, Microarchitectures::parse("{\"microarchitectures\": {}}", "m"), "");
+      demand_of(query, {}, {}, Microarchitectures::parse(R"({"microarchitectures": {}, "feature_aliases": {}, "conversions": {}})", "m"), "");
   const auto read = query_of(demand, {"xla", "ngraph"});
   ASSERT_TRUE(read) << demand.question;
   EXPECT_EQ(read->application, "tensorflow");
