@@ -29,6 +29,19 @@ expect 0 "$KILN" publish -f "$tiny/tiny.json"
 expect 0 "$KILN" index list --format json
 equals "$(json '" ".join(sorted(image["manifest"] for image in it))')" "$theirs"
 
+# As ci/systemd/kiln-nightly.service shuts it in: no capability beyond the unit's, a system that cannot be written, a /tmp of its own.
+bounding=$(sed -n 's/^CapabilityBoundingSet=//p' "$KILN_SOURCE/ci/systemd/kiln-nightly.service" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+[ -n "$bounding" ] || fail 'the unit has no CapabilityBoundingSet='
+shut_in() {
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare --mount --ipc sh -euc 'mount --bind "$1" "$1"; mount -t tmpfs tmpfs /tmp; mount -o remount,bind,ro /; shift; exec "$@"' sh "$home" \
+    setpriv --reuid="$user" --regid="$user" --init-groups --bounding-set="-all,$bounding" env -i PATH="$PATH" HOME="$home" \
+    XDG_RUNTIME_DIR="$home/runtime" KILN_ARCHSPEC="$home/microarchitectures.json" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$home/kiln" -C "$home" "$@"
+}
+expect 0 shut_in build -f tiny/tiny.json --state shut-in version=2.1 library=none --format json
+equals "$(json 'it["built"]')" 1
+expect 0 as_user gc --all --delete --state shut-in
+
 # Told to stop or killed, a user's kiln leaves nothing at work either, though a namespace lies between.
 long=$((300000 + $$))
 echo "sleep $long" >>"$home/tiny/recipes/framework/hello/distro.sh"
