@@ -85,6 +85,9 @@ struct Command {
   // between us and who talks may not hand everything on. -1: none. The caller closes them.
   std::array<int, 2> more_output = {-1, -1};
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
+  // What it writes is made again after a power cut: it does not wait for the disk, nor does what it starts
+  // (no_sync.h).
+  bool unsynced = false;
 };
 
 // out_of_memory: it went over its limit, or the kernel killed a process of it because memory ran out; never

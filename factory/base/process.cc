@@ -17,6 +17,7 @@
 #include <ctime>
 
 #include "base/memory_watch.h"
+#include "base/no_sync.h"
 #include "base/process_namespace.h"
 #include "base/process_output.h"
 
@@ -73,10 +74,14 @@ struct ChildPlan {
   std::string program;
   std::string folder;
   std::optional<unsigned> file_mask;
+  bool unsynced;
   int entrance = -1;  // of its control group; -1: none
 
   ChildPlan(const Command& command, const fs::path& found)
-      : program(found.string()), folder(command.folder.string()), file_mask(command.file_mask) {
+      : program(found.string()),
+        folder(command.folder.string()),
+        file_mask(command.file_mask),
+        unsynced(command.unsynced) {
     for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     for (const auto& [name, value] : command.environment) environment.push_back(name + "=" + value);
@@ -122,6 +127,7 @@ struct ChildPlan {
     standard.sa_handler = SIG_DFL;
     for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
     if (file_mask) ::umask(*file_mask);
+    if (unsynced) stop_syncing();  // else it waits
     if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(126);
     ::execve(program.c_str(), argv.data(), envp.data());
     ::_exit(errno == ENOENT ? 127 : 126);

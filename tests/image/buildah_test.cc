@@ -143,6 +143,11 @@ TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
   EXPECT_EQ(run.limits.silence, request.limits.silence);
   EXPECT_TRUE(run.own_processes) << "it reaches no process of the machine, and none of its own stays";
   EXPECT_EQ(run.file_mask, 022u) << "whatever the umask of who builds";
+  EXPECT_FALSE(run.unsynced) << "unless it is asked for";
+  request.unsynced = true;
+  container->run(request);
+  EXPECT_TRUE(run.unsynced);
+  EXPECT_TRUE(ran({"from"}).unsynced) << "the store is a cache";
   for (const std::string& word : run.argv)
     EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
   EXPECT_EQ(environment, "export TEXT='it'\\''s'\nexport https_proxy='http://user:secret@proxy'\n");

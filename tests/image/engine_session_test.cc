@@ -40,6 +40,25 @@ TEST_F(Session, DeletesTheStoreThatAKilledProcessLeft) {
   EXPECT_EQ(sessions(), 1u);
 }
 
+TEST_F(Session, DeletesAStoreOfBeforeTheMachineWasStarted) {
+  { EngineSession session = begin(); }
+  EXPECT_EQ(files.read(folder / "engine/boot"), files.read("/proc/sys/kernel/random/boot_id"));
+  for (const char* boot : {"01234567-89ab-cdef-0123-456789abcdef\n", ""}) {
+    folder.write("engine/root/layer", "");
+    folder.write("engine/boot", boot);  // empty: the power was cut before it was written
+    { EngineSession session = begin(); }
+    EXPECT_FALSE(files.exists(folder / "engine/root/layer"));
+    EXPECT_EQ(files.read(folder / "engine/boot"), files.read("/proc/sys/kernel/random/boot_id"));
+  }
+  folder.write("engine/root/layer", "");
+  files.remove_all(folder / "engine/boot");  // of a kiln that did not write it
+  { EngineSession session = begin(); }
+  EXPECT_FALSE(files.exists(folder / "engine/root/layer"));
+  folder.write("engine/root/layer", "");
+  { EngineSession session = begin(); }
+  EXPECT_TRUE(files.exists(folder / "engine/root/layer"));
+}
+
 TEST_F(Session, WaitsWithThatWhileAnotherProcessUsesTheStore) {
   int ready[2], done[2];
   ASSERT_EQ(::pipe(ready) + ::pipe(done), 0);

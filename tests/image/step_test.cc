@@ -35,6 +35,7 @@ TEST_F(Steps, AScriptRunsWithItsFilesAndParameters) {
   EXPECT_EQ(request.folder, "/run/kiln/framework-thing");
   EXPECT_EQ(request.mounts[0].target, "/run/kiln/framework-thing");
   EXPECT_TRUE(request.network);
+  EXPECT_TRUE(request.unsynced) << "its layer is what lasts";
   EXPECT_EQ(request.limits.wall, site.step_limits.wall);
   EXPECT_EQ(request.environment,
             (std::map<std::string, std::string>{{"KILN_VERSION", "1.0"},
@@ -185,6 +186,7 @@ TEST_F(Steps, ATestHasNoNetworkAndLeavesItsLastLine) {
   };
   EXPECT_EQ(run(step.key), StepOutcome::done);
   EXPECT_FALSE(engine.runs.at(0).network);
+  EXPECT_FALSE(engine.runs.at(0).unsynced) << "a benchmark of a disk would be none";
   EXPECT_FALSE(engine.runs.at(0).environment.contains("https_proxy"));
   auto bytes = files.read(state.test(step.key)).value();
   TestRecord done = test_record_from_json(JsonDocument::parse(bytes, "t").root());

@@ -198,6 +198,7 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   ContainerRun request = container_run(parent, step.kind != StepKind::test, setup, folder, log);
   request.argv = {"/bin/sh", "-eu", step.script};
   request.limits = setup.site.limits_of(step.component);
+  request.unsynced = step.kind != StepKind::test;  // its layer is what must last, and we write that
   request.environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, request.limits));
   request.folder = "/run/kiln/" + files.filename().string();
   request.mounts.insert(request.mounts.begin(), {files, request.folder});

@@ -108,6 +108,7 @@ class BuildahContainer final : public Container {
     command.hidden = request.hidden;
     if (pipes) command.more_output = pipes->ends();
     command.interactive = request.interactive;
+    command.unsynced = request.unsynced;
     CommandResult result = engine_.setup_.runner.run(command);
     for (int again = 0; again < 3 && did_not_begin(result); ++again)
       result = engine_.setup_.runner.run(command);
@@ -226,6 +227,7 @@ CommandResult BuildahEngine::attempt(const std::vector<std::string>& arguments, 
   command.despite_interrupt = despite_interrupt;
   command.file_mask = kImageMask;
   command.environment = setup_.environment;
+  command.unsynced = true;  // EngineSession
   command.capture_stdout = true;
   CommandResult result = setup_.runner.run(command);
   if (result.end != CommandEnd::exited && session_) session_->distrust_store();
@@ -309,6 +311,7 @@ void BuildahEngine::import(const StepRecord& step, const std::string& image) {
         fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(), run_root().string(), image)};
     command.environment = setup_.environment;
     command.file_mask = kImageMask;
+    command.unsynced = true;
     CommandResult result = setup_.runner.run(command);
     if (result.end != CommandEnd::exited) session().distrust_store();
     if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");

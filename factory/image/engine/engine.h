@@ -32,6 +32,7 @@ struct ContainerRun {
   std::function<void(std::string_view)> on_line = {};  // as Command::on_line
   std::vector<std::string> hidden = {};                // as Command::hidden
   bool interactive = false;                            // as Command::interactive
+  bool unsynced = false;                               // as Command::unsynced
 };
 
 // A writable container, private to one step. Removed by the destructor.

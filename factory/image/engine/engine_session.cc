@@ -20,11 +20,13 @@ EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path 
     else
       is_alone = false;
   }
-  if (!dead.empty() && is_alone) {
+  const std::string boot = files_.read("/proc/sys/kernel/random/boot_id").value_or("");
+  if (is_alone && (!dead.empty() || is_of_another_boot(boot))) {
     delete_store(environment);
     for (const fs::path& file : dead) files_.remove_all(file);
   }
   files_.make_directories(store_);
+  if (!files_.exists(store_ / "boot")) files_.write_output(store_ / "boot", boot);
   file_ = sessions / unique_name();
   lock_ = FileLock::acquire(file_);
 }
@@ -33,6 +35,10 @@ EngineSession::~EngineSession() {
   if (!is_clean_) return;
   std::error_code problem;  // a file that stays only costs the next session its cache
   fs::remove(file_, problem);
+}
+
+bool EngineSession::is_of_another_boot(const std::string& boot) const {
+  return !files_.list(store_).empty() && files_.read(store_ / "boot").value_or("") != boot;
 }
 
 void EngineSession::delete_store(const std::map<std::string, std::string>& environment) {

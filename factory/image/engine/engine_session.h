@@ -1,11 +1,13 @@
 // The time during which a process uses an engine's store, and the cleaning up after processes that did not
 // end well.
 //
+//   <store>/boot            since when the machine runs that the store was made on
 //   <store>.lock            held for moments, while sessions begin
 //   <store>.sessions/<pid>-<random>   locked by a process for as long as it uses the store
 //
 // A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
-// only a cache, it is deleted whole, as soon as nobody uses it.
+// only a cache, it is deleted whole, as soon as nobody uses it. So is one of before the last start of the
+// machine: engines write it without waiting for the disk, so after a power cut files may be empty or old.
 #pragma once
 
 #include <optional>
@@ -30,6 +32,7 @@ class EngineSession {
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
 
  private:
+  bool is_of_another_boot(const std::string& boot) const;
   void delete_store(const std::map<std::string, std::string>& environment);
 
   CommandRunner& runner_;
