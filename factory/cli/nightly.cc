@@ -49,7 +49,10 @@ void run_nightly(NightlyOptions& options, Invocation& invocation) {
 }
 
 void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocation) {
-  command.add_option("-f,--file", options.request.matrix, "matrix file")->required()->type_name("FILE");
+  command.add_option("-f,--file", options.request.matrix, "matrix file")
+      ->required()
+      ->type_name("FILE")
+      ->envname("KILN_FILE");
   command
       .add_option("-j,--jobs", options.request.jobs,
                   "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
