@@ -7,7 +7,7 @@ install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kil
 # As they lie here, so that their links lead somewhere; what they say of ci/pin holds where they are.
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
-install(DIRECTORY ci/github ci/gitlab DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
+install(DIRECTORY ci/github ci/gitlab ci/jenkins ci/cron ci/systemd DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 install(PROGRAMS ci/pin DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 
 # archspec's tables with the licence texts of the package they come from.
