@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "image/build/archive_state.h"
+#include "image/state/kept_lock.h"
 
 namespace kiln {
 
@@ -45,6 +46,26 @@ void refuse_broken(const BuildPlan& plan) {
   if (plan.broken() == 0) return;
   BrokenCell cell = plan.broken(0);
   throw cell.why.while_doing(fmt::format("planning {} for the lockfile", cell.request.id));
+}
+
+NightLockfile::NightLockfile(fs::path file, std::string matrix, Invocation& invocation)
+    : file_(std::move(file)), matrix_(std::move(matrix)), invocation_(invocation) {
+  if (const auto text = invocation_.files.read(file_)) {
+    checked_out_ = *text;
+    previous_ = read_lockfile(JsonDocument::parse(checked_out_, file_.string()));
+  }
+  try {
+    if (const auto kept = kept_lock(invocation_.files, invocation_.state(), matrix_, checked_out_))
+      previous_ = read_lockfile(JsonDocument::parse(*kept, file_.string()));
+  } catch (Error& error) {
+    invocation_.note(error.while_doing("reading the lockfile of the last night").format("warning"));
+  }
+}
+
+void NightLockfile::write(const Lockfile& lock) {
+  const std::string text = lockfile_text(lock);
+  keep_lock(invocation_.files, invocation_.state(), matrix_, checked_out_, text);
+  if (text != checked_out_) invocation_.files.write(file_, text);
 }
 
 namespace {

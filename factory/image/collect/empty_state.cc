@@ -24,6 +24,7 @@ constexpr Part kParts[] = {
     {"demand.jsonl", "what was asked for"},
     {"pushed.jsonl", "what lies in registries"},
     {"proposals.json", "proposals"},
+    {"locks", "lockfiles of nights"},
     {"history.jsonl", "what steps took"},
     {"nights", "reports of nights"},
     {"nights.lease", "reports of nights"},

@@ -20,7 +20,7 @@ constexpr std::string_view kJsonEnding = ".json";
 constexpr std::string_view kKnown =
     " plans origins recipes lock build.ninja steps tests failed running images built conversions sif logs"
     " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
-    " events.fifo index.lock demand.jsonl proposals.json pushed.jsonl history.jsonl memory nights"
+    " events.fifo index.lock demand.jsonl locks proposals.json pushed.jsonl history.jsonl memory nights"
     " nights.lease site.json ";
 
 bool is_known(const std::string& name) {

@@ -18,6 +18,7 @@
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
 //   logs/<cell>/           links to those of the cell (image/build/log_links.h)
 //   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one
+//   locks/<matrix>.<digest>.json  the lockfile as the last night left it (kept_lock.h)
 //   proposals.json         newer versions of upstream that were proposed, in their order
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   formats                what the images of built/ were packaged as
@@ -70,6 +71,7 @@ class StatePaths {
   std::filesystem::path pushed() const { return root_ / "pushed.jsonl"; }
   std::filesystem::path nights(std::string_view matrix) const { return root_ / "nights" / checked(matrix); }
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
+  std::filesystem::path kept_lock(std::string_view name) const { return file("locks", name, ".json"); }
   std::filesystem::path proposals() const { return root_ / "proposals.json"; }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
