@@ -8,17 +8,15 @@
 namespace kiln {
 namespace {
 
-void move_lockfile(const Catalogue& catalogue, const Lockfile& lock, LockNews& news, Invocation& invocation) {
-  PolicyUpdate update = update_for_night(catalogue, lock, invocation.site().update,
+void move_lockfile(const Catalogue& catalogue, NightLockfile& lock, LockNews& news, Invocation& invocation) {
+  PolicyUpdate update = update_for_night(catalogue, lock.previous(), invocation.site().update,
                                          invocation.clock.unix_seconds(), invocation);
   for (const LockChange& change : update.changes) news.changes.push_back(text_of(change));
   for (const HeldChange& change : update.held) news.held.push_back(text_of(change));
   for (LockProblem& problem : update.problems)
     news.problems.push_back(
         without_controls(problem.why.while_doing(problem.id + " stays as it is").format("")));
-  update.lock.file = lock.file;
-  const std::string text = lockfile_text(update.lock);
-  if (invocation.files.read(lock.file) != text) invocation.files.write(lock.file, text);
+  lock.write(update.lock);
 }
 
 void look_upstream(const Catalogue& catalogue, LockNews& news, Invocation& invocation) {
@@ -36,8 +34,10 @@ void look_upstream(const Catalogue& catalogue, LockNews& news, Invocation& invoc
 }  // namespace
 
 void update_lock_for_night(const std::string& matrix, LockNews& news, Invocation& invocation) {
-  const std::optional<Lockfile> lock = find_lockfile(matrix, invocation);
-  const Catalogue catalogue = invocation.plan(matrix, lock ? &*lock : nullptr);
+  const std::optional<Lockfile> checked_out = find_lockfile(matrix, invocation);
+  std::optional<NightLockfile> lock;
+  if (checked_out) lock.emplace(checked_out->file, fs::path(matrix).stem().string(), invocation);
+  const Catalogue catalogue = invocation.plan(matrix, lock ? &*lock->previous() : nullptr);
   if (lock) move_lockfile(catalogue, *lock, news, invocation);
   look_upstream(catalogue, news, invocation);
 }
