@@ -43,6 +43,15 @@ publish 0
 holds "$out" '1 unchanged'
 equals "$(asked '/v2/ai/hello/')" 2 # refused once, as whoever comes without a token
 equals "$(asked 'tags/list.* 200')" 1
+
+# An image that is new costs the others nothing.
+forget_requests
+expect 0 "$KILN" publish -f tiny/tiny.json --to "http://$double/ai"
+holds "$out" '1 unchanged'
+tag=$("$KILN" index list '*-fast-*' --format json | "$KILN_PYTHON" -c '
+import json, sys
+print(*[one["tag"] for one in json.load(sys.stdin) if one["manifest"] == sys.argv[1]])' "$digest")
+equals "$(asked "/manifests/($tag|$digest) ")" 0
 stop_double
 
 # 3. Blobs are sent once, and what is there is not sent again.

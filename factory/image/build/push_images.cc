@@ -44,7 +44,7 @@ PushedRecord RegistryPublisher::push_to(const std::string& repository, const Ima
                                          image.attachments, key_, address_.repository(image.repository)});
   const PushedRecord record{done.sif, key_ == nullptr ? "" : key_->id(), image.immutable_tag, done.referrers};
   pushed_.put_image(place_of(repository, image.manifest), record);
-  tags_[repository].insert(image.immutable_tag);
+  if (auto listed = tags_.find(repository); listed != tags_.end()) listed->second.insert(image.immutable_tag);
   return record;
 }
 
