@@ -5,11 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "base/effects.h"
 #include "night/night_html.h"
 #include "night/night_junit.h"
 #include "night/night_text.h"
 #include "night/night_values.h"
+#include "support/json_schema.h"
 
 namespace kiln {
 namespace {
@@ -20,7 +21,7 @@ using testing::night_image;
 NightReport full_report() {
   NightImage failed = failed_image("b", "pytorch (pip): exit status 1: <script>alert(1)</script>",
                                    {{"method", "pip"}}, "key");
-  failed.key = "abc";
+  failed.key = std::string(64, 'a');
   failed.actor = Actor::recipe;
   failed.advice = "look at the end of its log";
   failed.log = "logs/key.log";
@@ -56,6 +57,17 @@ TEST(Night, ReadsBackWhatItWrote) {
   EXPECT_EQ(to_json(read).dump(), text);
   EXPECT_EQ(read.images[1].cause, ExitCode::network);
   EXPECT_EQ(read.started, full_report().started);
+}
+
+TEST(Night, IsAsItsSchemaSays) {
+  const Json schema =
+      Json::parse(RealFileSystem().read(KILN_SOURCE_DIR "/schema/night.schema.json").value_or(""));
+  EXPECT_EQ(testing::schema_violations(schema, to_json(full_report())), std::vector<std::string>());
+  EXPECT_EQ(testing::schema_violations(schema, to_json(testing::night_report(1, {}))),
+            std::vector<std::string>());
+  Json wrong = to_json(full_report());
+  wrong["images"][0]["verdict"] = "fine";
+  EXPECT_EQ(testing::schema_violations(schema, wrong).size(), 1u);
 }
 
 TEST(Night, EveryWordIsReadBack) {
