@@ -142,6 +142,40 @@ TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
   EXPECT_FALSE(one.files.exists(one.state.failure(key)));
 }
 
+// A launcher that got no machine, a step that could not even read its plan: ninja alone knows of them.
+TEST(Build, AStepThatEndedWithoutARecordIsTheReason) {
+  OneImage one;
+  const std::string key = one.plan.steps().hex(one.image.steps()[1]);
+  one.site.launcher = {"srun"};
+  one.runner.respond = [&](const Command&) {
+    one.make_step(0);
+    CommandResult result{CommandEnd::exited, 1, "", "", 1};
+    result.output = "hello 2.1 (distro)\nFAILED: steps/" + key +
+                    ".json \nexec srun kiln step\nsrun: queued\n\nsrun: error: no machine\n"
+                    "debian 12 (distro)\nninja: build stopped: cannot make progress due to previous errors.\n";
+    return result;
+  };
+  const BuildReport report = one.run();
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
+  EXPECT_EQ(report.images.at(0).reason,
+            "hello 2.1 (distro): its process ended without a record: srun: error: no machine (infrastructure)");
+  EXPECT_EQ(report.images.at(0).failure, FailureClass::infrastructure);
+}
+
+TEST(Build, WhatTheNextStepPrintsIsNotOfTheOneThatFailed) {
+  OneImage one;
+  const std::string key = one.plan.steps().hex(one.image.steps()[1]);
+  one.runner.respond = [&](const Command&) {
+    one.make_step(0);
+    CommandResult result{CommandEnd::exited, 1, "", "", 1};
+    result.output = "hello 2.1 (distro)\nFAILED: [code=1] steps/" + key + ".json \nexec kiln step\n" +
+                    "image " + one.image.reference() + "\nsomething else\n";
+    return result;
+  };
+  EXPECT_EQ(one.run().images.at(0).reason,
+            "hello 2.1 (distro): its process ended without a record (infrastructure)");
+}
+
 TEST(Build, AKilledNinjaIsSaid) {
   OneImage one;
   one.runner.respond = [](const Command& command) {

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "image/build/failure.h"
 #include "image/build/log_links.h"
+#include "image/build/lost_steps.h"
 #include "image/build/mend.h"
 #include "image/build/plan_forecast.h"
 #include "image/build/trust.h"
@@ -207,8 +208,9 @@ void record_deaths(const BuildSetup& setup) {
     const Error error(ExitCode::images_failed,
                       "killed: " + (dead.holder.empty() ? "its process" : dead.holder) + " is gone",
                       "the kernel's log (dmesg) says whether memory ran out");
-    RecordWriter(setup.state, setup.files)
-        .write(failure_record(dead.key, error, 0, setup.state.log(dead.key)));
+    FailureRecord failure = failure_record(dead.key, error, 0, setup.state.log(dead.key));
+    failure.failure = FailureClass::infrastructure;  // what the recipe's own scripts do, kiln step outlives
+    RecordWriter(setup.state, setup.files).write(failure);
   }
 }
 
@@ -233,14 +235,16 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   for (std::uint32_t image : images) cells.push_back(setup.plan.image(image).id());
   Command command = ninja_command(setup, cells, options);
   std::string errors;
+  LostSteps lost(setup, images);
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
     if (auto event = step_event_from_line(line)) {
       if (event->state != StepEvent::State::up_to_date) ++run;
       progress.event(*event);
-    } else if (line.starts_with("ninja: error:")) {
-      errors += std::string(line) + "\n";
+      return;
     }
+    lost.read(line);
+    if (line.starts_with("ninja: error:")) errors += std::string(line) + "\n";
   };
   CommandResult result;
   {
@@ -251,6 +255,9 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   report.interrupted = result.end == CommandEnd::interrupted || interrupted();
   if (result.end != CommandEnd::exited) wait_for_steps(setup);
   record_deaths(setup);
+  // Steps that are told to end, or come too late, have no record either.
+  const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
+  if (!report.interrupted && !is_late) lost.record();
   if (result.end == CommandEnd::signalled)
     report.stopped = "ninja was " + describe_end(result, command.limits);
   std::size_t fatal = result.tail.find("ninja: error:");
