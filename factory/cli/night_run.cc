@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "base/unexpected.h"
 #include "base/unique_name.h"
 #include "cli/collect_state.h"
 #include "cli/gc_registry.h"
@@ -70,7 +71,8 @@ class Night {
   void attempt(const std::string& doing, const std::function<void()>& work) {
     try {
       work();
-    } catch (Error& error) {
+    } catch (const std::exception& exception) {
+      Error error = unexpected_error(exception);
       if (!doing.empty()) error.while_doing(doing);
       const std::string text = error.format("");
       invocation_.note(text);
@@ -110,19 +112,39 @@ class Night {
                                           counted(static_cast<std::size_t>(missed), "night"), rfc3339(last)));
   }
 
+  // The last night that looked at its images; null: none did.
+  const NightReport* last_look() const {
+    auto found = std::find_if(before_.rbegin(), before_.rend(),
+                              [](const NightReport& night) { return !night.images.empty(); });
+    return found == before_.rend() ? nullptr : &*found;
+  }
+
+  // A damaged one is no reason to build nothing: who opens it to write makes it again from the sidecars.
+  std::optional<Index> open_index() {
+    if (!invocation_.has_index()) return std::nullopt;
+    try {
+      return invocation_.index(Index::Mode::read);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::store) throw;
+      report_.remarks.push_back(without_controls(error.message()) + ": made again from its sidecars");
+    }
+    invocation_.index(Index::Mode::write);
+    return invocation_.index(Index::Mode::read);
+  }
+
   void build(const Catalogue& catalogue) {
     std::optional<Index> index;
-    if (invocation_.has_index()) index.emplace(invocation_.index(Index::Mode::read));
+    attempt("", [&] { index = open_index(); });
     NightBuild built;
     attempt("", [&] {
       build_for_night(catalogue, {request_.jobs, request_.budget}, site_, invocation_, built);
     });
     if (!built.report.stopped.empty()) report_.remarks.push_back(built.report.stopped);
     if (built.report.interrupted) report_.state = NightState::interrupted;
-    report_.images = night_images({catalogue.plan, state_, invocation_.files, index ? &*index : nullptr,
-                                   before_.empty() ? nullptr : &before_.back(), report_.number,
-                                   report_.started, std::move(built.why), std::move(built.no_time)},
-                                  built.report);
+    report_.images =
+        night_images({catalogue.plan, state_, invocation_.files, index ? &*index : nullptr, last_look(),
+                      report_.number, report_.started, std::move(built.why), std::move(built.no_time)},
+                     built.report);
   }
 
   // How the night stands, now that its images are known.
@@ -175,8 +197,8 @@ class Night {
   void compare() {
     if (invocation_.has_index()) report_.snapshot = invocation_.index(Index::Mode::read).current();
     report_.failures = group_failures(report_.images);
-    if (!before_.empty() && !report_.images.empty())
-      for (const NightImage& image : before_.back().images)
+    if (const NightReport* last = last_look(); last != nullptr && !report_.images.empty())
+      for (const NightImage& image : last->images)
         if (report_.find(image.cell) == nullptr) report_.gone.push_back(image.name);
     std::vector<NightReport> nights = before_;
     nights.push_back(report_);

@@ -21,6 +21,8 @@
 namespace kiln {
 namespace {
 
+constexpr const char* kMade = ".new-";  // a lease before it has its number
+
 struct LeaseFile {
   std::string holder;
   std::string machine;
@@ -91,7 +93,7 @@ bool is_alive(const fs::path& file, const LeaseFile& lease, std::chrono::seconds
 
 // Made whole under a name that nobody else has; nullopt: somebody was faster.
 std::optional<FileLock> make_lease(const fs::path& folder, std::int64_t number, const LeaseFile& lease) {
-  const fs::path made = folder / (".new-" + host_name() + "-" + unique_name());
+  const fs::path made = folder / (std::string(kMade) + host_name() + "-" + unique_name());
   FileLock lock = FileLock::acquire(made);
   const std::string text = lease_json(lease);
   lock.write(text);
@@ -111,6 +113,19 @@ void remove_before(const fs::path& folder, std::int64_t number) {
   std::error_code ignored;
   for (std::int64_t old : lease_numbers(folder))
     if (old < number) fs::remove(lease_path(folder, old), ignored);
+}
+
+// Files aside of those who were killed as they asked for the lease. Nobody else's: of this machine nobody
+// holds their lock, of others nobody was heard of.
+void remove_leavings(const fs::path& folder, std::chrono::seconds most_silent) {
+  const std::string own = std::string(kMade) + host_name() + "-";
+  for (const std::string& name : RealFileSystem().list(folder)) {
+    if (!name.starts_with('.')) continue;
+    const fs::path file = folder / name;
+    std::error_code ignored;
+    if ((name.starts_with(own) && FileLock::of_the_dead(file)) || silence_of(file) > most_silent)
+      fs::remove(file, ignored);
+  }
 }
 
 }  // namespace
@@ -157,6 +172,7 @@ std::optional<Lease> Lease::take(const fs::path& folder, const std::string& hold
     if (!lock) continue;
     if (lease_numbers(folder).back() == last + 1) {
       remove_before(folder, last + 1);
+      remove_leavings(folder, most_silent);
       return Lease(folder, last + 1, holder, std::move(*lock), most_silent);
     }
     // Others came and went since we looked: ours was never the highest.

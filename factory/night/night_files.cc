@@ -29,6 +29,9 @@ auto read_small(const FileSystem& files, const fs::path& file, Read read)
   }
 }
 
+// What FileSystem::write makes aside, and a killed night leaves.
+bool is_half_written(const std::string& name) { return name.starts_with('.') && name.ends_with(".tmp"); }
+
 }  // namespace
 
 NightFolder::NightFolder(const StatePaths& state, const std::string& matrix, FileSystem& files)
@@ -65,10 +68,13 @@ std::vector<NightReport> NightFolder::reports(std::size_t most, std::vector<std:
 }
 
 std::optional<NightBegun> NightFolder::begun() const {
-  return read_small(files_, path_ / "running.json", [](const JsonNode& node) {
+  auto begun = read_small(files_, path_ / "running.json", [](const JsonNode& node) {
     const auto started = unix_seconds_of(node.at("started").string());
     return NightBegun{node.at("number").integer(1, INT64_MAX), started.value_or(0), node.at("by").string()};
   });
+  // It was killed when all that it had to do was done.
+  if (begun && files_.exists(night(begun->number) / "night.json")) return std::nullopt;
+  return begun;
 }
 
 Told NightFolder::told() const {
@@ -80,6 +86,9 @@ NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
   const auto before = begun();
   const std::int64_t last = std::max(all.empty() ? 0 : all.back(), before ? before->number : 0);
   const NightBegun night{last + 1, now, by};
+  for (const fs::path& folder : {path_, this->night(last)})
+    for (const std::string& name : files_.list(folder))
+      if (is_half_written(name)) files_.remove_all(folder / name);
   files_.write(path_ / "running.json",
                Json{{"number", night.number}, {"started", rfc3339(now)}, {"by", by}}.dump() + "\n");
   return night;

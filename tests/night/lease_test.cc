@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/unique_name.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -44,6 +45,21 @@ TEST_F(LeaseTest, OneAtATime) {
   first.reset();
   EXPECT_FALSE(Lease::holder(root_.path()));
   EXPECT_TRUE(Lease::take(root_.path(), "second", 60s));
+}
+
+TEST_F(LeaseTest, WhatTheKilledLeftAsideGoes) {
+  const fs::path own = root_.write(".new-" + host_name() + "-dead", "");
+  const fs::path held = root_.write(".new-" + host_name() + "-alive", "");
+  const fs::path foreign = root_.write(".new-far-1", "");
+  const fs::path old = root_.write(".now-far-1", "");
+  const timespec then[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, old.c_str(), then, 0), 0);
+  const FileLock lock = FileLock::acquire(held);
+  ASSERT_TRUE(Lease::take(root_.path(), "first", 60s));
+  EXPECT_FALSE(fs::exists(own));
+  EXPECT_TRUE(fs::exists(held));
+  EXPECT_TRUE(fs::exists(foreign)) << "its machine was heard of";
+  EXPECT_FALSE(fs::exists(old));
 }
 
 TEST_F(LeaseTest, AKilledHolderOfThisMachineIsDeadAtOnce) {

@@ -48,6 +48,26 @@ TEST_F(NightFilesTest, ANightThatWasKilledKeepsItsNumber) {
   EXPECT_EQ(numbers(), std::vector<std::int64_t>{2});
 }
 
+TEST_F(NightFilesTest, ANightThatWasKilledBehindItsReportHasEnded) {
+  folder_.begin(100, "me");
+  const std::string running = root_.read("nights/demo/running.json");
+  write(1);
+  root_.write("nights/demo/running.json", running);
+  EXPECT_FALSE(folder_.begun());
+  EXPECT_EQ(folder_.begin(200, "me").number, 2);
+}
+
+TEST_F(NightFilesTest, WhatAKilledNightLeftHalfWrittenGoes) {
+  write(1);
+  root_.write("nights/demo/.running.json.12.0.tmp", "{");
+  root_.write("nights/demo/2/.junit.xml.12.1.tmp", "<");
+  root_.write("nights/demo/2/report.html", "<html>");
+  EXPECT_EQ(folder_.begin(200, "me").number, 3);
+  EXPECT_FALSE(fs::exists(root_ / "nights/demo/.running.json.12.0.tmp"));
+  EXPECT_FALSE(fs::exists(root_ / "nights/demo/2/.junit.xml.12.1.tmp"));
+  EXPECT_TRUE(fs::exists(root_ / "nights/demo/2/report.html"));
+}
+
 TEST_F(NightFilesTest, TheNewestAreReadOldestFirst) {
   for (int i = 1; i <= 12; ++i) write(i);
   EXPECT_EQ(numbers(3), (std::vector<std::int64_t>{10, 11, 12}));
