@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -15,13 +17,10 @@ bool is_failure(const NightImage& image) {
   return image.verdict == Verdict::failed || image.verdict == Verdict::unplanned;
 }
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // A word without what tells it from its like.
 std::string plain_word(std::string_view word) {
   if (word.find('/') != std::string_view::npos) return "/";
-  if (word.size() >= 8 && std::all_of(word.begin(), word.end(), is_hex)) return "#";
+  if (word.size() >= 8 && is_hex(word)) return "#";
   std::string plain;
   for (char c : word)
     if (!is_digit(c))
