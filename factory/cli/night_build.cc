@@ -64,7 +64,7 @@ class NightBuilder {
     build(whole_);  // nothing of it runs, and it is in the report
     for (const ImageNumbers& round : agenda.rounds) {
       if (night_.report.interrupted || !night_.report.stopped.empty()) break;
-      build(round, end);
+      build(round, agenda.has_no_end ? 0 : end);
     }
     if (invocation_.clock.unix_seconds() >= end) forgive(night_.report);
   }

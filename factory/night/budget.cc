@@ -40,6 +40,7 @@ NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,
     return a.turn != b.turn ? a.turn < b.turn : a.asked > b.asked;
   });
   const std::size_t count = count_that_fit(candidates, seconds, forecast);
+  agenda.has_no_end = count == 1 && forecast(first_of(candidates, 1)) > seconds;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i >= count) {
       agenda.no_time.push_back(candidates[i].image);

@@ -29,11 +29,13 @@ struct AgendaItem {
 struct NightAgenda {
   std::vector<ImageNumbers> rounds;  // one after the other: no step of a later one before those of an earlier
   ImageNumbers no_time;              // in their turn, too
+  // The only image of the rounds takes longer than the budget: it is built to its end, or it would never be.
+  bool has_no_end = false;
 };
 
 // `seconds`: the budget. `forecast`: how long images take when they are built together; 0 where nobody knows.
 // The longest beginning that fits, by turn, demand and the order of the plan; the first image of all is
-// always tried, or one that takes longer than a night would never be built.
+// always among it.
 NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,
                       const std::function<double(const ImageNumbers&)>& forecast);
 

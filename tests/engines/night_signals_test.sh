@@ -15,7 +15,13 @@ cat >site.json <<J
 J
 report() { out=$(cat .kiln/nights/tiny/latest/night.json) && json "$1"; }
 rows() { "$KILN" index list --format json | "$KILN_PYTHON" -c 'import json, sys; print(sorted((row["tag"], row["manifest"]) for row in json.load(sys.stdin)))'; }
-left_at_work() { pgrep -a -f "$work/fates" || true; }
+left_at_work() { # who is told twice waits for nobody; a script that heeds nothing has the ten seconds of its step
+  for _ in $(seq 150); do
+    pgrep -f "$work/fates" >/dev/null || return 0
+    sleep 0.1
+  done
+  pgrep -a -f "$work/fates"
+}
 key_of_hello() {
   expect 0 "$KILN" plan -f "$matrix" --format json
   json '[key for key, step in it["steps"].items() if step["title"] == "hello 2.1 (distro)"][0]'

@@ -173,7 +173,24 @@ cp turbo.json tiny/recipes/compiler/turbo/recipe.json
 echo '{' >broken.json
 expect 3 "$KILN" nightly -f broken.json
 
-# 10. The state folder knows the reports: none is a stranger to gc.
+# 10. With little time: first what was asked for, whatever it takes; then what fits.
+cat >ask.json <<'J'
+{"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"},
+ "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "2.1"}}}}
+J
+export KILN_STATE=hurried
+expect 0 "$KILN" build -f "$matrix" version=2.10 library=none compiler=none method=distro # steps like these take so long
+expect 0 "$KILN" publish -f "$matrix" version=2.10 library=none compiler=none method=distro
+expect 4 "$KILN" select --dsl ask.json
+night 0 --budget 1s --format json
+equals "$(json '[image["name"] for image in it["images"] if image["verdict"] == "built"]')" "['hello:2.1-distro-fast-x86_64-busybox1.35']"
+equals "$(json 'sum(image["verdict"] == "no time" for image in it["images"]), it["state"]')" '5 green'
+expect 0 "$KILN" select --dsl ask.json
+night 0 --budget 1h
+holds "$out" '7 of 7 images good'
+unset KILN_STATE
+
+# 11. The state folder knows the reports: none is a stranger to gc.
 expect 0 "$KILN" gc --all
 holds "$out" 'reports of nights'
 expect 1 "$KILN" nightly -f "$matrix" --status --format json

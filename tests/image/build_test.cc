@@ -150,15 +150,17 @@ TEST(Build, AStepThatEndedWithoutARecordIsTheReason) {
   one.runner.respond = [&](const Command&) {
     one.make_step(0);
     CommandResult result{CommandEnd::exited, 1, "", "", 1};
-    result.output = "hello 2.1 (distro)\nFAILED: steps/" + key +
-                    ".json \nexec srun kiln step\nsrun: queued\n\nsrun: error: no machine\n"
-                    "debian 12 (distro)\nninja: build stopped: cannot make progress due to previous errors.\n";
+    result.output =
+        "hello 2.1 (distro)\nFAILED: steps/" + key +
+        ".json \nexec srun kiln step\nsrun: queued\n\nsrun: error: no machine\n"
+        "debian 12 (distro)\nninja: build stopped: cannot make progress due to previous errors.\n";
     return result;
   };
   const BuildReport report = one.run();
   EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
-  EXPECT_EQ(report.images.at(0).reason,
-            "hello 2.1 (distro): its process ended without a record: srun: error: no machine (infrastructure)");
+  EXPECT_EQ(
+      report.images.at(0).reason,
+      "hello 2.1 (distro): its process ended without a record: srun: error: no machine (infrastructure)");
   EXPECT_EQ(report.images.at(0).failure, FailureClass::infrastructure);
 }
 

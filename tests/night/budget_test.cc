@@ -43,6 +43,8 @@ TEST(Budget, OneIsAlwaysTried) {
   const NightAgenda agenda = agenda_of({{7, Turn::stale, 0}, {8, Turn::stale, 0}}, 1, ten_seconds_each);
   EXPECT_EQ(agenda.rounds, std::vector<ImageNumbers>{ImageNumbers{7}});
   EXPECT_EQ(agenda.no_time, ImageNumbers{8});
+  EXPECT_TRUE(agenda.has_no_end);
+  EXPECT_FALSE(agenda_of({{7, Turn::stale, 0}, {8, Turn::stale, 0}}, 15, ten_seconds_each).has_no_end);
 }
 
 TEST(Budget, WhatNobodyKnowsIsTried) {

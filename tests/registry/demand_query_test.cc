@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/effects.h"
+
 namespace kiln {
 namespace {
 
@@ -25,8 +27,9 @@ TEST(DemandQuery, ReadsBackWhatIsCounted) {
   query.cpu = "zen3";
   query.gpu = "sm_80";
   query.method = "pip";
-  const Demand demand =
-      demand_of(query, {}, {}, Microarchitectures::parse(R"({"microarchitectures": {}, "feature_aliases": {}, "conversions": {}})", "m"), "");
+  const Microarchitectures cpus =
+      Microarchitectures::parse(RealFileSystem().read(KILN_ARCHSPEC_JSON).value(), KILN_ARCHSPEC_JSON);
+  const Demand demand = demand_of(query, {}, {}, cpus, "");
   const auto read = query_of(demand, {"xla", "ngraph"});
   ASSERT_TRUE(read) << demand.question;
   EXPECT_EQ(read->application, "tensorflow");

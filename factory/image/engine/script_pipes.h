@@ -1,8 +1,8 @@
 // The pipes through which a script in a container talks to us, past its engine.
 //
 // buildah relays what a script prints by a goroutine for which nobody waits: when the script has failed, the
-// process ends at once, and the last lines, which say why, are lost where the machine is busy (buildah 1.28.2,
-// chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
+// process ends at once, and the last lines, which say why, are lost where the machine is busy
+// (buildah 1.28.2, chroot/run_common.go, runUsingChroot: os.Exit beside the loop over `relays`).
 #pragma once
 
 #include <array>
