@@ -146,14 +146,14 @@ TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
 TEST(Build, AStepThatEndedWithoutARecordIsTheReason) {
   OneImage one;
   const std::string key = one.plan.steps().hex(one.image.steps()[1]);
+  const std::string other = one.plan.steps().pattern(one.image.steps()[0]).title;
   one.site.launcher = {"srun"};
   one.runner.respond = [&](const Command&) {
     one.make_step(0);
     CommandResult result{CommandEnd::exited, 1, "", "", 1};
-    result.output =
-        "hello 2.1 (distro)\nFAILED: steps/" + key +
-        ".json \nexec srun kiln step\nsrun: queued\n\nsrun: error: no machine\n"
-        "debian 12 (distro)\nninja: build stopped: cannot make progress due to previous errors.\n";
+    result.output = "hello 2.1 (distro)\nFAILED: steps/" + key +
+                    ".json \nexec srun kiln step\nsrun: queued\n\nsrun: error: no machine\n" + other +
+                    "\nninja: build stopped: cannot make progress due to previous errors.\n";
     return result;
   };
   const BuildReport report = one.run();
