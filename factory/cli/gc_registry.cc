@@ -9,7 +9,7 @@
 namespace kiln {
 
 std::string registry_to_collect(const std::string& asked, const Invocation& invocation) {
-  const std::string registry = asked.empty() ? site_place(invocation).registry : asked;
+  std::string registry = asked.empty() ? site_place(invocation).registry : asked;
   if (registry.empty())
     throw Error(ExitCode::usage, "--registry: the site file has no \"publish\" that says where",
                 "`--registry HOST[:PORT][/PATH]`");

@@ -77,7 +77,7 @@ class ReleaseCollector {
   void add(std::string_view file, bool withdrawn, const std::string& date) {
     if (is_ignored(file)) return;
     std::string text = version_in(file, package_);
-    text.erase(std::min(text.find_first_of("+"), text.size()));  // a build of the same release
+    text.erase(std::min(text.find('+'), text.size()));  // a build of the same release
     const std::optional<Version> version = comparable(text);
     if (!version) {
       ++odd_;

@@ -85,7 +85,7 @@ NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
   const std::vector<std::int64_t> all = numbers();
   const auto before = begun();
   const std::int64_t last = std::max(all.empty() ? 0 : all.back(), before ? before->number : 0);
-  const NightBegun night{last + 1, now, by};
+  NightBegun night{last + 1, now, by};
   for (const fs::path& folder : {path_, this->night(last)})
     for (const std::string& name : files_.list(folder))
       if (is_half_written(name)) files_.remove_all(folder / name);

@@ -70,13 +70,14 @@ std::string trend_svg(const Trend& trend, std::span<const NightReport* const> ni
     values.push_back(*value);
   }
   if (values.size() < 2) return "";
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const double range = *most > *least ? *most - *least : 1;
+  const double least = *std::min_element(values.begin(), values.end());
+  const double most = *std::max_element(values.begin(), values.end());
+  const double range = most > least ? most - least : 1;
   auto x = [&](std::size_t i) {
     return 3 +
            static_cast<double>(kWide - 6) * static_cast<double>(i) / static_cast<double>(values.size() - 1);
   };
-  auto y = [&](double value) { return kHigh - 3 - (kHigh - 6) * (value - *least) / range; };
+  auto y = [&](double value) { return kHigh - 3 - (kHigh - 6) * (value - least) / range; };
   std::string points;
   for (std::size_t i = 0; i < values.size(); ++i) points += fmt::format("{:.1f},{:.1f} ", x(i), y(values[i]));
   std::string svg = fmt::format(

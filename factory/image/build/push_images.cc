@@ -42,7 +42,7 @@ PushedRecord RegistryPublisher::push_to(const std::string& repository, const Ima
   if (tell_) tell_(fmt::format("pushing {}/{}:{}", address_.host, repository, image.immutable_tag));
   const PushedImage done = pusher_.push({repository, image.manifest, image.immutable_tag, image.created,
                                          image.attachments, key_, address_.repository(image.repository)});
-  const PushedRecord record{done.sif, key_ == nullptr ? "" : key_->id(), image.immutable_tag, done.referrers};
+  PushedRecord record{done.sif, key_ == nullptr ? "" : key_->id(), image.immutable_tag, done.referrers};
   pushed_.put_image(place_of(repository, image.manifest), record);
   if (auto listed = tags_.find(repository); listed != tags_.end()) listed->second.insert(image.immutable_tag);
   return record;
@@ -100,7 +100,7 @@ void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
   }
   const std::string bytes = platform_index(images);
   const TagMove move{address_.repository(alias.repository), alias.tag, Digest::of(bytes),
-                     media_type::kImageIndex, [&] { return bytes; }};
+                     media_type::kImageIndex, [&bytes]() -> std::string { return bytes; }};
   if (is_moved(move)) return;
   for (const auto& [platform, image] : alias.images)
     if (!known(move.repository, *image)) push_to(move.repository, *image);
