@@ -98,7 +98,7 @@ void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
     const auto size = store_.size_of(image->manifest).value_or(0);
     images.push_back({platform, {std::string(media_type::kManifest), image->manifest, size, {}}});
   }
-  const std::string bytes = platform_index(images);
+  std::string bytes = platform_index(images);
   const TagMove move{address_.repository(alias.repository), alias.tag, Digest::of(bytes),
                      media_type::kImageIndex, [&bytes]() -> std::string { return bytes; }};
   if (is_moved(move)) return;
