@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 #include "base/text.h"
 #include "base/unexpected.h"
@@ -88,9 +89,9 @@ class Night {
   void begin() {
     report_.started = invocation_.clock.unix_seconds();
     std::vector<std::string> damaged;
-    before_ = folder_.reports(kMostNights, &damaged);
+    look_back(damaged);
     for (const std::string& one : damaged) report_.remarks.push_back("a report that cannot be read: " + one);
-    std::int64_t last = before_.empty() ? 0 : before_.back().started;
+    std::int64_t last = nights_.empty() ? 0 : nights_.back().started;
     if (const auto killed = folder_.begun()) {
       report_.remarks.push_back(
           fmt::format("night {} of {} ended without a report ({} is gone): this one goes on", killed->number,
@@ -98,9 +99,7 @@ class Night {
       last = std::max(last, killed->started);
     }
     remark_missed_nights(last);
-    if (!before_.empty())
-      report_.last_green =
-          before_.back().state == NightState::green ? before_.back().ended : before_.back().last_green;
+    if (!nights_.empty()) report_.last_green = nights_.back().last_green;
     report_.number = folder_.begin(report_.started, this_process(invocation_.clock)).number;
   }
 
@@ -112,11 +111,15 @@ class Night {
                                           counted(static_cast<std::size_t>(missed), "night"), rfc3339(last)));
   }
 
-  // The last night that looked at its images; null: none did.
-  const NightReport* last_look() const {
-    auto found = std::find_if(before_.rbegin(), before_.rend(),
-                              [](const NightReport& night) { return !night.images.empty(); });
-    return found == before_.rend() ? nullptr : &*found;
+  void look_back(std::vector<std::string>& damaged) {
+    folder_.each_report(
+        [this](const NightReport& report) {
+          if (!last_look_ && !report.images.empty()) last_look_ = report;
+          nights_.push_back(past_of(report));
+          return nights_.size() < kMostNights;
+        },
+        &damaged);
+    std::reverse(nights_.begin(), nights_.end());
   }
 
   // A damaged one is no reason to build nothing: who opens it to write makes it again from the sidecars.
@@ -141,10 +144,10 @@ class Night {
     });
     if (!built.report.stopped.empty()) report_.remarks.push_back(built.report.stopped);
     if (built.report.interrupted) report_.state = NightState::interrupted;
-    report_.images =
-        night_images({catalogue.plan, state_, invocation_.files, index ? &*index : nullptr, last_look(),
-                      report_.number, report_.started, std::move(built.why), std::move(built.no_time)},
-                     built.report);
+    report_.images = night_images({catalogue.plan, state_, invocation_.files, index ? &*index : nullptr,
+                                   last_look_ ? &*last_look_ : nullptr, report_.number, report_.started,
+                                   std::move(built.why), std::move(built.no_time)},
+                                  built.report);
   }
 
   // How the night stands, now that its images are known.
@@ -197,12 +200,14 @@ class Night {
   void compare() {
     if (invocation_.has_index()) report_.snapshot = invocation_.index(Index::Mode::read).current();
     report_.failures = group_failures(report_.images);
-    if (const NightReport* last = last_look(); last != nullptr && !report_.images.empty())
-      for (const NightImage& image : last->images)
-        if (report_.find(image.cell) == nullptr) report_.gone.push_back(image.name);
-    std::vector<NightReport> nights = before_;
-    nights.push_back(report_);
-    report_.trends = find_trends(nights);
+    if (last_look_ && !report_.images.empty()) {
+      std::set<std::string_view> cells;
+      for (const NightImage& image : report_.images) cells.insert(image.cell);
+      for (const NightImage& image : last_look_->images)
+        if (!cells.contains(image.cell)) report_.gone.push_back(image.name);
+    }
+    nights_.push_back(past_of(report_));
+    report_.trends = find_trends(nights_);
   }
 
   void finish() {
@@ -213,20 +218,27 @@ class Night {
       report_.exit_code = static_cast<int>(ExitCode::interrupted);
     else if (report_.state != NightState::green && report_.exit_code == 0)
       report_.exit_code = static_cast<int>(ExitCode::images_failed);
-    const std::string html = night_html(report_, before_);
+    const std::string html = night_html(report_, nights_);
     const std::string junit = night_junit(report_);
     lease_.need();
     folder_.write(report_, html, junit);
-    if (!request_.report.empty()) copy_report();
+    copy_report();
     folder_.keep_only(site_.night.keep);
     tell_of_night(report_, folder_, site_.night, invocation_);
   }
 
+  // The report is written by now: whoever cannot be given a copy is no reason to tell nobody.
   void copy_report() {
-    for (const char* name : {"report.html", "junit.xml", "night.json"})
-      invocation_.files.write_output(
-          fs::path(request_.report) / name,
-          invocation_.files.read(folder_.night(report_.number) / name).value_or(""));
+    if (request_.report.empty()) return;
+    try {
+      for (const char* name : {"report.html", "junit.xml", "night.json"})
+        invocation_.files.write_output(
+            fs::path(request_.report) / name,
+            invocation_.files.read(folder_.night(report_.number) / name).value_or(""));
+    } catch (Error& error) {
+      invocation_.note(error.while_doing("copying the report to " + request_.report).format());
+      if (report_.exit_code == 0) report_.exit_code = static_cast<int>(error.code());
+    }
   }
 
   const NightRequest& request_;
@@ -235,7 +247,8 @@ class Night {
   const Site site_;
   const StatePaths state_;
   NightFolder folder_;
-  std::vector<NightReport> before_;
+  std::vector<PastNight> nights_;         // oldest first; in the end this one, too
+  std::optional<NightReport> last_look_;  // the last night that looked at its images
   NightReport report_;
 };
 

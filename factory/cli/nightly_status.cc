@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/print.h"
 #include "cli/table.h"
 #include "night/lease.h"
 #include "night/night_files.h"
-#include "night/night_text.h"
+#include "night/past_night.h"
 #include "recipe/matrix.h"
 
 namespace kiln {
@@ -17,37 +18,34 @@ namespace {
 constexpr std::size_t kNights = 14;
 
 // "" while everything is as it should be.
-std::string trouble_of(const std::vector<NightReport>& nights, std::int64_t now,
+std::string trouble_of(const std::vector<PastNight>& nights, std::int64_t now,
                        const NightSettings& settings) {
   if (nights.empty()) return "no night has ended yet";
-  const NightReport& last = nights.back();
+  const PastNight& last = nights.back();
   const std::int64_t every = settings.every.count();
   if (every > 0 && now - last.started > every + every / 2)
     return fmt::format("overdue: the last night began at {}", rfc3339(last.started));
   return last.state == NightState::green ? "" : fmt::format("the last night was {}", name_of(last.state));
 }
 
-Json status_json(const std::vector<NightReport>& nights, const std::string& runs,
-                 const std::string& trouble) {
+Json status_json(const std::vector<PastNight>& nights, const std::string& runs, const std::string& trouble) {
   Json json{{"trouble", trouble}, {"runs", runs}, {"nights", Json::array()}};
-  for (const NightReport& night : nights)
+  for (const PastNight& night : nights)
     json["nights"].push_back({{"number", night.number},
                               {"state", name_of(night.state)},
                               {"started", rfc3339(night.started)},
                               {"ended", rfc3339(night.ended)},
                               {"snapshot", night.snapshot},
-                              {"headline", night_headline(night)}});
+                              {"headline", night.headline}});
   return json;
 }
 
-void print_table(const std::vector<NightReport>& nights) {
+void print_table(const std::vector<PastNight>& nights) {
   Table table({"NIGHT", "BEGAN", "STATE", "SNAPSHOT", "IMAGES", "NOT GOOD"});
-  for (const NightReport& night : nights) {
-    std::size_t bad = 0;
-    for (const NightImage& image : night.images) bad += is_good(image.verdict) ? 0 : 1;
+  for (const PastNight& night : nights) {
     table.add({std::to_string(night.number), rfc3339(night.started), std::string(name_of(night.state)),
-               night.snapshot == 0 ? "-" : std::to_string(night.snapshot),
-               std::to_string(night.images.size()), std::to_string(bad)});
+               night.snapshot == 0 ? "-" : std::to_string(night.snapshot), std::to_string(night.images),
+               std::to_string(night.images - night.good)});
   }
   table.print();
 }
@@ -59,7 +57,12 @@ void print_night_status(const std::string& matrix, const std::string& format, In
   const StatePaths state = invocation.state();
   const std::string name = read_matrix(invocation.files, matrix).name;
   const NightFolder folder(state, name, invocation.files);
-  const std::vector<NightReport> nights = folder.reports(kNights);
+  std::vector<PastNight> nights;
+  folder.each_report([&](const NightReport& report) {
+    nights.push_back(past_of(report));
+    return nights.size() < kNights;
+  });
+  std::reverse(nights.begin(), nights.end());
   const auto holder = Lease::holder(state.nights_lease());
   const std::string runs = holder ? holder->holder : "";
   const std::string trouble = trouble_of(nights, invocation.clock.unix_seconds(), invocation.site().night);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "base/durable_file.h"
 #include "base/json.h"
 #include "base/unique_name.h"
+#include "night/numbered.h"
 
 namespace kiln {
 namespace {
@@ -55,14 +55,7 @@ std::optional<LeaseFile> read_lease(const fs::path& file) {
 
 // Oldest first.
 std::vector<std::int64_t> lease_numbers(const fs::path& folder) {
-  std::vector<std::int64_t> numbers;
-  for (const std::string& name : RealFileSystem().list(folder)) {
-    std::int64_t number = 0;
-    auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (problem == std::errc{} && end == name.data() + name.size() && number > 0) numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+  return numbers_in(folder, RealFileSystem());
 }
 
 fs::path lease_path(const fs::path& folder, std::int64_t number) { return folder / std::to_string(number); }

@@ -40,10 +40,4 @@ std::size_t NightReport::count(Verdict verdict) const {
                                                 [&](const auto& image) { return image.verdict == verdict; }));
 }
 
-const NightImage* NightReport::find(std::string_view cell) const {
-  auto found =
-      std::find_if(images.begin(), images.end(), [&](const auto& image) { return image.cell == cell; });
-  return found == images.end() ? nullptr : &*found;
-}
-
 }  // namespace kiln

@@ -125,7 +125,6 @@ struct NightReport {
   std::string registry;         // what was pushed, in words; "" = nowhere
 
   std::size_t count(Verdict verdict) const;
-  const NightImage* find(std::string_view cell) const;  // nullptr: it had no such cell
 };
 
 Json to_json(const NightReport& report);

@@ -1,10 +1,10 @@
 #include "night/night_files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/date.h"
+#include "night/numbered.h"
 
 namespace kiln {
 namespace {
@@ -39,32 +39,20 @@ NightFolder::NightFolder(const StatePaths& state, const std::string& matrix, Fil
 
 fs::path NightFolder::night(std::int64_t number) const { return path_ / std::to_string(number); }
 
-std::vector<std::int64_t> NightFolder::numbers() const {
-  std::vector<std::int64_t> numbers;
-  for (const std::string& name : files_.list(path_)) {
-    std::int64_t number = 0;
-    auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (problem == std::errc{} && end == name.data() + name.size() && number > 0) numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
-}
-
-std::vector<NightReport> NightFolder::reports(std::size_t most, std::vector<std::string>* damaged) const {
-  std::vector<NightReport> reports;
-  std::vector<std::int64_t> all = numbers();
-  for (auto number = all.rbegin(); number != all.rend() && reports.size() < most; ++number) {
+void NightFolder::each_report(const std::function<bool(const NightReport&)>& take,
+                              std::vector<std::string>* damaged) const {
+  const std::vector<std::int64_t> all = numbers_in(path_, files_);
+  for (auto number = all.rbegin(); number != all.rend(); ++number) {
     const fs::path file = night(*number) / "night.json";
+    std::optional<NightReport> report;
     try {
-      const auto text = files_.read(file);
-      if (text)
-        reports.push_back(night_from_json(JsonDocument::parse(*text, file.string(), night_limits()).root()));
+      if (const auto text = files_.read(file))
+        report = night_from_json(JsonDocument::parse(*text, file.string(), night_limits()).root());
     } catch (const Error& error) {
       if (damaged != nullptr) damaged->push_back(error.format(""));
     }
+    if (report && !take(*report)) return;
   }
-  std::reverse(reports.begin(), reports.end());
-  return reports;
 }
 
 std::optional<NightBegun> NightFolder::begun() const {
@@ -82,7 +70,7 @@ Told NightFolder::told() const {
 }
 
 NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
-  const std::vector<std::int64_t> all = numbers();
+  const std::vector<std::int64_t> all = numbers_in(path_, files_);
   const auto before = begun();
   const std::int64_t last = std::max(all.empty() ? 0 : all.back(), before ? before->number : 0);
   NightBegun night{last + 1, now, by};
@@ -111,7 +99,7 @@ void NightFolder::write(const NightReport& report, const std::string& html, cons
 void NightFolder::write(const Told& told) { files_.write(path_ / "told.json", to_json(told).dump() + "\n"); }
 
 void NightFolder::keep_only(int newest) {
-  const std::vector<std::int64_t> all = numbers();
+  const std::vector<std::int64_t> all = numbers_in(path_, files_);
   for (std::size_t i = 0; i + static_cast<std::size_t>(newest) < all.size(); ++i)
     files_.remove_all(night(all[i]));
 }

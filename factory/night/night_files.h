@@ -7,6 +7,7 @@
 //   told.json              what somebody was told of last (notice.h)
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,10 @@ class NightFolder {
   const fs::path& path() const { return path_; }
   fs::path night(std::int64_t number) const;
 
-  // The newest `most`, oldest first. Damaged reports are left out, and named in `damaged`.
-  std::vector<NightReport> reports(std::size_t most, std::vector<std::string>* damaged = nullptr) const;
+  // The reports, newest first, until `take` wants no more: each has thousands of images, so one is in memory
+  // at a time. Damaged ones are left out, and named in `damaged`.
+  void each_report(const std::function<bool(const NightReport&)>& take,
+                   std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.
   std::optional<NightBegun> begun() const;
   Told told() const;
@@ -49,8 +52,6 @@ class NightFolder {
   void keep_only(int newest);  // reports; the others go
 
  private:
-  std::vector<std::int64_t> numbers() const;  // of folders, smallest first
-
   fs::path path_;
   FileSystem& files_;
 };

@@ -45,7 +45,7 @@ std::string time_text(std::int64_t seconds) {
   return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
 }
 
-std::string head(const NightReport& report, std::span<const NightReport* const> nights) {
+std::string head(const NightReport& report, std::span<const PastNight> nights) {
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" "
@@ -114,7 +114,7 @@ std::string images(const NightReport& report, std::string_view title, bool open,
       open ? " open" : "", title, count, rows);
 }
 
-std::string trends(const NightReport& report, std::span<const NightReport* const> nights) {
+std::string trends(const NightReport& report, std::span<const PastNight> nights) {
   if (report.trends.empty()) return "";
   std::string html = "<h2>Changed against the nights before</h2>\n<table>\n";
   for (const Trend& trend : report.trends)
@@ -151,12 +151,9 @@ std::string html_text(std::string_view text) {
   return html;
 }
 
-std::string night_html(const NightReport& report, const std::vector<NightReport>& before) {
-  std::vector<const NightReport*> nights;
-  for (const NightReport& night : before) nights.push_back(&night);
-  nights.push_back(&report);
-  if (nights.size() > kNightsShown)
-    nights.erase(nights.begin(), nights.end() - static_cast<std::ptrdiff_t>(kNightsShown));
+std::string night_html(const NightReport& report, std::span<const PastNight> before_and_this) {
+  const std::span<const PastNight> nights =
+      before_and_this.last(std::min(kNightsShown, before_and_this.size()));
   std::string html = head(report, nights);
   add_list(html, "Remarks", report.remarks);
   std::vector<std::string> gates;

@@ -2,15 +2,15 @@
 // as a CI system's artifact. No scripts, nothing is fetched. Pure.
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
 
-#include "night/night.h"
+#include "night/past_night.h"
 
 namespace kiln {
 
-// `before`: the nights before it that are kept, oldest first.
-std::string night_html(const NightReport& report, const std::vector<NightReport>& before);
+// `nights`: those that are looked back on, oldest first, and the report's own at the end.
+std::string night_html(const NightReport& report, std::span<const PastNight> nights);
 
 // Text as it stands in HTML and in its attributes, without controls.
 std::string html_text(std::string_view text);

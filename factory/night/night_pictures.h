@@ -4,15 +4,15 @@
 #include <span>
 #include <string>
 
-#include "night/night.h"
+#include "night/past_night.h"
 
 namespace kiln {
 
 // A bar a night, oldest first: its height says how many images were good, its colour how it ended.
-std::string nights_svg(std::span<const NightReport* const> nights);
+std::string nights_svg(std::span<const PastNight> nights);
 
 // The values of a trend's series in these nights, oldest first, as a line with a mark where it changed; ""
 // for fewer than two values.
-std::string trend_svg(const Trend& trend, std::span<const NightReport* const> nights);
+std::string trend_svg(const Trend& trend, std::span<const PastNight> nights);
 
 }  // namespace kiln

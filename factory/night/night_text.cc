@@ -47,7 +47,7 @@ std::vector<std::string> lines_of(const NightReport& report, bool (*is_wanted)(c
   return lines;
 }
 
-std::string axes_text(const std::map<std::string, std::string>& axes) {
+std::string shared_text(const std::map<std::string, std::string>& axes) {
   std::string text;
   for (const auto& [axis, value] : axes) text += (text.empty() ? "" : ", ") + axis + "=" + value;
   return text;
@@ -71,7 +71,7 @@ std::string verdict_text(const NightImage& image) {
 }
 
 std::string failure_text(const FailureGroup& group) {
-  const std::string shared = axes_text(group.shared);
+  const std::string shared = shared_text(group.shared);
   return fmt::format("{}{}: {}", counted(group.cells.size(), "image"),
                      shared.empty() ? "" : (group.cells.size() > 1 ? ", all with " : " with ") + shared,
                      group.what);

@@ -15,13 +15,10 @@ struct Value {
 };
 using Series = std::map<std::pair<std::string, std::string>, std::vector<Value>>;  // by image and what
 
-void add_values(const NightReport& night, Series& series) {
-  for (const NightImage& image : night.images) {
-    const bool was_built = image.verdict == Verdict::built || image.verdict == Verdict::mended;
-    if (was_built && image.seconds > 0)
-      series[{image.name, "seconds"}].push_back({night.number, image.seconds});
-    if (was_built && image.bytes > 0)
-      series[{image.name, "bytes"}].push_back({night.number, static_cast<double>(image.bytes)});
+void add_values(const PastNight& night, Series& series) {
+  for (const PastValues& image : night.values) {
+    if (image.seconds > 0) series[{image.name, "seconds"}].push_back({night.number, image.seconds});
+    if (image.bytes > 0) series[{image.name, "bytes"}].push_back({night.number, image.bytes});
     for (const auto& [name, speed] : image.speeds) {
       std::vector<Value>& values = series[{image.name, name}];
       // The same measurement, still the newest.
@@ -36,9 +33,9 @@ bool is_worth_telling(const Trend& trend) {
 
 }  // namespace
 
-std::vector<Trend> find_trends(const std::vector<NightReport>& nights) {
+std::vector<Trend> find_trends(const std::vector<PastNight>& nights) {
   Series series;
-  for (const NightReport& night : nights) add_values(night, series);
+  for (const PastNight& night : nights) add_values(night, series);
   std::vector<Trend> trends;
   for (const auto& [name, values] : series) {
     if (values.back().night != nights.back().number) continue;

@@ -28,6 +28,14 @@ gc() { # gc STATUS [OPTION…]
   age
   expect "$wanted" "$KILN" gc "${few[@]}" "$@"
 }
+kill_stalled_gc() { # as soon as a request of its hangs, as the faults say
+  "$KILN" gc "${few[@]}" --registry --delete >/dev/null 2>&1 &
+  local victim=$!
+  wait_for_request stalled
+  kill -9 "$victim"
+  wait "$victim" 2>/dev/null || true
+  faults
+}
 tag=2.10-distro-fast-x86_64-busybox1.35
 there() { skopeo inspect --raw "docker://$place/$1" >/dev/null 2>&1; }
 
@@ -167,12 +175,7 @@ stop_double
 for at in $(seq 0 $((requests - 1))); do
   fill
   faults "* . stall 1 $at"
-  "$KILN" gc "${few[@]}" --registry --delete >/dev/null 2>&1 &
-  victim=$!
-  wait_for_request stalled
-  kill -9 "$victim"
-  wait "$victim" 2>/dev/null || true
-  faults
+  kill_stalled_gc
   whole
   expect 0 "$KILN" index fsck
   gc 0 --registry --delete
@@ -187,12 +190,7 @@ done
 # 5. Whoever publishes bits again that are half gone pushes them again.
 fill
 faults 'DELETE manifests/sha256:.* stall 1 3'
-"$KILN" gc "${few[@]}" --registry --delete >/dev/null 2>&1 &
-victim=$!
-wait_for_request stalled
-kill -9 "$victim"
-wait "$victim" 2>/dev/null || true
-faults
+kill_stalled_gc
 holds "$(cat .kiln/pushed.jsonl)" '"going":true'
 expect 0 "$KILN" build -f tiny.first/tiny.json "${some[@]}"
 expect 0 "$KILN" publish -f tiny.first/tiny.json "${some[@]}"

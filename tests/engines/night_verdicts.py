@@ -12,25 +12,12 @@ import sys
 import time
 import xml.etree.ElementTree
 
+import night_checks
+from night_checks import equal, fail, write
+
 kiln, fake_step, images, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 MATRIX = "many/many.json"
-
-
-def fail(text):
-    print(f"FAILED with seed {seed}: {text}", file=sys.stderr)
-    sys.exit(1)
-
-
-def equal(found, wanted, what):
-    if found != wanted:
-        fail(f"{what}: expected {wanted}, found {found}")
-
-
-def write(path, text, mode=0o644):
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    path.chmod(mode)
+night_checks.about[0] = f"seed {seed}"
 
 
 def make_catalogue():

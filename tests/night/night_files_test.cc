@@ -18,7 +18,10 @@ class NightFilesTest : public ::testing::Test {
   }
   std::vector<std::int64_t> numbers(std::size_t most = 100) const {
     std::vector<std::int64_t> numbers;
-    for (const NightReport& report : folder_.reports(most)) numbers.push_back(report.number);
+    folder_.each_report([&](const NightReport& report) {
+      numbers.push_back(report.number);
+      return numbers.size() < most;
+    });
     return numbers;
   }
 
@@ -68,11 +71,11 @@ TEST_F(NightFilesTest, WhatAKilledNightLeftHalfWrittenGoes) {
   EXPECT_TRUE(fs::exists(root_ / "nights/demo/2/report.html"));
 }
 
-TEST_F(NightFilesTest, TheNewestAreReadOldestFirst) {
+TEST_F(NightFilesTest, TheNewestAreReadFirst) {
   for (int i = 1; i <= 12; ++i) write(i);
-  EXPECT_EQ(numbers(3), (std::vector<std::int64_t>{10, 11, 12}));
+  EXPECT_EQ(numbers(3), (std::vector<std::int64_t>{12, 11, 10}));
   folder_.keep_only(2);
-  EXPECT_EQ(numbers(), (std::vector<std::int64_t>{11, 12}));
+  EXPECT_EQ(numbers(), (std::vector<std::int64_t>{12, 11}));
   EXPECT_EQ(folder_.begin(1, "me").number, 13);
 }
 
@@ -81,9 +84,23 @@ TEST_F(NightFilesTest, ADamagedReportIsNamedAndLeftOut) {
   write(2);
   root_.write("nights/demo/1/night.json", "{\"format\": 1, ");
   std::vector<std::string> damaged;
-  EXPECT_EQ(folder_.reports(9, &damaged).size(), 1u);
+  std::vector<std::int64_t> read;
+  folder_.each_report(
+      [&](const NightReport& report) {
+        read.push_back(report.number);
+        return true;
+      },
+      &damaged);
+  EXPECT_EQ(read, std::vector<std::int64_t>{2});
   ASSERT_EQ(damaged.size(), 1u);
   EXPECT_NE(damaged[0].find("nights/demo/1/night.json"), std::string::npos);
+}
+
+TEST_F(NightFilesTest, NobodyHasCountedSoFar) {
+  write(1);
+  for (const char* name : {"9223372036854775807", "99999999999999999999", "-3", "0", "7x", "+8"})
+    root_.write(std::string("nights/demo/") + name + "/night.json", "{}");
+  EXPECT_EQ(folder_.begin(100, "me").number, 2);
 }
 
 TEST_F(NightFilesTest, WhatWasToldIsKept) {

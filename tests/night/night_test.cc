@@ -105,7 +105,7 @@ TEST(Night, TextNamesWhoMustAct) {
 }
 
 TEST(Night, HtmlShowsNoTextAsMarkup) {
-  const std::string html = night_html(full_report(), {});
+  const std::string html = night_html(full_report(), std::vector{past_of(full_report())});
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("<b>bold"), std::string::npos);
   EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos);
@@ -113,12 +113,13 @@ TEST(Night, HtmlShowsNoTextAsMarkup) {
 }
 
 TEST(Night, HtmlHasABarForEachNight) {
-  std::vector<NightReport> before;
+  std::vector<PastNight> nights;
   for (int i = 1; i <= 70; ++i)
-    before.push_back(testing::night_report(i, {night_image("a", Verdict::unchanged)}));
+    nights.push_back(past_of(testing::night_report(i, {night_image("a", Verdict::unchanged)})));
   NightReport report = full_report();
   report.number = 71;
-  const std::string html = night_html(report, before);
+  nights.push_back(past_of(report));
+  const std::string html = night_html(report, nights);
   std::size_t bars = 0;
   for (std::size_t at = 0; (at = html.find("<g><title>night ", at)) != std::string::npos; ++at) ++bars;
   EXPECT_EQ(bars, 60u);

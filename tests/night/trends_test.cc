@@ -8,17 +8,17 @@ namespace kiln {
 namespace {
 
 // A night in which an image was built, with its time, its size and one speed.
-NightReport night_with(std::int64_t number, double seconds, std::uint64_t bytes, double speed,
-                       Verdict verdict = Verdict::built) {
+PastNight night_with(std::int64_t number, double seconds, std::uint64_t bytes, double speed,
+                     Verdict verdict = Verdict::built) {
   NightImage image = testing::night_image("a", verdict);
   image.seconds = seconds;
   image.bytes = bytes;
   if (speed > 0) image.speeds = {{"mnist, ms/step, on zen4", speed}};
-  return testing::night_report(number, {image});
+  return past_of(testing::night_report(number, {image}));
 }
 
-std::vector<NightReport> nights_of(const std::vector<double>& seconds) {
-  std::vector<NightReport> nights;
+std::vector<PastNight> nights_of(const std::vector<double>& seconds) {
+  std::vector<PastNight> nights;
   for (double one : seconds)
     nights.push_back(night_with(static_cast<std::int64_t>(nights.size()) + 1, one, 1000, 0));
   return nights;
@@ -32,6 +32,13 @@ TEST(Trends, ALevelThatChangedIsTold) {
   EXPECT_NEAR(trends[0].before, 100.3, 0.1);
   EXPECT_NEAR(trends[0].after, 200, 0.1);
   EXPECT_FALSE(trends[0].suspected);
+}
+
+TEST(Trends, AFailedNightAddsNothing) {
+  auto nights = nights_of({100, 101, 99, 100, 102, 100});
+  nights.push_back(night_with(7, 3, 1000, 0, Verdict::failed));
+  EXPECT_TRUE(nights.back().values.empty());
+  EXPECT_TRUE(find_trends(nights).empty());
 }
 
 TEST(Trends, NoiseIsNone) {
@@ -50,7 +57,7 @@ TEST(Trends, OnlyWhatThisNightAdded) {
 }
 
 TEST(Trends, ASizeThatJumpsIsSuspectedAtOnce) {
-  std::vector<NightReport> nights;
+  std::vector<PastNight> nights;
   for (int i = 1; i <= 6; ++i) nights.push_back(night_with(i, 0, 1'000'000, 0));
   nights.push_back(night_with(7, 0, 1'200'000, 0));
   const auto trends = find_trends(nights);
@@ -60,7 +67,7 @@ TEST(Trends, ASizeThatJumpsIsSuspectedAtOnce) {
 }
 
 TEST(Trends, LessThanAHundredthIsNothing) {
-  std::vector<NightReport> nights;
+  std::vector<PastNight> nights;
   for (int i = 1; i <= 6; ++i) nights.push_back(night_with(i, 0, 1'000'000, 0));
   nights.push_back(night_with(7, 0, 1'001'000, 0));
   EXPECT_TRUE(find_trends(nights).empty());
@@ -71,7 +78,7 @@ TEST(Trends, SecondsThatAreNoneOfAnybodysAreNoise) {
 }
 
 TEST(Trends, AMeasurementThatIsStillTheNewestCountsOnce) {
-  std::vector<NightReport> nights;
+  std::vector<PastNight> nights;
   int number = 0;
   for (double speed : {80.0, 81.0, 79.0, 80.5, 79.5, 80.2, 95.0, 95.0, 95.0})
     nights.push_back(night_with(++number, 0, 0, speed, Verdict::unchanged));
