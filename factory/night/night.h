@@ -33,7 +33,7 @@ std::string_view name_of(Actor actor);
 
 // A night does what it can; this says how far that was.
 enum class NightState {
-  green,       // every image is good, or nobody could build it here
+  green,       // every image is good, or waits for its machine or for a night with time for it
   red,         // some failed, and the others were published
   held,        // the gate is closed: nothing was published
   interrupted  // somebody ended it
