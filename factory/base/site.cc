@@ -3,87 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "base/keys.h"
+#include "base/quantity.h"
 #include "base/reading.h"
 
 namespace kiln {
 namespace {
 
-struct Unit {
-  std::string_view name;
-  std::uint64_t factor;
-};
-constexpr Unit kTimes[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-constexpr Unit kSizes[] = {{"B", 1},
-                           {"KiB", std::uint64_t{1} << 10},
-                           {"MiB", std::uint64_t{1} << 20},
-                           {"GiB", std::uint64_t{1} << 30}};
-
 constexpr std::string_view kAgeHint = "a whole number and s, m, h or d, such as \"30d\"";
 constexpr std::int64_t kMostSnapshots = 1'000'000;
 
-// A whole number with its unit: "6h", "256MiB".
-template <std::size_t N>
-std::optional<std::uint64_t> quantity_of(std::string_view text, const Unit (&units)[N]) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::uint64_t number = 0;
-  bool fits = digits > 0;
-  for (char c : text.substr(0, digits))
-    fits = fits && !__builtin_mul_overflow(number, 10u, &number) &&
-           !__builtin_add_overflow(number, static_cast<std::uint64_t>(c - '0'), &number);
-  for (const Unit& unit : units)
-    if (fits && text.substr(digits) == unit.name && !__builtin_mul_overflow(number, unit.factor, &number) &&
-        number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      return number;
-  return std::nullopt;
-}
-
-template <std::size_t N>
-std::uint64_t read_quantity(const JsonNode& node, const Unit (&units)[N], std::string_view what,
-                            std::string_view hint) {
-  const std::string text = node.is_number() ? "" : node.string();
-  if (auto quantity = quantity_of(text, units)) return *quantity;
-  node.fail(node.is_number() ? fmt::format("expected {} with its unit, found a number", what)
-                             : fmt::format("expected {}, found '{}'", what, text),
-            std::string(hint));
-}
-
-std::chrono::seconds read_duration(const JsonNode& node) {
-  return std::chrono::seconds(read_quantity(
-      node, kTimes, "a duration", "a whole number and s, m, h or d, such as \"45m\"; \"0s\" is no limit"));
-}
-
-std::uint64_t read_size(const JsonNode& node) {
-  return read_quantity(node, kSizes, "a size",
-                       "a whole number and B, KiB, MiB or GiB, such as \"256MiB\"; \"0B\" is no limit");
-}
-
-void read_limits_of_steps(const JsonNode& node, CommandLimits& limits) {
-  if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
-  if (auto silence = node.find("silence")) limits.silence = read_duration(*silence);
-  if (auto log = node.find("log")) limits.log_bytes = read_size(*log);
-  if (auto memory = node.find("memory")) limits.memory = read_size(*memory);
-}
-
 void read_limits(const JsonNode& node, Site& site) {
   node.allow_only(keys_of("site/limits"));
-  read_limits_of_steps(node, site.step_limits);
+  site.step_limits = replaced(site.step_limits, read_own_limits(node));
   if (auto components = node.find("components"))
     for (const auto& [name, own] : components->members()) {
       own.allow_only(keys_of("site/component_limits"));
-      read_limits_of_steps(own, site.component_limits.emplace(name, site.step_limits).first->second);
+      site.component_limits.emplace(name, read_own_limits(own));
     }
   if (auto retries = node.find("retries")) site.step_retries = static_cast<int>(retries->integer(0, 100));
 }
 
 void read_pull_limits(const JsonNode& node, PullLimits& limits) {
   node.allow_only(keys_of("site/pull"));
-  if (auto wall = node.find("wall")) limits.wall = read_duration(*wall);
-  if (auto stall = node.find("stall")) limits.stall = read_duration(*stall);
+  if (auto wall = node.find("wall")) limits.wall = read_limit_of_time(*wall);
+  if (auto stall = node.find("stall")) limits.stall = read_limit_of_time(*stall);
   if (auto retries = node.find("retries")) limits.retries = static_cast<int>(retries->integer(0, 100));
 }
 
@@ -95,9 +42,7 @@ std::string read_kept(const JsonNode& node) {
 
 void read_retention(const JsonNode& node, Retention& retention) {
   node.allow_only(keys_of("site/gc"));
-  auto read_age = [](const JsonNode& age) {
-    return std::chrono::seconds(read_quantity(age, kTimes, "an age", kAgeHint));
-  };
+  auto read_age = [](const JsonNode& age) { return read_duration(age, "an age", kAgeHint); };
   if (auto age = node.find("keep_for")) retention.keep_for = read_age(*age);
   if (auto count = node.find("keep_snapshots"))
     retention.keep_snapshots = static_cast<int>(count->integer(1, kMostSnapshots));
@@ -137,8 +82,8 @@ MoveInterval read_move_interval(const JsonNode& node) {
   const std::string text = node.is_number() ? "" : node.string();
   if (text == "never") return std::nullopt;
   if (text == "each") return std::chrono::seconds(0);
-  return std::chrono::seconds(read_quantity(node, kTimes, "\"each\", \"never\" or a duration",
-                                            "a whole number and s, m, h or d, such as \"7d\""));
+  return read_duration(node, "\"each\", \"never\" or a duration",
+                       "a whole number and s, m, h or d, such as \"7d\"");
 }
 
 void read_update_policy(const JsonNode& node, UpdatePolicy& policy) {
@@ -153,9 +98,9 @@ void read_update_policy(const JsonNode& node, UpdatePolicy& policy) {
 void read_nightly(const JsonNode& node, Site& site) {
   NightSettings& night = site.night;
   node.allow_only(keys_of("site/nightly"));
-  if (auto every = node.find("every")) night.every = read_duration(*every);
+  if (auto every = node.find("every")) night.every = read_limit_of_time(*every);
   if (auto lease = node.find("lease")) {
-    night.lease = read_duration(*lease);
+    night.lease = read_limit_of_time(*lease);
     if (night.lease < std::chrono::seconds(5)) lease->fail("a lease of less than 5 s cannot be kept");
   }
   if (auto keep = node.find("keep")) night.keep = static_cast<int>(keep->integer(2, 10'000));
@@ -267,19 +212,15 @@ bool read_collect_registry(const JsonNode& gc, const PublishPlace& place) {
 
 }  // namespace
 
-const CommandLimits& Site::limits_of(const std::string& component) const {
+CommandLimits Site::limits_of(const std::string& component, const OwnLimits& recipes) const {
+  const CommandLimits limits = widened(step_limits, recipes);
   auto found = component_limits.find(component);
-  return found == component_limits.end() ? step_limits : found->second;
+  return found == component_limits.end() ? limits : replaced(limits, found->second);
 }
 
 const std::vector<std::string>& engine_names() {
   static const std::vector<std::string> kNames = {"buildah"};
   return kNames;
-}
-
-std::optional<std::chrono::seconds> duration_of(std::string_view text) {
-  const auto seconds = quantity_of(text, kTimes);
-  return seconds ? std::optional(std::chrono::seconds(*seconds)) : std::nullopt;
 }
 
 Site read_site(const FileSystem& files, const fs::path& file) {

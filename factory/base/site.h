@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/effects.h"
+#include "base/own_limits.h"
 
 namespace kiln {
 
@@ -91,7 +92,7 @@ struct Site {
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
-  std::map<std::string, CommandLimits> component_limits;  // of the steps of some: "framework/pytorch"
+  std::map<std::string, OwnLimits> component_limits;  // of the steps of some: "framework/pytorch"
   int step_retries = 3;  // after the first try, of what another try may help (image/build/retry.h)
   PullLimits pull_limits;
   // Handed on into builds: names of environment variables (globs allowed) and files mounted read-only.
@@ -112,13 +113,12 @@ struct Site {
   PublishPlace publish;
   std::string file;  // "" = built-in defaults
 
-  const CommandLimits& limits_of(const std::string& component) const;
+  // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
+  // says of the component has the last word.
+  CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;
 };
 
 const std::vector<std::string>& engine_names();
-
-// "30d": a whole number and s, m, h or d; nullopt for anything else.
-std::optional<std::chrono::seconds> duration_of(std::string_view text);
 
 // Throws Error(input), also for a file that it names and that is not there.
 Site read_site(const FileSystem& files, const fs::path& file);

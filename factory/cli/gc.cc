@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/collect_state.h"
 #include "cli/gc_registry.h"

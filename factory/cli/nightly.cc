@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "cli/build_images.h"
 #include "cli/invocation.h"

@@ -104,6 +104,16 @@ void append_cell(std::string& out, const BrokenCell& cell) {
   object.end();
 }
 
+// Times in seconds, sizes in bytes.
+void append_json(std::string& out, const OwnLimits& limits) {
+  JsonObjectText object(out);
+  if (limits.log_bytes) object.key("log") += std::to_string(*limits.log_bytes);
+  if (limits.memory) object.key("memory") += std::to_string(*limits.memory);
+  if (limits.silence) object.key("silence") += std::to_string(limits.silence->count());
+  if (limits.wall) object.key("wall") += std::to_string(limits.wall->count());
+  object.end();
+}
+
 void append_json(std::string& out, const Step& step) {
   JsonObjectText object(out);
   object.member("component", step.component);
@@ -114,6 +124,7 @@ void append_json(std::string& out, const Step& step) {
   object.key("inputs") += step.inputs;
   object.member("key", step.key);
   object.member("kind", name_of(step.kind));
+  if (step.limits != OwnLimits{}) append_json(object.key("limits"), step.limits);
   object.member("method", step.method);
   object.member("parameters", step.parameters);
   object.member("parent", step.parent);

@@ -66,10 +66,22 @@ StepKind step_kind_at(const JsonNode& node) {
   }
 }
 
+OwnLimits limits_from(const JsonNode& node) {
+  node.allow_only({"wall", "silence", "log", "memory"});
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  OwnLimits limits;
+  if (auto wall = node.find("wall")) limits.wall = std::chrono::seconds(wall->integer(0, kMost));
+  if (auto silence = node.find("silence")) limits.silence = std::chrono::seconds(silence->integer(0, kMost));
+  if (auto log = node.find("log")) limits.log_bytes = static_cast<std::uint64_t>(log->integer(0, kMost));
+  if (auto memory = node.find("memory"))
+    limits.memory = static_cast<std::uint64_t>(memory->integer(0, kMost));
+  return limits;
+}
+
 Step step_from(const JsonNode& node) {
   node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "version", "method",
-                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy",
-                   "mount"});
+                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy", "mount",
+                   "limits"});
   Step step;
   step.key = node.at("key").string();
   step.kind = step_kind_at(node.at("kind"));
@@ -81,6 +93,7 @@ Step step_from(const JsonNode& node) {
   // Plans of earlier programs lie in state folders without these.
   if (auto version = node.find("version")) step.version = version->string();
   if (auto method = node.find("method")) step.method = method->string();
+  if (auto limits = node.find("limits")) step.limits = limits_from(*limits);
   if (auto tagged = node.find("tagged")) step.tagged = tagged->string();
   step.reference = node.at("reference").string();
   step.script = node.at("script").string();

@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "base/effects.h"
 #include "base/error.h"
+#include "base/own_limits.h"
 #include "base/version.h"
 #include "recipe/optimise.h"
 
@@ -96,6 +97,7 @@ struct Method {
   std::string name;        // hub, pip, distro, vendor, source
   bool optimised = false;  // an "opt build" in the DSL's sense: made for the target, or replaces a stock part
                            // by a faster one
+  bool stock = false;      // what the component's own project publishes, and what others are compared with
   std::string image;       // base only: OCI reference to pull (may contain {version}); "" otherwise
   std::string
       rootfs;  // base only: script that writes a root file system as tar to $KILN_OUTPUT, on the build host
@@ -113,6 +115,7 @@ struct Method {
   std::map<std::string, EnvironmentValue> environment;  // of the final image
   VersionRange versions;                                // versions this method offers, default all
   Optimise optimise;                                    // of its scripts, where the cell says nothing else
+  OwnLimits limits;                                     // that its steps and tests need; in no key
   SourceLocation where;
 };
 

@@ -194,4 +194,9 @@ std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node) {
   return environment;
 }
 
+OwnLimits read_limits(const JsonNode& node) {
+  node.allow_only(keys_of("recipe/limits"));
+  return read_own_limits(node);
+}
+
 }  // namespace kiln

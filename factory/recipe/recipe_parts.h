@@ -18,5 +18,6 @@ std::vector<Upstream> read_upstream(const JsonNode& node);  // one, or an array
 // Names of secrets, sorted.
 std::vector<std::string> read_secrets(const JsonNode& node);
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node);
+OwnLimits read_limits(const JsonNode& node);
 
 }  // namespace kiln

@@ -190,9 +190,13 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
   method.name = name;
   method.where = node.where();
   if (auto optimised = node.find("optimised")) method.optimised = optimised->boolean();
+  if (auto stock = node.find("stock")) method.stock = stock->boolean();
+  if (method.stock && method.optimised)
+    node.at("stock").fail("a method that is an optimised build is not the stock one");
   if (auto range = node.find("versions")) method.versions = read_own_range(*range, component_.versions);
   if (auto optimise = node.find("optimise")) method.optimise = read_optimise(*optimise);
   if (auto environment = node.find("environment")) method.environment = read_environment(*environment);
+  if (auto limits = node.find("limits")) method.limits = read_limits(*limits);
   read_script_parts(node, method);
   if (base) read_base(node, method);
   if (!method.secrets.empty() && method.script.empty() && method.rootfs.empty())

@@ -145,6 +145,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
   step.component = path_of(recipe);
   step.version = chosen.version->version.text();
   step.method = method.name;
+  step.limits = method.limits;
   step.title = fmt::format("{}{} {} ({})", role == StepRole::test ? "test " : "", recipe.name,
                            chosen.version->version.text(), method.name);
   if (role == StepRole::test && recipe.tests.size() > 1) step.title += ": " + test->script;

@@ -188,14 +188,23 @@ TEST_F(Tries, MemoryThatRanOutIsDoubledAndKnownTheNextTime) {
 
 TEST_F(Tries, AComponentMayHaveLimitsOfItsOwn) {
   site.step_limits.memory = 64 << 20;
-  CommandLimits own = site.step_limits;
+  OwnLimits& own = site.component_limits["framework/thing"];
   own.memory = 300 << 20;
   own.wall = std::chrono::hours(12);
-  site.component_limits["framework/thing"] = own;
   EXPECT_EQ(run_again(script_step()), StepOutcome::done);
   EXPECT_EQ(engine.runs.at(0).limits.memory, 300u << 20);
   EXPECT_EQ(engine.runs.at(0).limits.wall, std::chrono::hours(12));
   EXPECT_EQ(engine.runs.at(0).environment.at("KILN_JOBS"), "1") << "a compiler has 2 GiB";
+}
+
+TEST_F(Tries, ARecipeMayAskForMoreThanTheSiteGivesToAll) {
+  site.step_limits.memory = 64 << 20;
+  const std::string key = script_step();
+  steps.at(key).limits = {std::chrono::hours(12), std::chrono::seconds(1), {}, 300 << 20};
+  EXPECT_EQ(run_again(key), StepOutcome::done);
+  EXPECT_EQ(engine.runs.at(0).limits.memory, 300u << 20);
+  EXPECT_EQ(engine.runs.at(0).limits.wall, std::chrono::hours(12));
+  EXPECT_EQ(engine.runs.at(0).limits.silence, site.step_limits.silence) << "less is nobody's need";
 }
 
 TEST_F(Tries, AStepWaitsForItsShareOfTheMachine) {

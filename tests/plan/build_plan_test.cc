@@ -140,6 +140,17 @@ TEST(PlanJsonTest, APlanIsReadBackAsItWas) {
   for (const auto& [key, step] : steps) EXPECT_EQ(to_json(again.steps.at(key)), to_json(step));
 }
 
+TEST(PlanJsonTest, LimitsOfAStepAreReadBack) {
+  std::vector<testing::RecipeDraft> recipes = testing::demo_recipes();
+  const OwnLimits limits{std::chrono::hours(12), std::chrono::minutes(1), 5, std::uint64_t{64} << 30};
+  for (testing::RecipeDraft& recipe : recipes) recipe.get().methods[0].limits = limits;
+  const Resolver resolver(std::move(recipes));
+  const BuildPlan plan = plan_matrix(demo_matrix(), resolver.input());
+  const PlanDocument again = plan_from_json(JsonDocument::parse(json_of(plan).dump(2), "plan.json"));
+  ASSERT_FALSE(again.steps.empty());
+  for (const auto& [key, step] : again.steps) EXPECT_EQ(step.limits, limits) << step.title;
+}
+
 TEST(PlanJsonTest, CellsAndExcludedAreWhatPlanPrints) {
   const BuildPlan plan = plan_matrix(demo_matrix(), Resolver().input());
   Json json = json_of(plan);

@@ -27,8 +27,15 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"UnknownTestKey", R"("files": ["smoke.py"])", R"("file": ["smoke.py"])", Schema::refuses,
      "34:35: error: unknown key 'file' (at /test/0/file); did you mean 'files'?"},
     {"KeyOfABase", R"("script": "distro.sh")", R"("rootfs": "distro.sh")", Schema::refuses,
-     "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, optimise, "
-     "versions, script, files, parameters, secrets, needs, after, build, environment"},
+     "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, stock, optimise, "
+     "versions, script, files, parameters, secrets, needs, after, build, environment, limits"},
+    {"LimitWithoutUnit", R"("script": "distro.sh")", R"("limits": {"wall": "12"}, "script": "distro.sh")",
+     Schema::refuses,
+     R"(19:26: error: expected a duration, found '12' (at /methods/distro/limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},
+    {"LimitOfTheSite", R"("script": "distro.sh")", R"("limits": {"retries": 3}, "script": "distro.sh")",
+     Schema::refuses,
+     "19:18: error: unknown key 'retries' (at /methods/distro/limits/retries); known keys: wall, silence, "
+     "log, memory"},
     {"EmptyDescription", R"("OpenBLAS in place of the reference BLAS")", R"("")", Schema::refuses,
      "3:18: error: expected a line of text, found an empty string (at /description)"},
     {"TwoLinesOfLicence", R"("BSD-3-Clause")", R"("BSD\n3")", Schema::refuses,
@@ -364,11 +371,13 @@ const std::vector<Mistake> kBaseMistakes = {
     "distro": {"rootfs": "rootfs.sh", "optimised": false, "versions": "2")",
      Schema::accepts, "2:34: error: the method distro has no version '1' (at /versions/2/build_on)"},
     {"BaseWithNeeds", R"("optimised": false)", R"("needs": [])", Schema::refuses,
-     "4:39: error: unknown key 'needs' (at /methods/distro/needs); known keys: optimised, versions, image, "
-     "rootfs, archive, site, script, files, parameters, secrets, environment"},
+     "4:39: error: unknown key 'needs' (at /methods/distro/needs); known keys: optimised, stock, versions, "
+     "image, "
+     "rootfs, archive, site, script, files, parameters, secrets, environment, limits"},
     {"BaseWithBuild", R"("optimised": false)", R"("build": {})", Schema::refuses,
-     "4:39: error: unknown key 'build' (at /methods/distro/build); known keys: optimised, versions, image, "
-     "rootfs, archive, site, script, files, parameters, secrets, environment"},
+     "4:39: error: unknown key 'build' (at /methods/distro/build); known keys: optimised, stock, versions, "
+     "image, "
+     "rootfs, archive, site, script, files, parameters, secrets, environment, limits"},
     {"SiteOfAnImage", R"("image": "docker)", R"("site": "rootfs.sh", "image": "docker)", Schema::refuses,
      "6:15: error: only a rootfs says how the build machine reaches packages (at /methods/hub/site)"},
     {"UnknownPlaceholder", "{version}", "{suite}", Schema::refuses,

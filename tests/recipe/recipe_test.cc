@@ -145,6 +145,16 @@ TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
     EXPECT_NE(error(with_secrets("[\"" + std::string(bad) + "\"]", "[]")), "") << bad;
 }
 
+TEST(RecipeDraft, SaysWhatItsStepsNeed) {
+  std::string json = kRecipe;
+  json.insert(json.find(R"("files": ["lists)"), R"("limits": {"wall": "12h", "memory": "64GiB"}, )");
+  EXPECT_EQ(violations_of_schema("recipe", json), Strings());
+  const Recipe recipe = read_recipe(json, kRecipeFile, recipe_files());
+  EXPECT_EQ(recipe.find_method("distro")->limits,
+            (OwnLimits{std::chrono::hours(12), {}, {}, std::uint64_t{64} << 30}));
+  EXPECT_EQ(recipe.find_method("source")->limits, OwnLimits{});
+}
+
 TEST(RecipeDraft, MayHaveOneTestWithoutAnArray) {
   const std::string json =
       with_mistake(kRecipe,

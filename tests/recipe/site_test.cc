@@ -36,10 +36,10 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.step_limits.log_bytes, 64u << 20);
   EXPECT_EQ(site.step_limits.memory, std::uint64_t{16} << 30);
   EXPECT_EQ(site.step_retries, 2);
-  EXPECT_EQ(site.limits_of("framework/jax").memory, std::uint64_t{64} << 30);
-  EXPECT_EQ(site.limits_of("framework/jax").wall, std::chrono::hours(12));
-  EXPECT_EQ(site.limits_of("framework/jax").silence, std::chrono::minutes(45)) << "as for all";
-  EXPECT_EQ(site.limits_of("framework/jaxlib").memory, std::uint64_t{16} << 30);
+  EXPECT_EQ(site.limits_of("framework/jax", {}).memory, std::uint64_t{64} << 30);
+  EXPECT_EQ(site.limits_of("framework/jax", {}).wall, std::chrono::hours(12));
+  EXPECT_EQ(site.limits_of("framework/jax", {}).silence, std::chrono::minutes(45)) << "as for all";
+  EXPECT_EQ(site.limits_of("framework/jaxlib", {}).memory, std::uint64_t{16} << 30);
   EXPECT_EQ(site.pull_limits.wall, std::chrono::hours(2));
   EXPECT_EQ(site.pull_limits.stall, std::chrono::seconds(90));
   EXPECT_EQ(site.pull_limits.retries, 3);
@@ -75,6 +75,20 @@ TEST(Site, KeepsDefaultsForWhatItDoesNotSay) {
   EXPECT_EQ(read_text(R"({"limits": {"wall": "1d"}})").step_limits.silence, std::chrono::minutes(45));
   EXPECT_EQ(read_text(R"({"pull": {"wall": "1h"}})").pull_limits.stall, PullLimits().stall);
   EXPECT_EQ(read_text(R"({"pass_environment": []})").pass_environment, Strings());
+}
+
+TEST(Site, ARecipeWidensLimitsAndTheSiteHasTheLastWord) {
+  const Site site = read_text(
+      R"({"limits": {"wall": "6h", "silence": "45m", "log": "0B", "memory": "16GiB", "components": {"framework/jax": {"wall": "2h"}}}})");
+  const OwnLimits recipes{std::chrono::hours(12), std::chrono::minutes(5), 1, 0};
+  const CommandLimits wider = site.limits_of("framework/pytorch", recipes);
+  EXPECT_EQ(wider.wall, std::chrono::hours(12));
+  EXPECT_EQ(wider.silence, std::chrono::minutes(45)) << "not narrower";
+  EXPECT_EQ(wider.log_bytes, 0u) << "no limit is the widest";
+  EXPECT_EQ(wider.memory, 0u) << "no limit is the widest";
+  const CommandLimits named = site.limits_of("framework/jax", recipes);
+  EXPECT_EQ(named.wall, std::chrono::hours(2)) << "the site knows why";
+  EXPECT_EQ(named.memory, 0u) << "of which it says nothing";
 }
 
 TEST(Site, ReadsQuantitiesWithUnits) {

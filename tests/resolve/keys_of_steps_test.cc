@@ -203,6 +203,20 @@ TEST_F(KeyTest, WordsPlacesAndUnreadTargetsAreNotInTheKey) {
             key(changed("pytorch", [](Recipe& c) { c.methods[0].parameters.push_back("KILN_JOBS"); })));
 }
 
+TEST_F(KeyTest, LimitsAreWithTheStepsOfTheirMethodAndInNoKey) {
+  const OwnLimits limits{std::chrono::hours(12), {}, {}, std::uint64_t{64} << 30};
+  const Resolver resolver(changed("openblas", [&](Recipe& c) { c.methods[1].limits = limits; }));
+  const ImageSpec image = resolver.spec(cell({{"library", "openblas:source"}}));
+  EXPECT_EQ(image.last_step().key, key(demo_recipes(), {{"library", "openblas:source"}}));
+  std::size_t limited = 0;
+  for (const Stage& stage : image.stages)
+    for (const Step& step : stage.steps) {
+      EXPECT_EQ(step.limits == limits, step.component == "library/openblas") << step.title;
+      if (step.limits == limits) ++limited;
+    }
+  EXPECT_GE(limited, 2u) << "what builds and what copies";
+}
+
 TEST_F(KeyTest, ArchitectureIsInTheBasesKey) {
   EXPECT_NE(plain_, key(demo_recipes(), {{"target", "neoverse_v1"}}));
 }

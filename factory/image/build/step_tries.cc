@@ -30,10 +30,10 @@ StepTries::StepTries(const Step& step, const StepSetup& setup)
       capacity_(rules_.has_scheduler ? 0 : rules_.usable_memory - rules_.usable_memory / 10),
       need_(need_of(past_run_of(step), read_history(setup.state.history(), step.component))) {}
 
-// What needed more than the site's limit before gets it at once.
+// What needed more than its limit before gets it at once.
 TryTerms StepTries::first_terms() const {
   TryTerms terms;
-  terms.memory = setup_.site.limits_of(step_.component).memory;
+  terms.memory = setup_.site.limits_of(step_.component, step_.limits).memory;
   if (terms.memory > 0) terms.memory = std::max(terms.memory, std::min(need_.memory, rules_.usable_memory));
   return terms;
 }
