@@ -44,11 +44,11 @@ std::map<std::uint32_t, std::uint64_t> asked_cells(const Catalogue& catalogue, c
 
 class NightBuilder {
  public:
-  NightBuilder(const Catalogue& catalogue, const NightLimits& limits, const Site& site,
-               Invocation& invocation, NightBuild& night)
+  NightBuilder(const Catalogue& catalogue, const NightTerms& terms, const Site& site, Invocation& invocation,
+               NightBuild& night)
       : catalogue_(catalogue),
         plan_(catalogue.plan),
-        limits_(limits),
+        terms_(terms),
         site_(site),
         invocation_(invocation),
         state_(invocation.state()),
@@ -57,8 +57,8 @@ class NightBuilder {
 
   void run() {
     look();
-    if (limits_.budget.count() == 0) return build(all_images(plan_));
-    const std::int64_t end = invocation_.clock.unix_seconds() + limits_.budget.count();
+    if (terms_.budget.count() == 0) return build(all_images(plan_));
+    const std::int64_t end = invocation_.clock.unix_seconds() + terms_.budget.count();
     const NightAgenda agenda = make_agenda();
     for (std::uint32_t image : agenda.no_time) night_.no_time.insert(plan_.image(image).id());
     build(whole_);  // nothing of it runs, and it is in the report
@@ -71,7 +71,7 @@ class NightBuilder {
 
  private:
   void look() {
-    const StateView view(plan_, site_, state_, invocation_.files, names_);
+    const StateView view(plan_, site_, state_, invocation_.files, names_, terms_.moved);
     for (std::uint32_t number : all_images(plan_)) {
       const ResolvedImage image = plan_.image(number);
       Standing standing = view.standing(image);
@@ -103,8 +103,8 @@ class NightBuilder {
                             found == asked.end() ? 0 : found->second});
     }
     const std::vector<PastRun> history = read_history(state_.history());
-    const int jobs = jobs_of(limits_.jobs, site_, invocation_.environment);
-    return agenda_of(std::move(candidates), static_cast<double>(limits_.budget.count()),
+    const int jobs = jobs_of(terms_.jobs, site_, invocation_.environment);
+    return agenda_of(std::move(candidates), static_cast<double>(terms_.budget.count()),
                      [&](const ImageNumbers& images) {
                        const auto left = forecast_of(plan_, images, names_, history, jobs).left(0);
                        return left ? left->seconds : 0;
@@ -114,7 +114,7 @@ class NightBuilder {
   void build(const ImageNumbers& images, std::int64_t no_step_after = 0) {
     if (images.empty()) return;
     BuildReport report =
-        build_images(catalogue_, images, {limits_.jobs, false, no_step_after}, site_, invocation_);
+        build_images(catalogue_, images, {terms_.jobs, false, no_step_after}, site_, invocation_);
     std::move(report.images.begin(), report.images.end(), std::back_inserter(night_.report.images));
     night_.report.steps_run += report.steps_run;
     night_.report.seconds += report.seconds;
@@ -130,7 +130,7 @@ class NightBuilder {
 
   const Catalogue& catalogue_;
   const BuildPlan& plan_;
-  const NightLimits& limits_;
+  const NightTerms& terms_;
   const Site& site_;
   Invocation& invocation_;
   const StatePaths state_;
@@ -141,9 +141,9 @@ class NightBuilder {
 
 }  // namespace
 
-void build_for_night(const Catalogue& catalogue, const NightLimits& limits, const Site& site,
+void build_for_night(const Catalogue& catalogue, const NightTerms& terms, const Site& site,
                      Invocation& invocation, NightBuild& night) {
-  NightBuilder(catalogue, limits, site, invocation, night).run();
+  NightBuilder(catalogue, terms, site, invocation, night).run();
 }
 
 }  // namespace kiln

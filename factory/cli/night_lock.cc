@@ -8,7 +8,8 @@
 namespace kiln {
 namespace {
 
-void move_lockfile(const Catalogue& catalogue, NightLockfile& lock, LockNews& news, Invocation& invocation) {
+std::vector<LockChange> move_lockfile(const Catalogue& catalogue, NightLockfile& lock, LockNews& news,
+                                      Invocation& invocation) {
   PolicyUpdate update = update_for_night(catalogue, lock.previous(), invocation.site().update,
                                          invocation.clock.unix_seconds(), invocation);
   for (const LockChange& change : update.changes) news.changes.push_back(text_of(change));
@@ -17,6 +18,7 @@ void move_lockfile(const Catalogue& catalogue, NightLockfile& lock, LockNews& ne
     news.problems.push_back(
         without_controls(problem.why.while_doing(problem.id + " stays as it is").format("")));
   lock.write(update.lock);
+  return std::move(update.changes);
 }
 
 void look_upstream(const Catalogue& catalogue, LockNews& news, Invocation& invocation) {
@@ -33,13 +35,16 @@ void look_upstream(const Catalogue& catalogue, LockNews& news, Invocation& invoc
 
 }  // namespace
 
-void update_lock_for_night(const std::string& matrix, LockNews& news, Invocation& invocation) {
+std::vector<LockChange> update_lock_for_night(const std::string& matrix, LockNews& news,
+                                              Invocation& invocation) {
   const std::optional<Lockfile> checked_out = find_lockfile(matrix, invocation);
   std::optional<NightLockfile> lock;
   if (checked_out) lock.emplace(checked_out->file, fs::path(matrix).stem().string(), invocation);
   const Catalogue catalogue = invocation.plan(matrix, lock ? &*lock->previous() : nullptr);
-  if (lock) move_lockfile(catalogue, *lock, news, invocation);
+  std::vector<LockChange> moved;
+  if (lock) moved = move_lockfile(catalogue, *lock, news, invocation);
   look_upstream(catalogue, news, invocation);
+  return moved;
 }
 
 }  // namespace kiln

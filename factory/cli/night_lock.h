@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/invocation.h"
 #include "night/night.h"
@@ -11,8 +12,9 @@ namespace kiln {
 
 // Asks the outside, writes the lockfile that --lockfile names or that lies beside the matrix when something
 // of it has moved, and says in `news` what became of it. Without a lockfile nothing is pinned, and upstream
-// alone is asked. What cannot be asked is among the problems. Throws Error(interrupted), Error(store), and as
-// Invocation::plan().
-void update_lock_for_night(const std::string& matrix, LockNews& news, Invocation& invocation);
+// alone is asked. What cannot be asked is among the problems. Returns what has moved. Throws
+// Error(interrupted), Error(store), and as Invocation::plan().
+std::vector<LockChange> update_lock_for_night(const std::string& matrix, LockNews& news,
+                                              Invocation& invocation);
 
 }  // namespace kiln

@@ -18,6 +18,7 @@
 #include "cli/publish_images.h"
 #include "cli/publish_to.h"
 #include "cli/state_lock.h"
+#include "image/state/claim.h"
 #include "night/causes.h"
 #include "night/gate.h"
 #include "night/lease.h"
@@ -25,6 +26,7 @@
 #include "night/night_html.h"
 #include "night/night_images.h"
 #include "night/night_junit.h"
+#include "night/reserve.h"
 #include "night/trends.h"
 #include "oci/registry_call.h"
 
@@ -35,9 +37,12 @@ constexpr std::size_t kMostNights = 60;  // that a report looks back on
 
 class Night {
  public:
-  Night(const NightRequest& request, const std::string& matrix, const Lease& lease, Invocation& invocation)
+  // `is_tight`: the reserve was given up.
+  Night(const NightRequest& request, const std::string& matrix, const Lease& lease, bool is_tight,
+        Invocation& invocation)
       : request_(request),
         lease_(lease),
+        is_tight_(is_tight),
         invocation_(invocation),
         site_(invocation.site()),
         state_(invocation.state()),
@@ -48,9 +53,10 @@ class Night {
 
   NightReport run() {
     begin();
+    if (is_tight_) make_room();
     if (request_.update)
       attempt("moving the lockfile",
-              [this] { update_lock_for_night(request_.matrix, report_.lock, invocation_); });
+              [this] { moved_ = update_lock_for_night(request_.matrix, report_.lock, invocation_); });
     if (report_.state != NightState::interrupted) attempt("", [this] { make(); });
     if (request_.collect && report_.state != NightState::interrupted)
       attempt("collecting garbage", [this] { collect(); });
@@ -84,6 +90,13 @@ class Night {
                       : report_.state == NightState::green  ? NightState::red
                                                             : report_.state;
     }
+  }
+
+  // Before all that needs room.
+  void make_room() {
+    report_.remarks.push_back("the disk is full: the night has given up the room that it keeps" +
+                              std::string(request_.collect ? ", and collects garbage first" : ""));
+    if (request_.collect) attempt("collecting garbage", [this] { collect(); });
   }
 
   void begin() {
@@ -140,7 +153,7 @@ class Night {
     attempt("", [&] { index = open_index(); });
     NightBuild built;
     attempt("", [&] {
-      build_for_night(catalogue, {request_.jobs, request_.budget}, site_, invocation_, built);
+      build_for_night(catalogue, {request_.jobs, request_.budget, moved_}, site_, invocation_, built);
     });
     if (!built.report.stopped.empty()) report_.remarks.push_back(built.report.stopped);
     if (built.report.interrupted) report_.state = NightState::interrupted;
@@ -186,6 +199,7 @@ class Night {
 
   void collect() {
     lease_.need();
+    wait_for_claims(state_, invocation_.files, invocation_.clock);  // of a night that was killed
     const std::string registry = site_.collect_registry ? registry_to_collect("", invocation_) : "";
     const GarbageFound found = collect_garbage({site_.retention, registry}, invocation_);
     const Survey& gone = found.survey;
@@ -224,6 +238,7 @@ class Night {
     folder_.write(report_, html, junit);
     copy_report();
     folder_.keep_only(site_.night.keep);
+    keep_reserve(state_.nights_reserve());
     tell_of_night(report_, folder_, site_.night, invocation_);
   }
 
@@ -243,10 +258,12 @@ class Night {
 
   const NightRequest& request_;
   const Lease& lease_;
+  const bool is_tight_;
   Invocation& invocation_;
   const Site site_;
   const StatePaths state_;
   NightFolder folder_;
+  std::vector<LockChange> moved_;         // in the lockfile, tonight
   std::vector<PastNight> nights_;         // oldest first; in the end this one, too
   std::optional<NightReport> last_look_;  // the last night that looked at its images
   NightReport report_;
@@ -283,9 +300,10 @@ NightReport run_night(const NightRequest& request, Invocation& invocation) {
   const std::string matrix = read_matrix(invocation.files, request.matrix).name;
   const std::string purpose = "kiln nightly of " + matrix;
   invocation.files.make_directories(state.root());
+  const bool is_tight = give_up_reserve(state.nights_reserve());
   const Lease lease = take_lease(state, purpose, invocation.site(), invocation);
   const StateLock lock = lock_state(invocation, purpose);
-  return Night(request, matrix, lease, invocation).run();
+  return Night(request, matrix, lease, is_tight, invocation).run();
 }
 
 }  // namespace kiln

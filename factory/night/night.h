@@ -85,7 +85,7 @@ struct GateJob {
   std::vector<std::string> missing;  // names of those that are not good
 };
 
-// A series of nights that has changed its level (report/change_points.h).
+// A series of nights that has changed its level (bench/change_points.h).
 struct Trend {
   std::string name;   // of the image
   std::string what;   // "seconds", "bytes", or a speed's name

@@ -56,4 +56,28 @@ mv .kiln kept
 night 0
 equals "$(json 'it["images"][0]["verdict"], len(it["lock"]["changes"])')" 'built 1'
 holds "$(cat "$lock")" 'security 1 cccc'
+
+# 5. Other tables of flags: the lockfile moves, and what they changed is explained by them.
+mkdir -p tiny/recipes/toolchain/cc
+cat >tiny/recipes/toolchain/cc/recipe.json <<'J'
+{"description": "A compiler that is there already", "licenses": "MIT",
+ "versions": {"12.2": {"facts": {"compiler": "gcc", "compiler_version": "12.2.0"}}}, "methods": {"distro": {}}}
+J
+recipe=tiny/recipes/framework/hello/recipe.json
+sed -i '0,/"parameters": \["KILN_VERSION"/s//"needs": [{"kind": "toolchain", "name": "cc"}], "parameters": ["CFLAGS", "KILN_VERSION"/' "$recipe"
+expect 0 "$KILN" lock -f "$matrix"
+night 0
+"$KILN_PYTHON" - >tables.json <<'PY'
+import archspec, json, pathlib, sys
+[tables] = pathlib.Path(archspec.__file__).parent.rglob("cpu/microarchitectures.json")
+book = json.loads(tables.read_text())
+for row in book["microarchitectures"]["x86_64"]["compilers"]["gcc"]:
+    row["flags"] = row["flags"] + " -mno-red-zone"
+json.dump(book, sys.stdout)
+PY
+export KILN_ARCHSPEC=$work/tables.json
+night 0
+equals "$(json 'it["images"][0]["verdict"], len(it["lock"]["changes"])')" 'built 1'
+holds "$(json 'it["images"][0]["why"]')" 'framework/hello: flag table archspec '
+holds "$(json 'it["images"][0]["why"]')" ': CFLAGS changed ('
 echo 'night lock: held, moved, gone on with'

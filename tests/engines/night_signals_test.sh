@@ -108,6 +108,7 @@ for room in 0 4 12 24 40 64 96; do
   before=$(rows)
   echo "# room $room" >>"$hello"
   expect 0 "$KILN" build -f "$matrix" # what is left to a night is to publish
+  rm -f .kiln/nights.reserve # without which the night has no room
   resize "$(($(df --output=used --block-size=1k .kiln | tail -n 1) + room))k"
   status=0
   "$KILN" nightly -f "$matrix" --no-gc >full.out 2>full.err || status=$?
@@ -127,4 +128,18 @@ for room in 0 4 12 24 40 64 96; do
 done
 [ "$failed" -gt 2 ] || fail "only $failed of the disks were full"
 equals "$(find .kiln -name '.*.tmp' -o -name '*.part')" ''
+
+# 5. With the room that a night keeps for itself: on a disk without a free byte it collects, builds, publishes and reports.
+[ "$(stat -c %s .kiln/nights.reserve)" = $((16 << 20)) ] || fail 'no room is kept'
+echo '# reserve' >>"$hello"
+before=$(rows)
+resize "$(df --output=used --block-size=1k .kiln | tail -n 1)k"
+expect 0 "$KILN" nightly -f "$matrix" --format json
+equals "$(json 'it["state"], it["is_new_snapshot"]')" 'green True'
+holds "$(json 'it["remarks"]')" 'the disk is full: the night has given up the room that it keeps, and collects garbage first'
+[ "$(rows)" != "$before" ] || fail 'nothing new'
+resize 512m
+expect 0 "$KILN" nightly -f "$matrix" --format json
+lacks "$(json 'it.get("remarks", [])')" 'the disk is full'
+[ "$(stat -c %s .kiln/nights.reserve)" = $((16 << 20)) ] || fail 'room again, and none is kept'
 echo "signals: two ways to be told to end, $failed full disks"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "image/state/lock.h"
 
 namespace kiln {
@@ -43,6 +45,16 @@ bool has_living_claims(const StatePaths& state, const FileSystem& files) {
   for (const std::string& key : files.list(state.running()))
     if (files.exists(state.running(key)) && !FileLock::of_the_dead(state.running(key))) return true;
   return false;
+}
+
+bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock) {
+  constexpr double kLongest = 60;
+  const double start = clock.monotonic_seconds();
+  while (has_living_claims(state, files)) {
+    if (interrupted_again() || clock.monotonic_seconds() - start >= kLongest) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
 }
 
 }  // namespace kiln
