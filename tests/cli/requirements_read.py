@@ -1,7 +1,7 @@
 """Each cell has the requirements files that its scripts read, and no other: requirements_read.py KILN RECIPES FOLDER MATRIX…
 
 A script that has requirements files, or speaks of them, is run as each cell has it: with the files and the parameters of its
-step, by a shell that finds a `python3` which notes what `-r` names, a few programs on files, and for every other command one
+step, by a shell that finds a `python3` and a `python2.7` which note what `-r` names, a few programs on files, and for every other command one
 that does nothing. Paths of the image lead below FOLDER. What the steps of one component have in a cell is then compared with
 what they read.
 """
@@ -18,6 +18,7 @@ PYTHON = f"#!{BASH}" + """
 case "$1 $2" in
   "-c import sys; print("*) [ -n "$IMAGE_PYTHON" ] || exit 9; echo "$IMAGE_PYTHON"; exit ;;
   "-m venv") mkdir -p "$3/bin"; ln -sf "$0" "$3/bin/python3"; ln -sf "$0" "$3/bin/pip"; exit ;;
+  "-m virtualenv") mkdir -p "${!#}/bin"; ln -sf "$0" "${!#}/bin/python2.7"; exit ;;
 esac
 while [ $# -gt 0 ]; do
   case $1 in
@@ -52,6 +53,7 @@ def names_read(number, component, script, files, parameters, python):
     root = folder / str(number)
     here, notes = root / "files", root / "notes"
     program(root / "usr/bin/python3", PYTHON)
+    program(root / "usr/bin/python2.7", PYTHON)
     program(root / "bin/sh", f'#!{BASH}\nexec {BASH} "$@"\n')
     for name in ("awk", "cat", "grep", "ln", "mkdir", "mktemp"):
         (root / "bin" / name).symlink_to(shutil.which(name))

@@ -9,7 +9,7 @@ check() { # check RECIPES MATRIX…: over the catalogues with these recipes
   "$KILN_PYTHON" "$KILN_SOURCE/tests/cli/requirements_read.py" "$KILN" "$recipes" "$work/run" "$@"
 }
 
-expect 0 check "$KILN_SOURCE/recipes" "$KILN_SOURCE"/matrix/{current,paper,demo}.json
+expect 0 check "$KILN_SOURCE/recipes" "$KILN_SOURCE"/matrix/{current,paper,paper-debian,demo}.json
 [ "${out%% *}" -ge 640 ] || fail "there are no more cells than: $out"
 
 # It notices a file that no script reads, and one that is not where a script reads it.

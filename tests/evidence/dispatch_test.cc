@@ -147,6 +147,9 @@ TEST(DispatchNames, EveryEntryIsRead) {
   EXPECT_EQ(names.tier_of("ossl_aes_cfb128_vaes_enc"), Tier::v4);
   EXPECT_EQ(names.tier_of("poly1305_blocks_vpmadd52"), Tier::v4);
   EXPECT_EQ(names.tier_of("aes_hw_encrypt"), Tier::v3);
+  EXPECT_EQ(names.tier_of("mkl_vml_kernel_dPowx_B3EPnnn"), Tier::v4);
+  EXPECT_EQ(names.tier_of("par_cvFltBlkJitDCFwdToSimple"), Tier::v4);
+  EXPECT_EQ(names.tier_of("mkl_blas_def_zgemm_kernel_0_bdz"), Tier::v3);
   EXPECT_EQ(names.tier_of("memcpy"), Tier::baseline);
   EXPECT_EQ(names.tier_of("std::frozen"), Tier::baseline);
   EXPECT_EQ(names.tier_of_abi("_ZGVdN4v_sin"), Tier::v3);

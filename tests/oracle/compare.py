@@ -20,6 +20,7 @@ CATALOGUES = [  # matrix, folders of recipes; "" is beside the matrix
     ("matrix/demo.json", ["recipes"]),
     ("matrix/current.json", ["recipes"]),
     ("matrix/paper.json", ["recipes"]),
+    ("matrix/paper-debian.json", ["recipes"]),
     ("tests/data/tiny/tiny.json", ["tests/data/tiny/recipes"]),
     ("tests/data/openblas/openblas.json", ["recipes", "tests/data/openblas/recipes"]),
 ]

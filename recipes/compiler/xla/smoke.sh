@@ -5,7 +5,7 @@ case $KILN_FRAMEWORK_NAME in
   *)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
-    XLA_FLAGS="--xla_dump_to=$folder" python3 smoke_tensorflow.py "$folder"
+    XLA_FLAGS="--xla_dump_to=$folder" "$(command -v python3 || command -v python2.7)" smoke_tensorflow.py "$folder"
     ;;
 esac
 case $KILN_GPU_TARGETS in

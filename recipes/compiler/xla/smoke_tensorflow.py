@@ -1,6 +1,7 @@
 """Proves that XLA compiles here: a cluster's module is dumped by this run, has a fusion, and equals NumPy."""
+from __future__ import print_function
+
 import os
-import pathlib
 import sys
 
 import numpy as np
@@ -21,8 +22,12 @@ for _ in range(3):
     found = function(tf.constant(x), tf.constant(y)).numpy()
 np.testing.assert_allclose(found, np.sum(np.tanh(x) * y + np.exp(-x * x), axis=1), rtol=1e-4, atol=1e-4)
 
-modules = [path for path in pathlib.Path(sys.argv[1]).iterdir() if "after_optimizations" in path.name and path.suffix == ".txt"]
-fusions = sum(path.read_text().count(" fusion(") for path in modules)
+# Each cluster that is taken out of the graph is compiled as one module.
+clusters = [os.path.join(sys.argv[1], name) for name in os.listdir(sys.argv[1]) if name.endswith("after_optimizations.txt")]
+fusions = 0
+for path in clusters:
+    with open(path) as module:
+        fusions += module.read().count(" fusion(")
 if fusions == 0:
-    sys.exit("XLA compiled %d modules and fused nothing" % len(modules))
-print("xla: %d modules with %d fusions, equal to NumPy" % (len(modules), fusions))
+    sys.exit("XLA compiled %d clusters and fused nothing" % len(clusters))
+print("xla: clusters compiled: %d, with fusions: %d, equal to NumPy" % (len(clusters), fusions))

@@ -1,4 +1,6 @@
 """CNTK is the version asked for, and a matrix product and a gradient are right."""
+from __future__ import print_function
+
 import os
 import sys
 

@@ -1,4 +1,6 @@
-"""MXNet is the version asked for, and a matrix product and a gradient are right."""
+"""MXNet is the version asked for, built with MKL-DNN where that is the method, and a matrix product and a gradient are right."""
+from __future__ import print_function
+
 import os
 import sys
 
@@ -11,6 +13,8 @@ if mx.__version__ != wanted:
 features = mx.runtime.Features()
 if os.path.isdir("/usr/local/cuda") and not features.is_enabled("CUDA"):
     sys.exit("the image has CUDA, but this mxnet is built without it")
+if os.environ["KILN_METHOD"] == "vendor" and not features.is_enabled("MKLDNN"):
+    sys.exit("this mxnet is built without MKL-DNN")
 
 a = mx.nd.array(np.arange(6.0).reshape(2, 3))
 b = mx.nd.array(np.ones((3, 4)))
@@ -20,4 +24,5 @@ with mx.autograd.record():
 total.backward()
 if total.asscalar() != 60.0 or not (a.grad.asnumpy() == 4.0).all():
     sys.exit("a product or its gradient is wrong")
-print("mxnet %s, CUDA %s" % (mx.__version__, "inside" if features.is_enabled("CUDA") else "none"))
+print("mxnet %s, CUDA %s, MKL-DNN %s" % (
+    (mx.__version__,) + tuple("inside" if features.is_enabled(name) else "none" for name in ("CUDA", "MKLDNN"))))

@@ -1,5 +1,6 @@
 #!/bin/sh -eu
 # Installs the hash-checked wheel of PyTorch $KILN_VERSION into a virtual environment at $KILN_PREFIX: on a base with CUDA the one with CUDA.
+if [ -e "requirements-$KILN_VERSION-py2.7.txt" ]; then exec /bin/sh -eu ./venv-py2.7.sh "requirements-$KILN_VERSION-py2.7.txt"; fi
 /usr/bin/python3 -m venv "$KILN_PREFIX"
 pip() {
   "$KILN_PREFIX/bin/python3" -m pip --quiet --no-cache-dir --disable-pip-version-check "$@"

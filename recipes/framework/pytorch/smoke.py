@@ -1,9 +1,10 @@
 """PyTorch is the version asked for, has machine code for the target's GPUs, and a convolution, a matrix product and a gradient are right.
 
-Where the test runs there may be no GPU: then the code is looked for and not run, and the last line says so.
+Where the test runs there may be no GPU: then the code is looked for and not run, and the last line says so. Runs under Python 2.7, too.
 """
+from __future__ import print_function
+
 import os
-import pathlib
 import sys
 
 import torch
@@ -15,7 +16,7 @@ assert_close = getattr(torch.testing, "assert_close", None) or (
 
 wanted = os.environ["KILN_VERSION"]
 if torch.__version__.split("+")[0] != wanted:
-    sys.exit(f"torch is {torch.__version__}, not {wanted}")
+    sys.exit("torch is %s, not %s" % (torch.__version__, wanted))
 # An image for GPUs has CUDA inside; a CPU build there would do all its work slowly and say nothing.
 if os.path.isdir("/usr/local/cuda") and torch.version.cuda is None:
     sys.exit("the image has CUDA, but this torch is built without it")
@@ -41,20 +42,20 @@ if targets and targets[0].startswith("sm_") and int(wanted.split(".")[0]) >= 2:
     built = torch._C._cuda_getArchFlags().split()
     missing = [target for target in targets if not covers(built, target)]
     if missing:
-        sys.exit(f"no code for {missing}; this torch has {built}")
-    proof = f"CUDA {torch.version.cuda} with code for {' '.join(targets)}"
+        sys.exit("no code for %s; this torch has %s" % (missing, built))
+    proof = "CUDA %s with code for %s" % (torch.version.cuda, " ".join(targets))
 elif targets and targets[0].startswith("gfx"):
     if torch.version.hip is None:
         sys.exit("the target has an AMD GPU, but this torch is built without ROCm")
     built = torch._C._cuda_getArchFlags().split()
     missing = [target for target in targets if not any(word.split(":")[0] == target for word in built)]
     if missing:
-        sys.exit(f"no code for {missing}; this torch has {built}")
-    proof = f"HIP {torch.version.hip} with code for {' '.join(targets)}"
+        sys.exit("no code for %s; this torch has %s" % (missing, built))
+    proof = "HIP %s with code for %s" % (torch.version.hip, " ".join(targets))
 device = "cpu"
 if targets and torch.cuda.is_available():
     device = "cuda"
-    proof += f", run on {torch.cuda.get_device_name()}"
+    proof += ", run on " + torch.cuda.get_device_name()
 elif targets:
     proof += ", not run: there is no GPU here"
 
@@ -63,13 +64,14 @@ image = torch.randn(2, 3, 8, 8, device=device, requires_grad=True)
 kernel = torch.randn(4, 3, 3, 3, device=device)
 convolved = F.conv2d(image, kernel)
 # The same convolution as a matrix product.
-product = (kernel.reshape(4, -1) @ F.unfold(image, 3)).reshape(2, 4, 6, 6)
+product = torch.matmul(kernel.reshape(4, -1), F.unfold(image, 3)).reshape(2, 4, 6, 6)
 assert_close(convolved, product)
 
 convolved.sum().backward()
 assert_close(image.grad[0, :, 4, 4], kernel.sum(dim=(0, 2, 3)))
 
 torch.mm(torch.randn(256, 256), torch.randn(256, 256))  # makes the linker bind its BLAS
-mapped = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "/" in line}
-blas = sorted(path for path in mapped if "blas" in pathlib.Path(path).name.lower())
-print(f"torch {torch.__version__}, {proof}, {torch.get_num_threads()} threads, BLAS: {' '.join(blas) or 'built in'}")
+with open("/proc/self/maps") as maps:
+    mapped = set(line.split()[-1] for line in maps if "/" in line)
+blas = sorted(path for path in mapped if "blas" in os.path.basename(path).lower())
+print("torch %s, %s, %d threads, BLAS: %s" % (torch.__version__, proof, torch.get_num_threads(), " ".join(blas) or "built in"))

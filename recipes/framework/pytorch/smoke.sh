@@ -1,3 +1,3 @@
 #!/bin/sh -eu
-# PyTorch is the version asked for and computes rightly.
-exec python3 smoke.py
+# PyTorch is the version asked for and computes rightly. An image with Python 2.7 has no other.
+exec "$(command -v python3 || command -v python2.7)" smoke.py

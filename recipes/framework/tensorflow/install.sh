@@ -1,6 +1,7 @@
 #!/bin/sh -eu
 # Installs TensorFlow $KILN_VERSION into a virtual environment at $KILN_PREFIX: the hash-checked wheel for the base, or the one that
 # the build stage made.
+if [ -e "requirements-$KILN_VERSION-py2.7.txt" ]; then exec /bin/sh -eu ./venv-py2.7.sh "requirements-$KILN_VERSION-py2.7.txt"; fi
 /usr/bin/python3 -m venv "$KILN_PREFIX"
 python=$("$KILN_PREFIX/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 pip() {

@@ -1,5 +1,8 @@
 #!/bin/sh -eu
 # Installs Debian's Python $KILN_VERSION.
+case $KILN_VERSION in
+  2.*) exec /bin/sh -eu "./distro-$KILN_VERSION.sh" ;; # no venv, and no pip
+esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 candidate=$(apt-cache show --no-all-versions python3 | sed -n 's/^Version: //p')

@@ -24,7 +24,6 @@ LABEL io.kiln.cell="pytorch-1.4.0-hub-broadwell-pytorch-hub_1.4-cuda10.1-cudnn7-
       io.kiln.cpu.target="broadwell" \
       io.kiln.facts.cuda="10.1" \
       io.kiln.facts.cudnn="7" \
-      io.kiln.facts.python="3.6" \
       io.kiln.framework="pytorch" \
       io.kiln.framework.version="1.4.0" \
       io.kiln.key="7d01dbaf04160f7a96f560e56b2e21728f5c5f59f32e3d6ad9f2fcda4b6113cd" \
