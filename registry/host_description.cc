@@ -61,7 +61,27 @@ void check_mpi(const JsonNode& host) {
   }
 }
 
+void check_rates(const JsonNode& host) {
+  auto rates = host.find("rates");
+  if (!rates) return;
+  rates->allow_only(host_rate_names());
+  for (const auto& [name, rate] : rates->members())
+    if (!(rate.number() > 0)) rate.fail("a rate is a positive number");
+}
+
 }  // namespace
+
+const std::vector<std::string>& host_rate_names() {
+  static const std::vector<std::string> kNames = {"triad", "copy",       "sgemm",
+                                                  "dgemm", "disk_write", "disk_read"};
+  return kNames;
+}
+
+std::string_view unit_of_host_rate(std::string_view name) {
+  const auto& names = host_rate_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) return "";
+  return name.ends_with("gemm") ? "GFLOP/s" : "GB/s";
+}
 
 Json to_json(const HostDescription& host) {
   Json json = Json::object();
@@ -76,12 +96,13 @@ Json to_json(const HostDescription& host) {
   put(json, "kernel", host.kernel);
   put(json, "glibc", host.glibc);
   put(json, "mpi", host.mpi);
+  if (!host.rates.empty()) json["rates"] = host.rates;
   return json;
 }
 
 HostDescription host_from_json(const JsonNode& node) {
   node.allow_only({"cpu", "vendor", "model", "cores", "memory_bytes", "features", "accelerators", "driver",
-                   "kernel", "glibc", "mpi"});
+                   "kernel", "glibc", "mpi", "rates"});
   HostDescription host;
   host.cpu = text_at(node, "cpu");
   host.vendor = text_at(node, "vendor");
@@ -95,6 +116,8 @@ HostDescription host_from_json(const JsonNode& node) {
   host.kernel = text_at(node, "kernel");
   host.glibc = text_at(node, "glibc");
   host.mpi = text_at(node, "mpi");
+  if (auto rates = node.find("rates"))
+    for (const auto& [name, rate] : rates->members()) host.rates[name] = rate.number();
   return host;
 }
 
@@ -109,6 +132,7 @@ HostDescription read_host(const JsonNode& node, const Microarchitectures& cpus) 
   check_version(node, "glibc", "glibc", "2.36");
   check_accelerators(node);
   check_mpi(node);
+  check_rates(node);
   return host;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -23,7 +25,13 @@ struct HostDescription {
   std::string vendor{};                   // of the processor, as archspec calls it: GenuineIntel, ARM
   std::string driver{};                   // NVIDIA's, 535.104.05
   std::string mpi{};                      // that starts jobs there: openmpi@4.1.6
+  std::map<std::string, double> rates{};  // of host_rate_names(), that were measured
 };
+
+// triad and copy as STREAM counts them, sgemm, dgemm, disk_write, disk_read.
+const std::vector<std::string>& host_rate_names();
+// "GB/s" or "GFLOP/s", thousands of millions; "" of a name that is none of these.
+std::string_view unit_of_host_rate(std::string_view name);
 
 Json to_json(const HostDescription& host);
 // As it was written by kiln, in a measurement: what is not there is not known.

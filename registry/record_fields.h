@@ -1,4 +1,4 @@
-// Members of the registry's own documents, each of which may be absent: then it is empty, 0 or false. Throw
+// Members of documents that kiln wrote, each of which may be absent: then it is empty, 0 or false. Throw
 // Error(input) with the place of what is of another kind.
 #pragma once
 

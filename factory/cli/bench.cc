@@ -1,115 +1,173 @@
-// kiln bench: measures a workload in published images and records the figures in the index.
-#include "image/build/bench.h"
-
+// kiln bench: measures workloads in published images and records the figures in the index.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "base/text.h"
+#include "bench/suite.h"
+#include "cli/bench_images.h"
+#include "cli/bench_records.h"
+#include "cli/bench_rows.h"
 #include "cli/cell_options.h"
 #include "cli/invocation.h"
-#include "cli/print.h"
 #include "cli/state_lock.h"
-#include "cli/table.h"
-#include "cli/temporary_folder.h"
-#include "registry/host.h"
+#include "cli/usage.h"
 
 namespace kiln {
 namespace {
 
 struct BenchOptions : CellOptions {
-  std::string workload;
+  BenchWork work;
+  std::string ranks;  // with commas
+  std::string suite;
+  std::string export_file;
+  std::string as;
   std::string format = "table";
-  bool again = false;
 };
 
-// The latest on this host.
-const Measurement* known(const IndexEntry& entry, const std::string& workload, const HostDescription& host) {
-  const Measurement* latest = nullptr;
-  for (const Measurement& measurement : entry.measurements)
-    if (measurement.workload == workload && measurement.host.model == host.model &&
-        measurement.host.cores == host.cores)
-      latest = &measurement;
-  return latest;
-}
-
-const Recipe& find_workload(const RecipeBook& recipes, const std::string& name) {
-  const Recipe* workload = recipes.find(Kind::workload, name);
-  if (workload == nullptr)
-    throw Error(ExitCode::usage, "there is no workload '" + name + "'",
-                did_you_mean(name, recipes.names(Kind::workload)));
-  return *workload;
-}
-
-struct Row {
-  std::string image;
-  Measurement measurement;
-  bool fresh;
+// A workload and the cells it is run in.
+struct BenchPart {
+  BenchWork work;
+  CellOptions cells;
 };
 
-void print_rows(const std::vector<Row>& rows, const std::string& format) {
-  if (format == "json") {
-    Json all = Json::array();
-    for (const Row& row : rows) {
-      Json item = to_json(row.measurement);
-      item["name"] = row.image;
-      item["measured_now"] = row.fresh;
-      item["doubtful"] = doubt_about(row.measurement);
-      all.push_back(item);
-    }
-    print_json(all);
-    return;
+// "1,2": each of them.
+std::vector<int> ranks_of(const std::string& text) {
+  constexpr std::size_t kDigits = 4;
+  std::vector<int> all;
+  for (std::string_view item : split(text, ',')) {
+    const std::string number(trimmed(item));
+    if (number.empty() || number.size() > kDigits || number.front() == '0' ||
+        !std::all_of(number.begin(), number.end(), is_digit))
+      throw Error(ExitCode::usage, fmt::format("--ranks: expected numbers of processes, found '{}'", text),
+                  "such as 1,2,4");
+    all.push_back(std::stoi(number));
   }
-  Table table({"IMAGE", "MEDIAN", "QUARTILES", "UNIT", "SAMPLES", "MEASURED", "DOUBTFUL"});
-  for (const Row& row : rows)
-    table.add({row.image, fmt::format("{:.1f}", row.measurement.median),
-               fmt::format("{:.1f} to {:.1f}", row.measurement.low, row.measurement.high),
-               row.measurement.unit, std::to_string(row.measurement.samples),
-               row.fresh ? "now" : row.measurement.taken, doubt_about(row.measurement)});
-  print_text(table.text());
+  return all;
+}
+
+// A part for each number of ranks.
+std::vector<BenchPart> parts_of_options(const BenchOptions& options) {
+  std::vector<BenchPart> parts;
+  for (int ranks : options.ranks.empty() ? std::vector<int>{0} : ranks_of(options.ranks)) {
+    parts.push_back({options.work, options});
+    parts.back().work.wishes.ranks = ranks;
+  }
+  return parts;
+}
+
+std::vector<BenchPart> parts_of_suite(const BenchOptions& options, Invocation& invocation) {
+  invocation.need_file(options.suite);
+  const Suite suite = suite_from_json(
+      JsonDocument::parse(invocation.files.read(options.suite).value_or(""), options.suite).root());
+  std::vector<BenchPart> parts;
+  for (const SuiteWorkload& workload : suite.workloads) {
+    BenchPart part{options.work, options};
+    part.work.workload = workload.name;
+    part.work.wishes = {workload.steps, workload.ranks, workload.data};
+    if (workload.rounds > 0) part.work.rounds = workload.rounds;
+    part.cells.cells = workload.cells;
+    part.cells.exclude = workload.exclude;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// All that can be wrong with what is asked is said before anything is run.
+std::vector<ChosenCells> choose_all(const std::vector<BenchPart>& parts, const Catalogue& catalogue,
+                                    Invocation& invocation) {
+  std::vector<ChosenCells> chosen;
+  for (const BenchPart& part : parts) {
+    chosen.push_back(choose_whole_cells(catalogue.plan.resolution(), part.cells, invocation));
+    if (catalogue.recipes.find(Kind::workload, part.work.workload) == nullptr)
+      throw Error(ExitCode::usage, "there is no workload '" + part.work.workload + "'",
+                  did_you_mean(part.work.workload, catalogue.recipes.names(Kind::workload)));
+  }
+  return chosen;
+}
+
+// How many runs follow each part, if all of its images are measured.
+void count_what_follows(std::vector<BenchPart>& parts, const std::vector<ChosenCells>& chosen) {
+  std::size_t after = 0;
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    parts[i].work.runs_after = after;
+    after += chosen[i].images.size() * static_cast<std::size_t>(parts[i].work.rounds);
+  }
+}
+
+std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& invocation) {
+  invocation.need_root_or_namespace();
+  std::vector<BenchPart> parts =
+      options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
+  count_what_follows(parts, chosen);
+  const StatePaths state = invocation.state();
+  const Site site = invocation.site();
+  const StateLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
+  Index index = invocation.index(Index::Mode::write);
+  const StepSetup setup = invocation.step_setup(site, state);
+  ImageBench bench(catalogue, setup, index, invocation);
+  std::vector<BenchRow> rows;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts.size() > 1)
+      invocation.note(fmt::format("bench  part {} of {}: {}", i + 1, parts.size(), parts[i].work.workload));
+    for (BenchRow& row : bench.run(parts[i].work, chosen[i].images)) rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 void run_bench(const BenchOptions& options, Invocation& invocation) {
-  invocation.need_root_or_namespace();
-  Catalogue catalogue = invocation.load(options.matrix);
-  ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
-  Recipe workload = find_workload(catalogue.recipes, options.workload);
-  TemporaryFolder folder;  // of the workload's files, shared ones among them
-  for (const auto& [path, file] : workload.files)
-    invocation.files.write_output(folder.path() / path, file.bytes);
-  workload.folder = folder.path();
-  StatePaths state = invocation.state();
-  Site site = invocation.site();
-  const StateLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
-  Index index = invocation.index(Index::Mode::write);
-  HostDescription host = detect_host(invocation.files, invocation.cpus());
-  host.features.clear();  // a hundred words beside each measurement, which compares by model and name
-  StepSetup setup = invocation.step_setup(site, state);
-  std::map<std::string, IndexEntry> published;  // by the bits, which several names may have
-  for (IndexEntry& entry : index.entries()) published.emplace(entry.image.key, std::move(entry));
-  std::map<std::string, Measurement> measured_now;  // by the bits
-  std::vector<Row> rows;
-  for (std::uint32_t number : chosen.images) {
-    const ImageSpec image = catalogue.plan.image(number).spec();
-    std::string name = image.repository + ":" + image.tag;
-    auto entry = published.find(image.key);
-    if (entry == published.end())
-      throw Error(ExitCode::no_match, name + " is not in the index",
-                  "run `kiln build` and `kiln publish` first");
-    const Measurement* before = known(entry->second, workload.name, host);
-    if (auto now = measured_now.find(image.key); now != measured_now.end()) {
-      rows.push_back({name, now->second, true});
-    } else if (before != nullptr && !options.again) {
-      rows.push_back({name, *before, false});
-    } else {
-      invocation.note("bench  " + workload.name + " in " + name);
-      Measurement measurement = measure(
-          {image, entry->second.image.manifest, workload, workload.methods.front().name, host}, setup);
-      index.record(measurement);
-      measured_now.emplace(image.key, measurement);
-      rows.push_back({name, measurement, true});
-    }
+  if (options.matrix.empty()) {
+    if (options.export_file.empty())
+      throw Error(ExitCode::usage, "--file is required", "kiln bench -f MATRIX CELLS --workload WORKLOAD");
+    return export_runs(
+        options.export_file, options.as, [](const BenchRun&) { return true; }, invocation);
   }
-  print_rows(rows, options.format);
+  if (options.work.workload.empty() && options.suite.empty())
+    throw Error(ExitCode::usage, "--workload or --suite is required",
+                "which workload components there are: recipes/workload/");
+  if (!options.export_file.empty()) run_format(options.export_file, options.as);
+  const std::vector<BenchRow> rows = measure_parts(options, invocation);
+  print_bench_rows(rows, options.format);
+  if (options.export_file.empty()) return;
+  std::set<std::pair<std::string, std::string>> shown;
+  for (const BenchRow& row : rows) shown.emplace(row.measurement.key, row.measurement.workload);
+  export_runs(
+      options.export_file, options.as,
+      [&](const BenchRun& run) {
+        return shown.contains({run.key, run.workload});
+      },
+      invocation);
+}
+
+void add_work_options(CLI::App& command, BenchOptions& options) {
+  BenchWork& work = options.work;
+  command.add_option("--workload", work.workload, "workload component of the recipes")->type_name("WORKLOAD");
+  command
+      .add_option("--suite", options.suite, "workloads and their cells from this file (kiln schema suite)")
+      ->type_name("FILE");
+  command
+      .add_option("--rounds", work.rounds, "starts of the workload in each image, by turns: A B, B A, A B")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.add_option("--repeat", work.repeats, "how often a run that others disturb is run again, at most")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command.add_option("--steps", work.wishes.steps, "timed steps of each run (default: the workload's)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  command
+      .add_option("--ranks", options.ranks,
+                  "processes that work together, where the workload can: one number, or several such as 1,2")
+      ->type_name("N");
+  command
+      .add_option("--data", work.wishes.data,
+                  "real input for the workload, mounted read-only (default: synthetic)")
+      ->type_name("PATH");
+  command.add_flag("--again", work.again, "measure anew what was measured on this host before");
 }
 
 }  // namespace
@@ -117,18 +175,34 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command =
-      app.add_subcommand("bench", "Measure a workload in published images, one after the other");
+      app.add_subcommand("bench", "Measure workloads in published images, by turns, and compare the runs");
   add_cell_options(*command, *options);
-  command->add_option("--workload", options->workload, "workload component of the recipes")
-      ->required()
-      ->type_name("WORKLOAD");
-  command->add_flag("--again", options->again, "measure anew what was measured on this host before");
+  command->get_option("--file")->required(false);  // compare and import need none
+  add_work_options(*command, *options);
+  command
+      ->add_option("--export", options->export_file,
+                   "write the runs of these images to this file; without -f all that are kept")
+      ->type_name("FILE");
+  add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->footer("kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn");
-  command->callback([options, &invocation] { run_bench(*options, invocation); });
+  add_bench_compare(*command, invocation);
+  add_bench_import(*command, invocation);
+  command->require_subcommand(0, 1);
+  command->footer(
+      "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"
+      "kiln bench -f matrix/demo.json --suite suite.json --export runs.json\n"
+      "kiln bench compare stock=yes stock=no");
+  command->callback([options, command, &invocation] {
+    if (!command->get_subcommands().empty()) return;
+    refuse_together(*command, "--suite", "--workload", "the suite names its workloads");
+    refuse_together(*command, "--suite", "--steps", "the suite says how many");
+    refuse_together(*command, "--suite", "--ranks", "the suite says how many");
+    refuse_together(*command, "--suite", "--data", "the suite names it");
+    run_bench(*options, invocation);
+  });
   return command;
 }
 

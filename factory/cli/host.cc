@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/host_measure.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/state_lock.h"
 #include "cli/usage.h"
 
 namespace kiln {
@@ -60,24 +62,43 @@ void set(Json& host, const std::string& assignment) {
     host[key] = value_of(key, text);
 }
 
+void add_measuring(CLI::App& command, HostMeasuring& measuring, Invocation& invocation) {
+  auto* measure = command.add_flag(
+      "--measure", measuring.measure,
+      "measure memory, arithmetic and disk in the first of the chosen images that is built, once a machine; "
+      "the state folder keeps the rates");
+  add_cell_options(command, measuring);
+  for (const char* name : {"--file", "--only", "--exclude", "cells"})
+    command.get_option(name)->required(false)->needs(measure);
+  command.get_option("--file")->envname("");
+  measure->needs(command.get_option("--file"));
+  command.add_flag("--again", measuring.again, "measure anew what is known")->needs(measure);
+  add_wait_option(command, invocation.options);
+}
+
 }  // namespace
 
 CLI::App* add_host(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("host", "Describe this machine, for `kiln select --host FILE` elsewhere");
   auto assignments = std::make_shared<std::vector<std::string>>();
+  auto measuring = std::make_shared<HostMeasuring>();
   repeatable(
       command->add_option(
           "--set", *assignments,
           "say otherwise than was detected: driver=535.104.05, mpi=openmpi@4.1.6; lists with commas; an "
           "empty value takes the key away"))
       ->type_name("KEY=VALUE");
+  add_measuring(*command, *measuring, invocation);
   command->footer(
       "kiln host >node.json\n"
+      "kiln host --measure -f matrix/demo.json framework=pytorch >node.json\n"
       "kiln host --set accelerators=nvidia:sm_90,nvidia:sm_90 --set mpi=openmpi@4.1.6 >node.json\n"
       "kiln select --dsl job.json --host node.json");
-  command->callback([assignments, &invocation] {
-    Json host = to_json(detect_host(invocation.files, invocation.cpus()));
+  command->callback([assignments, measuring, &invocation] {
+    HostDescription found = detect_host(invocation.files, invocation.cpus());
+    if (auto measured = host_rates(*measuring, found, invocation)) found.rates = measured->host.rates;
+    Json host = to_json(found);
     for (const std::string& assignment : *assignments) set(host, assignment);
     const JsonDocument document = JsonDocument::parse(host.dump(), "kiln host");
     print_members(to_json(read_host(document.root(), invocation.cpus())));

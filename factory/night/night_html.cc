@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/effects.h"
-#include "base/text.h"
+#include "base/markup.h"
 #include "night/night_pictures.h"
 #include "night/night_text.h"
 
@@ -31,7 +31,7 @@ pre{background:var(--soft);padding:.6rem;overflow:auto;max-height:24rem;white-sp
 
 std::string list_of(const std::vector<std::string>& lines) {
   std::string html = "<ul>";
-  for (const std::string& line : lines) html += "<li>" + html_text(line) + "</li>";
+  for (const std::string& line : lines) html += "<li>" + markup_text(line) + "</li>";
   return html + "</ul>\n";
 }
 
@@ -52,9 +52,9 @@ std::string head(const NightReport& report, std::span<const PastNight> nights) {
       "content=\"width=device-width\"><title>{}</title><style>{}</style></head><body>\n"
       "<h1>{} <span class=\"state {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"muted\">night {}, {}, {} on "
       "{}; ",
-      html_text(night_headline(report)), kStyle, html_text(report.matrix), name_of(report.state),
-      name_of(report.state), html_text(night_headline(report)), report.number, rfc3339(report.started),
-      time_text(report.ended - report.started), html_text(report.host));
+      markup_text(night_headline(report)), kStyle, markup_text(report.matrix), name_of(report.state),
+      name_of(report.state), markup_text(night_headline(report)), report.number, rfc3339(report.started),
+      time_text(report.ended - report.started), markup_text(report.host));
   if (report.snapshot == 0)
     html += "nothing is published";
   else
@@ -72,12 +72,12 @@ std::string failures(const NightReport& report) {
   std::string html = "<h2>Causes</h2>\n<table><tr><th>images</th><th>cause</th><th>who acts</th></tr>\n";
   for (const FailureGroup& group : report.failures) {
     std::string excludes;
-    for (const std::string& line : remedy_lines(group)) excludes += html_text(line) + "\n";
+    for (const std::string& line : remedy_lines(group)) excludes += markup_text(line) + "\n";
     if (!excludes.empty())
       excludes = "<details><summary>to take them out</summary><pre>" + excludes + "</pre></details>";
     html += fmt::format(
         "<tr><td>{}</td><td>{}{}<details><summary>cells</summary>{}</details></td><td>{}</td></tr>\n",
-        group.cells.size(), html_text(failure_text(group)), excludes, list_of(group.cells),
+        group.cells.size(), markup_text(failure_text(group)), excludes, list_of(group.cells),
         name_of(group.actor));
   }
   return html + "</table>\n";
@@ -89,10 +89,10 @@ std::string image_row(const NightImage& image, std::int64_t night) {
   if (image.failing_since > 0 && image.failing_since < night)
     more += fmt::format("<div class=\"muted\">since night {}</div>", image.failing_since);
   if (!image.end_of_log.empty())
-    more += fmt::format("<details><summary>end of {}</summary><pre>{}</pre></details>", html_text(image.log),
-                        html_text(image.end_of_log));
+    more += fmt::format("<details><summary>end of {}</summary><pre>{}</pre></details>",
+                        markup_text(image.log), markup_text(image.end_of_log));
   return fmt::format("<tr><td class=\"name\">{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>\n",
-                     html_text(image.name), html_text(verdict_text(image)), more,
+                     markup_text(image.name), markup_text(verdict_text(image)), more,
                      image.seconds > 0 ? fmt::format("{:.1f} s", image.seconds) : "",
                      image.bytes > 0 ? fmt::format("{:.1f} MB", static_cast<double>(image.bytes) / 1e6) : "");
 }
@@ -118,38 +118,12 @@ std::string trends(const NightReport& report, std::span<const PastNight> nights)
   if (report.trends.empty()) return "";
   std::string html = "<h2>Changed against the nights before</h2>\n<table>\n";
   for (const Trend& trend : report.trends)
-    html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_text(trend_text(trend)),
+    html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", markup_text(trend_text(trend)),
                         trend_svg(trend, nights));
   return html + "</table>\n";
 }
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  std::string html;
-  for (char c : without_controls(text)) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
 
 std::string night_html(const NightReport& report, std::span<const PastNight> before_and_this) {
   const std::span<const PastNight> nights =

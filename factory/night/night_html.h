@@ -12,7 +12,4 @@ namespace kiln {
 // `nights`: those that are looked back on, oldest first, and the report's own at the end.
 std::string night_html(const NightReport& report, std::span<const PastNight> nights);
 
-// Text as it stands in HTML and in its attributes, without controls.
-std::string html_text(std::string_view text);
-
 }  // namespace kiln

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "night/night_html.h"
+#include "base/markup.h"
 
 namespace kiln {
 namespace {
@@ -75,7 +75,7 @@ std::string trend_svg(const Trend& trend, std::span<const PastNight> nights) {
   std::string svg = fmt::format(
       "<svg class=\"series\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">"
       "<polyline points=\"{}\"/>",
-      kWide, kHigh, html_text(trend.what), points);
+      kWide, kHigh, markup_text(trend.what), points);
   if (changed)
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>", x(*changed), y(values[*changed]));
   return svg + "</svg>";

@@ -1,6 +1,6 @@
 #include "night/trends.h"
 
-#include "report/change_points.h"
+#include "bench/change_points.h"
 
 namespace kiln {
 namespace {

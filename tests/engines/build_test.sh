@@ -28,9 +28,9 @@ expect 0 "$KILN" publish -f "$matrix"
 equals "$out" 'snapshot 1: 7 published, 0 not built'
 expect 0 "$KILN" publish -f "$matrix"
 equals "$out" 'snapshot 1: nothing new'
-expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --format json
+expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --rounds 1 --repeat 0 --format json
 equals "$(json 'all(row["measured_now"] and row["median"] > 0 for row in it)')" True
-expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --format json
+expect 0 "$KILN" bench -f "$matrix" version=2.10 compiler=none method=distro --workload count --rounds 1 --repeat 0 --format json
 equals "$(json 'any(row["measured_now"] for row in it)')" False
 ask() { # ask VERSION OPT [OPTION]: the tag for a version of hello
   printf '{"optimisation": {"enable_opt_build": %s, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"}, "app_type-ai_training": {"config": {"ai_framework": "hello"}, "ai_framework-hello": {"version": "%s"%s}}}}' "$2" "$1" "${3:-}" |

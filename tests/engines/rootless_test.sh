@@ -20,7 +20,7 @@ as_user() {
 expect 0 as_user build -f tiny/tiny.json --format json
 equals "$(json 'it["built"]')" 7
 expect 0 as_user publish -f tiny/tiny.json
-expect 0 as_user bench -f tiny/tiny.json version=2.1 library=none --workload count --format json
+expect 0 as_user bench -f tiny/tiny.json version=2.1 library=none --workload count --rounds 1 --repeat 0 --format json
 expect 0 as_user index list --format json
 theirs=$(json '" ".join(sorted(image["manifest"] for image in it))')
 

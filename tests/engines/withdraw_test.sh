@@ -18,11 +18,11 @@ expect 0 "$KILN" publish -f "$matrix"
 equals "$out" 'snapshot 1: 4 published, 0 not built'
 
 # 1. Both targets have the same bits: they are measured once, and each has the figure.
-expect 0 "$KILN" bench -f "$matrix" library=fast --workload count --format json
+expect 0 "$KILN" bench -f "$matrix" library=fast --workload count --rounds 1 --repeat 0 --format json
 equals "$(json 'len(it)')" 2
 equals "$(json 'len({(row["median"], row["taken"]) for row in it})')" 1
 equals "$(grep -c '^bench ' <<<"$err")" 1
-expect 0 "$KILN" bench -f "$matrix" library=none target=x86_64 --workload count --format json
+expect 0 "$KILN" bench -f "$matrix" library=none target=x86_64 --workload count --rounds 1 --repeat 0 --format json
 expect 0 "$KILN" index list --format json
 equals "$(json '[len(image["measurements"]) for image in it]')" '[1, 1, 1, 1]'
 equals "$(json '[measured["key"] == image["key"] for image in it for measured in image["measurements"]]')" '[True, True, True, True]'

@@ -1,4 +1,4 @@
-"""Apache Otava's own program as the yardstick of kiln's change points (factory/report/change_points.h).
+"""Apache Otava's own program as the yardstick of kiln's change points (factory/bench/change_points.h).
 
 usage: change_points.py --program CHANGE_POINT_CASES [--series N] [--seed N]
 

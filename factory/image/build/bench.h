@@ -1,45 +1,50 @@
-// bench: a workload component run in built images, its samples summed up as Measurements.
+// bench: a workload component run in built images, each start kept as a run and summed up as a Measurement.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "bench/run.h"
 #include "image/build/step.h"
 #include "registry/image_record.h"
 
 namespace kiln {
 
-// What a workload prints as its last line: {"unit": "ms/step", "samples": [..]}.
-struct WorkloadOutput {
-  std::string unit;
-  std::vector<double> samples;
+// What a workload is asked for, beside its defaults.
+struct WorkloadWishes {
+  int steps = 0;  // timed ones, 0: as many as it likes
+  int ranks = 0;  // processes that work together, 0: one
+  fs::path data;  // real input in place of synthetic, "" = none
+  bool operator==(const WorkloadWishes&) const = default;
 };
-
-// Throws Error(images_failed) when the last line of `output` is not that.
-WorkloadOutput read_workload_output(const std::string& output, const std::string& workload);
-
-// Median and quartiles (linear interpolation between closest ranks).
-struct Summary {
-  double median = 0;
-  double low = 0;
-  double high = 0;
-};
-Summary summarise(std::vector<double> samples);  // REQUIRES: not empty
-
-// How many processors are busy now, by the two readings of /proc/stat half a second apart; 0 where the kernel
-// does not say.
-double busy_processors(const std::string& before, const std::string& now);
 
 struct BenchRequest {
   const ImageSpec& image;
   Digest manifest;  // of the published image
   const Recipe& workload;
-  std::string method;  // of the workload
+  WorkloadWishes wishes;
+  bool stock;  // is_stock() of the image
   HostDescription host;
+  std::string kiln;  // our version
+  int round = 0;
+  std::string place;
 };
 
-// Runs the workload once in the image. Errors: images_failed (the workload failed; the message names the
-// log).
-Measurement measure(const BenchRequest& request, const StepSetup& setup);
+// Whether the image has its framework as the framework's own project publishes it: installed by a method
+// that is marked so, or come with a base that is, and run without a graph compiler.
+bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
+
+// Starts the workload once in the image, without the variables that tune it from outside, and finds where
+// its warm-up ends. What disturbed it is in the marks. Errors: images_failed (the workload failed, or printed
+// nothing that can be believed; the message names the log), interrupted.
+BenchRun run_workload(const BenchRequest& request, const StepSetup& setup);
+
+// Whether others were so busy that the run had better be repeated.
+bool was_disturbed(const BenchRun& run);
+
+// The steady samples of runs of one workload in one image. REQUIRES: there is one.
+Measurement measurement_of(const std::vector<BenchRun>& runs);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "report/two_levels.h"
+#include "bench/two_levels.h"
 
 #include <algorithm>
 #include <cmath>

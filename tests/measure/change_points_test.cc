@@ -1,4 +1,4 @@
-#include "report/change_points.h"
+#include "bench/change_points.h"
 
 #include <gtest/gtest.h>
 

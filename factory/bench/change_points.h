@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "report/two_levels.h"
+#include "bench/two_levels.h"
 
 namespace kiln {
 

@@ -1,0 +1,88 @@
+// A run: one start of one workload in one image, with every step that it timed and what the machine did
+// meanwhile. Format: docs/formats.md, schema/runs.schema.json.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/digest.h"
+#include "registry/host_description.h"
+
+namespace kiln {
+
+// What of the image a comparison goes by; "" where the image has none.
+struct RunAxes {
+  std::string framework;
+  std::string version;
+  std::string method;
+  std::string target;
+  std::vector<std::string> compilers;    // graph compilers, sorted
+  std::string accelerator;               // cpu, or nvidia:sm_90
+  std::vector<std::string> libraries{};  // that its cell names, such as openblas; sorted
+};
+
+// The machine around the run.
+struct RunConditions {
+  double busy = 0;                 // processors that others kept busy just before
+  double load = 0;                 // the system's average of one minute, just before
+  double steal = 0;                // part of the time of the run that a hypervisor gave to others, 0 to 1
+  std::string governor;            // of the processors' frequency, "" where the kernel does not say
+  std::vector<std::string> marks;  // why the run is to be taken with care: "under load"; empty: nothing
+};
+
+struct BenchRun {
+  std::string workload;           // mnist-cnn
+  std::string unit;               // "ms/step"; a rate ends in "/s"
+  std::vector<double> samples;    // every timed step in order, warm-up included; positive; never empty
+  std::size_t warm = 0;           // index of the first steady sample, less than there are
+  std::optional<double> first;    // the first step, in the same unit: where graphs are compiled
+  std::uint64_t peak_memory = 0;  // bytes, of all processes of the run; 0: not known
+  Digest image;                   // manifest
+  std::string key;                // the image's plan key
+  std::string name;               // repository:tag
+  RunAxes axes;
+  bool stock = false;    // what the project itself publishes for that version
+  int threads = 0;       // that the workload could use
+  std::string affinity;  // processors that it could run on, as Linux lists them: "0-3,8"
+  std::map<std::string, std::string> cleared;  // variables of ours that the workload was kept from
+  RunConditions conditions;
+  HostDescription host;
+  std::string taken;                                 // RFC 3339
+  std::string kiln;                                  // version that measured, and the commit of its recipes
+  int round = 0;                                     // of an interleaved comparison, from 0
+  std::string place;                                 // of the image in it: A, B, …
+  nlohmann::json output = nlohmann::json::object();  // what the workload printed, without its samples
+
+  std::span<const double> steady() const { return std::span(samples).subspan(warm); }
+};
+
+// How many seconds the clocks of two machines may be apart before a run counts as one from the future.
+inline constexpr std::int64_t kClockTolerance = 600;
+
+// What a speed of the workload is kept under: with two processes, or with real input, it is another figure.
+// "osu", "osu+2ranks", "resnet50+data".
+std::string speed_name(const std::string& workload, int ranks, bool with_data);
+std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
+int ranks_of(const BenchRun& run);            // 1 where it says nothing
+bool has_real_input(const BenchRun& run);
+
+// A greater number of it is the better one: a rate.
+bool more_is_better(std::string_view unit);
+
+Json to_json(const BenchRun& run);
+// Strict: an unknown key, a sample that is not positive, a date that is none or later than `now` (Unix
+// seconds), or a wrong result is an Error(input) with its place.
+BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now);
+
+// A file of runs: {"format": 1, "runs": [..]}.
+Json runs_to_json(const std::vector<BenchRun>& runs);
+std::vector<BenchRun> runs_from_json(const JsonNode& node, std::int64_t now);
+// The same from the text of a file, which may be larger than other documents.
+std::vector<BenchRun> read_runs(std::string_view text, const std::string& file, std::int64_t now);
+
+}  // namespace kiln

@@ -1,0 +1,98 @@
+#include "bench/workload_output.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+class OutputReader {
+ public:
+  OutputReader(const std::string& output, const std::string& workload)
+      : line_(last_lines(output, 1)), workload_(workload) {}
+
+  WorkloadOutput read() {
+    Json json = Json::parse(line_, nullptr, false);
+    if (!json.is_object()) throw bad(not_json());
+    if (!json.contains("unit") || !json["unit"].is_string() || json["unit"].get<std::string>().empty())
+      throw bad("has no unit");
+    if (!json.contains("samples") || !json["samples"].is_array() || json["samples"].empty())
+      throw bad("has no samples");
+    WorkloadOutput result;
+    result.unit = json["unit"].get<std::string>();
+    std::size_t number = 0;
+    for (const Json& sample : json["samples"])
+      result.samples.push_back(time_of(sample, fmt::format("sample {}", ++number)));
+    if (json.contains("first")) result.first = time_of(json["first"], "the first step");
+    if (auto threads = json.find("threads"); threads != json.end() && threads->is_number_unsigned())
+      result.threads = threads->get<int>();
+    json.erase("samples");
+    need_right_result(json);
+    result.rest = std::move(json);
+    return result;
+  }
+
+ private:
+  Error bad(const std::string& why) const {
+    return Error(ExitCode::images_failed,
+                 fmt::format("the last line that the workload '{}' printed {}", workload_, why),
+                 R"(expected {"unit": "ms/step", "samples": [numbers]})");
+  }
+
+  std::string not_json() const {
+    for (const char* word : {"NaN", "Infinity"})
+      if (line_.find(word) != std::string::npos)
+        return fmt::format("is not a JSON object: it says {}, which is no number of JSON", word);
+    return "is not a JSON object";
+  }
+
+  double time_of(const Json& value, const std::string& what) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()))
+      throw bad(fmt::format("is wrong: {} is not a positive number but {}", what, value.dump()));
+    if (!(value.get<double>() > 0))
+      throw bad(fmt::format("is wrong: {} is not a positive number but {}: does its clock fall?", what,
+                            value.dump()));
+    return value.get<double>();
+  }
+
+  void need_right_result(const Json& json) const {
+    auto result = json.find("result");
+    if (result == json.end() || !result->is_object()) return;
+    auto ok = result->find("ok");
+    if (ok == result->end() || !ok->is_boolean() || ok->get<bool>()) return;
+    throw Error(ExitCode::images_failed,
+                fmt::format("the workload '{}' computed a wrong result: {}", workload_, result->dump()),
+                "a wrong result has no speed");
+  }
+
+  std::string line_;
+  const std::string& workload_;
+};
+
+}  // namespace
+
+WorkloadOutput read_workload_output(const std::string& output, const std::string& workload) {
+  return OutputReader(output, workload).read();
+}
+
+std::vector<Turn> interleaved(std::size_t images, int rounds) {
+  std::vector<Turn> turns;
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t i = 0; i < images; ++i) turns.push_back({round, round % 2 == 0 ? i : images - 1 - i});
+  return turns;
+}
+
+std::string place_name(std::size_t image) {
+  constexpr std::size_t kLetters = 26;
+  std::string name;
+  for (std::size_t left = image + 1; left > 0; left = (left - 1) / kLetters)
+    name.insert(name.begin(), static_cast<char>('A' + (left - 1) % kLetters));
+  return name;
+}
+
+}  // namespace kiln

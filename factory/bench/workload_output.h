@@ -1,0 +1,37 @@
+// What a workload prints, and in which order images take their turns. Pure.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+// The last line that a workload prints: {"unit": "ms/step", "samples": [..], …} (docs/formats.md).
+struct WorkloadOutput {
+  std::string unit;
+  std::vector<double> samples;  // positive, at least one
+  std::optional<double> first;  // the first step
+  int threads = 0;              // that it used, 0: it does not say
+  nlohmann::json rest;          // the object without its samples
+};
+
+// Throws Error(images_failed) when the last line of `output` is not that, when a number of it is none that a
+// clock can show, or when the workload calls its own result wrong.
+WorkloadOutput read_workload_output(const std::string& output, const std::string& workload);
+
+// One run of a comparison.
+struct Turn {
+  int round = 0;
+  std::size_t image = 0;  // in the order of the comparison
+  bool operator==(const Turn&) const = default;
+};
+
+// A B, B A, A B, …: what drifts with time meets each image as early as late.
+std::vector<Turn> interleaved(std::size_t images, int rounds);
+
+// "A" of 0, "B" of 1, …, "AA" of 26.
+std::string place_name(std::size_t image);
+
+}  // namespace kiln

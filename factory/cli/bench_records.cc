@@ -1,0 +1,251 @@
+#include "cli/bench_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "bench/groups.h"
+#include "cli/print.h"
+#include "cli/state_lock.h"
+#include "cli/table.h"
+#include "cli/usage.h"
+#include "image/build/bench.h"
+#include "image/build/kept_runs.h"
+
+namespace kiln {
+namespace {
+
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  std::vector<std::string> by;
+  std::string format = "table";
+};
+
+struct ImportRunsOptions {
+  std::string file;
+  std::string as;
+};
+
+KeptRuns kept_runs(const StatePaths& state, Invocation& invocation) {
+  return {state, invocation.files, invocation.clock.unix_seconds()};
+}
+
+std::vector<BenchRun> runs_of_file(const std::string& file, const std::string& as, Invocation& invocation) {
+  invocation.need_file(file);
+  const RunFormat format = run_format(file, as);
+  return read_runs(invocation.files.read(file).value_or(""), file, format, invocation.clock.unix_seconds());
+}
+
+// The bits of the images of a snapshot.
+std::set<std::string> keys_of_snapshot(std::int64_t number, const Invocation& invocation) {
+  const Index index = invocation.index(Index::Mode::read);
+  std::set<std::string> keys;
+  for (const IndexEntry& entry : index.entries(number)) keys.insert(entry.image.key);
+  return keys;
+}
+
+// One side: a file, or a choice of the runs that the state folder keeps.
+struct Side {
+  RunChoice choice;
+  std::vector<BenchRun> runs;
+};
+
+Side read_side(const std::string& text, Invocation& invocation) {
+  Side side;
+  if (invocation.files.exists(text) || (format_of_file(text) && text.find('=') == std::string::npos)) {
+    side.runs = runs_of_file(text, "", invocation);
+  } else {
+    side.choice = parse_run_choice(text);
+    const StatePaths state = invocation.state();
+    std::set<std::string> keys;
+    if (side.choice.snapshot != 0) keys = keys_of_snapshot(side.choice.snapshot, invocation);
+    for (BenchRun& run : kept_runs(state, invocation).all())
+      if (side.choice.has(run) && (side.choice.snapshot == 0 || keys.contains(run.key)))
+        side.runs.push_back(std::move(run));
+  }
+  if (side.runs.empty())
+    throw Error(ExitCode::no_match, "there is no run of " + text,
+                "`kiln bench` makes them; `kiln bench import` takes others'");
+  return side;
+}
+
+std::vector<std::string> columns_by(const CompareOptions& options, const Side& a, const Side& b) {
+  if (options.by.empty()) return common_columns(a.choice, b.choice);
+  for (const std::string& column : options.by)
+    if (std::find(run_columns().begin(), run_columns().end(), column) == run_columns().end())
+      throw Error(ExitCode::usage, "--by: there is no column '" + column + "'",
+                  fmt::format("columns: {}", fmt::join(run_columns(), ", ")));
+  std::vector<std::string> by = {"workload"};
+  for (const std::string& column : options.by)
+    if (column != "workload") by.push_back(column);
+  return by;
+}
+
+// What of the columns is not the same everywhere, or else the workload.
+std::string group_name(const GroupComparison& found, const std::vector<std::string>& values) {
+  std::string name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::set<std::string> all;
+    for (const ComparedGroup& group : found.groups) all.insert(group.values[i]);
+    if (all.size() > 1 || found.columns[i] == "workload") name += (name.empty() ? "" : " ") + values[i];
+  }
+  return name;
+}
+
+void print_groups(const GroupComparison& found, const CompareOptions& options) {
+  Table table({"GROUP", "A", "B", "UNIT", "B AGAINST A", "RUNS", "MARKS"});
+  for (const ComparedGroup& group : found.groups)
+    table.add({group_name(found, group.values), fmt::format("{:.2f}", group.comparison.a),
+               fmt::format("{:.2f}", group.comparison.b), group.unit, comparison_text(group.comparison),
+               fmt::format("{} and {}", group.runs_a, group.runs_b),
+               fmt::format("{}", fmt::join(group.marks, ", "))});
+  say("A: {}\nB: {}\n", options.a, options.b);
+  print_text(table.text());
+  for (const auto& values : found.only_a) say("only in A: {}\n", fmt::join(values, " "));
+  for (const auto& values : found.only_b) say("only in B: {}\n", fmt::join(values, " "));
+}
+
+void run_compare(const CompareOptions& options, Invocation& invocation) {
+  const Side a = read_side(options.a, invocation);
+  const Side b = read_side(options.b, invocation);
+  const GroupComparison found = compare_groups(a.runs, b.runs, columns_by(options, a, b));
+  if (found.groups.empty())
+    throw Error(ExitCode::no_match,
+                fmt::format("A and B have nothing in common by {}", fmt::join(found.columns, ", ")),
+                "--by names what they are to have in common, such as --by framework");
+  if (options.format == "table") return print_groups(found, options);
+  Json json = to_json(found);
+  json["a"] = options.a;
+  json["b"] = options.b;
+  json["by"] = found.columns;
+  print_json(json);
+}
+
+// A speed that is read where another unit was measured would be compared with it.
+void need_known_units(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& kept,
+                      const std::string& file) {
+  std::map<std::string, std::string> units;
+  for (const auto* list : {&kept, &runs})
+    for (const BenchRun& run : *list) {
+      auto [known, is_new] = units.emplace(run.workload, run.unit);
+      if (known->second != run.unit)
+        throw Error(
+            ExitCode::input, {file, 0, 0, ""},
+            fmt::format("'{}' is measured in {} here, not in {}", run.workload, known->second, run.unit),
+            "nothing was imported");
+    }
+}
+
+// Of images that the index has: one for what was measured together.
+std::size_t record_measurements(const std::vector<BenchRun>& runs, Invocation& invocation) {
+  if (!invocation.has_index()) return 0;
+  Index index = invocation.index(Index::Mode::write);
+  std::map<std::string, Digest> manifests;
+  for (const IndexEntry& entry : index.entries()) manifests.emplace(entry.image.key, entry.image.manifest);
+  std::map<std::vector<std::string>, std::vector<BenchRun>> together;
+  for (const BenchRun& run : runs) {
+    if (run.key.empty() || !manifests.contains(run.key)) continue;
+    together[{run.key, speed_name(run), column_of(run, "host"), run.taken.substr(0, 10)}].push_back(run);
+  }
+  for (const auto& [what, group] : together) {
+    Measurement measurement = measurement_of(group);
+    measurement.image = manifests.at(measurement.key);
+    measurement.host.features.clear();
+    index.record(measurement);
+  }
+  return together.size();
+}
+
+void run_import(const ImportRunsOptions& options, Invocation& invocation) {
+  const std::vector<BenchRun> runs = runs_of_file(options.file, options.as, invocation);
+  const StatePaths state = invocation.state();
+  const StateLock lock = lock_state(invocation, "kiln bench import of " + options.file);
+  KeptRuns kept = kept_runs(state, invocation);
+  need_known_units(runs, kept.all(), options.file);
+  std::vector<BenchRun> fresh;
+  for (const BenchRun& run : runs) {
+    if (kept.contains(KeptRuns::sum_of(run))) continue;
+    kept.add(run);
+    fresh.push_back(run);
+  }
+  const std::size_t recorded = record_measurements(fresh, invocation);
+  say("{} imported, {} there already; {} of images of the index\n", counted(fresh.size(), "run"),
+      runs.size() - fresh.size(), counted(recorded, "measurement"));
+}
+
+}  // namespace
+
+RunFormat run_format(const std::string& file, const std::string& asked) {
+  if (!asked.empty()) return *kRunFormats.find(asked);
+  if (auto format = format_of_file(file)) return *format;
+  throw Error(ExitCode::usage, "'" + file + "' does not say its format",
+              "name it .json, .csv or .reframe.json, or say --as json, csv or reframe");
+}
+
+void add_run_format(CLI::App& command, std::string& asked) {
+  command.add_option("--as", asked, "format of that file: json, csv or reframe (default: by its ending)")
+      ->check(CLI::IsMember(kRunFormats.all()))
+      ->type_name("FORMAT");
+}
+
+void export_runs(const std::string& file, const std::string& as,
+                 const std::function<bool(const BenchRun&)>& wanted, Invocation& invocation) {
+  const RunFormat format = run_format(file, as);
+  const StatePaths state = invocation.state();
+  std::vector<BenchRun> runs;
+  for (BenchRun& run : kept_runs(state, invocation).all())
+    if (wanted(run)) runs.push_back(std::move(run));
+  if (runs.empty()) throw Error(ExitCode::no_match, "there is no run to export", "`kiln bench` makes them");
+  invocation.files.write_output(file, write_runs(runs, format));
+  invocation.note(fmt::format("wrote  {} ({})", file, counted(runs.size(), "run")));
+}
+
+void add_bench_compare(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* command =
+      bench.add_subcommand("compare", "Compare runs: two times, hosts, files, or groups of images");
+  const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
+  command->add_option("A", options->a, what)->required()->type_name("RUNS");
+  command->add_option("B", options->b, "the same: how many times as fast is it?")
+      ->required()
+      ->type_name("RUNS");
+  repeatable(command
+                 ->add_option("--by", options->by,
+                              "what runs of A and B must have in common, beside the workload (default: all "
+                              "that neither names); may be repeated")
+                 ->type_name("COLUMN"));
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "kiln bench compare stock=yes stock=no\n"
+      "kiln bench compare framework=tensorflow,compiler=none framework=tensorflow,compiler=xla\n"
+      "kiln bench compare until=2026-11-01 since=2026-11-01\n"
+      "kiln bench compare here.json there.json --by framework --by version");
+  command->callback([options, command, &invocation] {
+    refuse_parent_options(*command);
+    run_compare(*options, invocation);
+  });
+}
+
+void add_bench_import(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<ImportRunsOptions>();
+  CLI::App* command = bench.add_subcommand("import", "Take runs that were measured elsewhere, or by ReFrame");
+  command->add_option("file", options->file, "a file that --export wrote, or a run report of ReFrame")
+      ->required()
+      ->type_name("FILE");
+  add_run_format(*command, options->as);
+  add_wait_option(*command, invocation.options);
+  command->footer("kiln bench import there.json");
+  command->callback([options, command, &invocation] {
+    refuse_parent_options(*command);
+    run_import(*options, invocation);
+  });
+}
+
+}  // namespace kiln
