@@ -18,10 +18,9 @@ std::string TestsRecord::why_untested() const {
 }
 
 std::string not_run_reason(std::string_view last_line) {
-  constexpr std::string_view kWords = "not run: ";
-  const std::size_t at = last_line.find(kWords);
+  const std::size_t at = last_line.find(kNotRun);
   if (at == std::string_view::npos) return "";
-  std::string_view reason = last_line.substr(at + kWords.size());
+  std::string_view reason = last_line.substr(at + kNotRun.size());
   reason = reason.substr(0, reason.find(';'));
   return reason.empty() ? "it does not say why" : std::string(reason);
 }

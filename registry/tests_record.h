@@ -20,6 +20,9 @@ struct TestsRecord {
   bool operator==(const TestsRecord&) const = default;
 };
 
+// What is behind it in the last line of a test says why it was not run in full.
+inline constexpr std::string_view kNotRun = "not run: ";
+
 // What a test could not try, by the last line that it printed: of "…, not run: there is no GPU here; …" what
 // stands before the semicolon. "" where it says nothing of the kind.
 std::string not_run_reason(std::string_view last_line);

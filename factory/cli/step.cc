@@ -149,6 +149,11 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   setup.base = base_of(*step, file);
   setup.tell_pull = pull_announcer(*step, state, invocation.clock);
   setup.tell = wait_announcer(*step, state);
+  std::optional<HostDescription> host;  // of tests alone
+  if (step->kind == StepKind::test) {
+    host = detect_host(invocation.files, invocation.cpus());
+    setup.place.emplace(TestPlace{*host, invocation.cpus()});
+  }
   setup.recipe_folders[step->component] = state.recipes() / step->component;
   if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
   const Claim alone = claim(state, options.key, step->title, invocation);

@@ -214,15 +214,6 @@ void record_deaths(const BuildSetup& setup) {
   }
 }
 
-// Steps of a ninja that was killed are told to stop, and take a moment for it.
-void wait_for_steps(const BuildSetup& setup) {
-  constexpr double kLongest = 60;
-  const double start = setup.clock.monotonic_seconds();
-  while (has_living_claims(setup.state, setup.files) && !interrupted_again() &&
-         setup.clock.monotonic_seconds() - start < kLongest)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-}
-
 std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
                       Progress& progress, BuildReport& report) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
@@ -253,7 +244,7 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   }
   progress.finish();
   report.interrupted = result.end == CommandEnd::interrupted || interrupted();
-  if (result.end != CommandEnd::exited) wait_for_steps(setup);
+  if (result.end != CommandEnd::exited) wait_for_claims(setup.state, setup.files, setup.clock);
   record_deaths(setup);
   // Steps that are told to end, or come too late, have no record either.
   const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;

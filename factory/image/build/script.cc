@@ -106,7 +106,8 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
     if (auto ours = setup.environment.find(name); ours != setup.environment.end())
       environment[name] = ours->second;
   environment["TMPDIR"] = fs::absolute(folder).string();
-  environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, setup.site.limits_of(step.component)));
+  environment["KILN_JOBS"] =
+      std::to_string(jobs_of_step(setup.site, setup.site.limits_of(step.component, step.limits)));
   for (const auto& [name, value] : step.parameters) environment[name] = value;
   return environment;
 }
@@ -167,7 +168,7 @@ Command host_script(const Step& base, const std::string& script, const StepSetup
     append(command.hidden, hand_in_secrets(base.secrets, setup.site, setup.environment, secrets).hidden);
     command.environment["KILN_SECRETS"] = secrets.string();
   }
-  command.limits = setup.site.limits_of(base.component);
+  command.limits = setup.site.limits_of(base.component, base.limits);
   command.own_processes = true;
   command.file_mask = kImageMask;
   return command;
@@ -197,7 +198,7 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   const FileMask of_images(kImageMask);
   ContainerRun request = container_run(parent, step.kind != StepKind::test, setup, folder, log);
   request.argv = {"/bin/sh", "-eu", step.script};
-  request.limits = setup.site.limits_of(step.component);
+  request.limits = setup.site.limits_of(step.component, step.limits);
   request.unsynced = step.kind != StepKind::test;  // its layer is what must last, and we write that
   request.environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, request.limits));
   request.folder = "/run/kiln/" + files.filename().string();

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/unique_name.h"
 #include "image/build/built_files.h"
 #include "image/build/failure.h"
 #include "image/build/script.h"
@@ -17,6 +18,7 @@
 #include "oci/diff_id.h"
 #include "oci/layer_write.h"
 #include "oci/layout.h"
+#include "registry/image_record.h"
 
 namespace kiln {
 namespace {
@@ -39,6 +41,9 @@ class StepRun {
     if (step_.kind == StepKind::test) {
       TestRecord record{step_.key, 0, test()};
       record.seconds = setup_.clock.monotonic_seconds() - start;
+      record.host = host_name();
+      if (setup_.place) record.cpu = setup_.place->host.cpu;
+      record.taken = rfc3339(setup_.clock.unix_seconds());
       RecordWriter(setup_.state, setup_.files).write(record);
       return;
     }
@@ -144,8 +149,26 @@ class StepRun {
     request.on_line = [&](std::string_view line) {
       if (!line.empty()) last = line;
     };
-    run_script(*container, request);
+    request.limits.memory = attempt_.terms.memory;
+    const CommandResult result = container->run(request);
+    std::string lacking = met_unknown_instruction(result) ? lacking_of_target() : "";
+    if (!lacking.empty()) return tell_untested(std::move(lacking));
+    check(result, request.limits);
     return last;
+  }
+
+  // What the image's target has and this machine has not.
+  std::string lacking_of_target() const {
+    auto target = step_.parameters.find("KILN_CPU_TARGET");
+    if (!setup_.place || target == step_.parameters.end()) return "";
+    return lacking_here(target->second, *setup_.place);
+  }
+
+  // The image may be as good as it wants to be: it is for another machine, where `kiln test` can say so.
+  std::string tell_untested(std::string lacking) const {
+    std::string line = fmt::format("{}{}", kNotRun, lacking);
+    std::ofstream(log(), std::ios::app) << "\nkiln: " << line << '\n';
+    return line;
   }
 
   // Takes what changed in the container upon `parent` into the store and keeps the container for the steps
@@ -254,7 +277,7 @@ StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine) {
 CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
                            const fs::path& recipe_folder,
                            const std::map<std::string, std::string>& environment, const fs::path& log,
-                           bool capture_stdout, const StepSetup& setup) {
+                           bool capture_stdout, const StepSetup& setup, const std::vector<Mount>& more) {
   PrivateFolder folder(setup.files, setup.state.temporary());
   auto engine = engine_in(folder.path(), setup);
   setup.files.write(log, fmt::format("# {}\n\n", fmt::join(argv, " ")));
@@ -264,6 +287,7 @@ CommandResult run_in_image(const StepRecord& image, const std::vector<std::strin
   for (const auto& [name, value] : environment) request.environment[name] = value;
   request.folder = "/run/kiln/" + recipe_folder.filename().string();
   request.mounts = {{fs::absolute(recipe_folder), request.folder}};
+  request.mounts.insert(request.mounts.end(), more.begin(), more.end());
   request.network = false;
   request.log = log;
   request.capture_stdout = capture_stdout;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/site.h"
+#include "image/build/test_place.h"
 #include "image/engine/engine.h"
 #include "image/state/state.h"
 #include "oci/blob_store.h"
@@ -27,6 +28,7 @@ struct StepSetup {
   // What the step waits for, and then that it goes on ("", or which try it is).
   std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
+  std::optional<TestPlace> place = {};  // of a test
 };
 
 enum class StepOutcome { done, up_to_date, failed };
@@ -42,12 +44,12 @@ StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine);
 // Throws Error(usage) when it is not a number.
 std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment);
 
-// Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless): tests and
-// benchmarks.
+// Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless), and what `more`
+// mounts: benchmarks.
 CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
                            const fs::path& recipe_folder,
                            const std::map<std::string, std::string>& environment, const fs::path& log,
-                           bool capture_stdout, const StepSetup& setup);
+                           bool capture_stdout, const StepSetup& setup, const std::vector<Mount>& more = {});
 
 // The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
 struct SiteHandover {

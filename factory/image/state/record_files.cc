@@ -70,6 +70,8 @@ void RecordWriter::forget_failure(std::string_view key) const { files_->remove_a
 
 void RecordWriter::remove_step(std::string_view key) const { files_->remove_all(state_->step(key)); }
 
+void RecordWriter::remove_test(std::string_view key) const { files_->remove_all(state_->test(key)); }
+
 void RecordWriter::write_image(std::string_view record, const ImageRecord& image) const {
   files_->write(state_->built(record), to_json(image).dump(1));
 }

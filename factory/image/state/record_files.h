@@ -51,6 +51,7 @@ class RecordWriter {
   void write(const FailureRecord& record) const;
   void forget_failure(std::string_view key) const;  // of the last attempt; none is fine
   void remove_step(std::string_view key) const;     // so that it is run again
+  void remove_test(std::string_view key) const;     // the same
   void write_image(std::string_view record, const ImageRecord& image) const;
   void remove_image(std::string_view record) const;
   void write_recipe_origin(std::string_view plan, const sbom::RecipeOrigin& origin) const;

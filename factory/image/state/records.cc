@@ -50,7 +50,11 @@ Json to_json(const StepRecord& record) {
 }
 
 Json to_json(const TestRecord& record) {
-  return {{"key", record.key}, {"seconds", record.seconds}, {"last_line", record.last_line}};
+  Json json{{"key", record.key}, {"seconds", record.seconds}, {"last_line", record.last_line}};
+  put(json, "host", record.host);
+  put(json, "cpu", record.cpu);
+  put(json, "taken", record.taken);
+  return json;
 }
 
 Json to_json(const FailureRecord& record) {
@@ -74,8 +78,12 @@ StepRecord step_record_from_json(const JsonNode& node) {
 }
 
 TestRecord test_record_from_json(const JsonNode& node) {
-  node.allow_only({"key", "seconds", "last_line"});
-  return {node.at("key").string(), node.at("seconds").number(), node.at("last_line").string()};
+  node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken"});
+  TestRecord record{node.at("key").string(), node.at("seconds").number(), node.at("last_line").string()};
+  if (auto host = node.find("host")) record.host = host->string();
+  if (auto cpu = node.find("cpu")) record.cpu = cpu->string();
+  if (auto taken = node.find("taken")) record.taken = taken->string();
+  return record;
 }
 
 FailureRecord failure_record_from_json(const JsonNode& node) {

@@ -23,6 +23,9 @@ struct TestRecord {
   std::string key;
   double seconds = 0;
   std::string last_line;  // what the test said it proved
+  std::string host{};     // where it ran: the machine's name,
+  std::string cpu{};      // and archspec's of its processor; "" in records of before these were kept
+  std::string taken{};    // RFC 3339
 };
 
 enum class FailureClass { input, build, infrastructure, policy };  // who must act

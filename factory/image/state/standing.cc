@@ -6,7 +6,6 @@
 #include "image/state/formats.h"
 #include "image/state/record_files.h"
 #include "registry/image_blobs.h"
-#include "report/explain.h"
 
 namespace kiln {
 namespace {
@@ -22,13 +21,14 @@ constexpr auto kCellStates = enum_names<CellState>({{CellState::built, "built"},
 std::string_view name_of(CellState state) { return kCellStates.of(state); }
 
 StateView::StateView(const BuildPlan& plan, const Site& site, const StatePaths& state,
-                     const FileSystem& files, StateNames& names)
+                     const FileSystem& files, StateNames& names, std::vector<LockChange> moved)
     : plan_(plan),
       site_(site),
       state_(state),
       files_(files),
       has_formats_(has_formats(site, state, files)),
-      names_(names) {}
+      names_(names),
+      moved_(std::move(moved)) {}
 
 NodeState StateView::state_of(const std::string& key, bool test) const {
   if (test ? names_.has_test(key) : names_.has_step(key)) return NodeState::done;
@@ -89,7 +89,7 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
   const auto& last = last_plan();
   auto before = last ? last->image(image.id()) : std::nullopt;
   if (!before) return explain_new_image(last.has_value());
-  auto changed = explain_image(image.spec(), *before);
+  auto changed = explain_image(image.spec(), *before, moved_);
   if (!changed.empty()) return changed;
   const std::string key = plan_.steps().hex(missing);
   const char* why = names_.has_failure(key)           ? "failed last time"

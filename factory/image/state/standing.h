@@ -11,6 +11,7 @@
 #include "image/state/state.h"
 #include "image/state/state_names.h"
 #include "plan/build_plan.h"
+#include "report/explain.h"
 #include "report/plan_graph.h"
 #include "report/sharing.h"
 
@@ -30,9 +31,10 @@ struct Standing {
 // The state folder as the next build would find it.
 class StateView {
  public:
-  // REQUIRES: all outlive this; `names` are of the same state folder.
+  // `moved`: what differs between the lockfiles of the last build and of this plan, where somebody knows.
+  // REQUIRES: all others outlive this; `names` are of the same state folder.
   StateView(const BuildPlan& plan, const Site& site, const StatePaths& state, const FileSystem& files,
-            StateNames& names);
+            StateNames& names, std::vector<LockChange> moved = {});
 
   Standing standing(const ResolvedImage& image) const;
   bool is_whole(const ResolvedImage& image) const;  // it stands at CellState::built
@@ -60,6 +62,7 @@ class StateView {
   const FileSystem& files_;
   bool has_formats_;
   StateNames& names_;
+  std::vector<LockChange> moved_;
   mutable bool last_plan_read_ = false;
   mutable std::optional<PlanFile> last_plan_;
 };

@@ -17,9 +17,13 @@
 //   sif -> sif.snapshots/<n>               <repository>_<tag>.sif of the current snapshot (sif_folder.h)
 //   logs/<key>.log         log of the last attempt; of an image's key: the evidence
 //   logs/<cell>/           links to those of the cell (image/build/log_links.h)
-//   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one
+//   nights/<matrix>/<n>/   reports of `kiln nightly` (night/night_files.h); nights.lease/ who runs one;
+//                          nights.reserve room for the next (night/reserve.h)
 //   locks/<matrix>.<digest>.json  the lockfile as the last night left it (kept_lock.h)
+//   hosts/<name>.json      what that machine can do (image/build/host_rates.h)
 //   proposals.json         newer versions of upstream that were proposed, in their order
+//   bench/runs/<sum>.json  a run of a workload, named by its content (image/build/kept_runs.h)
+//   bench/begun/<sum>.json the runs of a comparison that is not complete
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
@@ -71,8 +75,13 @@ class StatePaths {
   std::filesystem::path pushed() const { return root_ / "pushed.jsonl"; }
   std::filesystem::path nights(std::string_view matrix) const { return root_ / "nights" / checked(matrix); }
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
+  std::filesystem::path nights_reserve() const { return root_ / "nights.reserve"; }
   std::filesystem::path kept_lock(std::string_view name) const { return file("locks", name, ".json"); }
+  std::filesystem::path host(std::string_view name) const { return file("hosts", name, ".json"); }
   std::filesystem::path proposals() const { return root_ / "proposals.json"; }
+  std::filesystem::path bench_runs() const { return root_ / "bench" / "runs"; }
+  std::filesystem::path bench_run(std::string_view sum) const { return file("bench/runs", sum, ".json"); }
+  std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
   std::filesystem::path engine() const { return root_ / "engine"; }

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# A test that needs an instruction of another machine is untested here, neither failed nor passed; `kiln test` runs it where it can.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+case $(uname -m) in x86_64) ;; *) echo 'test places: x86_64 only' && exit 77 ;; esac
+cp -r "$tiny" tiny
+matrix=tiny/tiny.json
+cat >"$matrix" <<'J'
+{"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.1"], "method": ["distro"], "base": ["busybox@1.35"], "target": ["plain", "beyond"]}}
+J
+# A machine of nobody: it has all that this one has, and more.
+"$KILN_PYTHON" - >tables.json <<'PY'
+import archspec, json, pathlib, sys
+[tables] = pathlib.Path(archspec.__file__).parent.rglob("cpu/microarchitectures.json")
+book = json.loads(tables.read_text())
+cpu = dict(book["microarchitectures"]["x86_64_v3"], features=book["microarchitectures"]["x86_64_v3"]["features"] + ["warp9"])
+book["microarchitectures"]["beyond"] = dict(cpu, **{"from": ["x86_64_v3"]})
+json.dump(book, sys.stdout)
+PY
+export KILN_ARCHSPEC=$work/tables.json
+echo '{"cpu": "beyond", "description": "what no machine has"}' >tiny/targets/beyond.json
+smoke=tiny/recipes/framework/hello/smoke.sh
+dies="case \$KILN_CPU_TARGET in beyond) kill -ILL \$\$ ;; esac"
+printf '%s\n%s\n' "$dies" "$(tail -n +2 "$smoke")" | sed '1i #!/bin/sh -eu' >smoke.sh
+cp "$smoke" smoke.good
+cp smoke.sh "$smoke"
+results() { json 'sorted((row["image"].split("-")[2], row["result"].split(" (")[0], row["machine"] != "", row["run_now"]) for row in it)'; }
+
+# 1. Both images are built; of one it is said that its test was not run, and why.
+expect 0 "$KILN" build -f "$matrix"
+expect 0 "$KILN" test -f "$matrix" --format json target=plain
+equals "$(results)" "[('x86_64', 'passed', True, False)]"
+expect 0 "$KILN" test -f "$matrix" --format json
+equals "$(results)" "[('beyond', 'not run: this machine', True, True), ('x86_64', 'passed', True, False)]"
+holds "$out" ' lacks warp9 of beyond'
+grep -qs 'kiln: not run: this machine (' .kiln/logs/*.log || fail 'the log does not say so'
+expect 0 "$KILN" publish -f "$matrix"
+expect 0 "$KILN" index list --format json
+equals "$(json 'sorted((row["cpu"], "lacks warp9" in row.get("untested", "")) for row in it)')" "[('beyond', True), ('x86_64', False)]"
+
+# 2. On a machine that has it the same test runs, and passes: here the tables say that nothing is lacking any more.
+sed 's/, "warp9"//' tables.json >own.json
+export KILN_ARCHSPEC=$work/own.json
+cp smoke.good "$smoke"
+expect 0 "$KILN" build -f "$matrix"
+expect 0 "$KILN" test -f "$matrix" --format json
+equals "$(results)" "[('beyond', 'passed', True, False), ('x86_64', 'passed', True, False)]"
+
+# 3. What was not run before runs now, and dies: where nothing is lacking that is a failure. So is another death where something is.
+cp smoke.sh "$smoke"
+expect 0 "$KILN" build -f "$matrix" # of the first run here
+expect 1 "$KILN" test -f "$matrix" --format json
+equals "$(results)" "[('beyond', 'failed: exit status 1: subprocess exited on illegal instruction', False, True), ('x86_64', 'passed', True, False)]"
+export KILN_ARCHSPEC=$work/tables.json
+sed 's/-ILL/-SEGV/' smoke.sh >"$smoke"
+expect 1 "$KILN" build -f "$matrix"
+holds "$out" 'subprocess exited on segmentation fault'
+
+# 4. Words: nothing built, and a table for people.
+cp smoke.good "$smoke"
+expect 0 "$KILN" build -f "$matrix"
+expect 0 "$KILN" test -f "$matrix" --again
+holds "$out" 'IMAGE '
+equals "$(grep -c ' passed ' <<<"$out")" 2
+expect 4 "$KILN" --state empty test -f "$matrix"
+holds "$err" 'none of the images is built'
+echo 'test places: untested, tested, failed'

@@ -1,0 +1,60 @@
+#include "image/build/test_place.h"
+
+#include <gtest/gtest.h>
+
+#include "support/plan_fixture.h"
+
+namespace kiln {
+namespace {
+
+CommandResult ended(CommandEnd end, int status, std::string tail = "") {
+  CommandResult result;
+  result.end = end;
+  result.status = status;
+  result.tail = std::move(tail);
+  return result;
+}
+
+TEST(UnknownInstruction, IsWhatTheEndOrTheOutputSays) {
+  EXPECT_TRUE(met_unknown_instruction(ended(CommandEnd::signalled, 4)));
+  EXPECT_TRUE(met_unknown_instruction(ended(CommandEnd::exited, 132)));
+  EXPECT_TRUE(met_unknown_instruction(
+      ended(CommandEnd::exited, 1, "subprocess.CalledProcessError: died with <Signals.SIGILL: 4>.\n")));
+  EXPECT_TRUE(met_unknown_instruction(ended(CommandEnd::exited, 1, "Illegal instruction (core dumped)\n")));
+  EXPECT_TRUE(met_unknown_instruction(
+      ended(CommandEnd::exited, 1, "subprocess exited on illegal instruction\nError: exit status 1\n")));
+  EXPECT_FALSE(met_unknown_instruction(ended(CommandEnd::exited, 0, "SIGILL was caught")));
+  EXPECT_FALSE(met_unknown_instruction(ended(CommandEnd::signalled, 11)));
+  EXPECT_FALSE(met_unknown_instruction(ended(CommandEnd::exited, 139)));
+  EXPECT_FALSE(met_unknown_instruction(ended(CommandEnd::wall_limit, 4)));
+}
+
+class Lacking : public ::testing::Test {
+ protected:
+  std::string on(const std::string& cpu, const std::string& target) const {
+    HostDescription host;
+    host.cpu = cpu;
+    return lacking_here(target, {host, testing::archspec()});
+  }
+};
+
+TEST_F(Lacking, NamesWhatIsMissing) {
+  EXPECT_EQ(on("haswell", "broadwell"), "this machine (haswell) lacks adx of broadwell");
+  const std::string many = on("haswell", "skylake_avx512");
+  EXPECT_TRUE(many.starts_with("this machine (haswell) lacks adx, avx512bw and ")) << many;
+  EXPECT_TRUE(many.ends_with(" more of skylake_avx512")) << many;
+}
+
+TEST_F(Lacking, IsNothingWhereTheTargetRuns) {
+  EXPECT_EQ(on("skylake_avx512", "haswell"), "");
+  EXPECT_EQ(on("haswell", "haswell"), "");
+  EXPECT_EQ(on("haswell", "x86_64_v3"), "");
+  EXPECT_EQ(on("haswell", "no-such"), "") << "nobody knows what it has";
+}
+
+TEST_F(Lacking, OtherFamiliesAreOtherMachines) {
+  EXPECT_EQ(on("haswell", "power9le"), "this machine (haswell) does not run code for power9le");
+}
+
+}  // namespace
+}  // namespace kiln
