@@ -1,0 +1,208 @@
+// kiln report: what was measured, as the figures and tables of the paper.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/glob.h"
+#include "base/reading.h"
+#include "bench/run.h"
+#include "cli/invocation.h"
+#include "cli/print.h"
+#include "cli/table.h"
+#include "cli/usage.h"
+#include "figures/figure_page.h"
+#include "figures/panel_tables.h"
+
+namespace kiln {
+namespace {
+
+struct ReportRequest {
+  std::vector<std::string> files;
+  std::vector<std::string> workloads;
+  std::vector<std::string> hosts;
+  std::vector<std::string> kinds;
+  std::string output;
+  std::string format;  // "": a table, or every kind of file
+};
+
+// A file of runs, or a run by itself, as the state folder keeps them.
+std::vector<BenchRun> runs_of_file(const fs::path& path, const Invocation& invocation) {
+  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  const JsonNode root = read_document(invocation.files, path, kLimits).root();
+  const std::int64_t now = invocation.clock.unix_seconds();
+  if (root.is_object() && root.find("workload")) return {bench_run_from_json(root, now)};
+  return runs_from_json(root, now);
+}
+
+// In the order of their names.
+std::vector<fs::path> recorded_files(const Invocation& invocation) {
+  const fs::path folder = invocation.state().root() / "bench" / "runs";
+  std::vector<fs::path> paths;
+  for (const std::string& name : invocation.files.list(folder))
+    if (name.ends_with(".json")) paths.push_back(folder / name);
+  if (paths.empty())
+    throw Error(ExitCode::no_match, fmt::format("no run is recorded in {}", folder.string()),
+                "`kiln bench` records runs; --runs FILE reads those of a file");
+  return paths;
+}
+
+// Each run once, though files may share some.
+std::vector<BenchRun> read_wanted(const ReportRequest& request, const Invocation& invocation) {
+  std::vector<fs::path> paths(request.files.begin(), request.files.end());
+  if (paths.empty()) paths = recorded_files(invocation);
+  std::vector<BenchRun> runs;
+  std::set<std::string> seen;
+  for (const fs::path& path : paths)
+    for (BenchRun& run : runs_of_file(path, invocation))
+      if (seen.insert(to_json(run).dump()).second) runs.push_back(std::move(run));
+  if (runs.empty())
+    throw Error(ExitCode::no_match, "no run is in what was read", "`kiln bench` records runs");
+  return runs;
+}
+
+// Those whose word matches a pattern. Throws Error(no_match) with the words that there are.
+void keep_matching(std::vector<MeasuredSet>& sets, const std::vector<std::string>& patterns,
+                   std::string_view option, std::string Circumstances::*word) {
+  if (patterns.empty()) return;
+  std::vector<std::string> words;
+  for (const MeasuredSet& set : sets)
+    if (std::string one = set.circumstances.*word; std::find(words.begin(), words.end(), one) == words.end())
+      words.push_back(std::move(one));
+  std::erase_if(sets, [&](const MeasuredSet& set) {
+    return std::none_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return glob_matches(pattern, set.circumstances.*word);
+    });
+  });
+  if (sets.empty())
+    throw Error(ExitCode::no_match, fmt::format("no run matches {} '{}'", option, fmt::join(patterns, "' '")),
+                fmt::format("there are: {}", fmt::join(words, "; ")));
+}
+
+std::vector<FigureKind> kinds_of(const ReportRequest& request) {
+  std::vector<FigureKind> kinds;
+  for (const std::string& name : request.kinds)
+    if (auto kind = kFigureKindNames.find(name);
+        kind && std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
+      kinds.push_back(*kind);
+  return kinds;
+}
+
+// One picture fits a stream, and pictures of two hosts or units are never made one.
+void print_picture(std::span<const Panel> panels) {
+  if (panels.size() != 1) {
+    std::string list;
+    for (const Panel& panel : panels) {
+      const Circumstances& is = panel.set->circumstances;
+      list += fmt::format("{}{} ({}, {})", list.empty() ? "" : "; ", panel.file, is.unit, is.host);
+    }
+    throw Error(ExitCode::usage, fmt::format("these are {} pictures: {}", panels.size(), list),
+                "-o DIR writes them all; --figure, --workload and --host choose");
+  }
+  print_bytes(bar_chart_svg(chart_of(panels.front())));
+}
+
+void print_tables(std::span<const Panel> panels) {
+  for (const Panel& panel : panels) {
+    if (&panel != &panels.front()) say("\n");
+    say("{}\n", panel_title(panel));
+    for (const std::string& line : circumstance_lines(*panel.set)) say("{}\n", line);
+    say("\n");
+    Table table({"IMAGE", panel.set->circumstances.unit, "95 %", "MARKS", "COMPARED", "RUNS", "LAST"});
+    for (const PanelGroup& group : panel.groups)
+      for (const PanelBar& bar : group.bars) {
+        const TableRow row = table_row(panel, group, bar);
+        table.add({row[0], row[1], row[2], row[3], row[4], row[8], row[9]});
+      }
+    table.print();
+  }
+}
+
+void print_report(std::span<const Panel> panels, std::span<const MeasuredSet> sets, std::string_view format) {
+  if (format == "json")
+    print_json(sets_json(sets));
+  else if (format == "svg")
+    print_picture(panels);
+  else if (format == "html")
+    print_bytes(figure_page(panels));
+  else if (format == "markdown")
+    print_bytes(panels_markdown(panels));
+  else if (format == "csv")
+    print_bytes(panels_csv(panels));
+  else
+    print_tables(panels);
+}
+
+void write_report(const ReportRequest& request, std::span<const Panel> panels,
+                  std::span<const MeasuredSet> sets, FileSystem& files) {
+  auto wanted = [&](std::string_view format) { return request.format.empty() || request.format == format; };
+  auto write = [&](const std::string& name, std::string_view bytes) {
+    const fs::path path = fs::path(request.output) / name;
+    files.write_output(path, bytes);
+    say("{}\n", path.string());
+  };
+  if (wanted("html")) write("index.html", figure_page(panels));
+  if (wanted("svg"))
+    for (const Panel& panel : panels) write(panel.file + ".svg", bar_chart_svg(chart_of(panel)));
+  if (wanted("markdown")) write("tables.md", panels_markdown(panels));
+  if (wanted("csv")) write("tables.csv", panels_csv(panels));
+  if (request.format == "json") write("numbers.json", sets_json(sets).dump(2) + "\n");
+}
+
+void run_report(const ReportRequest& request, Invocation& invocation) {
+  if (!request.output.empty() && request.format == "table")
+    throw Error(ExitCode::usage, "--format table is for the terminal",
+                "-o writes html, svg, markdown and csv, or the one of --format");
+  std::vector<MeasuredSet> sets = measured_sets(read_wanted(request, invocation));
+  keep_matching(sets, request.workloads, "--workload", &Circumstances::workload);
+  keep_matching(sets, request.hosts, "--host", &Circumstances::host);
+  const std::vector<Panel> panels = panels_of(sets, kinds_of(request));
+  if (panels.empty() && request.format != "json")
+    throw Error(
+        ExitCode::no_match,
+        fmt::format("these runs have nothing that --figure {} compares", fmt::join(request.kinds, ", ")),
+        "--figure images draws them as they are");
+  if (request.output.empty())
+    print_report(panels, sets, request.format);
+  else
+    write_report(request, panels, sets, invocation.files);
+}
+
+}  // namespace
+
+CLI::App* add_report(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<ReportRequest>();
+  CLI::App* command = app.add_subcommand(
+      "report",
+      "Draw what was measured: frameworks, builds and graph compilers side by side, with intervals");
+  repeatable(
+      command->add_option("--runs", request->files,
+                          "read this file of runs; may be repeated (default: those of the state folder)"))
+      ->type_name("FILE");
+  repeatable(command->add_option("--workload", request->workloads, "only these (globs)"))
+      ->type_name("WORKLOAD");
+  repeatable(command->add_option("--host", request->hosts, "only hosts like this: 'AMD EPYC*'"))
+      ->type_name("GLOB");
+  repeatable(
+      command->add_option("--figure", request->kinds,
+                          "frameworks (stock images side by side), methods (stock against other builds), "
+                          "compilers (with and without), scaling, or images (all of them); may be "
+                          "repeated (default: what there is)"))
+      ->type_name("FIGURE")
+      ->check(CLI::IsMember(kFigureKindNames.all()));
+  command
+      ->add_option("-o,--output", request->output,
+                   "folder to write to: index.html, a .svg for each figure, tables.md, tables.csv")
+      ->type_name("DIR");
+  command->add_option("--format", request->format, "table (default), markdown, csv, json, html or svg")
+      ->check(CLI::IsMember({"table", "markdown", "csv", "json", "html", "svg"}));
+  command->footer(
+      "kiln report\n"
+      "kiln report -o figures\n"
+      "kiln report --runs a.json --runs b.json --figure compilers --workload mnist-cnn --format svg");
+  command->callback([request, &invocation] { run_report(*request, invocation); });
+  return command;
+}
+
+}  // namespace kiln

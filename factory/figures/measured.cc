@@ -1,0 +1,197 @@
+#include "figures/measured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "figures/number_text.h"
+#include "registry/comparable.h"
+
+namespace kiln {
+namespace {
+
+void refuse_unknown_unit(const BenchRun& run) {
+  if (direction_of(run.unit) != Direction::unknown) return;
+  throw Error(ExitCode::input,
+              fmt::format("{} of {}: '{}' is no unit of which it is known whether more or less is better",
+                          run.workload, run.name, run.unit),
+              "a time begins with ns, us, ms, s, min or h (ms/step), a rate ends in /s (images/s)");
+}
+
+std::string host_text(const HostDescription& host) {
+  std::string text = host.model.empty() ? host.cpu : host.model;
+  if (text.empty()) text = "unknown processor";
+  if (host.cores > 0) text += ", " + counted(static_cast<std::size_t>(host.cores), "processor");
+  for (const std::string& accelerator : host.accelerators) text += ", " + accelerator;
+  return text;
+}
+
+std::int64_t whole_number(const Json& output, const char* key) {
+  auto found = output.find(key);
+  return found != output.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::string input_of(const Json& output) {
+  auto input = output.find("input");
+  if (input == output.end() || !input->is_object()) return "";
+  auto kind = input->find("kind");
+  return kind != input->end() && kind->is_string() ? kind->get<std::string>() : "";
+}
+
+Circumstances circumstances_of(const BenchRun& run) {
+  const std::int64_t batch = whole_number(run.output, "batch");
+  return {run.workload,         run.unit,    host_text(run.host),
+          run.axes.accelerator, run.threads, batch > 0 ? fmt::format("batch of {}", batch) : "",
+          input_of(run.output)};
+}
+
+SteadyRuns steady_of(const std::vector<BenchRun>& runs) {
+  SteadyRuns steady;
+  for (const BenchRun& run : runs) steady.emplace_back(run.steady().begin(), run.steady().end());
+  return steady;
+}
+
+// A rate against 1 is the rate: its interval is the median's own.
+BarValue speed_of(const std::vector<BenchRun>& runs) {
+  const Comparison median = compare_runs({{1.0}}, steady_of(runs), true);
+  return {median.b, median.low, median.high};
+}
+
+MeasuredImage measured_image(std::vector<BenchRun> runs) {
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const BenchRun& a, const BenchRun& b) { return a.taken < b.taken; });
+  const Digest newest = runs.back().image;
+  const std::size_t all = runs.size();
+  std::erase_if(runs, [&](const BenchRun& run) { return run.image != newest; });
+  MeasuredImage image;
+  image.earlier = all - runs.size();
+  image.name = runs.back().name;
+  image.axes = runs.back().axes;
+  image.stock = runs.back().stock;
+  image.ranks = ranks_of(runs.back());
+  image.threads = runs.back().threads;
+  std::set<std::string> marks;
+  for (const BenchRun& run : runs) marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
+  image.marks.assign(marks.begin(), marks.end());
+  image.speed = speed_of(runs);
+  image.runs = std::move(runs);
+  return image;
+}
+
+// What is no version stands first.
+Version version_of_text(const std::string& text) {
+  try {
+    return Version(text);
+  } catch (const Error&) {
+    return Version();
+  }
+}
+
+bool stands_before(const MeasuredImage& a, const MeasuredImage& b) {
+  auto order = [](const MeasuredImage& image) {
+    return std::tuple(image.axes.framework, version_of_text(image.axes.version), image.axes.version,
+                      image.compiled(), !image.stock, image.axes.method, image.axes.compilers,
+                      image.name.size(), image.name, image.ranks);
+  };
+  return order(a) < order(b);
+}
+
+MeasuredSet set_of(const Circumstances& circumstances, const std::vector<const BenchRun*>& runs) {
+  MeasuredSet set;
+  set.circumstances = circumstances;
+  std::map<std::pair<std::string, int>, std::vector<BenchRun>> by_name;
+  std::set<std::string> versions;
+  for (const BenchRun* run : runs) {
+    by_name[{run->name, ranks_of(*run)}].push_back(*run);
+    versions.insert(run->kiln);
+    const std::string day = run->taken.substr(0, 10);
+    if (set.first_day.empty() || day < set.first_day) set.first_day = day;
+    set.last_day = std::max(set.last_day, day);
+  }
+  versions.erase("");
+  set.versions.assign(versions.begin(), versions.end());
+  for (auto& [name, its_runs] : by_name) set.images.push_back(measured_image(std::move(its_runs)));
+  std::stable_sort(set.images.begin(), set.images.end(), stands_before);
+  return set;
+}
+
+// Ranks share the machine's threads among them: several stand beside the one rank of their image, however
+// many threads that has.
+class RankedCircumstances {
+ public:
+  explicit RankedCircumstances(const std::vector<BenchRun>& runs) {
+    for (const BenchRun& run : runs)
+      if (ranks_of(run) == 1) threads_alone_.emplace(key_of(run), run.threads);
+  }
+
+  Circumstances of(const BenchRun& run) const {
+    Circumstances circumstances = circumstances_of(run);
+    auto alone = threads_alone_.find(key_of(run));
+    if (ranks_of(run) > 1 && alone != threads_alone_.end()) circumstances.threads = alone->second;
+    return circumstances;
+  }
+
+ private:
+  static std::pair<Circumstances, std::string> key_of(const BenchRun& run) {
+    Circumstances circumstances = circumstances_of(run);
+    circumstances.threads = 0;
+    return {circumstances, run.name};
+  }
+
+  std::map<std::pair<Circumstances, std::string>, int> threads_alone_;
+};
+
+}  // namespace
+
+std::vector<MeasuredSet> measured_sets(const std::vector<BenchRun>& runs) {
+  std::map<Circumstances, std::vector<const BenchRun*>> by_circumstances;
+  const RankedCircumstances ranked(runs);
+  for (const BenchRun& run : runs) {
+    refuse_unknown_unit(run);
+    by_circumstances[ranked.of(run)].push_back(&run);
+  }
+  std::vector<MeasuredSet> sets;
+  for (const auto& [circumstances, its_runs] : by_circumstances)
+    sets.push_back(set_of(circumstances, its_runs));
+  return sets;
+}
+
+std::vector<std::string> circumstance_lines(const MeasuredSet& set) {
+  const Circumstances& is = set.circumstances;
+  std::string how = is.workload;
+  for (const std::string& word : {is.batch, is.input}) how += word.empty() ? "" : ", " + word;
+  if (is.threads > 0) how += ", " + counted(static_cast<std::size_t>(is.threads), "thread");
+  std::string where = is.host;
+  if (!is.accelerator.empty() && is.accelerator != "cpu") where += "; images for " + is.accelerator;
+  std::string when = set.first_day == set.last_day ? set.first_day : set.first_day + " to " + set.last_day;
+  if (!set.versions.empty()) when += fmt::format(", kiln {}", fmt::join(set.versions, ", "));
+  return {how, where, when};
+}
+
+std::string framework_text(const RunAxes& axes) {
+  return axes.version.empty() ? axes.framework : axes.framework + " " + axes.version;
+}
+
+std::string short_name(const MeasuredImage& image) {
+  const std::string before = image.axes.framework + ":" + image.axes.version + "-";
+  const bool longer = image.name.size() > before.size() && image.name.starts_with(before);
+  return longer ? image.name.substr(before.size()) : image.name;
+}
+
+Comparison compare_images(const MeasuredImage& a, const MeasuredImage& b) {
+  return compare_runs(steady_of(a.runs), steady_of(b.runs), more_is_better(a.runs.front().unit));
+}
+
+std::string comparison_text(const Comparison& comparison, std::string_view against) {
+  const std::string interval =
+      fmt::format("({} to {})", ratio_text(comparison.low), ratio_text(comparison.high));
+  if (!comparison.different()) return fmt::format("no difference to {} {}", against, interval);
+  return fmt::format("{} times as fast as {} {}", ratio_text(comparison.ratio), against, interval);
+}
+
+}  // namespace kiln

@@ -1,0 +1,69 @@
+// Runs as figures need them: those that may stand beside each other, and in them each image with all of its
+// runs. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/run.h"
+#include "bench/statistics.h"
+#include "figures/bar_chart.h"
+
+namespace kiln {
+
+// An image with its runs, under one set of circumstances.
+struct MeasuredImage {
+  std::string name;  // repository:tag
+  RunAxes axes;
+  bool stock = false;
+  int ranks = 1;
+  int threads = 0;                 // of each rank
+  std::vector<BenchRun> runs;      // of the newest bits of that name, oldest first; never empty
+  std::size_t earlier = 0;         // runs of earlier bits, which are left out
+  std::vector<std::string> marks;  // of any of the runs, sorted
+  BarValue speed;                  // median of the runs' medians, and its interval of 95 %
+  bool compiled() const { return !axes.compilers.empty(); }
+};
+
+// What has to be the same for two bars to be compared. Another unit, host or number of threads is another
+// picture.
+struct Circumstances {
+  std::string workload;
+  std::string unit;
+  std::string host;         // "AMD EPYC 7B13, 2 processors"
+  std::string accelerator;  // that the images are for, "cpu"
+  int threads = 0;
+  std::string batch;  // "batch of 128", "" where the workload does not say
+  std::string input;  // "synthetic", "" where the workload does not say
+
+  auto operator<=>(const Circumstances&) const = default;
+};
+
+struct MeasuredSet {
+  Circumstances circumstances;
+  std::vector<MeasuredImage> images;  // by framework, version, stock first, method, compilers, name, ranks
+  std::string first_day, last_day;    // of the runs: "2026-11-24"
+  std::vector<std::string> versions;  // of kiln that measured, sorted
+};
+
+// In the order of their circumstances. Throws Error(input) for a unit that is neither a time nor a rate.
+std::vector<MeasuredSet> measured_sets(const std::vector<BenchRun>& runs);
+
+// What of the set a picture says below its title.
+std::vector<std::string> circumstance_lines(const MeasuredSet& set);
+
+// "tensorflow 2.1.0"; "" where the image has neither.
+std::string framework_text(const RunAxes& axes);
+
+// What tells an image from others of its framework and version: "distro-openblas-x86_64" of
+// pytorch:2.6.0-distro-openblas-x86_64.
+std::string short_name(const MeasuredImage& image);
+
+// B against A: over 1 when B is faster. REQUIRES: both of one set.
+Comparison compare_images(const MeasuredImage& a, const MeasuredImage& b);
+
+// "1.13 times as fast as A (1.10 to 1.16)", "0.71 times …", "no difference to A (0.98 to 1.03)".
+std::string comparison_text(const Comparison& comparison, std::string_view against);
+
+}  // namespace kiln
