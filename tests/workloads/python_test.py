@@ -54,7 +54,7 @@ class PythonScript(unittest.TestCase):
         self.program("nproc", "echo 8")
         self.program("python3", 'echo "$OMP_NUM_THREADS: $*"')
         status, output, _ = self.run_script("pytorch", "train.py", KILN_BENCH_RANKS="2", OMP_NUM_THREADS="")
-        self.assertEqual((0, "4: -m torch.distributed.run --nnodes 1 --node_rank 0 --nproc_per_node 2 --master_addr 127.0.0.1 "
+        self.assertEqual((0, "4: launch_pytorch.py --nnodes 1 --node_rank 0 --nproc_per_node 2 --master_addr 127.0.0.1 "
                              "--master_port 29517 train.py"), (status, output.splitlines()[-1]))
         status, output, _ = self.run_script("pytorch", "train.py", KILN_BENCH_RANKS="2", OMP_NUM_THREADS="3")
         self.assertEqual("3:", output.splitlines()[-1].split()[0])
