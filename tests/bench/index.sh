@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Figures of the index, whole processes and selection within one: one JSON line each on stdout.
+# The index, whole processes and selection within one: samples on stdout, a line of JSON each (ci/bench).
 #
-#   tests/bench/index.sh [KILN [IMAGES [WORK]]]
+#   tests/bench/index.sh [BUILD [IMAGES [WORK]]]
 #
-# KILN: the program (default build/release/kiln); IMAGES: how many are in the index (default 100000); WORK: where the index is
-# made (default a new temporary folder, removed at the end). `written` are the bytes that the process handed to write(2) and
-# its like. docs/performance.md says what each figure means.
+# BUILD: a build folder in which `ninja bench` has run (default build/release); IMAGES: how many are in the index (default
+# 100000); WORK: where the index is made (default a new temporary folder, removed at the end). `written` are the bytes that the
+# process handed to write(2) and its like. docs/performance.md says what each series means.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-kiln=$(realpath "${1:-$root/build/release/kiln}")
+build=$(cd "${1:-$root/build/release}" && pwd)
+kiln=$build/kiln bench=$build/tests/bench/index_bench
 images=${2:-100000}
 work=${3:-}
 if [[ -z $work ]]; then
@@ -19,11 +20,7 @@ fi
 mkdir -p "$work"
 cd "$work"
 
-figure() { # figure NAME RUNS COMMAND…
-  python3 "$root/tests/bench/measure.py" "${@:2}" | python3 -c '
-import json, sys
-print(json.dumps({"figure": sys.argv[1], **json.load(sys.stdin)}))' "$1"
-}
+measure() { python3 "$root/tests/bench/measure.py" "$@"; }
 
 "$root/tests/bench/index_mappings.py" "$images" >all.json
 "$root/tests/bench/index_mappings.py" 1 "$images" >one.json
@@ -31,29 +28,28 @@ cat >ask.json <<'JSON'
 {"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"},
   "app_type-ai_training": {"config": {"ai_framework": "tensorflow"}, "ai_framework-tensorflow": {"xla": true}}}}
 JSON
-"$kiln" --version >/dev/null
-figure import_all 1 "$kiln" index import all.json
-figure version 5 "$kiln" --version
-figure import_nothing_new 3 "$kiln" index import one.json # the first time it is new, the least is of the others
-for i in 1 2 3; do
+measure import_all 1 "$kiln" index import all.json
+"$kiln" index import one.json >/dev/null
+measure import_nothing_new 5 "$kiln" index import one.json
+for i in 1 2 3 4 5; do
   "$root/tests/bench/index_mappings.py" 1 $((images + i)) >"more$i.json"
-  figure import_one 1 "$kiln" index import "more$i.json"
+  measure import_one 1 "$kiln" index import "more$i.json"
 done
-figure select_mappings 5 "$kiln" select --dsl ask.json --host any
-figure list_some 3 "$kiln" index list application=tensorflow --limit 20
+measure recover 1 "$kiln" index recover
+measure select_mappings 7 "$kiln" select --dsl ask.json --host any
+measure list_some 5 "$kiln" index list application=tensorflow --limit 20
 
 # Images that were built: what a catalogue of versions, methods, targets and compilers has in common is kept once.
-bench=$(dirname "$kiln")/tests/bench/index_bench
-if [[ ! -x $bench ]]; then
-  echo "no $bench: cmake --build build/release --target bench" >&2
-  exit 0
-fi
 "$bench" fill built $((images / 5000)) >/dev/null
 sed 's/"ai_framework-tensorflow": {/&"version": "2.4", /' ask.json >ask_version.json
-figure select_all_versions 15 "$kiln" --state built select --dsl ask.json --host any
-figure select_version 15 "$kiln" --state built select --dsl ask_version.json --host zen4,nvidia:sm_90
-figure version_again 15 "$kiln" --version
-for _ in 1 2 3; do
-  printf '{"figure": "publish_one", "in_process": %s}\n' "$("$bench" publish built)"
+for ((turn = 0; turn < 15; ++turn)); do
+  measure version 1 "$kiln" --version
+  measure select_all_versions 1 "$kiln" --state built select --dsl ask.json --host any
+  measure select_version 1 "$kiln" --state built select --dsl ask_version.json --host zen4,nvidia:sm_90
 done
-printf '{"figure": "ask", "in_process": %s}\n' "$("$bench" ask built 100000)"
+for _ in 1 2 3 4 5; do
+  printf '{"series": "publish_one", %s\n' "$("$bench" publish built | cut -c 2-)"
+done
+for _ in 1 2 3; do
+  printf '{"series": "ask", %s\n' "$("$bench" ask built 100000 | cut -c 2-)"
+done

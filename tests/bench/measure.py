@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""measure.py RUNS COMMAND…: runs the command RUNS times and prints the least wall and processor time in seconds, the
-greatest resident memory in bytes, the bytes of its last stdout, and the least that it handed to write(2) and its like, as JSON.
-Fails when the command does."""
+"""measure.py SERIES RUNS COMMAND…: runs the command RUNS times and prints one line of JSON: the name of the series, and of each run the
+wall and processor seconds, the resident memory in bytes at its most, the bytes of its stdout, and those that it handed to write(2) and its
+like. Raw samples: ci/bench keeps them, ci/figures makes medians of them. Fails when the command does."""
 import json
 import os
 import subprocess
@@ -21,10 +21,9 @@ def run(command):
         wall = time.monotonic() - start
         if status != 0:
             sys.exit("%s ended with status %d" % (" ".join(command), status))
-        return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out.seek(0, os.SEEK_END), written
+        return {"wall": round(wall, 4), "cpu": round(usage.ru_utime + usage.ru_stime, 4), "rss": usage.ru_maxrss * 1024,
+                "text": out.seek(0, os.SEEK_END), "written": written}
 
 
-runs = [run(sys.argv[2:]) for _ in range(int(sys.argv[1]))]
-print(json.dumps({"wall": round(min(r[0] for r in runs), 4), "cpu": round(min(r[1] for r in runs), 4),
-                  "rss": max(r[2] for r in runs), "text": runs[-1][3],
-                  "written": min(r[4] for r in runs)}))
+runs = [run(sys.argv[3:]) for _ in range(int(sys.argv[2]))]
+print(json.dumps({"series": sys.argv[1], **{key: [one[key] for one in runs] for key in runs[0]}}), flush=True)

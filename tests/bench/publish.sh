@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Figures of publishing a catalogue of 600 images to Debian's docker-registry: one JSON line each on stdout.
+# Publishing a catalogue of 600 images to Debian's docker-registry: samples on stdout, a line of JSON each (ci/bench).
 #
 #   tests/bench/publish.sh [BUILD [WORK]]
 #
 # BUILD: a build folder in which `ninja bench` has run (default build/release); WORK: where the catalogue, its state folder and
 # the registry are made (default a new temporary folder, removed at the end). `requests` are those that the registry was asked,
-# `repositories` those that the images are in. docs/performance.md says what each figure means.
+# `repositories` those that the images are in. docs/performance.md says what each series means.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -38,20 +38,16 @@ rm -rf state
 some=(-f catalogue/matrix/bench.json --state state framework={framework0,framework1,framework2,framework3,framework4,framework5})
 publish=("$kiln" publish "${some[@]}" --to "http://127.0.0.1:$port/bench")
 
-figure() { # figure NAME RUNS COMMAND…: with the requests of one run
-  local before after measured
+measure() { # measure SERIES COMMAND…: a run, and the requests of it
+  local before
   before=$(wc -l <requests)
-  measured=$(python3 "$root/tests/bench/measure.py" "${@:2}")
-  after=$(wc -l <requests)
-  python3 -c '
-import json, sys
-name, runs, requests, tags, repositories, measured = sys.argv[1:]
-print(json.dumps({"figure": name, **json.loads(measured), "requests": int(requests) // int(runs), "tags": int(tags),
-                  "repositories": int(repositories)}))' "$1" "$2" "$((after - before))" \
-    "$(find registry -path '*/_manifests/tags/*' -name index 2>/dev/null | wc -l)" \
-    "$(find registry -name _manifests 2>/dev/null | wc -l)" "$measured"
+  python3 "$root/tests/bench/measure.py" "$1" 1 "${@:2}"
+  printf '{"series": "%s", "requests": %s}\n' "$1" "$(($(wc -l <requests) - before))"
 }
-figure publish_600 1 "${publish[@]}"
-figure publish_600_again 5 "${publish[@]}"
-figure publish_600_locally 5 "$kiln" publish "${some[@]}" --local
-figure version 5 "$kiln" --version
+measure publish_600 "${publish[@]}"
+printf '{"series": "published", "tags": %s, "repositories": %s}\n' \
+  "$(find registry -path '*/_manifests/tags/*' -name index 2>/dev/null | wc -l)" "$(find registry -name _manifests 2>/dev/null | wc -l)"
+for _ in 1 2 3 4 5; do
+  measure publish_600_again "${publish[@]}"
+  measure publish_600_locally "$kiln" publish "${some[@]}" --local
+done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The price of a step: an image of trivial steps, built by kiln and, as a Dockerfile of as many RUNs, by `buildah build --layers`; in turn,
-# as machines change their speed. One JSON line a run, and a last one with the medians and their ratio.
+# as machines change their speed. Samples on stdout, a line of JSON each (ci/bench).
 #   tests/bench/step.sh FOLDER     FOLDER: empty, or of the same steps; KILN: the program (default: build/release/kiln);
 #                                  KILN_BENCH_STEPS=N (default 12); KILN_BENCH_RUNS=N: how often (default 5)
 # Needs buildah and busybox, as the tests with real engines do. The base is there before; the steps are one after the other.
@@ -41,7 +41,7 @@ fi
 
 now() { date +%s.%N; }
 tell() { # tell WHO START
-  awk -v who="$1" -v start="$2" -v end="$(now)" 'BEGIN {printf "{\"who\":\"%s\",\"seconds\":%.2f}\n", who, end - start}' | tee -a runs
+  awk -v who="$1" -v start="$2" -v end="$(now)" 'BEGIN {printf "{\"series\": \"%s\", \"wall\": %.3f}\n", who, end - start}'
 }
 by_kiln() {
   rm -rf state
@@ -67,14 +67,7 @@ by_buildah() {
   tell buildah "$start"
 }
 
-: >runs
 for ((run = 0; run < ${KILN_BENCH_RUNS:-5}; ++run)); do
   by_kiln
   by_buildah
 done
-python3 - <<'PYTHON'
-import json, statistics
-runs = [json.loads(line) for line in open("runs")]
-kiln, buildah = (statistics.median(run["seconds"] for run in runs if run["who"] == who) for who in ("kiln", "buildah"))
-print(json.dumps({"kiln": kiln, "buildah": buildah, "ratio": round(kiln / buildah, 2)}))
-PYTHON

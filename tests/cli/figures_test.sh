@@ -120,6 +120,37 @@ expect 0 figures
 equals "$(grep -c 'with XLA against without, "the 30%' tree/docs/page.md)" 1
 lacks "$(grep '"the 30%' tree/docs/page.md)" Elsewhere
 
+
+# Numbers of benchmarks: medians of the samples that ci/bench kept.
+rm tree/docs/figures/second.json
+cat >tree/docs/performance.json <<'JSON'
+{"plan": {"ratio": "{kiln.cpu:.2f} s : {ninja.cpu:.2f} s = {kiln.cpu / ninja.cpu:.1f} (medians of {kiln.runs})"}}
+JSON
+echo 'By <!-- figures:bench plan --><!-- end -->: <!-- figures:bench plan.ratio --><!-- end -->.' >tree/README.md
+expect 0 figures
+equals "$(cat tree/README.md)" 'By <!-- figures:bench plan -->not measured<!-- end -->: <!-- figures:bench plan.ratio -->not measured<!-- end -->.'
+mkdir tree/docs/samples
+cat >tree/docs/samples/plan.json <<'JSON'
+{"format": 1, "bench": "plan", "date": "2026-11-24", "commit": "0123456789ab", "host": {"model": "A processor", "cores": 2, "memory_bytes": 8589934592},
+ "conditions": {"load": 0.25, "load_after": 1.0}, "series": {"kiln": {"cpu": [0.5, 0.3, 9.0]}, "ninja": {"cpu": [0.1, 0.2]}}}
+JSON
+expect 1 figures --check
+equals "$err" 'README.md:1: error: is not what the samples say: run ci/figures'
+expect 0 figures
+holds "$(cat tree/README.md)" '-->A processor, 2 processors, 8 GiB; 2026-11-24; commit 0123456789ab; load 0.2 before, 1.0 behind<!--'
+holds "$(cat tree/README.md)" '-->0.50 s : 0.15 s = 3.3 (medians of 3)<!--'
+expect 0 figures --check
+cp tree/README.md page.md
+echo '<!-- figures:bench plan.speed --><!-- end -->' >>tree/README.md
+wrong 'README.md:2: error: docs/performance.json has no text for plan.speed'
+cp page.md tree/README.md
+sed -i 's/ninja.cpu:/ninja.wall:/' tree/docs/performance.json
+wrong "README.md:1: error: the series ninja has no 'wall'"
+sed -i 's/ninja.wall:/make.cpu:/' tree/docs/performance.json
+wrong "README.md:1: error: docs/performance.json: plan.ratio: {make.cpu:.2f}: name 'make' is not defined"
+sed -i 's/"load": 0.25, //' tree/docs/samples/plan.json
+wrong 'docs/samples/plan.json:1: error: is no file of samples'
+
 expect 2 figures --cheese
 expect 5 env KILN="$work/absent" "$KILN_PYTHON" -B "$KILN_SOURCE/ci/figures" --root "$work/tree"
 echo 'figures: ok'
