@@ -11,6 +11,7 @@ unset KILN_SITE
 measure() { python3 "$root/tests/bench/measure.py" "$@"; }
 git clone --quiet "$root" "$work/kiln"
 cd "$work/kiln"
+ci/setup >&2
 cmake --preset release >/dev/null
 measure compile 1 ninja -C build/release kiln
 cd "$work"

@@ -39,7 +39,8 @@ for kind in gzip zstd; do
 done
 for ((run = 0; run < runs; ++run)); do
   measure check '' "$kiln" -q sif check kiln.sif
-  measure evidence '' "$kiln" -q inspect oci:gzip --evidence --target x86_64
+  # 1: the image has code beyond this target, which is a finding and no failure.
+  measure evidence '' sh -c '"$@" || [ $? -eq 1 ]' sh "$kiln" -q inspect oci:gzip --evidence --target x86_64
 done
 
 # A layer of a million empty files.
