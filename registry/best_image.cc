@@ -18,6 +18,7 @@ namespace {
 struct Choice {
   ImageRecord part;
   bool suits = false;
+  int doubt = 0;
 };
 
 struct Place {
@@ -126,6 +127,7 @@ class BestImage {
     if (!is_new || number == 0) return at->second;
     at->second.part = part_of(number);
     at->second.suits = judge_.chooses(at->second.part);
+    at->second.doubt = ranker_.doubt(at->second.part, at->second.part.tests);
     return at->second;
   }
 
@@ -161,9 +163,9 @@ class BestImage {
     Standing standing;
     for (Contender& contender : contenders_) {
       auto speed = measured.find(&contender);
-      Standing here =
-          ranker_.standing(contender.choice->part, contender.place->code,
-                           speed == measured.end() ? Speed{} : speed->second, contender.tag.tagged.stale);
+      Standing here = ranker_.standing(contender.choice->part, contender.place->code,
+                                       speed == measured.end() ? Speed{} : speed->second,
+                                       contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
       const auto order = equals.empty() ? std::strong_ordering::less : difference(here, standing).order;
       if (std::is_gt(order)) continue;
       if (std::is_lt(order)) {

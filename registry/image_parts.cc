@@ -35,6 +35,7 @@ ImageRecord choice_part(const ImageRecord& image) {
   part.optimised = image.optimised;
   part.components = image.components;
   part.selectors = image.selectors;
+  part.tests = test_kinds(image.tests, !image.accelerators.empty());
   if (!image.why_untested().empty() && !image.external()) part.tests.emplace();  // none that it passed
   return part;
 }

@@ -11,7 +11,8 @@ namespace kiln {
 
 // Nothing but whether it was built here.
 ImageRecord bare_part(bool external);
-// Application, version, method, optimised, components, selectors, and whether it was tested, not by what.
+// Application, version, method, optimised, components, selectors, and whether it was tested and on what kinds
+// of machines (test_kinds()), not by what.
 ImageRecord choice_part(const ImageRecord& image);
 // Targets, what is needed of a host, what of the evidence may refuse one, and whether there is a SIF. Files
 // that show a finding are left out: they differ, and only an explanation names them.

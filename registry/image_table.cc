@@ -111,7 +111,7 @@ void ImageTable::add_choice(const ImageRecord& part) {
   const auto first = static_cast<std::uint32_t>(rows_.size());
   choices_.push_back({part, number_of(version_numbers_, versions_, part.version.text(), version),
                       number_of(compiler_numbers_, compilers_, text, compilers), 0,
-                      !part.why_untested().empty(), part.version.is_pre_release(), first, first});
+                      part.version.is_pre_release(), first, first});
 }
 
 // Equal versions may be written in several ways: 2.1 and 2.1.0.
@@ -134,6 +134,11 @@ TableAsker::TableAsker(const ImageTable& table, Host host, const Microarchitectu
       known_(known_host(host_.description, host_.known, cpus)) {
   for (const IndexEntry& entry : table.measured_)
     near_.push_back(host_.known && is_comparable(entry, host_.description));
+  const ImageQuery any;
+  const Ranker ranker(any, known_, cpus);
+  doubts_.reserve(table.choices_.size());
+  for (const ImageTable::Choice& choice : table.choices_)
+    doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
 }
 
 const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const Judge& judge) {
@@ -215,14 +220,14 @@ const ImageTable::Image* TableAsker::best(const ImageQuery& query) {
   const bool any_release = query.version.names_pre_release();
   const bool wants_optimised = query.opt_build.value_or(false);
   // As Standing, in numbers.
-  using Key = std::tuple<bool, bool, int, bool, std::uint32_t, std::uint32_t, bool, std::uint32_t>;
+  using Key = std::tuple<bool, bool, int, bool, std::uint32_t, std::uint32_t, int, std::uint32_t>;
   auto key_of = [&](const Contender& contender) {
     const auto& [row, choice] = contender;
     auto speed = measured.empty() ? measured.end() : measured.find(row);
     const bool has_speed = speed != measured.end();
     return Key(!any_release && choice->pre_release, !has_speed, has_speed ? speed->second.speed_class : 0,
                wants_optimised && !choice->part.optimised, places[row->place].rank, choice->version_rank,
-               row->stale || choice->untested, row->image);
+               row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], row->image);
   };
   Key best = key_of(contenders_.front());
   for (const Contender& contender : contenders_) best = std::min(best, key_of(contender));

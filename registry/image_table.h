@@ -39,7 +39,7 @@ class ImageTable {
     ImageRecord part;
     std::uint32_t version, compilers;  // parts with nothing else
     std::uint32_t version_rank;        // of all versions, the newest first
-    bool untested, pre_release;
+    bool pre_release;
     std::uint32_t first, end;  // of its rows
   };
   struct Range {
@@ -86,7 +86,8 @@ class TableAsker {
   Host host_;
   const Microarchitectures* cpus_;
   std::optional<KnownHost> known_;
-  std::vector<bool> near_;  // of measured_: taken where it compares
+  std::vector<bool> near_;   // of measured_: taken where it compares
+  std::vector<int> doubts_;  // of choices_: Ranker::doubt()
   std::unordered_map<std::string, Places> places_;
   std::vector<Contender> contenders_;
 };

@@ -39,7 +39,7 @@ Difference difference(const Standing& a, const Standing& b) {
   if (differ(b.code.cpu, a.code.cpu, Preference::cpu_code, result)) return result;
   if (differ(a.code.cpu_reach, b.code.cpu_reach, Preference::cpu_reach, result)) return result;
   if (differ(*b.version, *a.version, Preference::version, result)) return result;
-  if (differ(a.doubtful, b.doubtful, Preference::state, result)) return result;
+  if (differ(a.doubt, b.doubt, Preference::state, result)) return result;
   return {std::strong_ordering::equal, Preference::name};
 }
 
@@ -68,7 +68,7 @@ CodeFit Ranker::code(const ImageRecord& place) const {
 }
 
 Standing Ranker::standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed,
-                          bool stale) const {
+                          int doubt) const {
   Standing standing;
   standing.pre_release = !any_release_ && choice.version.is_pre_release();
   standing.measured = speed.measured != nullptr;
@@ -76,8 +76,13 @@ Standing Ranker::standing(const ImageRecord& choice, const CodeFit& code, const 
   standing.stock = query_->opt_build.value_or(false) && !choice.optimised;
   standing.code = code;
   standing.version = &choice.version;
-  standing.doubtful = stale || !choice.why_untested().empty();
+  standing.doubt = doubt;
   return standing;
+}
+
+int Ranker::doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const {
+  if (!choice.why_untested().empty()) return kDoubtful;
+  return known_ == nullptr || is_tested_like(kinds, known_->description()) ? 0 : 1;
 }
 
 CpuReach Ranker::reach(const ImageRecord& image, const Microarchitecture& target) {
@@ -120,7 +125,9 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
     Ranked item{std::move(candidate), entry.image.name(), {}, {}};
     if (auto found = speeds.find(&entry); found != speeds.end()) item.speed = found->second;
     item.candidate.measured = item.speed.measured;
-    item.standing = ranker.standing(entry.image, ranker.code(entry.image), item.speed, entry.stale);
+    const auto kinds = test_kinds(entry.image.tests, !entry.image.accelerators.empty());
+    item.standing = ranker.standing(entry.image, ranker.code(entry.image), item.speed,
+                                    entry.stale ? kDoubtful : ranker.doubt(entry.image, kinds));
     ranked.push_back(std::move(item));
   }
   std::sort(ranked.begin(), ranked.end(),

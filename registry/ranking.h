@@ -58,8 +58,9 @@ struct Standing {
   bool stock = false;  // where an optimised build is asked for
   CodeFit code;
   const Version* version = nullptr;
-  bool doubtful = false;  // stale, or not tested here
+  int doubt = 0;  // 1: not tested on a host like this one; kDoubtful: stale, or not tested in full anywhere
 };
+inline constexpr int kDoubtful = 2;
 
 struct Difference {
   std::strong_ordering order;  // less: the first is better
@@ -74,7 +75,9 @@ class Ranker {
   Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
   // Each takes a record, or the part of one that it is about (image_parts.h).
   CodeFit code(const ImageRecord& place) const;
-  Standing standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, bool stale) const;
+  Standing standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, int doubt) const;
+  // Standing::doubt of one that is not stale, by the kinds of machines that it was tested on (test_kinds()).
+  int doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const;
 
  private:
   static CpuReach reach(const ImageRecord& image, const Microarchitecture& target);

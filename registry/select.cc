@@ -71,10 +71,18 @@ std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
   return fmt::format("has {}; {} has {}", gpu_text(winner), next.name, gpu_text(next));
 }
 
-std::string state_text(const IndexEntry& entry) {
+std::string where_text(const ImageRecord& image) {
+  std::string where = image.tests ? tested_where(*image.tests) : "";
+  return where.empty() ? "tested, nobody knows where" : where;
+}
+
+// What speaks against the second of two that differ in this alone.
+std::string state_text(const Ranked& ranked) {
+  const IndexEntry& entry = *ranked.candidate.entry;
   if (entry.stale) return "is stale";
   if (entry.image.external()) return "is a mapping, and not tested here";
-  return "is untested here: " + entry.image.why_untested();
+  if (ranked.standing.doubt == kDoubtful) return "is untested here: " + entry.image.why_untested();
+  return "was not tested on a host like this one: " + where_text(entry.image);
 }
 
 std::string preference_reason(const Ranked& winner, const Ranked& next) {
@@ -104,7 +112,7 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
       return fmt::format("version {} is newer than {} of {}", image.version.text(), other.version.text(),
                          next.name);
     case Preference::state:
-      return fmt::format("{} {}", next.name, state_text(*next.candidate.entry));
+      return fmt::format("{} {}", next.name, state_text(next));
     case Preference::name:
       break;
   }
@@ -139,6 +147,8 @@ std::vector<std::string> reasons_for(const std::vector<Ranked>& ranked, const Ho
   if (entry.failing)
     reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
   if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
+  if (entry.image.tests && winner.standing.doubt < kDoubtful)
+    if (std::string where = tested_where(*entry.image.tests); !where.empty()) reasons.push_back(where);
   if (std::string why = entry.image.why_untested(); !why.empty())
     reasons.push_back((entry.image.external() ? "" : "untested here: ") + why);
   return reasons;

@@ -56,5 +56,21 @@ TEST_F(Lacking, OtherFamiliesAreOtherMachines) {
   EXPECT_EQ(on("haswell", "power9le"), "this machine (haswell) does not run code for power9le");
 }
 
+TEST(WhyNotHere, IsTheMachineAndNotTheImage) {
+  HostDescription host;
+  host.cpu = "haswell";
+  host.kernel = "3.10.0-1160";
+  const TestPlace place{host, testing::archspec()};
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 127, "FATAL: kernel too old\n"), "haswell", place),
+            "the kernel of this machine (3.10.0-1160) is too old for the image's C library");
+  EXPECT_EQ(
+      why_not_here(ended(CommandEnd::exited, 0, "FATAL: kernel too old, and caught\n"), "haswell", place),
+      "");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), "broadwell", place),
+            "this machine (haswell) lacks adx of broadwell");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), "haswell", place), "") << "no excuse";
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 1, "AssertionError\n"), "broadwell", place), "");
+}
+
 }  // namespace
 }  // namespace kiln

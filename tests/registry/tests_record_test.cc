@@ -44,13 +44,94 @@ TEST(TestsRecord, ComesBackAndMayBeUnknown) {
   };
   EXPECT_EQ(again(record), std::nullopt);
   EXPECT_EQ(record.why_untested(), "") << "nobody knows that it was not";
-  for (const TestsRecord& tests : {TestsRecord{}, TestsRecord{{"a", "b"}, {{"c", "no GPU"}}}}) {
+  const TestRun run{"nid1", "zen4", {"nvidia:sm_90"}, "6.1.0", "2026-11-24T02:11:09Z"};
+  for (const TestsRecord& tests : {TestsRecord{}, TestsRecord{{"a", "b"}, {{"c", "no GPU"}}},
+                                   TestsRecord{{"a", "b"}, {{"c", "no GPU"}}, {{"a", run}, {"c", {}}}}}) {
     record.tests = tests;
     EXPECT_EQ(again(record), tests);
   }
   Error error = error_of(
       [] { image_record_from_json(JsonDocument::parse("{\"tests\": {\"pased\": []}}", "r.json").root()); });
   EXPECT_EQ(error.where().pointer, "/tests/pased");
+  error = error_of([] {
+    image_record_from_json(
+        JsonDocument::parse(R"({"tests": {"passed": ["a"], "ran": {"a": {"gpu": "x"}}}})", "r.json").root());
+  });
+  EXPECT_EQ(error.where().pointer, "/tests/ran/a/gpu");
+}
+
+TestRun on(std::string cpu, std::vector<std::string> accelerators = {}, std::string host = "",
+           std::string at = "") {
+  return {std::move(host), std::move(cpu), std::move(accelerators), "", std::move(at)};
+}
+
+TEST(TestsRecord, SaysWhereItWasTestedEachMachineOnce) {
+  EXPECT_EQ(tested_where({{"a"}, {}}), "");
+  const TestsRecord tests{{"a", "b"},
+                          {{"c", "no GPU"}},
+                          {{"a", on("zen4", {}, "nid1", "2026-11-23T02:11:09Z")},
+                           {"b", on("zen4", {}, "nid1", "2026-11-24T02:11:09Z")},
+                           {"c", on("haswell", {}, "login1", "2026-11-24T02:11:09Z")}}};
+  EXPECT_EQ(tested_where(tests), "tested on nid1 (zen4), 2026-11-24");
+  EXPECT_EQ(tested_where({{"a"}, {}, {{"a", on("zen4", {"nvidia:sm_90", "nvidia:sm_90"})}}}),
+            "tested on zen4, nvidia:sm_90, nvidia:sm_90");
+  EXPECT_EQ(tested_where({{"a"}, {}, {{"a", on("", {}, "nid1")}}}), "tested on nid1");
+}
+
+TEST(TestsRecord, IsOfHostsLikeThisOneWhenEachTestIs) {
+  HostDescription zen4;
+  zen4.cpu = "zen4";
+  auto like = [&](const TestsRecord& tests, bool has_accelerators, const HostDescription& here) {
+    return is_tested_like(test_kinds(tests, has_accelerators), here);
+  };
+  const TestsRecord both{{"a", "b"}, {}, {{"a", on("zen4")}, {"b", on("zen4", {"nvidia:sm_90"})}}};
+  EXPECT_TRUE(like(both, false, zen4))
+      << "what a test of an image for processors stood beside counts for nothing";
+  TestsRecord other = both;
+  other.ran["b"].cpu = "zen3";
+  EXPECT_FALSE(like(other, false, zen4));
+  other.ran.erase("b");
+  EXPECT_FALSE(like(other, false, zen4)) << "nobody knows where b was run";
+  EXPECT_FALSE(like({{"a"}, {{"c", "no GPU"}}, {{"a", on("zen4")}}}, false, zen4)) << "untested";
+  EXPECT_FALSE(like({}, false, zen4));
+  EXPECT_FALSE(is_tested_like(test_kinds(std::nullopt, false), zen4));
+  HostDescription two = zen4;
+  two.accelerators = {"nvidia:sm_90", "nvidia:sm_80"};
+  TestsRecord gpus{{"a"}, {}, {{"a", on("zen4", {"nvidia:sm_80", "nvidia:sm_90"})}}};
+  EXPECT_TRUE(like(gpus, true, two)) << "in any order";
+  EXPECT_FALSE(like(gpus, true, zen4));
+  gpus.ran["a"].accelerators.pop_back();
+  EXPECT_FALSE(like(gpus, true, two));
+  gpus.ran["a"].accelerators.clear();
+  EXPECT_FALSE(like(gpus, true, zen4)) << "an image for GPUs that was tested without one";
+}
+
+TEST(TestsRecord, OfEqualImagesTheOneTestedOnSuchAHostWins) {
+  Host zen4;
+  zen4.known = true;
+  zen4.description.cpu = "zen4";
+  const IndexEntry unknown = tested(image("a"), {{"t"}, {}});
+  const IndexEntry elsewhere =
+      tested(image("b"), {{"t"}, {}, {{"t", on("haswell", {}, "login1", "2026-11-23T02:11:09Z")}}});
+  const IndexEntry here =
+      tested(image("c"), {{"t"}, {}, {{"t", on("zen4", {}, "nid1", "2026-11-24T02:11:09Z")}}});
+  const IndexEntry none = tested(image("d"), {});
+  auto answer = [](const std::vector<IndexEntry>& entries, const Host& host) {
+    return select_image(query(), entries, host, archspec());
+  };
+  const Selection best = answer({unknown, elsewhere, here}, zen4);
+  EXPECT_EQ(best.winner->entry->image.tag, "c");
+  EXPECT_EQ(best.reasons.back(), "tested on nid1 (zen4), 2026-11-24");
+  EXPECT_EQ(answer({elsewhere, here}, zen4).reasons[2],
+            "pytorch:b was not tested on a host like this one: tested on login1 (haswell), 2026-11-23");
+  EXPECT_EQ(answer({unknown, here}, zen4).reasons[2],
+            "pytorch:a was not tested on a host like this one: tested, nobody knows where");
+  EXPECT_EQ(answer({elsewhere, none}, zen4).reasons[2],
+            "pytorch:d is untested here: its recipes have no test");
+  EXPECT_EQ(answer({elsewhere, here}, {}).winner->entry->image.tag, "b") << "without a host by name";
+  IndexEntry stale = here;
+  stale.stale = true;
+  EXPECT_EQ(answer({elsewhere, stale}, zen4).winner->entry->image.tag, "b");
 }
 
 TEST(TestsRecord, OfEqualImagesTheTestedOneWins) {

@@ -25,6 +25,18 @@ bool met_unknown_instruction(const CommandResult& result) {
   return false;
 }
 
+bool met_old_kernel(const CommandResult& result) {
+  if (result.end == CommandEnd::exited && result.status == 0) return false;
+  return result.tail.find("FATAL: kernel too old") != std::string::npos;  // glibc, csu/libc-start.c
+}
+
+std::string why_not_here(const CommandResult& result, const std::string& target, const TestPlace& place) {
+  if (met_old_kernel(result))
+    return fmt::format("the kernel of this machine ({}) is too old for the image's C library",
+                       place.host.kernel);
+  return met_unknown_instruction(result) ? lacking_here(target, place) : "";
+}
+
 std::string lacking_here(const std::string& target, const TestPlace& place) {
   const Microarchitecture* wanted = place.cpus.find(target);
   if (wanted == nullptr || place.cpus.find(place.host.cpu) == nullptr) return "";

@@ -54,6 +54,8 @@ Json to_json(const TestRecord& record) {
   put(json, "host", record.host);
   put(json, "cpu", record.cpu);
   put(json, "taken", record.taken);
+  put(json, "accelerators", record.accelerators);
+  put(json, "kernel", record.kernel);
   return json;
 }
 
@@ -78,11 +80,14 @@ StepRecord step_record_from_json(const JsonNode& node) {
 }
 
 TestRecord test_record_from_json(const JsonNode& node) {
-  node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken"});
+  node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken", "accelerators", "kernel"});
   TestRecord record{node.at("key").string(), node.at("seconds").number(), node.at("last_line").string()};
   if (auto host = node.find("host")) record.host = host->string();
   if (auto cpu = node.find("cpu")) record.cpu = cpu->string();
   if (auto taken = node.find("taken")) record.taken = taken->string();
+  if (auto all = node.find("accelerators"))
+    for (const JsonNode& one : all->items()) record.accelerators.push_back(one.string());
+  if (auto kernel = node.find("kernel")) record.kernel = kernel->string();
   return record;
 }
 

@@ -26,6 +26,8 @@ struct TestRecord {
   std::string host{};     // where it ran: the machine's name,
   std::string cpu{};      // and archspec's of its processor; "" in records of before these were kept
   std::string taken{};    // RFC 3339
+  std::vector<std::string> accelerators{};  // "nvidia:sm_90", "nvidia"
+  std::string kernel{};
 };
 
 enum class FailureClass { input, build, infrastructure, policy };  // who must act

@@ -26,9 +26,15 @@ class Order:
             self.gpu(image),
             self.cpu(image),
             facts.newest_first(image.version),
-            image.stale or image.untested,
+            self.doubt(image),
             image.name, image.code, image.digest,
         )
+
+    def doubt(self, image):
+        """0 where nothing speaks against it, 1 where it was not tested on a host like this one."""
+        if image.stale or image.untested:
+            return 2
+        return 0 if not self.host or image.is_tested_like(self.host) else 1
 
     def gpu(self, image):
         """How the code suits the GPU that it suits least, or how far it reaches."""

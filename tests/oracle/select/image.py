@@ -32,7 +32,14 @@ class Image:
         self.stale, self.failing, self.retired = row["stale"], row["failing"], row["retired"]
         tests = record.get("tests", {"passed": [""]})  # of before it was kept: not known, as good as tested
         self.untested = self.mapping or bool(tests.get("not_run")) or not tests.get("passed")
+        self.runs = [tests.get("ran", {}).get(test) for test in tests.get("passed", [])]
         self.measurements = row["measurements"]
+
+    def is_tested_like(self, host):
+        """Each test was run on the same microarchitecture, that of an image for GPUs beside the same ones."""
+        return bool(self.runs) and all(
+            run and run.get("cpu") == host.cpu_name and (not self.declared or run.get("accelerators") and sorted(run["accelerators"]) == sorted(host.gpus))
+            for run in self.runs)
 
     def found_of(self, vendor):
         return [one for one in self.found if gpus.code(one).vendor == vendor]
@@ -50,7 +57,7 @@ class Host:
 
     def __init__(self, written):
         self.written = written
-        self.cpu = facts.processor(written["cpu"])
+        self.cpu, self.cpu_name = facts.processor(written["cpu"]), written["cpu"]
         self.features = facts.with_aliases(written["features"] if "features" in written else self.cpu.features)
         self.vendor = written.get("vendor") or ("" if self.cpu.generic else self.cpu.vendor)
         self.gpus = written.get("accelerators", [])

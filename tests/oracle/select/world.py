@@ -240,10 +240,26 @@ def _state(world, row):
 
 
 def _tests(world, row):
-    """All that they try, some of it, nothing, or of before it was kept."""
-    passed, not_run = ["base 1 (distro)"], {"framework 2 (pip)": "there is no GPU here"}
-    _put(row["image"], "tests", world.dice.choice([
-        None, {"passed": []}, {"passed": passed}, {"passed": passed, "not_run": not_run}, {"passed": [], "not_run": not_run}]))
+    """All that they try, some of it, nothing, or of before it was kept; on machines that are known, some of them, or on none that is."""
+    passed, not_run = ["base 1 (distro)", "library 3 (source)"], {"framework 2 (pip)": "there is no GPU here"}
+    tests = world.dice.choice([
+        None, {"passed": []}, {"passed": passed}, {"passed": passed[:1]}, {"passed": passed}, {"passed": passed, "not_run": not_run},
+        {"passed": [], "not_run": not_run}])
+    if tests and world.dice.chance(80):
+        tests = {**tests, "ran": _runs(world, [*tests["passed"], *tests.get("not_run", {})])}
+    _put(row["image"], "tests", tests)
+
+
+def _runs(world, tests):
+    """Where each was run: mostly all on one machine."""
+    machines = world.dice.sample(world.theme.machines, 1) * 3 if world.dice.chance(70) else world.theme.machines
+    runs = {}
+    for test in tests:
+        machine = world.dice.choice(machines)
+        if not world.dice.chance(8):
+            accelerators = {"accelerators": machine["accelerators"]} if machine.get("accelerators") and world.dice.chance(85) else {}
+            runs[test] = {"host": "node1", "cpu": machine["cpu"], "kernel": "6.1.0", "at": "2026-11-01T10:00:00Z", **accelerators}
+    return runs
 
 
 def _measured(world, row):
