@@ -45,7 +45,7 @@ const KeyTable& key_table() {
       {"matrix/constraint", {"if", "require", "forbid", "reason"}},
       {"target", {"cpu", "accelerators", "description"}},
       {"site",
-       {"engine", "launcher", "jobs", "layer_compression", "zstd_level", "formats", "limits", "pull",
+       {"engine", "launcher", "partition", "jobs", "layer_compression", "zstd_level", "formats", "limits", "pull",
         "pass_environment", "ca_certificates", "pip_configuration", "git_configuration", "secrets",
         "evidence", "builder", "gc", "nightly", "publish"}},
       {"site/limits", {"wall", "silence", "log", "memory", "retries", "components"}},

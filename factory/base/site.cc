@@ -219,7 +219,7 @@ CommandLimits Site::limits_of(const std::string& component, const OwnLimits& rec
 }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> kNames = {"buildah"};
+  static const std::vector<std::string> kNames = {"buildah", "podman", "docker"};
   return kNames;
 }
 
@@ -230,8 +230,8 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   Site site;
   site.file = file.string();
   if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
-  if (auto launcher = root.find("launcher"))
-    for (const JsonNode& word : launcher->items()) site.launcher.push_back(read_text(word));
+  site.launching = read_launcher(root);
+  site.launcher = launcher_words(site.launching, "");
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
   if (auto compression = root.find("layer_compression"))
     site.layer_compression = read_word_of(*compression, {"zstd", "gzip"}, "a compression of layers") == "gzip"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/effects.h"
+#include "base/launcher.h"
 #include "base/own_limits.h"
 
 namespace kiln {
@@ -87,7 +88,8 @@ struct UpdatePolicy {
 
 struct Site {
   std::string engine = "buildah";
-  std::vector<std::string> launcher;  // put before each `kiln step`, e.g. ["srun", "-n1"]
+  Launcher launching;                 // as the file has it
+  std::vector<std::string> launcher;  // for the partition in use; put before each `kiln step`
   int jobs = 0;                       // 0 = number of processors / 2, at least 1
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;

@@ -12,7 +12,7 @@ namespace {
 
 // Who has no engine here leaves its store to who has.
 bool has_engine(const Invocation& invocation) {
-  return invocation.runner.find_program("buildah").has_value();
+  return invocation.runner.find_program(invocation.site().engine).has_value();
 }
 
 std::optional<Index> open_index(bool remove, const Invocation& invocation) {
@@ -24,7 +24,8 @@ Survey look(const Retention& retention, const Index* index, Invocation& invocati
   const StatePaths state = invocation.state();
   Survey found = survey({state, invocation.files, retention, invocation.clock.unix_seconds(), index});
   if (!has_engine(invocation) && invocation.files.is_directory(state.engine())) {
-    found.notes.emplace_back("buildah is not installed here: the engine's store stays as it is");
+    found.notes.emplace_back(invocation.site().engine +
+                             " is not installed here: the engine's store stays as it is");
   } else {
     const EngineGarbage engine = engine_garbage(state, found.steps, invocation.files);
     found.garbage.insert(found.garbage.end(), engine.garbage.begin(), engine.garbage.end());
@@ -34,9 +35,11 @@ Survey look(const Retention& retention, const Index* index, Invocation& invocati
 }
 
 void collect_engine_store(const Survey& found, Invocation& invocation) {
-  if (has_engine(invocation))
-    collect_engine(invocation.state(), found.steps, invocation.runner, invocation.files,
-                   invocation.child_environment());
+  if (!has_engine(invocation)) return;
+  const StatePaths state = invocation.state();
+  collect_engine(state, found.steps, invocation.site().engine,
+                 {invocation.runner, invocation.files, fs::absolute(state.engine()), state.store(),
+                  invocation.child_environment(), invocation.clock});
 }
 
 // So full that the index may have no room to be written.

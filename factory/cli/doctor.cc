@@ -1,10 +1,7 @@
 // kiln doctor: what this machine has of what kiln needs.
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-#include <sstream>
 
 #include "base/cgroup.h"
 #include "base/processors.h"
@@ -14,6 +11,8 @@
 #include "cli/table.h"
 #include "distribution/http.h"
 #include "image/engine/engine.h"
+#include "image/engine/engine_facts.h"
+#include "image/engine/own_ids.h"
 
 namespace kiln {
 namespace {
@@ -29,7 +28,6 @@ struct Tool {
 const std::vector<Tool>& tools() {
   static const std::vector<Tool> kTools = {
       {"ninja", {"--version"}, "1.10", true, "schedules the steps"},
-      {"buildah", {"--version"}, "1.23", true, "runs the steps"},
       {"ip", {"-V"}, "5.0", true, "brings up the loopback device for tests"},
       {"skopeo", {"--version"}, "1.2", false, "pulls base images from registries"},
       {"mmdebstrap", {"--version"}, "1.0", false, "makes Debian bases"},
@@ -76,22 +74,10 @@ std::string free_space(const fs::path& folder) {
   return fmt::format("{} GB", space.f_bavail * space.f_frsize / 1'000'000'000);
 }
 
-// A line of /etc/subuid for us, by name or number (subuid(5)).
-bool has_subordinate_ids(const FileSystem& files) {
-  std::istringstream lines(files.read("/etc/subuid").value_or(""));
-  const passwd* user = ::getpwuid(::geteuid());
-  std::string name = user != nullptr ? user->pw_name : "";
-  for (std::string line; std::getline(lines, line);) {
-    std::string owner = line.substr(0, line.find(':'));
-    if (owner == name || owner == std::to_string(::geteuid())) return true;
-  }
-  return false;
-}
-
 // As steps get them: without root inside a user namespace.
 bool can_have_own_processes(Invocation& invocation) {
   Command command;
-  if (::geteuid() != 0) command.argv = {"buildah", "unshare", "--"};
+  if (::geteuid() != 0) command.argv = {invocation.site().engine, "unshare", "--"};
   command.argv.insert(command.argv.end(), {"unshare", "--pid", "--fork", "--mount-proc", "true"});
   command.environment = invocation.child_environment();
   command.limits.wall = std::chrono::seconds(10);
@@ -107,6 +93,43 @@ void add_memory(const Site& site, Table& table) {
              fmt::format("{}; this machine has {}",
                          limit > 0 ? "at most " + memory_text(limit) + " each" : "no limit of the site",
                          memory_text(usable_memory()))});
+}
+
+// Root, or a user with ids of its own for the files of images; without them only what is all root's is built.
+bool add_user(const Invocation& invocation, Table& table) {
+  const std::string user = own_user(invocation.environment);
+  const std::string subuid = invocation.files.read("/etc/subuid").value_or("");
+  const std::string subgid = invocation.files.read("/etc/subgid").value_or("");
+  const bool good =
+      ::geteuid() == 0 || (has_range(subuid, user, ::geteuid()) && has_range(subgid, user, ::geteuid()));
+  table.add({"user", ::geteuid() == 0 ? "root" : user, "root, or subordinate ids", good ? "ok" : "MISSING",
+             good ? "files of images belong to many users"
+                  : "files of images belong to many users; an administrator adds " +
+                        missing_ranges(subuid, subgid, user)});
+  return good;
+}
+
+// Each engine with what it isolates; false when the site's is missing or too old.
+bool add_engines(const Site& site, Invocation& invocation, Table& table) {
+  bool good = true;
+  for (const EngineFacts& engine : engine_facts()) {
+    const std::string name(engine.name);
+    const std::string least(engine.least);
+    const std::string found =
+        found_version({name.c_str(), {"--version"}, least.c_str(), false, ""}, invocation);
+    const bool is_chosen = name == site.engine;
+    const bool is_enough = enough(found, least.c_str());
+    good = good && (!is_chosen || is_enough);
+    std::string purpose = fmt::format("{}: {}", is_chosen ? "runs the steps" : "an engine", engine.isolation);
+    if (found.empty()) purpose += fmt::format(" (Debian's package {})", engine.package);
+    if (!found.empty() && !engine.fault.empty()) purpose += fmt::format("; {}", engine.fault);
+    table.add({name, found.empty() ? "-" : found, ">=" + least,
+               is_enough   ? "ok"
+               : is_chosen ? "MISSING"
+                           : "optional",
+               purpose});
+  }
+  return good;
 }
 
 // What the site file says, and the programs that it names. False when one of those is missing.
@@ -141,15 +164,13 @@ void run_doctor(Invocation& invocation) {
     table.add({tool.name, found.empty() ? "-" : found, std::string(">=") + tool.least,
                good ? "ok" : (tool.required ? "MISSING" : "optional"), tool.purpose});
   }
+  missing |= !add_engines(site, invocation, table);
   const std::string curl = http_version();
   table.add({"libcurl", curl.empty() ? "-" : curl, "", curl.empty() ? "optional" : "ok",
              "publishes to registries"});
   table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
              fmt::format("{} microarchitectures", invocation.cpus().names().size())});
-  bool may_build = ::geteuid() == 0 || has_subordinate_ids(invocation.files);
-  missing |= !may_build;
-  table.add({"user", ::geteuid() == 0 ? "root" : "not root", "root, or subordinate ids",
-             may_build ? "ok" : "MISSING", "files of images belong to many users (/etc/subuid)"});
+  missing |= !add_user(invocation, table);
   bool alone = can_have_own_processes(invocation);
   table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
              "nothing that a step starts outlives it (docs/isolation.md)"});
@@ -167,13 +188,47 @@ void run_doctor(Invocation& invocation) {
                 "run ci/setup, or install it");
 }
 
+// The same on a machine of the launcher's, with our folders and site file. What it says goes through.
+void run_on_node(Invocation& invocation) {
+  const Site site = invocation.site();
+  if (site.launcher.empty())
+    throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
+                "\"launcher\": [\"srun\", \"-n1\"] in the site file");
+  Command command;
+  command.argv = site.launcher;
+  command.argv.insert(command.argv.end(), {fs::read_symlink("/proc/self/exe").string(), "doctor", "--state",
+                                           invocation.state().root().string(), "--engine", site.engine});
+  if (!site.file.empty())
+    command.argv.insert(command.argv.end(), {"--site", fs::absolute(site.file).string()});
+  command.environment = invocation.child_environment();
+  command.interactive = true;
+  const CommandResult result = invocation.runner.run(command);
+  if (result.end != CommandEnd::exited)
+    throw Error(ExitCode::images_failed, "the launcher was ended before it answered");
+  invocation.exit_code = static_cast<ExitCode>(result.status);
+}
+
 }  // namespace
 
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("doctor", "Check what this machine has of what kiln needs, and the site file");
-  command->footer("kiln doctor");
-  command->callback([&invocation] { run_doctor(invocation); });
+  auto on_node = std::make_shared<bool>(false);
+  command->add_flag("--node", *on_node, "check a machine of the site's launcher in place of this one");
+  command
+      ->add_option("--partition", invocation.options.partition,
+                   "of the launcher: one of its machines (default: the site file's)")
+      ->type_name("NAME");
+  command->footer(
+      "kiln doctor\n"
+      "kiln doctor --node                  # what a step finds where the launcher starts it\n"
+      "kiln doctor --node --partition zen4");
+  command->callback([on_node, &invocation] {
+    if (*on_node)
+      run_on_node(invocation);
+    else
+      run_doctor(invocation);
+  });
   return command;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/print.h"
 #include "cli/user_namespace.h"
 #include "image/build/pull_line.h"
+#include "image/engine/engine_facts.h"
 #include "image/state/access.h"
 
 namespace kiln {
@@ -122,7 +123,10 @@ Catalogue Invocation::load(const std::string& matrix_file) {
 }
 
 Site Invocation::site() const {
-  return options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
+  Site site = options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
+  if (!options.engine.empty()) site.engine = options.engine;
+  if (!options.partition.empty()) site.launcher = launcher_words(site.launching, options.partition);
+  return site;
 }
 
 StatePaths Invocation::state() const { return StatePaths(fs::absolute(options.state).lexically_normal()); }
@@ -185,17 +189,20 @@ void Invocation::need_file(const fs::path& file) const {
 }
 
 void Invocation::need_root_or_namespace() const {
+  const Site site = this->site();
+  if (site.launcher.empty()) need_engine(site.engine, runner);
   if (::geteuid() == 0) {
     if (auto outside = environment.find(kOutside); outside != environment.end())
       report_to_outside(outside->second);
     return;
   }
-  auto buildah = runner.find_program("buildah");
-  if (!buildah)
-    throw Error(ExitCode::tool_missing, "the program 'buildah' is not installed or not in PATH",
+  const auto engine = runner.find_program(site.engine);
+  if (!engine)
+    throw Error(ExitCode::tool_missing,
+                fmt::format("the program '{}' is not installed or not in PATH", site.engine),
                 "`kiln doctor` and `ci/setup` know what is needed");
   std::string line = files.read("/proc/self/cmdline").value_or("");
-  std::vector<std::string> words = {buildah->string(), "unshare", "--",
+  std::vector<std::string> words = {engine->string(), "unshare", "--",
                                     fs::read_symlink("/proc/self/exe").string()};
   for (std::size_t start = line.find('\0') + 1, end; (end = line.find('\0', start)) != std::string::npos;
        start = end + 1)

@@ -25,6 +25,8 @@ struct GlobalOptions {
   std::string directory;
   std::string state = ".kiln";
   std::string site;
+  std::string engine;     // in place of the site file's
+  std::string partition;  // of the launcher, in place of the site file's
   std::vector<std::string> recipes;
   std::string colour = "auto";
   std::string progress = "auto";

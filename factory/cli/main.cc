@@ -50,6 +50,11 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
                  "site file (default: ./site.json, then $XDG_CONFIG_HOME/kiln/site.json)")
       ->type_name("FILE")
       ->envname("KILN_SITE");
+  app.add_option("--engine", options.engine,
+                 "engine that runs the steps (default: the site file's, else buildah)")
+      ->type_name("NAME")
+      ->envname("KILN_ENGINE")
+      ->check(CLI::IsMember(engine_names()));
   repeatable(
       app.add_option(
              "--recipes", options.recipes,

@@ -135,9 +135,10 @@ const Explanations& exit_codes() {
 
 const Explanations& environment_names() {
   static const Explanations kNames = {
-      {"KILN_FILE, KILN_STATE, KILN_SITE, KILN_RECIPES, KILN_JOBS, KILN_COLOR, KILN_PROGRESS",
-       "stand for --file, --state, --site, --recipes, --jobs, --color and --progress where these are not "
-       "given"},
+      {"KILN_FILE, KILN_STATE, KILN_SITE, KILN_ENGINE, KILN_RECIPES, KILN_JOBS, KILN_COLOR, KILN_PROGRESS",
+       "stand for --file, --state, --site, --engine, --recipes, --jobs, --color and --progress where these "
+       "are "
+       "not given"},
       {"KILN_ARCHSPEC", "archspec's microarchitectures.json, in place of the one kiln was built with"},
       {"NO_COLOR", "no colours when set (no-color.org)"},
       {"SOURCE_DATE_EPOCH", "the newest time that files in images may have (reproducible-builds.org)"},

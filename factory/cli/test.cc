@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/state_lock.h"
 #include "cli/table.h"
+#include "image/build/tested.h"
 #include "image/state/record_files.h"
 #include "image/state/state_names.h"
 #include "registry/image_record.h"
@@ -103,7 +104,7 @@ class TestRun {
                      : !why.empty() ? "not run: " + why
                                     : "passed";
         if (record) {
-          row.machine = record->host.empty() ? "" : fmt::format("{} ({})", record->host, record->cpu);
+          row.machine = test_run(*record).text();
           row.taken = record->taken;
         }
         rows.push_back(std::move(row));
@@ -148,6 +149,10 @@ CLI::App* add_test(CLI::App& app, Invocation& invocation) {
   add_cell_options(*command, *options);
   command->add_flag("--again", options->again, "also those that were run");
   command
+      ->add_option("--partition", invocation.options.partition,
+                   "run them there, by the site's launcher (default: the site file's)")
+      ->type_name("NAME");
+  command
       ->add_option(
           "-j,--jobs", options->jobs,
           "tests at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
@@ -158,7 +163,8 @@ CLI::App* add_test(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->footer(
       "kiln test -f matrix/demo.json                  # on a machine that has what they need\n"
-      "kiln test -f matrix/demo.json target=zen4 --again");
+      "kiln test -f matrix/demo.json target=zen4 --again\n"
+      "kiln test -f matrix/demo.json target=zen4 --partition zen4   # there, by the site's launcher");
   command->callback([options, &invocation] { TestRun(*options, invocation).run(); });
   return command;
 }

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# The price of a step: an image of trivial steps, built by kiln and, as a Dockerfile of as many RUNs, by `buildah build --layers`; in turn,
-# as machines change their speed. Samples on stdout, a line of JSON each (ci/bench).
-#   tests/bench/step.sh FOLDER     FOLDER: empty, or of the same steps; KILN: the program (default: build/release/kiln);
-#                                  KILN_BENCH_STEPS=N (default 12); KILN_BENCH_RUNS=N: how often (default 5)
-# Needs buildah and busybox, as the tests with real engines do. The base is there before; the steps are one after the other.
+# The price of a step: an image of trivial steps, built by kiln with an engine and, as a Dockerfile of as many RUNs, by the engine's own
+# `build`; in turn, as machines change their speed. Samples on stdout, a line of JSON each (ci/bench): `kiln_buildah`, `buildah`, ….
+#   tests/bench/step.sh FOLDER [ENGINE…]   FOLDER: empty, or of the same steps; ENGINE: buildah (the default), podman, docker;
+#                                          KILN: the program (default: build/release/kiln); KILN_BENCH_STEPS=N (default 12);
+#                                          KILN_BENCH_RUNS=N: how often (default 5)
+# Needs the engines and busybox, as the tests with real engines do; for docker a daemon, which DOCKER_HOST names. The base is there before;
+# the steps are one after the other.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
 steps=${KILN_BENCH_STEPS:-12}
 mkdir -p "${1:?usage: tests/bench/step.sh FOLDER}"
 cd "$1"
+shift
+[ $# -gt 0 ] || set -- buildah
 export SOURCE_DATE_EPOCH=315532800 KILN_SITE=$PWD/site.json KILN_PROGRESS=none
 echo '{"evidence": "report", "formats": ["oci"]}' >site.json
 
@@ -43,31 +47,53 @@ now() { date +%s.%N; }
 tell() { # tell WHO START
   awk -v who="$1" -v start="$2" -v end="$(now)" 'BEGIN {printf "{\"series\": \"%s\", \"wall\": %.3f}\n", who, end - start}'
 }
-by_kiln() {
+by_kiln() { # by_kiln ENGINE
   rm -rf state
-  "$kiln" build -f catalogue/one.json --state state >log 2>&1 || { cat log >&2; exit 1; }
+  "$kiln" build -f catalogue/one.json --state state --engine "$1" >log 2>&1 || { cat log >&2; exit 1; }
   local start
   start=$(now)
-  "$kiln" build -f catalogue/all.json --state state >log 2>&1 || { cat log >&2; exit 1; }
-  tell kiln "$start"
+  "$kiln" build -f catalogue/all.json --state state --engine "$1" >log 2>&1 || { cat log >&2; exit 1; }
+  tell "kiln_$1" "$start"
 }
+
+dockerfile() {
+  echo 'FROM localhost/base'
+  for ((step = 1; step <= steps; ++step)); do echo "RUN echo $step >/file$step # $RANDOM$RANDOM"; done
+}
+[ -e base.tar ] || KILN_OUTPUT=$PWD/base.tar KILN_VERSION=1.35 sh -eu catalogue/recipes/base/busybox/rootfs.sh >log 2>&1
 buildah=(buildah --root "$PWD/root" --runroot "$PWD/run" --storage-driver overlay)
-by_buildah() {
-  local container start
-  if [ ! -d root ]; then
-    KILN_OUTPUT=$PWD/base.tar KILN_VERSION=1.35 sh -eu catalogue/recipes/base/busybox/rootfs.sh
-    container=$("${buildah[@]}" from scratch)
-    "${buildah[@]}" add --quiet "$container" base.tar /
-    "${buildah[@]}" commit --quiet "$container" localhost/base
-    "${buildah[@]}" rm "$container"
-  fi >log 2>&1
-  { echo 'FROM localhost/base'; for ((step = 1; step <= steps; ++step)); do echo "RUN echo $step >/file$step # $RANDOM$RANDOM"; done; } >Dockerfile
+podman=(podman --root "$PWD/podman-root" --runroot "$PWD/podman-run" --storage-driver overlay --cgroup-manager cgroupfs)
+by_engine() { # by_engine ENGINE: by its own build
+  local start container
+  mkdir -p context
+  dockerfile >context/Dockerfile
+  case $1 in
+    buildah)
+      if [ ! -d root ]; then
+        container=$("${buildah[@]}" from scratch)
+        "${buildah[@]}" add --quiet "$container" base.tar /
+        "${buildah[@]}" commit --quiet "$container" localhost/base
+        "${buildah[@]}" rm "$container"
+      fi >log 2>&1
+      set -- buildah "${buildah[@]}" build --layers --isolation chroot --network host
+      ;;
+    podman)
+      [ -d podman-root ] || "${podman[@]}" import base.tar localhost/base >log 2>&1
+      set -- podman "${podman[@]}" build --layers --isolation oci --runtime runc --network host --ulimit "nproc=1024:1024"
+      ;;
+    docker)
+      docker image inspect localhost/base >log 2>&1 || docker import base.tar localhost/base >log 2>&1
+      set -- docker docker build --network host
+      ;;
+  esac
   start=$(now)
-  "${buildah[@]}" build --layers --isolation chroot --network host --tag localhost/all . >log 2>&1 || { cat log >&2; exit 1; }
-  tell buildah "$start"
+  "${@:2}" --tag localhost/all context >log 2>&1 || { cat log >&2; exit 1; }
+  tell "$1" "$start"
 }
 
 for ((run = 0; run < ${KILN_BENCH_RUNS:-5}; ++run)); do
-  by_kiln
-  by_buildah
+  for engine in "$@"; do
+    by_kiln "$engine"
+    by_engine "$engine"
+  done
 done

@@ -6,7 +6,7 @@
 user=kiln-rootless
 id "$user" >/dev/null 2>&1 || useradd --create-home "$user" # with subordinate ids, as Debian's login.defs gives them
 home=$(getent passwd "$user" | cut -d: -f 6)
-trap 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true' EXIT
+at_exit 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true'
 archspec=$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')
 cp -r "$tiny" "$home/tiny"
 cp "$KILN" "$archspec" "$home"
@@ -41,6 +41,22 @@ shut_in() {
 expect 0 shut_in build -f tiny/tiny.json --state shut-in version=2.1 library=none --format json
 equals "$(json 'it["built"]')" 1
 expect 0 as_user gc --all --delete --state shut-in
+
+# Without subordinate ids: what is all root's is built in a namespace of a single id, and for the rest it is said what an administrator adds.
+cp /etc/subuid /etc/subgid .
+at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
+sed -i "/^$user:/d" /etc/subuid /etc/subgid
+expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none
+expect 5 as_user doctor
+holds "$out" ">> /etc/subuid\` and \`echo $user:"
+cp -r "$home/tiny" "$home/owned"
+echo 'chown 33:33 /opt/kiln/hello/version' >>"$home/owned/recipes/framework/hello/distro.sh"
+chown -R "$user:" "$home/owned"
+expect 5 as_user build -f owned/tiny.json --state single version=2.1 library=none
+holds "$out$err" "$user has no subordinate ids, and this image's files belong to several users"
+holds "$out$err" ">> /etc/subgid"
+cp subuid /etc/subuid
+cp subgid /etc/subgid
 
 # Told to stop or killed, a user's kiln leaves nothing at work either, though a namespace lies between.
 long=$((300000 + $$))

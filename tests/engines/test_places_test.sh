@@ -56,6 +56,37 @@ sed 's/-ILL/-SEGV/' smoke.sh >"$smoke"
 expect 1 "$KILN" build -f "$matrix"
 holds "$out" 'subprocess exited on segmentation fault'
 
+# By the site's launcher, on the partition that was asked for: here the launcher is what makes the machine another.
+cp smoke.good "$smoke"
+export KILN_ARCHSPEC=$work/own.json
+cat >launch.sh <<'SH'
+#!/bin/sh -eu
+# launch.sh PARTITION COMMAND…: as srun would
+echo "$1" >>"$PLACES"
+shift
+exec "$@"
+SH
+chmod +x launch.sh
+export PLACES=$work/places
+echo "{\"launcher\": [\"$work/launch.sh\", \"{partition}\"], \"partition\": \"build\"}" >site.json
+expect 0 "$KILN" test -f "$matrix" --again --partition beyond --format json
+equals "$(results)" "[('beyond', 'passed', True, True), ('x86_64', 'passed', True, True)]"
+equals "$(sort -u places)" beyond
+expect 0 "$KILN" test -f "$matrix" --again --format json
+equals "$(tail -n 1 places)" build
+expect 0 "$KILN" doctor --node --partition other
+equals "$(tail -n 1 places)" other
+holds "$out" 'runs the steps'
+expect 0 "$KILN" publish -f "$matrix"
+expect 0 "$KILN" index list --format json
+equals "$(json 'sorted((run["host"] != "", run["cpu"] != "", run["kernel"] != "", "at" in run) for row in it for run in row["tests"]["ran"].values())[0]')" '(True, True, True, True)'
+echo '{}' >site.json
+expect 2 "$KILN" test -f "$matrix" --partition beyond
+holds "$err" 'the site file has no launcher, so there are no partitions'
+expect 2 "$KILN" doctor --node
+holds "$err" 'the site file has no launcher, so there is no node to ask'
+rm site.json
+
 # 4. Words: nothing built, and a table for people.
 cp smoke.good "$smoke"
 expect 0 "$KILN" build -f "$matrix"

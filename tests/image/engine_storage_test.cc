@@ -29,12 +29,15 @@ class EngineStorage : public ::testing::Test {
       files.write(root / "overlay" / layer / "diff/file", std::string(100'000, 'x'));
   }
   EngineGarbage look() { return engine_garbage(state, {kLive}, files); }
-  void collect() { collect_engine(state, {kLive}, runner, files, {}); }
+  void collect() {
+    collect_engine(state, {kLive}, "buildah", {runner, files, state.engine(), state.store(), {}, clock});
+  }
 
   testing::MemoryFolder folder;
   StatePaths state{folder.path() / "state"};
   RealFileSystem files;
   testing::FakeCommandRunner runner;
+  testing::FakeClock clock;
 };
 
 TEST_F(EngineStorage, AnImageGoesWithItsStepAndOthersStay) {

@@ -55,8 +55,20 @@ void FakeFileSystem::rename(const fs::path& from, const fs::path& to) {
   files.erase(from.lexically_normal().string());
 }
 
+namespace {
+
+// What a script's shell does first: it says through a pipe that it runs (image/engine/script_pipes.h).
+void begin_script(const Command& command) {
+  for (const std::string& word : command.argv)
+    if (const std::size_t at = word.find(":/run/kiln/begun:"); at != std::string::npos)
+      std::ofstream(word.substr(0, at)) << '\n';
+}
+
+}  // namespace
+
 CommandResult FakeCommandRunner::run(const Command& command) {
   commands.push_back(command);
+  if (begins_scripts) begin_script(command);
   if (missing.contains(command.argv.at(0)))
     throw Error(ExitCode::tool_missing, command.argv[0] + " is not installed");
   CommandResult result = respond ? respond(command) : CommandResult{};

@@ -41,7 +41,8 @@ class FakeCommandRunner final : public CommandRunner {
 
   std::vector<Command> commands;
   std::function<CommandResult(const Command&)> respond;  // empty: everything succeeds
-  std::set<std::string, std::less<>> missing;            // programs that are not installed
+  bool begins_scripts = true;                  // those of containers; false: an engine that does nothing
+  std::set<std::string, std::less<>> missing;  // programs that are not installed
 };
 
 class FakeClock final : public Clock {

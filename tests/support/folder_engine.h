@@ -16,6 +16,7 @@ struct FolderEngine final : Engine {
   std::string name() const override { return "folder"; }
   std::string version() override { return "1"; }
   std::unique_ptr<Container> start(const StepRecord* parent) override;
+  void forget(const std::vector<std::string>&, const std::vector<std::string>&) override {}
   void pull(const std::string& reference, const fs::path& layout, const fs::path&) override {
     pulled = reference;
     on_pull(layout);

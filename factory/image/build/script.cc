@@ -219,7 +219,7 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
   constexpr std::array kAllowed = {
       "PATH", "HOME", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "REGISTRY_AUTH_FILE", "http_proxy",
       "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
-      "CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF",
+      "CONTAINERS_CONF", "CONTAINERS_REGISTRIES_CONF", "DOCKER_HOST",
       // set by `buildah unshare`: without them a rootless engine would unshare again
       "_CONTAINERS_USERNS_CONFIGURED", "_CONTAINERS_ROOTLESS_UID", "_CONTAINERS_ROOTLESS_GID"};
   std::map<std::string, std::string> environment;

@@ -13,6 +13,7 @@
 #include "image/build/step_tries.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
+#include "image/engine/own_ids.h"
 #include "image/engine/private_folder.h"
 #include "image/state/record_files.h"
 #include "oci/diff_id.h"
@@ -42,7 +43,11 @@ class StepRun {
       TestRecord record{step_.key, 0, test()};
       record.seconds = setup_.clock.monotonic_seconds() - start;
       record.host = host_name();
-      if (setup_.place) record.cpu = setup_.place->host.cpu;
+      if (setup_.place) {
+        record.cpu = setup_.place->host.cpu;
+        record.accelerators = setup_.place->host.accelerators;
+        record.kernel = setup_.place->host.kernel;
+      }
       record.taken = rfc3339(setup_.clock.unix_seconds());
       RecordWriter(setup_.state, setup_.files).write(record);
       return;
@@ -151,22 +156,17 @@ class StepRun {
     };
     request.limits.memory = attempt_.terms.memory;
     const CommandResult result = container->run(request);
-    std::string lacking = met_unknown_instruction(result) ? lacking_of_target() : "";
-    if (!lacking.empty()) return tell_untested(std::move(lacking));
+    auto target = step_.parameters.find("KILN_CPU_TARGET");
+    const std::string cpu = target == step_.parameters.end() ? "" : target->second;
+    std::string why = setup_.place ? why_not_here(result, cpu, *setup_.place) : "";
+    if (!why.empty()) return tell_untested(why);
     check(result, request.limits);
     return last;
   }
 
-  // What the image's target has and this machine has not.
-  std::string lacking_of_target() const {
-    auto target = step_.parameters.find("KILN_CPU_TARGET");
-    if (!setup_.place || target == step_.parameters.end()) return "";
-    return lacking_here(target->second, *setup_.place);
-  }
-
   // The image may be as good as it wants to be: it is for another machine, where `kiln test` can say so.
-  std::string tell_untested(std::string lacking) const {
-    std::string line = fmt::format("{}{}", kNotRun, lacking);
+  std::string tell_untested(const std::string& why) const {
+    std::string line = fmt::format("{}{}", kNotRun, why);
     std::ofstream(log(), std::ios::app) << "\nkiln: " << line << '\n';
     return line;
   }
@@ -238,7 +238,8 @@ void record_failure(const Step& step, const Error& error, double seconds, const 
 StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& setup, Engine& engine) {
   double start = setup.clock.monotonic_seconds();
   StepTries tries(step, setup);
-  auto fail = [&](const Error& error) {
+  auto fail = [&](const Error& what) {
+    const Error error = explained_by_ids(what, setup.files, setup.environment);
     record_failure(step, error, setup.clock.monotonic_seconds() - start, tries, setup);
     return StepOutcome::failed;
   };

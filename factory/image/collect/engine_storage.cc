@@ -122,47 +122,13 @@ class EngineStore {
   std::set<std::string> measured_;
 };
 
-void run(const StatePaths& state, std::vector<std::string> words, CommandRunner& runner,
-         const std::map<std::string, std::string>& environment) {
-  const fs::path store = fs::absolute(state.engine());
-  Command command;
-  command.argv = {
-      "buildah",          "--root", (store / "root").string(), "--runroot", (store / "run").string(),
-      "--storage-driver", "overlay"};
-  command.argv.insert(command.argv.end(), words.begin(), words.end());
-  command.environment = environment;
-  const CommandResult result = runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  if (!result.ok())
-    throw Error(ExitCode::store,
-                fmt::format("buildah {} failed: {}", words.front(), last_lines(result.tail, 1)),
-                "the folder " + store.string() + " is a cache: it may be deleted while nothing runs");
-}
-
-// Few enough for a command line.
-constexpr std::size_t kAtOnce = 200;
-
-void remove_all(const char* verb, const std::vector<std::string>& names, const StatePaths& state,
-                CommandRunner& runner, const std::map<std::string, std::string>& environment) {
-  for (std::size_t at = 0; at < names.size(); at += kAtOnce) {
-    std::vector<std::string> words = {verb};
-    words.insert(words.end(), names.begin() + static_cast<std::ptrdiff_t>(at),
-                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), at + kAtOnce)));
-    run(state, std::move(words), runner, environment);
-  }
-}
-
 // False when the engine could not, such as on a full disk. A kill on the way makes the next session begin
 // with an empty store.
-bool remove_by_engine(const EngineGarbage& garbage, const StatePaths& state, CommandRunner& runner,
-                      FileSystem& files, const std::map<std::string, std::string>& environment) {
-  EngineSession session(runner, files, state.engine(), environment);
+bool remove_by_engine(const EngineGarbage& garbage, const std::string& engine, const EngineSetup& setup) {
   try {
-    remove_all("rm", garbage.containers, state, runner, environment);
-    remove_all("rmi", garbage.images, state, runner, environment);
+    make_engine(engine, setup)->forget(garbage.containers, garbage.images);
     return true;
   } catch (const Error& error) {
-    session.distrust_store();
     if (error.code() != ExitCode::store) throw;
     return false;
   }
@@ -190,13 +156,12 @@ bool engine_is_used(const StatePaths& state, const FileSystem& files) {
   return false;
 }
 
-void collect_engine(const StatePaths& state, const std::set<std::string>& steps, CommandRunner& runner,
-                    FileSystem& files, const std::map<std::string, std::string>& environment) {
-  const EngineGarbage garbage = engine_garbage(state, steps, files);
+void collect_engine(const StatePaths& state, const std::set<std::string>& steps, const std::string& engine,
+                    const EngineSetup& setup) {
+  const EngineGarbage garbage = engine_garbage(state, steps, setup.files);
   if (garbage.garbage.empty()) return;
-  if (garbage.whole) return delete_engine_store(state, runner, files, environment);
-  if (!remove_by_engine(garbage, state, runner, files, environment))
-    delete_engine_store(state, runner, files, environment);
+  if (garbage.whole || !remove_by_engine(garbage, engine, setup))
+    delete_engine_store(state, setup.runner, setup.files, setup.environment);
 }
 
 void delete_engine_store(const StatePaths& state, CommandRunner& runner, FileSystem& files,

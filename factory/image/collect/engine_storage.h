@@ -8,6 +8,7 @@
 
 #include "base/effects.h"
 #include "image/collect/garbage.h"
+#include "image/engine/engine.h"
 #include "image/state/state.h"
 
 namespace kiln {
@@ -26,10 +27,9 @@ EngineGarbage engine_garbage(const StatePaths& state, const std::set<std::string
                              const FileSystem& files);
 
 // Takes away what is garbage now, by the engine; the store as a whole where that is what it takes, or where
-// the engine cannot. `environment`: of the commands. Nothing happens where somebody uses the store. Throws
-// Error(store), Error(tool_missing).
-void collect_engine(const StatePaths& state, const std::set<std::string>& steps, CommandRunner& runner,
-                    FileSystem& files, const std::map<std::string, std::string>& environment);
+// the engine cannot. Nothing happens where somebody uses the store. Throws Error(store), Error(tool_missing).
+void collect_engine(const StatePaths& state, const std::set<std::string>& steps, const std::string& engine,
+                    const EngineSetup& setup);
 
 // Whether a process, here or on another machine, uses the engine's store.
 bool engine_is_used(const StatePaths& state, const FileSystem& files);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/site.h"
 #include "image/engine/buildah.h"
+#include "image/engine/docker.h"
 #include "image/engine/mount_table.h"
+#include "image/engine/podman.h"
 
 namespace kiln {
 
@@ -16,7 +19,9 @@ void need_mounted_root(const FileSystem& files) {
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup) {
   if (name == "buildah") return std::make_unique<BuildahEngine>(setup);
-  throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name), did_you_mean(name, {"buildah"}));
+  if (name == "docker") return std::make_unique<DockerEngine>(setup);
+  if (name == "podman") return std::make_unique<PodmanEngine>(setup);
+  throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name), did_you_mean(name, engine_names()));
 }
 
 }  // namespace kiln

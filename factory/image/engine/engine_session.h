@@ -28,6 +28,8 @@ class EngineSession {
   // The engine was stopped in the middle of something: the next session alone starts with an empty store.
   void distrust_store() { is_clean_ = false; }
 
+  const fs::path& file() const { return file_; }  // locked while it lasts
+
   // Held while a parent is imported, so that two processes do not import it both.
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
 

@@ -1,6 +1,6 @@
-#include <deque>
+#include "image/engine/resolve_inside.h"
 
-#include "image/engine/buildah.h"
+#include <deque>
 
 namespace kiln {
 

@@ -24,12 +24,17 @@ int open_fifo(const std::filesystem::path& fifo) {
 
 ScriptPipes::ScriptPipes(std::filesystem::path folder) : folder_(std::move(folder)) {
   ends_ = {open_fifo(out()), open_fifo(err())};
+  begun_ = open_fifo(begun());
+}
+
+bool ScriptPipes::has_begun() const {
+  char byte = 0;
+  return ::read(begun_, &byte, 1) == 1;
 }
 
 ScriptPipes::~ScriptPipes() {
-  for (int end : ends_) ::close(end);
-  ::unlink(out().c_str());
-  ::unlink(err().c_str());
+  for (int end : {ends_[0], ends_[1], begun_}) ::close(end);
+  for (const std::filesystem::path& fifo : {out(), err(), begun()}) ::unlink(fifo.c_str());
 }
 
 }  // namespace kiln

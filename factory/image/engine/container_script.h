@@ -1,0 +1,45 @@
+// How every engine runs a script, whatever its own words are: the environment comes as a file, the output
+// goes through pipes of ours, the recipe's files are mounted.
+#pragma once
+
+#include <optional>
+
+#include "image/engine/engine.h"
+#include "image/engine/script_pipes.h"
+
+namespace kiln {
+
+class ContainerScript {
+ public:
+  // Writes the environment below `setup.environment["TMPDIR"]`, where only we can read it: command lines are
+  // open to every user of the machine, and proxies and package sources have passwords in them. Both arguments
+  // outlive it. Throws Error(store).
+  ContainerScript(const ContainerRun& request, const EngineSetup& setup);
+  ContainerScript(const ContainerScript&) = delete;
+  ContainerScript& operator=(const ContainerScript&) = delete;
+  ~ContainerScript();
+
+  // The request's mounts and our own, read-only.
+  const std::vector<Mount>& mounts() const { return mounts_; }
+  // What the container has to run as root, in request.folder.
+  std::vector<std::string> argv() const;
+  // The engine's whole command line, with everything around it that the request says. Without network it is
+  // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
+  // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
+  // Throws Error(tool_missing).
+  enum class Network { of_starter, of_engine };
+  Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
+  // Throws Error(store) where the engine, by its name, ended well and never began.
+  void check(const CommandResult& result, const std::string& engine) const;
+
+ private:
+  std::vector<std::string> without_network(const std::vector<std::string>& words) const;
+
+  const ContainerRun& request_;
+  const EngineSetup& setup_;
+  fs::path folder_;  // ours alone
+  std::optional<ScriptPipes> pipes_;
+  std::vector<Mount> mounts_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,263 @@
+#include "image/engine/docker.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file_lock.h"
+#include "base/file_mask.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/unique_name.h"
+#include "image/engine/container_files.h"
+#include "image/engine/import_layout.h"
+#include "image/engine/resolve_inside.h"
+#include "oci/pull.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kNothing = "localhost/kiln:nothing";
+
+std::string without_end(std::string output) {
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return output;
+}
+
+}  // namespace
+
+// Docker fixes at its creation what a container runs and what is mounted in it. So it is made when that is
+// known; before, one that does nothing shows the tree.
+class DockerContainer final : public Container {
+ public:
+  DockerContainer(DockerEngine& engine, std::string image, bool is_empty)
+      : engine_(engine), image_(std::move(image)), is_empty_(is_empty) {
+    create({"--network", "none"}, {"/bin/true"});
+  }
+  DockerContainer(const DockerContainer&) = delete;
+  DockerContainer& operator=(const DockerContainer&) = delete;
+
+  ~DockerContainer() override {
+    try {
+      unmount();
+      engine_.attempt({"rm", "--force", name_}, true);
+    } catch (const Error&) {
+      engine_.session_->distrust_store();
+    }
+  }
+
+  // REQUIRES: nothing was changed in it before.
+  CommandResult run(const ContainerRun& request) override {
+    unmount();
+    engine_.must({"rm", "--force", name_});
+    const ContainerScript script(request, engine_.setup_);
+    DockerEngine::Words options = {"--network",  request.network ? "host" : "none",
+                                   "--user",     "0:0",
+                                   "--workdir",  request.folder,
+                                   "--shm-size", "1g"};
+    if (request.limits.memory > 0)
+      options.insert(options.end(), {"--memory", std::to_string(request.limits.memory)});
+    if (request.interactive) options.emplace_back("--interactive");
+    if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
+      options.emplace_back("--tty");
+    for (const Mount& mount : script.mounts())
+      options.insert(options.end(), {"--volume", mount.source.string() + ":" + mount.target + ":ro"});
+    create(options, script.argv());
+    DockerEngine::Words start = {"docker", "start", "--attach"};
+    if (request.interactive) start.emplace_back("--interactive");
+    start.push_back(name_);
+    Command command = script.command(start, ContainerScript::Network::of_engine);
+    command.own_processes = false;  // they are the daemon's
+    CommandResult result = engine_.setup_.runner.run(command);
+    if (result.end != CommandEnd::exited) engine_.attempt({"kill", name_}, true);
+    if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
+    script.check(result, "docker");
+    return result;
+  }
+
+  void add_archive(const fs::path& tar) override { unpack_archive(tar, mount(), engine_.setup_); }
+
+  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
+    const fs::path from = dynamic_cast<DockerContainer&>(other).mount();
+    const fs::path to = mount();
+    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
+  }
+
+  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
+
+  ChangedTree changes() override {
+    unmount();
+    ChangedTree tree = this->tree();
+    if (is_empty_) tree.below.clear();
+    return tree;
+  }
+
+  void keep(const std::string& key) override {
+    unmount();
+    engine_.must({"commit", name_, "localhost/kiln:" + key});
+  }
+
+ private:
+  void create(const DockerEngine::Words& options, const DockerEngine::Words& argv) {
+    name_ = "kiln-" + unique_name();
+    DockerEngine::Words words = {
+        "create",       "--name",    name_, "--label", "kiln.session=" + engine_.session_->file().string(),
+        "--entrypoint", argv.front()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back(image_);
+    words.insert(words.end(), argv.begin() + 1, argv.end());
+    engine_.must(words);
+  }
+
+  std::string inspect(const std::string& what) {
+    return engine_.must({"inspect", "--type", "container", "--format", what, name_});
+  }
+
+  bool is_out_of_memory() { return inspect("{{.State.OOMKilled}}") == "true"; }
+
+  ChangedTree tree() {
+    const Json data = Json::parse(inspect("{{json .GraphDriver.Data}}"), nullptr, false);
+    auto at = [&](const char* key) {
+      return data.is_object() ? data.value(key, std::string()) : std::string();
+    };
+    ChangedTree tree{at("UpperDir"), {}};
+    for (const std::string_view below : split(at("LowerDir"), ':')) tree.below.emplace_back(below);
+    work_ = at("WorkDir");
+    if (tree.folder.empty() || !engine_.setup_.files.is_directory(tree.folder))
+      throw Error(ExitCode::store, "docker's containers are no overlays on this machine",
+                  "kiln needs a local daemon with the storage driver overlay2, and to be root");
+    return tree;
+  }
+
+  // Docker mounts a container's tree only while that runs.
+  fs::path mount() {
+    if (!mounted_.empty()) return mounted_;
+    const ChangedTree tree = this->tree();
+    const fs::path place = fs::path(engine_.setup_.environment.at("TMPDIR")) / (name_ + "-tree");
+    engine_.setup_.files.make_directories(place);
+    std::string below;
+    for (const fs::path& one : tree.below) below += (below.empty() ? "" : ":") + one.string();
+    call({"mount", "-t", "overlay", "overlay", "-o",
+          fmt::format("lowerdir={},upperdir={},workdir={}", below, tree.folder.string(), work_.string()),
+          place.string()});
+    return mounted_ = place;
+  }
+
+  void unmount() {
+    if (mounted_.empty()) return;
+    call({"umount", mounted_.string()});
+    mounted_.clear();
+  }
+
+  void call(DockerEngine::Words argv) {
+    Command command;
+    command.argv = std::move(argv);
+    command.environment = engine_.setup_.environment;
+    command.despite_interrupt = true;
+    const CommandResult result = engine_.setup_.runner.run(command);
+    if (!result.ok())
+      throw Error(ExitCode::store,
+                  fmt::format("{} failed: {}", command.argv.front(), last_lines(result.tail, 1)));
+  }
+
+  DockerEngine& engine_;
+  std::string image_, name_;
+  bool is_empty_;     // made from nothing
+  fs::path mounted_;  // empty while it is not
+  fs::path work_;     // overlayfs' own, of tree()
+};
+
+CommandResult DockerEngine::attempt(const Words& arguments, bool despite_interrupt) {
+  Command command;
+  command.argv = arguments;
+  command.argv.insert(command.argv.begin(), "docker");
+  command.despite_interrupt = despite_interrupt;
+  command.environment = setup_.environment;
+  command.capture_stdout = true;
+  CommandResult result = setup_.runner.run(command);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result;
+}
+
+std::string DockerEngine::must(const Words& arguments) {
+  CommandResult result = attempt(arguments);
+  if (result.ok()) return without_end(std::move(result.output));
+  const std::string said = last_lines(result.tail, 1);
+  if (said.find("Cannot connect to the Docker daemon") != std::string::npos)
+    throw Error(ExitCode::tool_missing, said, "start dockerd, or name its socket in $DOCKER_HOST");
+  throw Error(ExitCode::store, fmt::format("docker {} failed: {}", arguments.front(), said));
+}
+
+std::string DockerEngine::version() {
+  // "Docker version 20.10.24+dfsg1, build 297e128"
+  const std::string text = must({"--version"});
+  const std::size_t start = text.find_first_of("0123456789");
+  return start == std::string::npos ? text : text.substr(start, text.find_first_of("+, ", start) - start);
+}
+
+void DockerEngine::begin() {
+  if (session_) return;
+  need_mounted_root(setup_.files);
+  session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
+  remove_dead();
+}
+
+// Containers of kilns that were killed: nothing else ends what runs in them.
+void DockerEngine::remove_dead() {
+  const std::string sessions = setup_.store.string() + ".sessions/";
+  const std::string list = must({"ps", "--all", "--filter", "label=kiln.session", "--format",
+                                 "{{.Names}} {{.Label \"kiln.session\"}}"});
+  for (const std::string_view line : split(list, '\n')) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    const std::string file(line.substr(blank + 1));
+    if (!file.starts_with(sessions)) continue;  // of another state folder
+    if (!setup_.files.exists(file) || FileLock::of_the_dead(file))
+      attempt({"rm", "--force", std::string(line.substr(0, blank))});
+  }
+}
+
+std::unique_ptr<Container> DockerEngine::start(const StepRecord* parent) {
+  begin();
+  const std::string image = parent != nullptr ? "localhost/kiln:" + parent->key : nothing();
+  if (parent != nullptr && !has_image(image)) import(*parent, image);
+  return std::make_unique<DockerContainer>(*this, image, parent == nullptr);
+}
+
+bool DockerEngine::has_image(const std::string& image) {
+  return attempt({"image", "inspect", "--format", "{{.Id}}", image}).ok();
+}
+
+std::string DockerEngine::nothing() {
+  if (has_image(kNothing)) return kNothing;
+  constexpr std::size_t kEndOfArchive = 1024;
+  const fs::path empty = setup_.store / "nothing.tar";
+  setup_.files.write_output(empty, std::string(kEndOfArchive, '\0'));
+  must({"import", empty.string(), kNothing});
+  return kNothing;
+}
+
+void DockerEngine::import(const StepRecord& step, const std::string& image) {
+  const FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
+  if (has_image(image)) return;  // another process was faster
+  const ImportLayout layout(step, setup_);
+  const fs::path archive = layout.folder() / "archive.tar";
+  ImportLayout::check(layout.copy_to(fmt::format("docker-archive:{}:{}", archive.string(), image)), image,
+                      name());
+  must({"load", "--quiet", "--input", archive.string()});
+}
+
+void DockerEngine::forget(const std::vector<std::string>& containers,
+                          const std::vector<std::string>& images) {
+  for (const std::string& name : containers) must({"rm", "--force", name});
+  for (const std::string& image : images) must({"rmi", image});
+}
+
+void DockerEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
+  pull_base(reference, layout, log,
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
+}
+
+}  // namespace kiln

@@ -1,0 +1,232 @@
+#include "image/engine/storage_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file_mask.h"
+#include "base/text.h"
+#include "base/unique_name.h"
+#include "image/engine/container_files.h"
+#include "image/engine/import_layout.h"
+#include "image/engine/mount_table.h"
+#include "image/engine/resolve_inside.h"
+#include "oci/pull.h"
+
+namespace kiln {
+namespace {
+
+std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
+
+}  // namespace
+
+class StorageContainer final : public Container {
+ public:
+  StorageContainer(StorageEngine& engine, std::string name) : engine_(engine), name_(std::move(name)) {}
+  StorageContainer(const StorageContainer&) = delete;
+  StorageContainer& operator=(const StorageContainer&) = delete;
+
+  ~StorageContainer() override {
+    if (is_kept_) return;
+    try {
+      if (!remove()) engine_.session().distrust_store();
+    } catch (const Error&) {
+      engine_.session().distrust_store();
+    }
+  }
+
+  CommandResult run(const ContainerRun& request) override {
+    prepare();
+    return engine_.run(name_, mounted_, request);
+  }
+
+  void add_archive(const fs::path& tar) override {
+    prepare();
+    engine_.unpack(name_, mounted_, tar);
+  }
+
+  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
+    fs::path from = dynamic_cast<StorageContainer&>(other).mount();
+    fs::path to = mount();
+    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
+  }
+
+  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
+
+  ChangedTree changes() override {
+    StorageTrees trees = engine_.trees();
+    std::optional<ChangedTree> tree = trees.of(name_);
+    if (!tree) {
+      tree = mounted_tree();
+      if (!is_empty_) trees.compare(name_, *tree);
+    }
+    if (is_empty_) tree->below.clear();  // whatever stands for nothing there
+    unmount();                           // files below an overlay must not change while it is mounted
+    return *tree;
+  }
+
+  void keep(const std::string& key) override {
+    unmount();
+    is_kept_ = engine_.keep(name_, image_name(key));
+  }
+
+  void set_empty() { is_empty_ = true; }
+
+ private:
+  bool remove() {
+    if (!mounted_.empty()) engine_.attempt(engine_.unmount(name_), true);
+    return engine_.attempt(engine_.remove(name_), true).ok();
+  }
+
+  void prepare() {
+    if (engine_.works_on_tree())
+      mount();
+    else
+      unmount();
+  }
+
+  fs::path mount() {
+    if (mounted_.empty()) mounted_ = engine_.must({"mount", name_});
+    return mounted_;
+  }
+
+  ChangedTree mounted_tree() {
+    fs::path merged = mount();
+    std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");
+    auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
+    if (tree) return *std::move(tree);
+    throw Error(
+        ExitCode::store,
+        fmt::format("{}'s container is not an overlay mount at {}", engine_.name(), merged.string()),
+        fmt::format("kiln needs overlay storage: run as root or inside `{} unshare`, state on a local disk",
+                    engine_.name()));
+  }
+
+  void unmount() {
+    if (mounted_.empty()) return;
+    engine_.must(engine_.unmount(name_));
+    mounted_.clear();
+  }
+
+  StorageEngine& engine_;
+  std::string name_;
+  fs::path mounted_;       // empty while it is not
+  bool is_empty_ = false;  // made from nothing
+  bool is_kept_ = false;   // as an image, and gone
+};
+
+StorageEngine::Words StorageEngine::words(const Words& arguments) const {
+  Words argv = {name(),   "--root", root().string(), "--runroot", run_root().string(), "--storage-driver",
+                "overlay"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return argv;
+}
+
+CommandResult StorageEngine::attempt(const Words& arguments, bool despite_interrupt) {
+  Command command;
+  command.argv = words(arguments);
+  command.despite_interrupt = despite_interrupt;
+  command.file_mask = kImageMask;
+  command.environment = setup_.environment;
+  command.unsynced = true;  // EngineSession
+  command.capture_stdout = true;
+  CommandResult result = setup_.runner.run(command);
+  if (result.end != CommandEnd::exited && session_) session_->distrust_store();
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result;
+}
+
+std::string StorageEngine::must(const Words& arguments) {
+  CommandResult result = attempt(arguments);
+  if (!result.ok())
+    throw Error(ExitCode::store,
+                fmt::format("{} {} failed: {}", name(), arguments.front(), last_lines(result.tail, 1)));
+  std::string output = std::move(result.output);
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return output;
+}
+
+bool StorageEngine::keep(const std::string& container, const std::string& image) {
+  const Words last = commit(container, image);
+  Words and_remove = last;
+  and_remove.insert(and_remove.end() - 2, "--rm");
+  if (commit_removes() && attempt(and_remove).ok()) return true;
+  must(last);  // it may be the removal that failed
+  return false;
+}
+
+std::string StorageEngine::version() {
+  // "buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)", "podman version 4.3.1"
+  std::string text = must({"--version"});
+  std::size_t start = text.find("version ");
+  if (start == std::string::npos) return text;
+  start += std::string_view("version ").size();
+  return text.substr(start, text.find(' ', start) - start);
+}
+
+EngineSession& StorageEngine::session() {
+  if (session_) return *session_;
+  need_mounted_root(setup_.files);
+  session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
+  begin();
+  return *session_;
+}
+
+// By none of them: they would unpack what only has to be copied.
+void StorageEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
+  pull_base(reference, layout, log,
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
+}
+
+std::unique_ptr<Container> StorageEngine::start(const StepRecord* parent) {
+  session();
+  std::string name = "kiln-" + unique_name();
+  std::string image = parent != nullptr ? image_name(parent->key) : nothing();
+  const Words from = create(name, image);
+  if (parent == nullptr || !attempt(from).ok()) {  // which it mostly is: asking first is a start of its own
+    if (parent != nullptr && !has_image(image)) import(*parent, image);
+    must(from);
+  }
+  auto container = std::make_unique<StorageContainer>(*this, name);
+  if (parent == nullptr) container->set_empty();
+  return container;
+}
+
+void StorageEngine::forget(const std::vector<std::string>& containers,
+                           const std::vector<std::string>& images) {
+  constexpr std::size_t kAtOnce = 200;  // few enough for a command line
+  session();
+  auto remove_all = [&](const char* verb, const std::vector<std::string>& names) {
+    for (std::size_t at = 0; at < names.size(); at += kAtOnce) {
+      Words words = {verb};
+      words.insert(words.end(), names.begin() + static_cast<std::ptrdiff_t>(at),
+                   names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), at + kAtOnce)));
+      must(words);
+    }
+  };
+  try {
+    remove_all("rm", containers);
+    remove_all("rmi", images);
+  } catch (const Error&) {
+    session().distrust_store();
+    throw;
+  }
+}
+
+StorageTrees StorageEngine::trees() const {
+  return {setup_.files, setup_.store, setup_.runner.find_program(name()).value_or("")};
+}
+
+bool StorageEngine::has_image(const std::string& image) { return attempt(look_for(image)).ok(); }
+
+void StorageEngine::import(const StepRecord& step, const std::string& image) {
+  FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
+  if (has_image(image)) return;  // another process was faster
+  const CommandResult copy = ImportLayout(step, setup_)
+                                 .copy_to(fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(),
+                                                      run_root().string(), image));
+  if (copy.end != CommandEnd::exited) session().distrust_store();
+  ImportLayout::check(copy, image, name());
+}
+
+}  // namespace kiln
