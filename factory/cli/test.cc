@@ -23,9 +23,9 @@ struct TestOptions : CellOptions {
   bool again = false;
 };
 
-class TestRun {
+class ImageTests {
  public:
-  TestRun(const TestOptions& options, Invocation& invocation)
+  ImageTests(const TestOptions& options, Invocation& invocation)
       : options_(options),
         invocation_(invocation),
         state_(invocation.state()),
@@ -165,7 +165,7 @@ CLI::App* add_test(CLI::App& app, Invocation& invocation) {
       "kiln test -f matrix/demo.json                  # on a machine that has what they need\n"
       "kiln test -f matrix/demo.json target=zen4 --again\n"
       "kiln test -f matrix/demo.json target=zen4 --partition zen4   # there, by the site's launcher");
-  command->callback([options, &invocation] { TestRun(*options, invocation).run(); });
+  command->callback([options, &invocation] { ImageTests(*options, invocation).run(); });
   return command;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "image/engine/resolve_inside.h"
 #include "oci/layout.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
