@@ -116,6 +116,9 @@ equals "$err" "error: no image matches; the index has no image of solvr; did you
 # A missing tool: 5, one line.
 mkdir -p empty-path
 expect 5 env PATH="$work/empty-path" "$KILN" build -f "$matrix" --state missing-tool
+holds "$err" "the engine 'buildah' is not installed"
+ln -s "$(type -P buildah || type -P true)" empty-path/buildah
+expect 5 env PATH="$work/empty-path" "$KILN" build -f "$matrix" --state missing-tool
 holds "$err" "'ninja' is not installed"
 equals "$(wc -l <<<"$err")" 1
 

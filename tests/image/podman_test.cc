@@ -157,10 +157,9 @@ TEST_F(Podman, StartsFromNothingByAnImageWithNothingInIt) {
 }
 
 TEST_F(Podman, KeepsAndThenRemoves) {
-  PodmanEngine engine(setup);
   {
-    auto container = engine.start(nullptr);
-    container->keep("key");
+    PodmanEngine engine(setup);
+    engine.start(nullptr)->keep("key");
   }
   const Command& commit = ran({"commit"});
   EXPECT_FALSE(says(commit, {"--rm"})) << "podman has no such word";

@@ -2,6 +2,8 @@
 // index.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "image/state/standing.h"
 #include "registry/index.h"
 #include "support/small_state.h"
@@ -123,7 +125,13 @@ TEST_F(Retest, DamageAndANewTestGoTogether) {
 // What a test could not try where it ran is known of the image, until it is tried somewhere.
 TEST_F(Retest, TheIndexKnowsWhatWasTested) {
   auto tests = [&] {
-    return Index::open(small.state.root(), Index::Mode::read).entries().at(0).image.tests.value();
+    TestsRecord all = Index::open(small.state.root(), Index::Mode::read).entries().at(0).image.tests.value();
+    for (const auto& [test, run] : std::exchange(all.ran, {})) {
+      EXPECT_EQ(test, "hello 1 (distro)");
+      EXPECT_FALSE(run.host.empty());
+      EXPECT_FALSE(run.at.empty());
+    }
+    return all;
   };
   EXPECT_EQ(tests(), (TestsRecord{{"hello 1 (distro)"}, {}}));
   small.change_test("try harder");

@@ -123,7 +123,8 @@ class DockerContainer final : public Container {
       return data.is_object() ? data.value(key, std::string()) : std::string();
     };
     ChangedTree tree{at("UpperDir"), {}};
-    for (const std::string_view below : split(at("LowerDir"), ':')) tree.below.emplace_back(below);
+    const std::string lower = at("LowerDir");
+    for (const std::string_view below : split(lower, ':')) tree.below.emplace_back(below);
     work_ = at("WorkDir");
     if (tree.folder.empty() || !engine_.setup_.files.is_directory(tree.folder))
       throw Error(ExitCode::store, "docker's containers are no overlays on this machine",
