@@ -86,7 +86,7 @@ struct Command {
   std::array<int, 2> more_output = {-1, -1};
   bool interactive = false;  // has our input, output and terminal: no log, nothing captured, no limits
   // What it writes is made again after a power cut: it does not wait for the disk, nor does what it starts
-  // (no_sync.h).
+  // (ignored_calls.h).
   bool unsynced = false;
 };
 

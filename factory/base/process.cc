@@ -17,7 +17,7 @@
 #include <ctime>
 
 #include "base/memory_watch.h"
-#include "base/no_sync.h"
+#include "base/ignored_calls.h"
 #include "base/process_namespace.h"
 #include "base/process_output.h"
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/ignored_calls.h"
 #include "base/reading.h"
 #include "cli/installation.h"
 #include "cli/lock_use.h"
@@ -18,6 +19,7 @@
 #include "cli/user_namespace.h"
 #include "image/build/pull_line.h"
 #include "image/engine/engine_facts.h"
+#include "image/engine/own_ids.h"
 #include "image/state/access.h"
 
 namespace kiln {
@@ -194,13 +196,11 @@ void Invocation::need_root_or_namespace() const {
   if (::geteuid() == 0) {
     if (auto outside = environment.find(kOutside); outside != environment.end())
       report_to_outside(outside->second);
+    if (is_single_id(files.read("/proc/self/uid_map").value_or(""))) stop_setting_groups();
     return;
   }
+  need_engine(site.engine, runner);
   const auto engine = runner.find_program(site.engine);
-  if (!engine)
-    throw Error(ExitCode::tool_missing,
-                fmt::format("the program '{}' is not installed or not in PATH", site.engine),
-                "`kiln doctor` and `ci/setup` know what is needed");
   std::string line = files.read("/proc/self/cmdline").value_or("");
   std::vector<std::string> words = {engine->string(), "unshare", "--",
                                     fs::read_symlink("/proc/self/exe").string()};

@@ -29,8 +29,7 @@ class Docker : public ::testing::Test {
       if (docker_says(command, words)) return result;
     if (docker_says(command, {"{{json .GraphDriver.Data}}"}))
       return says("{\"UpperDir\": \"" + (folder / "upper").string() + "\", \"WorkDir\": \"" +
-                  (folder / "work").string() + "\", \"LowerDir\": \"" + (folder / "lower1").string() + ":" +
-                  (folder / "lower2").string() + "\"}\n");
+                  (folder / "work").string() + "\", \"LowerDir\": \"" + lower + "\"}\n");
     if (docker_says(command, {"{{.State.OOMKilled}}"})) return says("false\n");
     return {};
   }
@@ -65,6 +64,7 @@ class Docker : public ::testing::Test {
   RealFileSystem files;
   testing::FakeClock clock;
   std::vector<std::pair<DockerWords, CommandResult>> answers;
+  std::string lower = (folder / "lower1").string() + ":" + (folder / "lower2").string();
   EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
 };
 
@@ -135,6 +135,22 @@ TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
   const Error error = error_of([&] { container->changes(); });
   EXPECT_EQ(error.message(), "docker's containers are no overlays on this machine");
   EXPECT_NE(error.hint().find("overlay2"), std::string::npos);
+}
+
+// As buildah and podman do; Docker's own layer of them is no part of the image.
+TEST_F(Docker, AScriptLeavesTheMountPointsThatAnImageLacks) {
+  lower = (folder / "layers/abc-init/diff").string() + ":" + (folder / "lower1").string();
+  fs::create_directories(folder / "layers/abc-init/diff/etc");
+  fs::create_directories(folder / "lower1/proc");
+  DockerEngine engine(setup);
+  StepRecord step;
+  step.key = std::string(64, 'a');
+  auto container = engine.start(&step);
+  EXPECT_EQ(container->changes().below, (std::vector<fs::path>{folder / "lower1"}));
+  EXPECT_TRUE(fs::is_empty(folder / "upper"));
+  container->run(request());
+  container->changes();
+  EXPECT_EQ(files.list(folder / "upper"), (DockerWords{"dev", "etc", "sys"}));
 }
 
 TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {

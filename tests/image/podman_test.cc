@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "image/engine/engine_facts.h"
+#include "image/engine/run_root.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -136,9 +137,41 @@ TEST_F(Podman, KeepsItsLocksInFilesOfItsStore) {
   const std::string file = folder / "engine/containers.conf";
   const std::string settings = files.read(file).value_or("");
   EXPECT_NE(settings.find("lock_type = \"file\""), std::string::npos) << settings;
-  EXPECT_NE(settings.find("tmp_dir = \"" + (folder / "engine/run/libpod").string()), std::string::npos);
+  const fs::path run_root = run_root_of(folder / "engine", files).value();
+  EXPECT_NE(settings.find("tmp_dir = \"" + (run_root / "libpod").string()), std::string::npos);
   EXPECT_EQ(ran({"create"}).environment.at("CONTAINERS_CONF"), file);
-  EXPECT_TRUE(says(ran({"create"}), {"--root", folder / "engine/root", "--runroot", folder / "engine/run"}));
+  EXPECT_TRUE(says(ran({"create"}), {"--root", folder / "engine/root", "--runroot", run_root}));
+}
+
+// It takes no longer path of a run root, and state folders may lie deep.
+TEST_F(Podman, ItsRunRootIsShortAndGoesWithTheStore) {
+  setup.store = folder / std::string(80, 'd') / "engine";
+  {
+    PodmanEngine engine(setup);
+    auto container = engine.start(nullptr);
+  }
+  const fs::path run_root = run_root_of(setup.store, files).value();
+  EXPECT_LE(run_root.string().size(), 50u);
+  EXPECT_TRUE(says(ran({"create"}), {"--runroot", run_root}));
+  EXPECT_EQ(fs::status(run_root).permissions(), fs::perms::owner_all);
+  PodmanEngine again(setup);
+  { auto container = again.start(nullptr); }
+  EXPECT_EQ(run_root_of(setup.store, files), run_root);
+  delete_engine_folders(setup.store, runner, files, setup.environment);
+  EXPECT_FALSE(fs::exists(run_root));
+  EXPECT_FALSE(fs::exists(setup.store));
+}
+
+TEST_F(Podman, WhatAStoreSaysOfAForeignFolderIsNotBelieved) {
+  const fs::path precious = folder / "precious";
+  fs::create_directories(precious);
+  fs::create_directory_symlink(precious, folder / "kiln-run-link");
+  for (const fs::path& named : {precious, folder / "kiln-run-link", folder / "kiln-run-none"}) {
+    files.write(setup.store / "run-root", named.string());
+    EXPECT_EQ(run_root_of(setup.store, files), std::nullopt) << named;
+    delete_engine_folders(setup.store, runner, files, setup.environment);
+    EXPECT_TRUE(fs::exists(precious));
+  }
 }
 
 TEST_F(Podman, StartsFromNothingByAnImageWithNothingInIt) {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "image/collect/disk_use.h"
 #include "image/engine/engine_session.h"
-#include "image/engine/mount_table.h"
 
 namespace kiln {
 namespace {
@@ -169,17 +168,7 @@ void delete_engine_store(const StatePaths& state, CommandRunner& runner, FileSys
   const FileLock beginning = FileLock::acquire(state.engine().string() + ".lock");
   if (engine_is_used(state, files))
     throw Error(ExitCode::locked, "somebody uses the engine's store " + state.engine().string());
-  const std::string mounted = files.read("/proc/self/mountinfo").value_or("");
-  for (const fs::path& mount : mounts_inside(mounted, fs::absolute(state.engine()))) {
-    Command command;
-    command.argv = {"umount", "--lazy", mount.string()};
-    command.environment = environment;
-    const CommandResult result = runner.run(command);
-    if (!result.ok())
-      throw Error(ExitCode::store, fmt::format("cannot unmount {}, left by a killed engine: {}",
-                                               mount.string(), last_lines(result.tail, 1)));
-  }
-  files.remove_all(state.engine());
+  delete_engine_folders(fs::absolute(state.engine()), runner, files, environment);
   const fs::path sessions = state.engine().string() + ".sessions";
   for (const std::string& name : files.list(sessions)) files.remove_all(sessions / name);
 }

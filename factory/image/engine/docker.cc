@@ -13,6 +13,7 @@
 #include "base/unique_name.h"
 #include "image/engine/container_files.h"
 #include "image/engine/import_layout.h"
+#include "image/engine/mount_points.h"
 #include "image/engine/resolve_inside.h"
 #include "oci/pull.h"
 
@@ -73,6 +74,7 @@ class DockerContainer final : public Container {
     CommandResult result = engine_.setup_.runner.run(command);
     if (result.end != CommandEnd::exited) engine_.attempt({"kill", name_}, true);
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
+    has_run_ = true;
     script.check(result, "docker");
     return result;
   }
@@ -91,6 +93,7 @@ class DockerContainer final : public Container {
     unmount();
     ChangedTree tree = this->tree();
     if (is_empty_) tree.below.clear();
+    if (has_run_) settle_mount_points(tree);
     return tree;
   }
 
@@ -124,7 +127,8 @@ class DockerContainer final : public Container {
     };
     ChangedTree tree{at("UpperDir"), {}};
     const std::string lower = at("LowerDir");
-    for (const std::string_view below : split(lower, ':')) tree.below.emplace_back(below);
+    for (const std::string_view below : split(lower, ':'))
+      if (!below.ends_with("-init/diff")) tree.below.emplace_back(below);  // Docker's own mount points
     work_ = at("WorkDir");
     if (tree.folder.empty() || !engine_.setup_.files.is_directory(tree.folder))
       throw Error(ExitCode::store, "docker's containers are no overlays on this machine",
@@ -165,7 +169,8 @@ class DockerContainer final : public Container {
 
   DockerEngine& engine_;
   std::string image_, name_;
-  bool is_empty_;     // made from nothing
+  bool is_empty_;  // made from nothing
+  bool has_run_ = false;
   fs::path mounted_;  // empty while it is not
   fs::path work_;     // overlayfs' own, of tree()
 };

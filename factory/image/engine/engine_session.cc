@@ -2,14 +2,36 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/mount_table.h"
+#include "image/engine/run_root.h"
 
 namespace kiln {
 
+void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
+                           const std::map<std::string, std::string>& environment) {
+  std::vector<fs::path> folders = {store};
+  if (auto run_root = run_root_of(store, files)) folders.push_back(*std::move(run_root));
+  const std::string mounted = files.read("/proc/self/mountinfo").value_or("");
+  for (const fs::path& folder : folders)
+    for (const fs::path& mount : mounts_inside(mounted, folder)) {
+      Command command;
+      command.argv = {"umount", "--lazy", mount.string()};
+      command.environment = environment;
+      const CommandResult result = runner.run(command);
+      if (!result.ok())
+        throw Error(ExitCode::store,
+                    fmt::format("cannot unmount {}, left by a killed engine: {}", mount.string(),
+                                last_lines(result.tail, 1)),
+                    "unmount it by hand; the folder " + store.string() + " may be deleted");
+    }
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) files.remove_all(*folder);
+}
+
 EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
                              const std::map<std::string, std::string>& environment)
-    : runner_(runner), files_(files), store_(std::move(store)) {
+    : files_(files), store_(std::move(store)) {
   fs::path sessions = store_.string() + ".sessions";
   FileLock beginning = FileLock::acquire(store_.string() + ".lock");
   std::vector<fs::path> dead;
@@ -22,7 +44,7 @@ EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path 
   }
   const std::string boot = files_.read("/proc/sys/kernel/random/boot_id").value_or("");
   if (is_alone && (!dead.empty() || is_of_another_boot(boot))) {
-    delete_store(environment);
+    delete_engine_folders(store_, runner, files_, environment);
     for (const fs::path& file : dead) files_.remove_all(file);
   }
   files_.make_directories(store_);
@@ -39,20 +61,6 @@ EngineSession::~EngineSession() {
 
 bool EngineSession::is_of_another_boot(const std::string& boot) const {
   return !files_.list(store_).empty() && files_.read(store_ / "boot").value_or("") != boot;
-}
-
-void EngineSession::delete_store(const std::map<std::string, std::string>& environment) {
-  for (const fs::path& mount : mounts_inside(files_.read("/proc/self/mountinfo").value_or(""), store_)) {
-    Command command;
-    command.argv = {"umount", "--lazy", mount.string()};
-    command.environment = environment;
-    CommandResult result = runner_.run(command);
-    if (result.ok()) continue;
-    throw Error(ExitCode::store,
-                fmt::format("cannot unmount {}, left by a killed engine: {}", mount.string(), result.tail),
-                "unmount it by hand; the folder " + store_.string() + " may be deleted");
-  }
-  files_.remove_all(store_);
 }
 
 }  // namespace kiln

@@ -17,6 +17,11 @@
 
 namespace kiln {
 
+// Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
+// REQUIRES: nobody uses it. Throws Error(store).
+void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
+                           const std::map<std::string, std::string>& environment);
+
 class EngineSession {
  public:
   EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
@@ -35,9 +40,7 @@ class EngineSession {
 
  private:
   bool is_of_another_boot(const std::string& boot) const;
-  void delete_store(const std::map<std::string, std::string>& environment);
 
-  CommandRunner& runner_;
   FileSystem& files_;
   fs::path store_;
   fs::path file_;

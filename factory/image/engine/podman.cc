@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "image/engine/container_files.h"
+#include "image/engine/mount_points.h"
+#include "image/engine/run_root.h"
 
 namespace kiln {
 namespace {
@@ -56,6 +58,7 @@ class MountTableLink {
 // Locks in files: those in shared memory are one pool for all stores of a machine, from which a store that is
 // deleted takes its own for ever.
 void PodmanEngine::begin() {
+  run_root_ = make_run_root(setup_.store, setup_.files, setup_.environment);
   const std::string wanted = fmt::format(
       "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nlock_type = \"file\"\n"
       "tmp_dir = \"{}\"\n{}",
@@ -119,6 +122,8 @@ CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const 
   script.check(result, name());
   return result;
 }
+
+void PodmanEngine::settle(const ChangedTree& changes) const { settle_mount_points(changes); }
 
 // runc makes a group for each container. It has to be below the one that this command will be in, or what the
 // container has in memory would not be counted as the step's.

@@ -22,10 +22,14 @@ class PodmanEngine final : public StorageEngine {
   bool works_on_tree() const override { return true; }
   bool commit_removes() const override { return false; }
   void begin() override;
+  fs::path run_root() const override { return run_root_; }
   void unpack(const std::string& name, const fs::path& tree, const fs::path& tar) override;
   CommandResult run(const std::string& name, const fs::path& tree, const ContainerRun& request) override;
+  void settle(const ChangedTree& changes) const override;
   bool wants_runc() const;
   Words in_own_group(Words argv) const;
+
+  fs::path run_root_ = setup_.store / "run";  // until the store is used
 };
 
 }  // namespace kiln

@@ -37,6 +37,7 @@ class StorageContainer final : public Container {
 
   CommandResult run(const ContainerRun& request) override {
     prepare();
+    has_run_ = true;
     return engine_.run(name_, mounted_, request);
   }
 
@@ -62,6 +63,7 @@ class StorageContainer final : public Container {
     }
     if (is_empty_) tree->below.clear();  // whatever stands for nothing there
     unmount();                           // files below an overlay must not change while it is mounted
+    if (has_run_) engine_.settle(*tree);
     return *tree;
   }
 
@@ -112,6 +114,7 @@ class StorageContainer final : public Container {
   std::string name_;
   fs::path mounted_;       // empty while it is not
   bool is_empty_ = false;  // made from nothing
+  bool has_run_ = false;   // a script
   bool is_kept_ = false;   // as an image, and gone
 };
 

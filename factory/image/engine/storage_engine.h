@@ -36,9 +36,11 @@ class StorageEngine : public Engine {
   virtual bool works_on_tree() const = 0;
   virtual void unpack(const std::string& name, const fs::path& tree, const fs::path& tar) = 0;
   virtual CommandResult run(const std::string& name, const fs::path& tree, const ContainerRun& request) = 0;
+  // What a script's container changed, not mounted: to what buildah would have left (mount_points.h).
+  virtual void settle(const ChangedTree&) const {}
 
   fs::path root() const { return setup_.store / "root"; }
-  fs::path run_root() const { return setup_.store / "run"; }
+  virtual fs::path run_root() const { return setup_.store / "run"; }
   Words words(const Words& arguments) const;
   CommandResult attempt(const Words& arguments, bool despite_interrupt = false);
   // As `attempt`; Error(store) when it fails. Returns stdout without the last newline.

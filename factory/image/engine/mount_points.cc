@@ -1,0 +1,75 @@
+#include "image/engine/mount_points.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nullopt: not there. Whiteouts are there.
+std::optional<struct stat> look_at(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) return status;
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  throw Error(ExitCode::store, fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+}
+
+bool is_removed(const struct stat& status) {
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
+}
+
+// What the tree below has at the path, the topmost layer first.
+std::optional<struct stat> found_below(const ChangedTree& tree, const char* path) {
+  for (const fs::path& layer : tree.below)
+    if (const auto status = look_at(layer / path)) return is_removed(*status) ? std::nullopt : status;
+  return std::nullopt;
+}
+
+bool lacks_a_mounted_file(const ChangedTree& tree) {
+  constexpr std::array kFiles = {"etc/hosts", "etc/hostname", "etc/resolv.conf"};
+  return std::any_of(kFiles.begin(), kFiles.end(),
+                     [&](const char* path) { return !found_below(tree, path); });
+}
+
+void make_folder(const fs::path& folder, mode_t mode, uid_t user, gid_t group) {
+  if (::mkdir(folder.c_str(), 0755) != 0 || ::chown(folder.c_str(), user, group) != 0 ||
+      ::chmod(folder.c_str(), mode) != 0)
+    throw Error(ExitCode::store, fmt::format("cannot make {}: {}", folder.string(), std::strerror(errno)));
+}
+
+bool same_owner_and_mode(const struct stat& a, const struct stat& b) {
+  return a.st_mode == b.st_mode && a.st_uid == b.st_uid && a.st_gid == b.st_gid;
+}
+
+}  // namespace
+
+void settle_mount_points(const ChangedTree& tree) {
+  constexpr mode_t kMode = 0755;
+  for (const char* name : {"dev", "etc", "proc", "sys"})
+    if (!look_at(tree.folder / name) && !found_below(tree, name))
+      make_folder(tree.folder / name, kMode, 0, 0);
+  const fs::path etc = tree.folder / "etc";
+  const auto changed = look_at(etc);
+  const auto below = found_below(tree, "etc");
+  if (!below || !S_ISDIR(below->st_mode)) return;
+  if (lacks_a_mounted_file(tree)) {
+    if (!changed) make_folder(etc, below->st_mode & 07777, below->st_uid, below->st_gid);
+    return;
+  }
+  // The engine alone was there, and what it made is gone.
+  if (changed && S_ISDIR(changed->st_mode) && same_owner_and_mode(*changed, *below)) ::rmdir(etc.c_str());
+}
+
+}  // namespace kiln
