@@ -17,19 +17,9 @@ for path in sorted(glob.glob(sys.argv[1] + "/built/*.json")):
 END
 }
 
-# A daemon of our own, on its own socket and storage.
-mkdir docker-bin
-ln -s /usr/bin/docker docker-bin/docker # before whatever else bears that name
-export PATH="$work/docker-bin:$PATH" DOCKER_HOST=unix://$work/docker.sock
-dockerd --data-root "$work/docker" --exec-root "$work/docker-exec" --host "$DOCKER_HOST" --pidfile "$work/docker.pid" --iptables=false --ip6tables=false \
-  --bridge=none --storage-driver overlay2 >dockerd.log 2>&1 &
-dockerd=$!
-at_exit "kill $dockerd 2>/dev/null; wait $dockerd 2>/dev/null"
-for _ in $(seq 100); do
-  if docker info >/dev/null 2>&1; then break; fi
-  sleep 0.2
-done
-docker info >/dev/null || { tail -20 dockerd.log; fail 'dockerd does not come up'; }
+# shellcheck source=tests/support/dockerd.sh
+. "$KILN_SOURCE/tests/support/dockerd.sh"
+start_dockerd
 engines=(buildah podman docker)
 
 # 1. The same bits, by --engine, by the site file and by the environment; and a test that fails does so with each.
@@ -83,8 +73,8 @@ done
 equals "$(docker ps --all --quiet | wc -l)" 0
 rm -r tiny/recipes/framework/hello
 cp -r "$tiny/recipes/framework/hello" tiny/recipes/framework/
-expect 0 "$KILN" gc --state podman --engine podman --yes
-podman --root podman/engine/root --runroot podman/engine/run --storage-driver overlay images >/dev/null || fail 'podman does not read its store any more'
+expect 0 "$KILN" gc --state podman --engine podman --delete
+podman --root "$work/podman/engine/root" --runroot "$(cat podman/engine/run-root)" --storage-driver overlay images >/dev/null || fail 'podman does not read its store any more'
 
 # 4. An engine that is not there, not known, too old in the site's eyes.
 mkdir bin
@@ -104,34 +94,32 @@ expect 0 "$KILN" doctor --engine podman
 holds "$out" 'runs the steps: an OCI runtime'
 
 # 5. Engines with faults, in front of the real one: whichever it is, the user gets a clear word, an exit code, and an image the next time.
+faulty() { # faulty FAULT ENGINE: a folder for PATH in which the engine has it; its environment is kiln's, so both are written into it
+  mkdir -p "fault-$1-$2"
+  { printf '#!/bin/bash\nfault=%s\nreal=%q\n' "$1" "$(type -P "$2")"; cat fault.sh; } >"fault-$1-$2/$2"
+  chmod +x "fault-$1-$2/$2"
+  echo "$work/fault-$1-$2"
+}
 cat >fault.sh <<'SH'
-#!/bin/bash
-# fault.sh FAULT ENGINE: stands in PATH under the engine's name; a script's run has the fault.
 case " $* " in
-  *" run "* | *" start --attach "*) is_run=1 ;;
-  *) is_run='' ;;
+  *" run "* | *" start --attach "*)
+    case $fault in
+      crash) kill -SEGV $$ ;;
+      nothing) exit 0 ;;
+      hang) trap '' TERM; while :; do sleep 1; done ;;
+      flood) yes 'all work and no play' ;;
+      full) echo 'Error: write /var/tmp/x: no space left on device' >&2; exit 125 ;;
+    esac
+    ;;
 esac
-if [ -n "$is_run" ]; then
-  case $FAULT in
-    crash) kill -SEGV $$ ;;
-    nothing) exit 0 ;;
-    hang) trap '' TERM; while :; do sleep 1; done ;;
-    flood) yes 'all work and no play' ;;
-    full) echo 'Error: write /var/tmp/x: no space left on device' >&2; exit 125 ;;
-  esac
-fi
-exec "$REAL" "$@"
+exec "$real" "$@"
 SH
+echo '{"limits": {"wall": "60s", "silence": "3s", "log": "100KiB", "retries": 0}}' >limits.json
 for engine in "${engines[@]}"; do
-  mkdir "fault-$engine"
-  real=$(type -P "$engine")
-  { echo '#!/bin/bash'; echo "REAL=$real"; tail -n +2 fault.sh; } >"fault-$engine/$engine"
-  chmod +x "fault-$engine/$engine"
-  echo '{"limits": {"wall": "60s", "silence": "3s", "log": "100KiB"}}' >limits.json
   for fault in crash hang flood full nothing; do
     state=$work/state-$engine-$fault
     status=0
-    FAULT=$fault PATH="$work/fault-$engine:$PATH" "$KILN" build -f "$matrix" --state "$state" --engine "$engine" --site limits.json version=2.1 \
+    PATH="$(faulty $fault "$engine"):$PATH" "$KILN" build -f "$matrix" --state "$state" --engine "$engine" --site limits.json version=2.1 library=none \
       >fault.out 2>fault.err || status=$?
     case $fault in
       nothing) said='says that the script is done, and has not started it' ;;
@@ -140,11 +128,11 @@ for engine in "${engines[@]}"; do
       flood) said='log|KiB|output' ;;
       full) said='no space left on device|exit status 125' ;;
     esac
-    [ "$status" != 0 ] || fail "$engine with $fault: kiln says that all is well"
+    [ "$status" != 0 ] || { cat fault.out fault.err; fail "$engine with $fault: kiln says that all is well"; }
     grep -qE "$said" fault.out fault.err || { cat fault.out fault.err; fail "$engine with $fault: nothing is said of it"; }
     [ "$engine" != docker ] || [ -z "$(docker ps --quiet)" ] || fail "docker with $fault: a container still runs"
     [ -z "$(ls "$state/built" 2>/dev/null)" ] || fail "$engine with $fault: there is an image"
   done
-  expect 0 "$KILN" build -f "$matrix" --state "$state" --engine "$engine" version=2.1
+  expect 0 "$KILN" build -f "$matrix" --state "$state" --engine "$engine" version=2.1 library=none
 done
 echo 'engines: ok'

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/container_files.h"
+#include "image/engine/docker_archive.h"
 #include "image/engine/import_layout.h"
 #include "image/engine/mount_points.h"
 #include "image/engine/resolve_inside.h"
@@ -248,11 +249,7 @@ std::string DockerEngine::nothing() {
 void DockerEngine::import(const StepRecord& step, const std::string& image) {
   const FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
   if (has_image(image)) return;  // another process was faster
-  const ImportLayout layout(step, setup_);
-  const fs::path archive = layout.folder() / "archive.tar";
-  ImportLayout::check(layout.copy_to(fmt::format("docker-archive:{}:{}", archive.string(), image)), image,
-                      name());
-  must({"load", "--quiet", "--input", archive.string()});
+  ImportLayout::check(DockerArchive(step, image, setup_).load(), image, name());
 }
 
 void DockerEngine::forget(const std::vector<std::string>& containers,

@@ -9,17 +9,22 @@
 
 namespace kiln {
 
+ImageConfig import_config(const StepRecord& step) {
+  ImageConfig config = step.chain.base.value_or(ImageConfig{});
+  config.history.clear();  // the base's does not speak of our layers; engines want one entry a layer
+  config.diff_ids.clear();
+  for (const BuiltLayer& layer : step.chain.layers) {
+    config.diff_ids.push_back(layer.diff_id);
+    config.history.push_back({"", layer.created_by, false});
+  }
+  return config;
+}
+
 ImportLayout::ImportLayout(const StepRecord& step, const EngineSetup& setup)
     : setup_(setup), folder_(setup.store / ("import-" + unique_name())), tag_(step.key) {
   LayoutImage layout;
-  layout.config = step.chain.base.value_or(ImageConfig{});
-  layout.config.history.clear();  // the base's does not speak of our layers; engines want one entry a layer
-  layout.config.diff_ids.clear();
-  for (const BuiltLayer& layer : step.chain.layers) {
-    layout.layers.push_back(layer.blob);
-    layout.config.diff_ids.push_back(layer.diff_id);
-    layout.config.history.push_back({"", layer.created_by, false});
-  }
+  layout.config = import_config(step);
+  for (const BuiltLayer& layer : step.chain.layers) layout.layers.push_back(layer.blob);
   layout.tag = tag_;
   try {
     write_layout(folder_, layout, BlobStore(setup.blob_store), setup.files);

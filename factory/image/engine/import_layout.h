@@ -5,6 +5,9 @@
 
 namespace kiln {
 
+// What the engines are told of the step's layers: its base's configuration, and a line of history a layer.
+ImageConfig import_config(const StepRecord& step);
+
 class ImportLayout {
  public:
   // Writes it; the setup outlives it. Throws Error(store).

@@ -102,9 +102,10 @@ void PodmanEngine::unpack(const std::string&, const fs::path& tree, const fs::pa
 
 CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const ContainerRun& request) {
   const ContainerScript script(request, setup_);
-  Words arguments = {"run",        "--rm",           "--rootfs",          "--network", "host",
-                     "--no-hosts", "--passwd=false", "--log-driver=none", "--user",    "0:0",
-                     "--workdir",  request.folder,   "--shm-size",        "1g"};
+  Words arguments = {"run",  "--rm",           "--rootfs",          "--network",
+                     "host", "--passwd=false", "--log-driver=none", "--user",
+                     "0:0",  "--workdir",      request.folder,      "--shm-size",
+                     "1g"};
   for (const std::string& limit : {own_limit("nofile", RLIMIT_NOFILE, UINT64_MAX),
                                    own_limit("nproc", RLIMIT_NPROC, most_processes(setup_.files))})
     if (!limit.empty()) arguments.insert(arguments.end(), {"--ulimit", limit});
