@@ -219,7 +219,7 @@ CommandLimits Site::limits_of(const std::string& component, const OwnLimits& rec
 }
 
 const std::vector<std::string>& engine_names() {
-  static const std::vector<std::string> kNames = {"buildah", "podman", "docker"};
+  static const std::vector<std::string> kNames = {"buildah", "podman", "docker", "apptainer"};
   return kNames;
 }
 

@@ -1,10 +1,12 @@
 #include "cli/collect_state.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/gc_registry.h"
 #include "image/collect/collect.h"
 #include "image/collect/engine_storage.h"
+#include "image/engine/engine_facts.h"
 #include "image/state/sweep.h"
 
 namespace kiln {
@@ -12,7 +14,11 @@ namespace {
 
 // Who has no engine here leaves its store to who has.
 bool has_engine(const Invocation& invocation) {
-  return invocation.runner.find_program(invocation.site().engine).has_value();
+  const std::string engine = invocation.site().engine;
+  const auto& all = engine_facts();
+  return std::any_of(all.begin(), all.end(), [&](const EngineFacts& one) {
+    return one.name == engine && program_of(one, invocation.runner);
+  });
 }
 
 std::optional<Index> open_index(bool remove, const Invocation& invocation) {

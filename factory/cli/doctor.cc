@@ -31,7 +31,6 @@ const std::vector<Tool>& tools() {
       {"ip", {"-V"}, "5.0", true, "brings up the loopback device for tests"},
       {"skopeo", {"--version"}, "1.2", false, "pulls base images from registries"},
       {"mmdebstrap", {"--version"}, "1.0", false, "makes Debian bases"},
-      {"apptainer", {"--version"}, "1.1", false, "runs SIF images"},
       {"git", {"--version"}, "2.20", false, "asks where a pinned commit comes from"},
       {"shellcheck", {"--version"}, "0.8", false, "checks recipe scripts"},
   };
@@ -77,7 +76,11 @@ std::string free_space(const fs::path& folder) {
 // As steps get them: without root inside a user namespace.
 bool can_have_own_processes(Invocation& invocation) {
   Command command;
-  if (::geteuid() != 0) command.argv = {invocation.site().engine, "unshare", "--"};
+  const std::string engine = invocation.site().engine;
+  if (::geteuid() != 0 && engine == "apptainer")
+    command.argv = {"unshare", "--user", "--map-root-user", "--"};
+  else if (::geteuid() != 0)
+    command.argv = {engine, "unshare", "--"};
   command.argv.insert(command.argv.end(), {"unshare", "--pid", "--fork", "--mount-proc", "true"});
   command.environment = invocation.child_environment();
   command.limits.wall = std::chrono::seconds(10);
@@ -115,8 +118,9 @@ bool add_engines(const Site& site, Invocation& invocation, Table& table) {
   for (const EngineFacts& engine : engine_facts()) {
     const std::string name(engine.name);
     const std::string least(engine.least);
+    const std::string program = program_of(engine, invocation.runner).value_or(name);
     const std::string found =
-        found_version({name.c_str(), {"--version"}, least.c_str(), false, ""}, invocation);
+        found_version({program.c_str(), {"--version"}, least.c_str(), false, ""}, invocation);
     const bool is_chosen = name == site.engine;
     const bool is_enough = enough(found, least.c_str());
     good = good && (!is_chosen || is_enough);

@@ -103,9 +103,13 @@ void Invocation::note_faults(const std::vector<Error>& faults) const {
   for (const Error& error : faults) note(error.format("warning"));
 }
 
+ResolveInput Invocation::resolve_input(const CatalogueFiles& read) {
+  return {read.recipes, read.targets, cpus(), std::string(engine_family(site().engine))};
+}
+
 Catalogue Invocation::plan(const std::string& matrix_file, const Lockfile* lock) {
   CatalogueFiles read = this->read(matrix_file, lock);
-  BuildPlan plan = plan_matrix(std::move(read.matrix), {read.recipes, read.targets, cpus()});
+  BuildPlan plan = plan_matrix(std::move(read.matrix), resolve_input(read));
   note_cells(plan.resolution().expansion(), plan.size() + plan.broken(), plan.excluded());
   std::vector<Error> faults = faults_beside(plan.resolution(), read.recipes, read.targets);
   return {std::move(read.recipes), std::move(plan), std::move(faults)};
@@ -199,14 +203,18 @@ void Invocation::need_root_or_namespace() const {
     if (is_single_id(files.read("/proc/self/uid_map").value_or(""))) stop_setting_groups();
     return;
   }
-  need_engine(site.engine, runner);
-  const auto engine = runner.find_program(site.engine);
   std::string line = files.read("/proc/self/cmdline").value_or("");
-  std::vector<std::string> words = {engine->string(), "unshare", "--",
-                                    fs::read_symlink("/proc/self/exe").string()};
+  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string()};
   for (std::size_t start = line.find('\0') + 1, end; (end = line.find('\0', start)) != std::string::npos;
        start = end + 1)
     words.push_back(line.substr(start, end - start));
+  if (site.engine == "apptainer") {
+    const NamespaceIds ids = ids_of_user(files, runner);
+    started_in.enter();
+    run_in_own_namespace(std::move(words), ids);
+  }
+  need_engine(site.engine, runner);
+  words.insert(words.begin(), {runner.find_program(site.engine)->string(), "unshare", "--"});
   started_in.enter();
   run_in_user_namespace(std::move(words));
 }

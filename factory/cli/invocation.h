@@ -70,6 +70,8 @@ class Invocation {
 
   // Reads recipes, targets and matrix; `lock` fixes what it pins. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
+  // What resolve() takes of them; `read` outlives it.
+  ResolveInput resolve_input(const CatalogueFiles& read);
   // Reads recipes, targets and matrix, and plans all of it under the lockfile, if there is one. Warnings go
   // to stderr. Throws Error(locked) for what --locked forbids.
   Catalogue load(const std::string& matrix_file);

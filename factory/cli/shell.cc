@@ -52,7 +52,7 @@ std::vector<Step> all_steps(const ImageSpec& image) {
 
 // A base's root file system is made on the build host, and a copy by nobody's script: these are looked into
 // when they are done.
-ShellPlace place_of(Step step) {
+ShellPlace shell_place(Step step) {
   const bool has_script = step.kind == StepKind::run || step.kind == StepKind::test;
   return {std::move(step), !has_script, {}};
 }
@@ -72,7 +72,7 @@ ShellPlace failed_place(const ImageSpec& image, const StatePaths& state, const I
   auto step = failed_step(image, state, invocation.files);
   if (!step)
     throw Error(ExitCode::no_match, fmt::format("no step of {}:{} failed", image.repository, image.tag));
-  ShellPlace place = place_of(*step);
+  ShellPlace place = shell_place(*step);
   if (place.after)
     throw Error(ExitCode::no_match, fmt::format("what failed is {}, which runs in no container", step->title),
                 fmt::format("its log is {}", state.log(step->key).string()));
@@ -115,7 +115,7 @@ Step step_named(const std::string& name, const ImageSpec& image) {
 
 ShellPlace choose_place(const ShellOptions& options, const ImageSpec& image, const StatePaths& state,
                         const Invocation& invocation) {
-  if (!options.step.empty()) return place_of(step_named(options.step, image));
+  if (!options.step.empty()) return shell_place(step_named(options.step, image));
   if (options.failed) return failed_place(image, state, invocation);
   return {image.last_step(), true, image.environment};
 }

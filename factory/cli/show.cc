@@ -34,7 +34,7 @@ class StagePrinter {
   void print() {
     Expansion cells = expand(std::move(read_.matrix), read_.recipes);
     if (options_.stage == "expand") return print_expansion(cells);
-    Resolution images = resolve(std::move(cells), {read_.recipes, read_.targets, invocation_.cpus()});
+    Resolution images = resolve(std::move(cells), invocation_.resolve_input(read_));
     if (options_.stage == "resolve")
       return print_images(images, [](const ImageSpec& spec) { return to_json(spec); });
     const BuildPlan plan = make_plan(std::move(images));

@@ -18,6 +18,17 @@
 namespace kiln {
 namespace {
 
+// What stands before the reason why there is no namespace, in place of a process id.
+constexpr char kNoNamespace = '!';
+
+// Goes into the namespace; where that cannot be, says so and ends.
+void enter(const NamespaceIds& ids, int report) {
+  const std::string why = enter_own_namespace(ids);
+  if (why.empty()) return;
+  const std::string line = kNoNamespace + why;
+  ::_exit(::write(report, line.data(), line.size()) < 0 ? 126 : 125);
+}
+
 // In the child. Signals of the terminal are for kiln, outside and inside; buildah would die of them.
 [[noreturn]] void become(char* const* argv, pid_t outside) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -30,7 +41,7 @@ namespace {
 
 // Until nobody holds the other end. What comes first is the process id of kiln inside; it, and before it is
 // known buildah, is told once when we are.
-void wait_for_end(int report, pid_t buildah) {
+std::string wait_for_end(int report, pid_t buildah) {
   std::string inside;
   bool told = false;
   while (true) {
@@ -39,7 +50,7 @@ void wait_for_end(int report, pid_t buildah) {
     char buffer[32];
     const ssize_t got = ready > 0 ? ::read(report, buffer, sizeof buffer) : 1;
     if (ready > 0 && got > 0) inside.append(buffer, static_cast<std::size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) return;
+    if (got == 0 || (got < 0 && errno != EINTR)) return inside;
     if (told || !interrupted()) continue;
     told = true;
     pid_t whom = buildah;
@@ -48,9 +59,8 @@ void wait_for_end(int report, pid_t buildah) {
   }
 }
 
-}  // namespace
-
-void run_in_user_namespace(std::vector<std::string> argv) {
+// `ids`: of the namespace that `argv` is to be in; nullptr: it makes one.
+[[noreturn]] void run_inside(std::vector<std::string> argv, const NamespaceIds* ids) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::store, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -63,17 +73,33 @@ void run_in_user_namespace(std::vector<std::string> argv) {
   if (buildah < 0)
     throw Error(ExitCode::store, fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (buildah == 0) {
+    if (ids != nullptr) enter(*ids, report[1]);
     ::fcntl(report[1], F_SETFD, 0);
     become(words.data(), outside);
   }
   ::close(report[1]);
-  wait_for_end(report[0], buildah);
+  const std::string said = wait_for_end(report[0], buildah);
   int status = 0;
   while (::waitpid(buildah, &status, 0) < 0 && errno == EINTR) continue;
+  if (!said.empty() && said.front() == kNoNamespace)
+    throw Error(ExitCode::tool_missing, said.substr(1),
+                "an administrator lets users make them (user.max_user_namespaces), or start kiln as root");
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    throw Error(ExitCode::tool_missing, "cannot run buildah unshare");
+    throw Error(ExitCode::tool_missing, "cannot run " + argv.front());
   if (interrupted() || !WIFEXITED(status)) std::exit(static_cast<int>(ExitCode::interrupted));
   std::exit(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void run_in_user_namespace(std::vector<std::string> argv) { run_inside(std::move(argv), nullptr); }
+
+void run_in_own_namespace(std::vector<std::string> argv, const NamespaceIds& ids) {
+  // As `buildah unshare` says it: skopeo is not to make another, and we know whose ids are missing.
+  ::setenv("_CONTAINERS_USERNS_CONFIGURED", "done", 1);
+  ::setenv("_CONTAINERS_ROOTLESS_UID", std::to_string(::geteuid()).c_str(), 1);
+  ::setenv("_CONTAINERS_ROOTLESS_GID", std::to_string(::getegid()).c_str(), 1);
+  run_inside(std::move(argv), &ids);
 }
 
 void report_to_outside(const std::string& descriptor) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/own_namespace.h"
+
 namespace kiln {
 
 // What tells kiln inside of the process outside: a descriptor's number.
@@ -13,6 +15,10 @@ inline constexpr const char* kOutside = "KILN_OUTSIDE";
 // Runs `argv`, which is `/usr/bin/buildah unshare -- kiln …`, and ends this process as it ends.
 // Throws Error(store), Error(tool_missing).
 [[noreturn]] void run_in_user_namespace(std::vector<std::string> argv);
+
+// The same for engines that have no such program: `argv` is kiln itself, and the namespace is of our own
+// making (own_namespace.h). Throws Error(tool_missing) where the kernel lets no user make one, too.
+[[noreturn]] void run_in_own_namespace(std::vector<std::string> argv, const NamespaceIds& ids);
 
 // Inside, once: tells the process outside who we are, and dies (SIGTERM) with what stands between us.
 // `descriptor`: the value of KILN_OUTSIDE.

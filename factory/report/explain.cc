@@ -120,6 +120,19 @@ void compare_digests(const std::string& who, Json& before, Json& now, Lines& lin
   }
 }
 
+// A base says who runs what is upon it where that is none of the engines that make equal bits. What is said
+// here is taken out of both.
+void compare_engines(const std::string& who, Json& before, Json& now, Lines& lines) {
+  const std::string old_engine = before.value("engine", "");
+  const std::string engine = now.value("engine", "");
+  if (old_engine == engine) return;
+  constexpr std::string_view kOthers = "another engine";
+  lines.push_back(fmt::format("{}: run by {}, whose steps are not those of {}", who,
+                              engine.empty() ? kOthers : engine, old_engine.empty() ? kOthers : old_engine));
+  before.erase("engine");
+  now.erase("engine");
+}
+
 // What differs between two steps themselves; not what they stand on.
 Lines compare_steps(const std::string& who, const Step& before, const Step& now, const std::string& tables) {
   Lines lines;
@@ -138,6 +151,7 @@ Lines compare_steps(const std::string& who, const Step& before, const Step& now,
   compare_moved(who, old_parameters, parameters, tables, lines);
   compare_maps(who, "parameter ", old_parameters, parameters, lines);
   compare_digests(who, old_rest, rest, lines);
+  compare_engines(who, old_rest, rest, lines);
   for (const char* name : {"parent", "from", "script", "files", "parameters"}) {
     old_rest.erase(name);
     rest.erase(name);

@@ -35,7 +35,7 @@ struct Composition {
 };
 
 struct ImageTable {
-  explicit ImageTable(const Microarchitectures& cpus) : values(cpus) {}
+  explicit ImageTable(const ResolveInput& input) : patterns(input.engine_family), values(input.cpus) {}
 
   using Naming = std::array<unsigned char, 6>;  // the second half of a record's name
   struct Image {

@@ -121,7 +121,7 @@ BrokenCell Resolution::broken(std::size_t number) const {
 
 Resolution resolve(Expansion expansion, const ResolveInput& input) {
   check_targets(expansion.matrix(), input.targets);
-  auto table = std::make_unique<ImageTable>(input.cpus);
+  auto table = std::make_unique<ImageTable>(input);
   ImageResolver resolver(input, *table);
   for (std::uint32_t cell = 0; cell < expansion.size(); ++cell) resolver.add(expansion.request(cell), cell);
   table->close();
@@ -129,7 +129,7 @@ Resolution resolve(Expansion expansion, const ResolveInput& input) {
 }
 
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input) {
-  ImageTable table(input.cpus);
+  ImageTable table(input);
   ImageResolver(input, table).add(request, 0);
   if (!table.unsolvable.empty())
     return ExcludedCell{request.axes, *table.unsolvable.front().reason, request.where};

@@ -170,6 +170,9 @@ struct ResolveInput {
   const RecipeBook& recipes;
   const TargetBook& targets;
   const Microarchitectures& cpus;
+  // Who is going to run the steps, where that is none of the engines that make equal bits (engine_facts.h):
+  // "". Its name is in the key of every base, so that no step of it is another's.
+  std::string engine_family = {};
 };
 
 struct ImageTable;

@@ -4,8 +4,9 @@
 //    "parent": KEY, "schema": 1, "script": {"digest": "sha256:…", "name": "distro.sh"}}
 //   a script that the site hands secrets: their names, "secrets": ["token", …], as well
 //   rootfs: "architecture" as well;  pull: "architecture" and "reference";  copy: "copy" and "from"
-//   a script that sees files of a build stage: "mount" and "from" as well
-//   a pull that the lockfile pins: "digest" as well, and "reference" is the repository's name without a tag
+//   rootfs and pull, for an engine that makes other bits than buildah: "engine", which keeps all upon it
+//   apart a script that sees files of a build stage: "mount" and "from" as well a pull that the lockfile
+//   pins: "digest" as well, and "reference" is the repository's name without a tag
 //
 // without blanks, keys sorted. File names are those inside the recipe folder: scripts can see them. Titles,
 // descriptions, labels, the engine and the place of the recipe on disk are not here.
@@ -86,10 +87,11 @@ std::vector<std::string> files_of_rootfs(std::vector<std::string> files, const M
 }
 
 void set_base(Step& step, Json& inputs, const Chosen& chosen, std::vector<std::string> files,
-              const std::string& architecture) {
+              const BasePlace& below) {
   const Method& method = *chosen.method;
-  inputs["architecture"] = architecture;
-  if (method.rootfs.empty()) return set_image(step, inputs, chosen, architecture);
+  inputs["architecture"] = below.architecture;
+  if (!below.engine_family.empty()) inputs["engine"] = below.engine_family;
+  if (method.rootfs.empty()) return set_image(step, inputs, chosen, below.architecture);
   set_script(step, inputs, *chosen.component, method.rootfs, files_of_rootfs(std::move(files), method),
              method.secrets);
   step.site = method.site;
@@ -135,7 +137,7 @@ std::array<std::string, 4> cut(const Json& inputs) {
 }  // namespace
 
 StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
-                         const std::string& architecture) {
+                         const BasePlace& below) {
   const Recipe& recipe = *chosen.component;
   const Method& method = *chosen.method;
   std::vector<std::string> files = files_at(chosen, place);
@@ -152,7 +154,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
   Json inputs = {{"schema", 1}, {"kind", name_of(step.kind)}, {"component", step.component}, {"parent", ""}};
   switch (role) {
     case StepRole::base:
-      set_base(step, inputs, chosen, std::move(files), architecture);
+      set_base(step, inputs, chosen, std::move(files), below);
       break;
     case StepRole::copy:
       step.copy = method.build->copy;
@@ -194,7 +196,10 @@ const StepPattern& PatternBook::of(StepRole role, const Chosen& chosen, const Sm
   }
   auto found = patterns_.find(seen);
   if (found == patterns_.end())
-    found = patterns_.emplace(std::move(seen), make_pattern(role, chosen, test, place, architecture)).first;
+    found =
+        patterns_
+            .emplace(std::move(seen), make_pattern(role, chosen, test, place, {architecture, engine_family_}))
+            .first;
   return found->second;
 }
 

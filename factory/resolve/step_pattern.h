@@ -35,6 +35,7 @@ struct StepPlace {
 // Patterns, each made once.
 class PatternBook {
  public:
+  explicit PatternBook(std::string engine_family) : engine_family_(std::move(engine_family)) {}
   // REQUIRES: component, version, method and test stay where they are. Throws Error(input) as make_pattern
   // does.
   const StepPattern& of(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
@@ -53,13 +54,20 @@ class PatternBook {
   struct SeenHash {
     std::size_t operator()(const Seen& seen) const;
   };
+  std::string engine_family_;
   std::unordered_map<Seen, StepPattern, SeenHash> patterns_;
 };
 
-// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `architecture`: of
-// the platform, for StepRole::base. Throws Error(input) for a file that was not read.
+// What the key of a base says beside its recipe.
+struct BasePlace {
+  std::string architecture;   // of the platform
+  std::string engine_family;  // as ResolveInput has it
+};
+
+// REQUIRES: the files of the step were read with the recipe. `test`: of StepRole::test. `below`: for
+// StepRole::base. Throws Error(input) for a file that was not read.
 StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* test, const StepPlace& place,
-                         const std::string& architecture);
+                         const BasePlace& below);
 
 // Step::inputs: `parent` and `from` are keys or "", `parameters` is a JSON object. Written over `out`.
 void write_inputs(std::string& out, const StepPattern& pattern, std::string_view from,

@@ -94,6 +94,26 @@ TEST_F(EngineStorage, WhileSomebodyUsesItItStays) {
   EXPECT_TRUE(look().whole) << "the session is a dead one's now";
 }
 
+TEST_F(EngineStorage, WhatApptainerHasGoesWithoutAnEngine) {
+  const fs::path layers = state.engine() / "layers";
+  const std::string live = kLive.substr(0, 24) + "-0", dead = kDead.substr(0, 24) + "-1";
+  for (const fs::path& one :
+       {layers / live, layers / dead, layers / "new-1-x", state.engine() / "containers/kiln-1"})
+    files.write(one / "file", std::string(100'000, 'x'));
+  EXPECT_EQ(look().garbage.size(), 3u);
+  EXPECT_GE(look().garbage.front().bytes, 100'000u);
+  {
+    const FileLock used = FileLock::acquire(state.engine().string() + ".sessions/somebody");
+    collect();
+  }
+  files.remove_all(state.engine().string() + ".sessions/somebody");
+  EXPECT_EQ(files.list(layers).size(), 3u) << "somebody used it";
+  collect();
+  EXPECT_EQ(files.list(layers), std::vector<std::string>{live});
+  EXPECT_TRUE(files.list(state.engine() / "containers").empty());
+  EXPECT_TRUE(runner.commands.empty());
+}
+
 TEST_F(EngineStorage, NoStoreAndDamagedListsAreNothingToTrust) {
   EXPECT_TRUE(look().garbage.empty());
   write_lists();

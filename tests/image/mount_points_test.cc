@@ -87,5 +87,24 @@ TEST_F(MountPoints, AFolderThatTheScriptRemovedStaysRemoved) {
   EXPECT_FALSE(fs::is_directory(tree.folder / "etc"));
 }
 
+TEST_F(MountPoints, AreMadeWhereLinksLeadInside) {
+  const fs::path root = tree.folder;
+  fs::create_directories(root / "var/run");
+  fs::create_symlink("/var/run", root / "run");
+  fs::create_directories(root / "etc");
+  fs::create_symlink("../run/resolve/stub.conf", root / "etc/resolv.conf");
+  make_mount_point(root, "/run/kiln/file", false);
+  make_mount_point(root, "/run/kiln/folder", true);
+  make_mount_point(root, "/etc/resolv.conf", false);
+  make_mount_point(root, "/etc/resolv.conf", false);
+  EXPECT_TRUE(fs::is_regular_file(root / "var/run/kiln/file"));
+  EXPECT_TRUE(fs::is_directory(root / "var/run/kiln/folder"));
+  EXPECT_TRUE(fs::is_regular_file(root / "var/run/resolve/stub.conf"));
+  EXPECT_EQ(fs::status(root / "var/run/kiln").permissions(), fs::perms(0755));
+  fs::create_symlink("b", root / "a");
+  fs::create_symlink("a", root / "b");
+  EXPECT_THROW(make_mount_point(root, "/a", false), Error);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -26,6 +26,14 @@ TEST(OwnIds, OfAUserStandByNameOrNumber) {
   EXPECT_FALSE(has_range("", "ada", 1000));
 }
 
+TEST(OwnIds, AreMappedBehindTheUserWhoIsRoot) {
+  const auto ranges = ranges_of("ada:100000:65536\nbob:1:2\n1000:300000:10\nada:5:0\nada:x\n", "ada", 1000);
+  EXPECT_EQ(ranges, (std::vector<IdRange>{{100000, 65536}, {300000, 10}}));
+  EXPECT_EQ(id_map(1000, ranges),
+            (std::vector<std::string>{"0", "1000", "1", "1", "100000", "65536", "65537", "300000", "10"}));
+  EXPECT_EQ(id_map(7, {}), (std::vector<std::string>{"0", "7", "1"}));
+}
+
 TEST(OwnIds, ThatAreMissingComeBehindAllThatAreTaken) {
   EXPECT_EQ(missing_ranges("", "", "ada"),
             "`echo ada:100000:65536 >> /etc/subuid` and `echo ada:100000:65536 >> /etc/subgid`");

@@ -44,10 +44,11 @@ TEST_F(Steps, AScriptRunsWithItsFilesAndParameters) {
                                                 {"DEBIAN_FRONTEND", "noninteractive"},
                                                 {"LC_ALL", "C.UTF-8"},
                                                 {"HOME", "/root"},
+                                                {"PATH", "/opt/bin:/bin"},
                                                 {"PIP_CONFIG_FILE", "/run/kiln/pip.conf"},
                                                 {"GIT_CONFIG_SYSTEM", "/run/kiln/gitconfig"},
                                                 {"https_proxy", "p"}}))
-      << "PATH is the base's";
+      << "PATH is the base's: not every engine knows of it";
   EXPECT_EQ(seen, (std::map<std::string, std::string>{{"run.sh", "echo\n"}, {"data/list.txt", "list"}}));
   EXPECT_EQ(files.list(state.temporary()), std::vector<std::string>{".lock"});
 }
@@ -144,6 +145,31 @@ TEST_F(Steps, AnotherArchitectureIsRefused) {
   EXPECT_EQ(run(step.key), StepOutcome::failed);
   EXPECT_NE(failure(step.key).what.find("and this machine is " + own_architecture()), std::string::npos);
   EXPECT_TRUE(runner.commands.empty());
+}
+
+TEST_F(Steps, OfAnotherFamilyOfEnginesAreRefused) {
+  Step& base = add(StepKind::rootfs, "");
+  base.inputs = R"({"engine": "apptainer"})";
+  lowest = base;
+  const std::string key = add(StepKind::run, add_base()).key;
+  EXPECT_EQ(run(key), StepOutcome::failed);
+  EXPECT_EQ(failure(key).failure, FailureClass::input);
+  EXPECT_EQ(failure(key).what.find("the engine is folder now, and this step is of apptainer"), 0u);
+  EXPECT_EQ(run(base.key), StepOutcome::failed) << "and the base itself";
+  EXPECT_TRUE(engine.events.empty());
+  lowest->inputs = "{}";
+  EXPECT_EQ(run(key), StepOutcome::done);
+}
+
+TEST_F(Steps, TheSitesProxyGoesBeforeTheBases) {
+  const std::string parent = add_base();
+  StepRecord base = record(parent);
+  base.chain.base->env = {"https_proxy=theirs", "LD_LIBRARY_PATH=/opt/lib", "nonsense"};
+  files.write(state.step(parent), to_json(base).dump());
+  ASSERT_EQ(run(add(StepKind::run, parent).key), StepOutcome::done);
+  const auto& seen = engine.runs.at(0).environment;
+  EXPECT_EQ(seen.at("https_proxy"), "p");
+  EXPECT_EQ(seen.at("LD_LIBRARY_PATH"), "/opt/lib");
 }
 
 TEST_F(Steps, ARootfsScriptRunsOnTheHost) {

@@ -44,6 +44,18 @@ Lines why(const std::vector<RecipeDraft>& now, const std::vector<RecipeDraft>& b
 
 TEST(ExplainTest, NothingChangedIsSilent) { EXPECT_EQ(why(demo_recipes()), Lines{}); }
 
+TEST(ExplainTest, AnotherFamilyOfEnginesIsSaid) {
+  const Resolver resolver;
+  ResolveInput input = resolver.input();
+  const BuildPlan others = plan_matrix(matrix_of({"openblas"}), input);
+  input.engine_family = "apptainer";
+  const BuildPlan own = plan_matrix(matrix_of({"openblas"}), input);
+  EXPECT_EQ(explain_image(own.image(0).spec(), others.image(0).spec()).front(),
+            "base/debian: run by apptainer, whose steps are not those of another engine");
+  EXPECT_EQ(explain_image(others.image(0).spec(), own.image(0).spec()).front(),
+            "base/debian: run by another engine, whose steps are not those of apptainer");
+}
+
 TEST(ExplainTest, NewImages) {
   EXPECT_EQ(explain_new_image(false), (Lines{"new image: there is no last plan"}));
   EXPECT_EQ(explain_new_image(true), (Lines{"new image: was not in the last plan"}));

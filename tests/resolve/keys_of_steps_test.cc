@@ -113,6 +113,26 @@ TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
   EXPECT_EQ(files(gpu), (Paths{"distro.sh", "all.txt", "gpu.txt"}));
 }
 
+TEST_F(KeyTest, AnEngineOfOtherBitsHasNoStepOfTheOthers) {
+  const Resolver resolver;
+  auto spec_for = [&](const std::string& family) {
+    ResolveInput input = resolver.input();
+    input.engine_family = family;
+    return std::get<ImageSpec>(resolve(testing::request(cell({{"library", "openblas"}})), input));
+  };
+  const ImageSpec others = spec_for("");
+  const ImageSpec own = spec_for("apptainer");
+  std::set<std::string> keys;
+  for (const ImageSpec* spec : {&others, &own}) {
+    for (const Step* step : spec->steps()) keys.insert(step->key);
+    for (const Step& test : spec->tests) keys.insert(test.key);
+  }
+  EXPECT_EQ(keys.size(), 2 * (others.steps().size() + others.tests.size()));
+  EXPECT_NE(others.key, own.key);
+  EXPECT_EQ(others.tag, own.tag);
+  EXPECT_FALSE(inputs_of(*others.steps().front()).contains("engine")) << "keys of before hold";
+}
+
 TEST_F(KeyTest, OneResolutionHasAStepForEachSetOfFiles) {
   Resolver resolver(changed("pytorch", [](Recipe& c) {
     c.methods[0].files = {"gpu.txt"};

@@ -59,9 +59,13 @@ namespace {
 
 // What a script's shell does first: it says through a pipe that it runs (image/engine/script_pipes.h).
 void begin_script(const Command& command) {
-  for (const std::string& word : command.argv)
+  constexpr std::string_view kSource = "type=bind,source=";
+  for (const std::string& word : command.argv) {
     if (const std::size_t at = word.find(":/run/kiln/begun:"); at != std::string::npos)
       std::ofstream(word.substr(0, at)) << '\n';
+    if (const std::size_t at = word.find(",destination=/run/kiln/begun,"); at != std::string::npos)
+      std::ofstream(word.substr(kSource.size(), at - kSource.size())) << '\n';
+  }
 }
 
 }  // namespace

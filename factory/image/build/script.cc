@@ -29,9 +29,15 @@ int jobs_of_step(const Site& site, const CommandLimits& limits) {
   return std::max(1, std::min({processors / steps, bearable, allowed}));
 }
 
-bool has_path(const std::optional<ImageConfig>& base) {
-  return base && std::any_of(base->env.begin(), base->env.end(),
-                             [](const std::string& entry) { return entry.starts_with("PATH="); });
+// Of a pulled base: buildah and docker give it to scripts by themselves, podman and apptainer know only a
+// tree.
+std::map<std::string, std::string> environment_of(const std::optional<ImageConfig>& base) {
+  std::map<std::string, std::string> environment;
+  if (!base) return environment;
+  for (const std::string& entry : base->env)
+    if (const std::size_t end = entry.find('='); end != std::string::npos)
+      environment[entry.substr(0, end)] = entry.substr(end + 1);
+  return environment;
 }
 
 std::string folder_name(const Step& step) {
@@ -146,13 +152,13 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
 
 std::map<std::string, std::string> standing_environment(const StepSetup& setup,
                                                         const std::optional<ImageConfig>& base) {
-  std::map<std::string, std::string> environment = {
-      {"KILN_JOBS", std::to_string(jobs_of_step(setup.site, setup.site.step_limits))},
-      {"SOURCE_DATE_EPOCH", std::to_string(source_date_epoch(setup.environment))},
-      {"DEBIAN_FRONTEND", "noninteractive"},
-      {"LC_ALL", "C.UTF-8"},
-      {"HOME", "/root"}};
-  if (!has_path(base)) environment["PATH"] = kDefaultPath;
+  std::map<std::string, std::string> environment = environment_of(base);
+  environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, setup.site.step_limits));
+  environment["SOURCE_DATE_EPOCH"] = std::to_string(source_date_epoch(setup.environment));
+  environment["DEBIAN_FRONTEND"] = "noninteractive";
+  environment["LC_ALL"] = "C.UTF-8";
+  environment["HOME"] = "/root";
+  environment.try_emplace("PATH", kDefaultPath);
   return environment;
 }
 
@@ -187,7 +193,9 @@ ContainerRun container_run(const StepRecord& parent, bool network, const StepSet
   SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
   hand_on_to_apt(handover, site_of_base(setup, own, log), setup.files, own);
   request.mounts = std::move(handover.mounts);
-  request.environment.insert(handover.environment.begin(), handover.environment.end());
+  const auto ours = standing_environment(setup, std::nullopt);
+  for (const auto& [name, value] : handover.environment)  // what a base says of proxies is of another machine
+    if (!ours.contains(name)) request.environment[name] = value;
   request.hidden = passwords_of(request.environment);
   append(request.hidden, passwords_in_urls(setup.files.read(own / "apt.conf").value_or("")));
   return request;

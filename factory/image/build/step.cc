@@ -13,6 +13,7 @@
 #include "image/build/step_tries.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
+#include "image/engine/engine_facts.h"
 #include "image/engine/own_ids.h"
 #include "image/engine/private_folder.h"
 #include "image/state/record_files.h"
@@ -215,6 +216,18 @@ bool is_done(const Step& step, const StepSetup& setup) {
   return record && seen_damage(record->chain, BlobStore(setup.state.store())).empty();
 }
 
+// The site file is read anew by each step, and the plan was made with one that named an engine of other bits.
+void check_engine(const Step& step, const StepSetup& setup, const Engine& engine) {
+  const Json lowest = inputs_of(setup.base ? *setup.base : step);
+  const std::string planned = lowest.value("engine", "");
+  const bool is_known = setup.base || step.parent.empty();
+  if (!is_known || engine_family(engine.name()) == planned) return;
+  throw Error(ExitCode::input,
+              fmt::format("the engine is {} now, and this step is {}", engine.name(),
+                          planned.empty() ? "of one that makes other bits" : "of " + planned),
+              "run `kiln build` again: it plans for the engine that the site file has now");
+}
+
 // After a failure: the layers that the step builds on and that are damaged; they are taken away.
 std::string take_damage_below(const Step& step, const StepSetup& setup) {
   std::string taken;
@@ -245,6 +258,7 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
   };
   try {
     if (is_done(step, setup)) return StepOutcome::up_to_date;
+    check_engine(step, setup, engine);
     tries.run([&](StepTry& attempt) {
       const fs::path own = folder / fmt::format("try-{}", attempt.number);
       setup.files.make_directories(own);

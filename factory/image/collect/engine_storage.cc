@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "image/collect/disk_use.h"
 #include "image/engine/engine_session.h"
+#include "image/engine/layer_folders.h"
 
 namespace kiln {
 namespace {
@@ -121,11 +122,34 @@ class EngineStore {
   std::set<std::string> measured_;
 };
 
+// What apptainer's containers are made of needs no engine to be taken away.
+void add_folders(const fs::path& store, const std::set<std::string>& steps, const FileSystem& files,
+                 EngineGarbage& found) {
+  auto add = [&](const fs::path& folder, const std::string& why) {
+    found.folders.push_back(folder);
+    found.garbage.push_back({GarbageKind::engine, folder.filename().string(), why, {}, disk_use(folder)});
+  };
+  for (const std::string& name : files.list(store / "containers"))
+    add(store / "containers" / name, "its step is dead");
+  for (const std::string& name : LayerFolders::strangers(store / "layers", steps, files))
+    add(store / "layers" / name, "its step is not there any more");
+}
+
+void remove_folders(const std::vector<fs::path>& folders, const StatePaths& state, FileSystem& files) {
+  if (folders.empty()) return;
+  const FileLock beginning = FileLock::acquire(state.engine().string() + ".lock");  // of sessions
+  if (engine_is_used(state, files)) return;
+  for (const fs::path& folder : folders) files.remove_all(folder);
+}
+
 // False when the engine could not, such as on a full disk. A kill on the way makes the next session begin
 // with an empty store.
-bool remove_by_engine(const EngineGarbage& garbage, const std::string& engine, const EngineSetup& setup) {
+bool remove_by_engine(const EngineGarbage& garbage, const StatePaths& state, const std::string& engine,
+                      const EngineSetup& setup) {
   try {
-    make_engine(engine, setup)->forget(garbage.containers, garbage.images);
+    if (!garbage.containers.empty() || !garbage.images.empty())
+      make_engine(engine, setup)->forget(garbage.containers, garbage.images);
+    remove_folders(garbage.folders, state, setup.files);
     return true;
   } catch (const Error& error) {
     if (error.code() != ExitCode::store) throw;
@@ -145,7 +169,9 @@ EngineGarbage engine_garbage(const StatePaths& state, const std::set<std::string
   if (!files.is_directory(state.engine())) return {};
   if (!files.list(state.engine().string() + ".sessions").empty())
     return whole_store(state.engine(), "an engine was killed while it used it");
-  return EngineStore(state, files).garbage(steps);
+  EngineGarbage found = EngineStore(state, files).garbage(steps);
+  if (!found.whole) add_folders(state.engine(), steps, files, found);
+  return found;
 }
 
 bool engine_is_used(const StatePaths& state, const FileSystem& files) {
@@ -159,7 +185,7 @@ void collect_engine(const StatePaths& state, const std::set<std::string>& steps,
                     const EngineSetup& setup) {
   const EngineGarbage garbage = engine_garbage(state, steps, setup.files);
   if (garbage.garbage.empty()) return;
-  if (garbage.whole || !remove_by_engine(garbage, engine, setup))
+  if (garbage.whole || !remove_by_engine(garbage, state, engine, setup))
     delete_engine_store(state, setup.runner, setup.files, setup.environment);
 }
 

@@ -5,6 +5,7 @@
 #include "base/file_mask.h"
 #include "base/quote.h"
 #include "base/reading.h"
+#include "base/text.h"
 #include "base/unique_name.h"
 
 namespace kiln {
@@ -34,10 +35,10 @@ ContainerScript::~ContainerScript() {
   fs::remove_all(folder_, ignored);
 }
 
-std::vector<std::string> ContainerScript::argv() const {
+std::vector<std::string> ContainerScript::argv(const std::string& before) const {
   std::string start = ". /run/kiln/environment; exec \"$@\"";
   if (pipes_) start = "echo >/run/kiln/begun; " + start + " >/run/kiln/stdout 2>/run/kiln/stderr";
-  std::vector<std::string> words = {"/bin/sh", "-c", start, "sh"};
+  std::vector<std::string> words = {"/bin/sh", "-c", before + start, "sh"};
   words.insert(words.end(), request_.argv.begin(), request_.argv.end());
   return words;
 }
@@ -64,6 +65,13 @@ void ContainerScript::check(const CommandResult& result, const std::string& engi
   if (!result.ok() || !pipes_ || pipes_->has_begun()) return;
   throw Error(ExitCode::store, fmt::format("{} says that the script is done, and has not started it", engine),
               fmt::format("the engine is at fault: `kiln doctor`, and `{} info`", engine));
+}
+
+void ContainerScript::check_begun(const CommandResult& result, const std::string& engine) const {
+  if (result.ok() || result.end != CommandEnd::exited || !pipes_) return check(result, engine);
+  if (pipes_->has_begun()) return;
+  throw Error(ExitCode::store, fmt::format("{} could not start the script (exit status {}): {}", engine,
+                                           result.status, last_lines(result.tail, 1)));
 }
 
 std::vector<std::string> ContainerScript::without_network(const std::vector<std::string>& words) const {

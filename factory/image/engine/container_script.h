@@ -21,8 +21,9 @@ class ContainerScript {
 
   // The request's mounts and our own, read-only.
   const std::vector<Mount>& mounts() const { return mounts_; }
-  // What the container has to run as root, in request.folder.
-  std::vector<std::string> argv() const;
+  // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
+  // front of all that.
+  std::vector<std::string> argv(const std::string& before = "") const;
   // The engine's whole command line, with everything around it that the request says. Without network it is
   // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
   // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
@@ -31,6 +32,8 @@ class ContainerScript {
   Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
   // Throws Error(store) where the engine, by its name, ended well and never began.
   void check(const CommandResult& result, const std::string& engine) const;
+  // The same, and where it ended badly and never began: what it said is then the engine's and not a script's.
+  void check_begun(const CommandResult& result, const std::string& engine) const;
 
  private:
   std::vector<std::string> without_network(const std::vector<std::string>& words) const;

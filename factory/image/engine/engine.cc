@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/site.h"
+#include "image/engine/apptainer.h"
 #include "image/engine/buildah.h"
 #include "image/engine/docker.h"
 #include "image/engine/mount_table.h"
@@ -18,6 +19,7 @@ void need_mounted_root(const FileSystem& files) {
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSetup& setup) {
+  if (name == "apptainer") return std::make_unique<ApptainerEngine>(setup);
   if (name == "buildah") return std::make_unique<BuildahEngine>(setup);
   if (name == "docker") return std::make_unique<DockerEngine>(setup);
   if (name == "podman") return std::make_unique<PodmanEngine>(setup);

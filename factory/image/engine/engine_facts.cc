@@ -18,8 +18,23 @@ const std::vector<EngineFacts>& engine_facts() {
       {"docker", "docker.io", "20.10",
        "a daemon runs them: devices, IPC and capabilities of their own; root only",
        "steps are no processes of kiln: the next kiln removes what a killed one left"},
+      {"apptainer", "apptainer (not in Debian 12)", "1.2",
+       "devices and IPC of their own; makes steps of its own, and no other engine takes them",
+       "its variables and mount points would get into images, and are kept out", "singularity", "apptainer"},
   };
   return kFacts;
+}
+
+std::string_view engine_family(std::string_view engine) {
+  for (const EngineFacts& one : engine_facts())
+    if (one.name == engine) return one.family;
+  return "";
+}
+
+std::optional<std::string> program_of(const EngineFacts& engine, const CommandRunner& runner) {
+  for (const std::string_view name : {engine.name, engine.stand_in})
+    if (!name.empty() && runner.find_program(name)) return std::string(name);
+  return std::nullopt;
 }
 
 void need_engine(const std::string& name, const CommandRunner& runner) {
@@ -29,7 +44,7 @@ void need_engine(const std::string& name, const CommandRunner& runner) {
   if (facts == all.end())
     throw Error(ExitCode::usage, fmt::format("unknown engine '{}'", name),
                 did_you_mean(name, engine_names()));
-  if (runner.find_program(name)) return;
+  if (program_of(*facts, runner)) return;
   throw Error(
       ExitCode::tool_missing, fmt::format("the engine '{}' is not installed or not in PATH", name),
       fmt::format("install Debian's package {}, or choose another engine with --engine or \"engine\" in "

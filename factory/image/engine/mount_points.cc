@@ -1,5 +1,6 @@
 #include "image/engine/mount_points.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -11,7 +12,10 @@
 #include <cstring>
 #include <optional>
 
+#include "base/durable_file.h"
 #include "base/error.h"
+#include "base/file_mask.h"
+#include "image/engine/resolve_inside.h"
 
 namespace kiln {
 namespace {
@@ -49,6 +53,17 @@ void make_folder(const fs::path& folder, mode_t mode, uid_t user, gid_t group) {
     throw Error(ExitCode::store, fmt::format("cannot make {}: {}", folder.string(), std::strerror(errno)));
 }
 
+// resolve_inside() leaves the last name; here it is followed, too.
+fs::path follow_inside(const fs::path& tree, const std::string& path) {
+  fs::path place = resolve_inside(tree, path);
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place)); ++links) {
+    if (links > 40) throw Error(ExitCode::images_failed, "too many symbolic links on the way to " + path);
+    const fs::path from = "/" / place.parent_path().lexically_relative(tree);
+    place = resolve_inside(tree, (from / fs::read_symlink(place)).string());
+  }
+  return place;
+}
+
 bool same_owner_and_mode(const struct stat& a, const struct stat& b) {
   return a.st_mode == b.st_mode && a.st_uid == b.st_uid && a.st_gid == b.st_gid;
 }
@@ -70,6 +85,18 @@ void settle_mount_points(const ChangedTree& tree) {
   }
   // The engine alone was there, and what it made is gone.
   if (changed && S_ISDIR(changed->st_mode) && same_owner_and_mode(*changed, *below)) ::rmdir(etc.c_str());
+}
+
+void make_mount_point(const fs::path& tree, const std::string& target, bool is_folder) try {
+  const FileMask of_images(kImageMask);
+  const fs::path place = follow_inside(tree, target);
+  fs::create_directories(is_folder ? place : place.parent_path());
+  if (is_folder || fs::exists(fs::symlink_status(place))) return;
+  const int file = ::open(place.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file < 0) fail_with_errno(errno, "make", place);
+  ::close(file);
+} catch (const fs::filesystem_error& error) {
+  throw Error(ExitCode::store, error.what());
 }
 
 }  // namespace kiln

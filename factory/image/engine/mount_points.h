@@ -2,6 +2,8 @@
 // be of them what buildah leaves, whoever ran the script: equal keys are equal bits.
 #pragma once
 
+#include <string>
+
 #include "oci/overlay_tree.h"
 
 namespace kiln {
@@ -11,5 +13,10 @@ namespace kiln {
 // (buildah makes it, the layer leaves it out), else only by the script. REQUIRES: nothing is mounted there.
 // Throws Error(store).
 void settle_mount_points(const ChangedTree& tree);
+
+// For an engine that mounts only where there is something: a folder or an empty file at `target` of a
+// container's mounted tree, with the folders on the way; links are followed inside. Throws Error(store),
+// Error(images_failed) when they go round in circles.
+void make_mount_point(const std::filesystem::path& tree, const std::string& target, bool is_folder);
 
 }  // namespace kiln

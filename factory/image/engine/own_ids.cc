@@ -36,12 +36,30 @@ bool is_single_id(std::string_view uid_map) {
   return mapped == 1;
 }
 
-bool has_range(std::string_view subordinate_ids, std::string_view user, unsigned number) {
+std::vector<IdRange> ranges_of(std::string_view subordinate_ids, std::string_view user, unsigned number) {
+  std::vector<IdRange> ranges;
   for (const std::string_view line : split(subordinate_ids, '\n')) {
-    const std::string_view owner = line.substr(0, line.find(':'));
-    if ((owner == user || owner == std::to_string(number)) && end_of_range(line) > 0) return true;
+    const auto parts = split(line, ':');
+    if (parts.size() != 3 || (parts[0] != user && parts[0] != std::to_string(number))) continue;
+    const IdRange range{number_in(parts[1]), number_in(parts[2])};
+    if (range.count > 0) ranges.push_back(range);
   }
-  return false;
+  return ranges;
+}
+
+bool has_range(std::string_view subordinate_ids, std::string_view user, unsigned number) {
+  return !ranges_of(subordinate_ids, user, number).empty();
+}
+
+std::vector<std::string> id_map(unsigned own, const std::vector<IdRange>& ranges) {
+  std::vector<std::string> words = {"0", std::to_string(own), "1"};
+  std::uint64_t next = 1;
+  for (const IdRange& range : ranges) {
+    for (const std::uint64_t number : {next, range.start, range.count})
+      words.push_back(std::to_string(number));
+    next += range.count;
+  }
+  return words;
 }
 
 std::string missing_ranges(std::string_view subuid, std::string_view subgid, std::string_view user) {

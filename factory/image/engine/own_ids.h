@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/effects.h"
 
@@ -13,8 +14,18 @@ namespace kiln {
 // is known.
 bool is_single_id(std::string_view uid_map);
 
-// A line of /etc/subuid for `user`, by name or number (subuid(5)).
+struct IdRange {
+  std::uint64_t start = 0, count = 0;
+  bool operator==(const IdRange&) const = default;
+};
+
+// The lines of /etc/subuid or /etc/subgid for `user`, by name or number (subuid(5)).
+std::vector<IdRange> ranges_of(std::string_view subordinate_ids, std::string_view user, unsigned number);
+// Whether there is one.
 bool has_range(std::string_view subordinate_ids, std::string_view user, unsigned number);
+
+// The words behind `newuidmap PID` or `newgidmap PID`: "0 1000 1 1 100000 65536".
+std::vector<std::string> id_map(unsigned own, const std::vector<IdRange>& ranges);
 
 // What an administrator has to add, behind all ranges that are taken: "`echo ada:165536:65536 >> /etc/subuid`
 // and `echo ada:165536:65536 >> /etc/subgid`".

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kShortenFrom = 4u << 20;  // bytes: some 14,000 runs, read by each step in some ms
 constexpr std::uint64_t kMostRead = 64u << 20;
-constexpr std::chrono::seconds kPatience{5};  // a run that is not kept harms nobody
+constexpr std::chrono::seconds kHistoryPatience{5};  // a run that is not kept harms nobody
 
 void shorten(const fs::path& file) {
   std::string text;
@@ -23,7 +23,7 @@ void shorten(const fs::path& file) {
 }  // namespace
 
 bool record_run(const fs::path& file, const PastRun& run) {
-  LineFile history(file, kPatience);
+  LineFile history(file, kHistoryPatience);
   if (!history.is_open() || !history.append(history_line(run))) return false;
   try {
     if (history.size() >= kShortenFrom) shorten(file);

@@ -1,0 +1,237 @@
+#include "image/engine/apptainer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/file_mask.h"
+#include "base/quote.h"
+#include "base/text.h"
+#include "base/unique_name.h"
+#include "image/engine/container_files.h"
+#include "image/engine/container_script.h"
+#include "image/engine/mount_points.h"
+#include "image/engine/resolve_inside.h"
+#include "oci/pull.h"
+
+namespace kiln {
+namespace {
+
+// All of capabilities(7) but those that buildah and podman leave a script: CHOWN, DAC_OVERRIDE, FOWNER,
+// FSETID, KILL, NET_BIND_SERVICE, SETFCAP, SETGID, SETPCAP, SETUID, SYS_CHROOT. Apptainer gives root all, and
+// fails where it was not given all itself.
+constexpr const char* kDropped =
+    "CAP_DAC_READ_SEARCH,CAP_LINUX_IMMUTABLE,CAP_NET_BROADCAST,CAP_NET_ADMIN,CAP_NET_RAW,CAP_IPC_LOCK,"
+    "CAP_IPC_OWNER,CAP_SYS_MODULE,CAP_SYS_RAWIO,CAP_SYS_PTRACE,CAP_SYS_PACCT,CAP_SYS_ADMIN,CAP_SYS_BOOT,"
+    "CAP_SYS_NICE,CAP_SYS_RESOURCE,CAP_SYS_TIME,CAP_SYS_TTY_CONFIG,CAP_MKNOD,CAP_LEASE,CAP_AUDIT_WRITE,"
+    "CAP_AUDIT_CONTROL,CAP_MAC_OVERRIDE,CAP_MAC_ADMIN,CAP_SYSLOG,CAP_WAKE_ALARM,CAP_BLOCK_SUSPEND,"
+    "CAP_AUDIT_READ,CAP_PERFMON,CAP_BPF,CAP_CHECKPOINT_RESTORE";
+
+// What Apptainer says of itself to a script; paths of the machine among it.
+constexpr const char* kForget =
+    "unset PS1 PROMPT_COMMAND LANG TERM LD_LIBRARY_PATH APPTAINER_APPNAME APPTAINER_BIND APPTAINER_COMMAND "
+    "APPTAINER_CONTAINER APPTAINER_ENVIRONMENT APPTAINER_NAME SINGULARITY_APPNAME SINGULARITY_BIND "
+    "SINGULARITY_COMMAND SINGULARITY_CONTAINER SINGULARITY_ENVIRONMENT SINGULARITY_NAME; ";
+
+// The machine's files and folders that a container has, read-only where it is root's own.
+constexpr std::array kOfMachine = {"/sys", "/proc/sys", "/etc/hosts"};
+constexpr std::array kFoldersOfApptainer = {"/proc", "/sys", "/dev"};
+
+// user_namespaces(7): the whole range is mapped to itself outside of any.
+bool is_user_namespace(const FileSystem& files) {
+  const std::string map = files.read("/proc/self/uid_map").value_or("");
+  return !map.empty() && map.find("4294967295") == std::string::npos;
+}
+
+// The value of --mount: fields of CSV (RFC 4180), so that a name may have a comma or a colon in it.
+std::string read_only_mount(const std::string& source, const std::string& target) {
+  auto field = [](const std::string& text) {
+    if (text.find_first_of(",\"") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+  };
+  return fmt::format("type=bind,{},{},ro", field("source=" + source), field("destination=" + target));
+}
+
+}  // namespace
+
+class ApptainerContainer final : public Container {
+ public:
+  ApptainerContainer(ApptainerEngine& engine, std::vector<std::string> layers)
+      : engine_(engine),
+        layers_(std::move(layers)),
+        folder_(engine.setup_.store / "containers" / ("kiln-" + unique_name())) {
+    engine_.setup_.files.make_directories(upper());
+    fs::permissions(upper(), fs::perms(0755));
+    if (!layers_.empty()) copy_root_attributes(engine_.layers_.folder() / layers_.front(), upper());
+  }
+  ApptainerContainer(const ApptainerContainer&) = delete;
+  ApptainerContainer& operator=(const ApptainerContainer&) = delete;
+
+  ~ApptainerContainer() override {
+    try {
+      unmount();
+      engine_.setup_.files.remove_all(folder_);
+    } catch (const Error&) {
+      engine_.session_->distrust_store();
+    }
+  }
+
+  CommandResult run(const ContainerRun& request) override {
+    has_run_ = true;
+    return engine_.run(mount(), request);
+  }
+
+  void add_archive(const fs::path& tar) override { unpack_archive(tar, mount(), engine_.setup_); }
+
+  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
+    const fs::path from = dynamic_cast<ApptainerContainer&>(other).mount();
+    const fs::path to = mount();
+    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
+  }
+
+  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
+
+  ChangedTree changes() override {
+    unmount();
+    ChangedTree changed{upper(), {}};
+    for (const std::string& layer : layers_) changed.below.push_back(engine_.layers_.folder() / layer);
+    if (has_run_) settle_mount_points(changed);
+    return changed;
+  }
+
+  void keep(const std::string& key) override {
+    unmount();
+    engine_.layers_.adopt(key, upper());
+  }
+
+ private:
+  fs::path upper() const { return folder_ / "upper"; }
+  fs::path tree() const { return folder_ / "tree"; }
+
+  // Names are relative to the layers' folder: they are short, and nothing in them has to be escaped.
+  std::string options() const {
+    const std::string own = "../containers/" + folder_.filename().string();
+    const bool is_inside = is_user_namespace(engine_.setup_.files);
+    return fmt::format("lowerdir={},upperdir={}/upper,workdir={}/work,{}",
+                       layers_.empty() ? own + "/nothing" : fmt::format("{}", fmt::join(layers_, ":")), own,
+                       own,
+                       // References in place of files would be no layer.
+                       is_inside ? "userxattr" : "redirect_dir=off,metacopy=off,index=off");
+  }
+
+  fs::path mount() {
+    if (is_mounted_) return tree();
+    FileSystem& files = engine_.setup_.files;
+    files.remove_all(folder_ / "work");  // a volatile overlay's may not be used again
+    for (const char* name : {"work", "tree", "nothing"}) files.make_directories(folder_ / name);
+    files.make_directories(engine_.layers_.folder());
+    CommandResult result;
+    // "volatile", since Linux 5.10: that all is written is of no use when the overlay is unmounted.
+    for (const char* more : {",volatile", ""}) {
+      result = engine_.call({"mount", "-t", "overlay", "overlay", "-o", options() + more, tree().string()},
+                            engine_.layers_.folder());
+      if (result.ok()) break;
+    }
+    if (!result.ok())
+      throw Error(ExitCode::store, fmt::format("cannot mount an overlay: {}", last_lines(result.tail, 1)),
+                  "the engine apptainer needs root, or Linux 5.11, and a state folder on a local disk");
+    is_mounted_ = true;
+    return tree();
+  }
+
+  void unmount() {
+    if (!is_mounted_) return;
+    const CommandResult result = engine_.call({"umount", tree().string()});
+    if (!result.ok())
+      throw Error(ExitCode::store,
+                  fmt::format("cannot unmount {}: {}", tree().string(), last_lines(result.tail, 1)));
+    is_mounted_ = false;
+  }
+
+  ApptainerEngine& engine_;
+  std::vector<std::string> layers_;  // the topmost first
+  fs::path folder_;
+  bool is_mounted_ = false;
+  bool has_run_ = false;  // a script
+};
+
+std::string ApptainerEngine::program() const {
+  const bool is_older = !setup_.runner.find_program("apptainer") && setup_.runner.find_program("singularity");
+  return is_older ? "singularity" : "apptainer";
+}
+
+CommandResult ApptainerEngine::call(Words argv, const fs::path& folder) {
+  Command command;
+  command.argv = std::move(argv);
+  command.folder = folder;
+  command.environment = setup_.environment;
+  command.despite_interrupt = true;
+  CommandResult result = setup_.runner.run(command);
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result;
+}
+
+std::string ApptainerEngine::version() {
+  // "apptainer version 1.4.5-2", "singularity-ce version 4.1.1"
+  Command command;
+  command.argv = {program(), "--version"};
+  command.environment = setup_.environment;
+  command.capture_stdout = true;
+  const CommandResult result = setup_.runner.run(command);
+  const std::size_t start = result.output.find_first_of("0123456789");
+  if (!result.ok() || start == std::string::npos)
+    throw Error(ExitCode::store, fmt::format("{} does not say its version", program()));
+  return result.output.substr(start, result.output.find_first_of("\n ", start) - start);
+}
+
+std::unique_ptr<Container> ApptainerEngine::start(const StepRecord* parent) {
+  if (!session_) {
+    need_mounted_root(setup_.files);
+    session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
+  }
+  Words layers;
+  if (parent != nullptr) layers = layers_.of(parent->chain);
+  return std::make_unique<ApptainerContainer>(*this, std::move(layers));
+}
+
+// The scripts' words about Apptainer's own options are in apptainer-exec(1). The tree's mount points have to
+// be there: with --writable none are made.
+ApptainerEngine::Words ApptainerEngine::words() const {
+  return {program(),    "--silent",           "exec",        "--writable", "--contain",
+          "--no-home",  "--cleanenv",         "--ipc",       "--uts",      "--allow-setuid",
+          "--no-mount", "tmp,sys,bind-paths", "--drop-caps", kDropped};
+}
+
+CommandResult ApptainerEngine::run(const fs::path& tree, const ContainerRun& request) {
+  const ContainerScript script(request, setup_);
+  Words arguments = words();
+  auto mount = [&](const std::string& source, const std::string& target) {
+    if (!target.starts_with("/proc/")) make_mount_point(tree, target, fs::is_directory(source));
+    arguments.insert(arguments.end(), {"--mount", read_only_mount(source, target)});
+  };
+  for (const char* folder : kFoldersOfApptainer) make_mount_point(tree, folder, true);
+  make_mount_point(tree, "/etc/resolv.conf", false);
+  for (const char* path : kOfMachine)
+    if (fs::exists(path)) mount(path, path);
+  for (const Mount& one : script.mounts()) mount(one.source.string(), one.target);
+  arguments.push_back(tree.string());
+  const Words inside =
+      script.argv(fmt::format("{}cd {} && unset OLDPWD; ", kForget, quote_shell_text(request.folder)));
+  arguments.insert(arguments.end(), inside.begin(), inside.end());
+  const CommandResult result = setup_.runner.run(script.command(std::move(arguments)));
+  script.check_begun(result, program());
+  return result;
+}
+
+void ApptainerEngine::forget(const std::vector<std::string>&, const std::vector<std::string>&) {
+  throw Error(ExitCode::store, "apptainer has no storage to take anything out of");
+}
+
+void ApptainerEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
+  pull_base(reference, layout, log,
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
+}
+
+}  // namespace kiln
