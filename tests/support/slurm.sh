@@ -90,7 +90,7 @@ CONF
   cat >>"$slurm/slurm.conf" <<CONF
 NodeName=${1}1 NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=4 RealMemory=4000
 NodeName=${1}2 NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=4 RealMemory=4000 Gres=gpu:1
-PartitionName=build Nodes=${1}1,${1}2 Default=YES MaxTime=60
+PartitionName=build Nodes=${1}1,${1}2 Default=YES LLN=YES MaxTime=60
 PartitionName=zen4 Nodes=${1}2 MaxTime=60
 PartitionName=gpu Nodes=${1}2 MaxTime=60
 CONF
