@@ -107,6 +107,7 @@ case " $* " in
       crash) kill -SEGV $$ ;;
       nothing) exit 0 ;;
       hang) trap '' TERM; while :; do sleep 1; done ;;
+      session) setsid bash -c "trap '' TERM; while :; do sleep 27182; done" & trap '' TERM; while :; do sleep 1; done ;;
       flood) yes 'all work and no play' ;;
       full) echo 'Error: write /var/tmp/x: no space left on device' >&2; exit 125 ;;
     esac
@@ -116,7 +117,7 @@ exec "$real" "$@"
 SH
 echo '{"limits": {"wall": "60s", "silence": "3s", "log": "100KiB", "retries": 0}}' >limits.json
 for engine in "${engines[@]}"; do
-  for fault in crash hang flood full nothing; do
+  for fault in crash hang session flood full nothing; do
     state=$work/state-$engine-$fault
     status=0
     PATH="$(faulty $fault "$engine"):$PATH" "$KILN" build -f "$matrix" --state "$state" --engine "$engine" --site limits.json version=2.1 library=none \
@@ -124,12 +125,13 @@ for engine in "${engines[@]}"; do
     case $fault in
       nothing) said='says that the script is done, and has not started it' ;;
       crash) said='signal 11|SIGSEGV|exit status' ;;
-      hang) said='silence' ;;
+      hang | session) said='silence' ;;
       flood) said='log|KiB|output' ;;
       full) said='no space left on device|exit status 125' ;;
     esac
     [ "$status" != 0 ] || { cat fault.out fault.err; fail "$engine with $fault: kiln says that all is well"; }
     grep -qE "$said" fault.out fault.err || { cat fault.out fault.err; fail "$engine with $fault: nothing is said of it"; }
+    ! pgrep -f '[s]leep 27182' || fail "$engine with $fault: what it started is still there"
     [ "$engine" != docker ] || [ -z "$(docker ps --quiet)" ] || fail "docker with $fault: a container still runs"
     [ -z "$(ls "$state/built" 2>/dev/null)" ] || fail "$engine with $fault: there is an image"
   done
