@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/keys.h"
 #include "base/reading.h"
 
 namespace kiln {
@@ -14,15 +15,24 @@ bool asks(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.find(kPartition) != std::string::npos; });
 }
 
+SlurmSite read_slurm(const JsonNode& launcher) {
+  launcher.allow_only(keys_of("site/launcher"));
+  return read_slurm_site(launcher.at("slurm"));
+}
+
 }  // namespace
 
 Launcher read_launcher(const JsonNode& site) {
   Launcher launcher;
   const auto words = site.find("launcher");
-  if (words)
+  if (words && words->is_object())
+    launcher.slurm = read_slurm(*words);
+  else if (words)
     for (const JsonNode& word : words->items()) launcher.words.push_back(read_text(word));
   const auto partition = site.find("partition");
   if (partition) launcher.partition = read_text(*partition);
+  if (partition && launcher.slurm)
+    partition->fail("the launcher names its partitions itself", "in \"default\" of \"slurm\"");
   if (partition && !asks(launcher.words))
     partition->fail("no word of the launcher asks for a partition",
                     fmt::format("such as \"--partition={}\"", kPartition));
@@ -33,6 +43,7 @@ Launcher read_launcher(const JsonNode& site) {
 }
 
 std::vector<std::string> launcher_words(const Launcher& launcher, const std::string& partition) {
+  if (launcher.slurm) return {};
   if (!partition.empty() && !asks(launcher.words))
     throw Error(
         ExitCode::usage,

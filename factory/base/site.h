@@ -115,6 +115,8 @@ struct Site {
   PublishPlace publish;
   std::string file;  // "" = built-in defaults
 
+  // Steps are run by a launcher or as jobs of Slurm, on machines that need not be this one.
+  bool runs_elsewhere() const { return !launcher.empty() || launching.slurm.has_value(); }
   // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
   // says of the component has the last word.
   CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;

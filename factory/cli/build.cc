@@ -136,7 +136,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
       return;
     }
   }
-  invocation.need_root_or_namespace();
+  invocation.need_root_for_steps();
   const StateLock lock = lock_state(invocation, "kiln build of " + plan.name());
   look_for_room(plan, chosen.images, view, site, invocation);
   BuildReport report =

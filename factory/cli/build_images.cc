@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "image/build/build.h"
+#include "image/slurm/job_place.h"
 #include "image/state/formats.h"
 #include "image/state/record_files.h"
 
@@ -26,6 +27,8 @@ int default_jobs(const Site& site, const std::map<std::string, std::string>& env
     return jobs;
   }
   if (site.jobs > 0) return site.jobs;
+  constexpr int kJobsOfSlurm = 32;  // that run or wait: what is between is Slurm's business
+  if (site.launching.slurm) return kJobsOfSlurm;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
 }
 
@@ -40,6 +43,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation) {
   const StatePaths state = invocation.state();
+  if (site.launching.slurm) check_places(*site.launching.slurm, invocation.cpus(), site.file);
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();

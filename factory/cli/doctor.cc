@@ -136,10 +136,23 @@ bool add_engines(const Site& site, Invocation& invocation, Table& table) {
   return good;
 }
 
+// False when one of the programs is missing that hand over jobs and ask for them.
+bool add_slurm(const Invocation& invocation, Table& table) {
+  bool all = true;
+  for (const char* program : {"sbatch", "squeue", "scontrol", "scancel"}) {
+    const std::optional<fs::path> found = invocation.runner.find_program(program);
+    table.add(
+        {"slurm", found ? found->string() : "-", program, found ? "ok" : "MISSING", "runs steps as jobs"});
+    all &= found.has_value();
+  }
+  return all;
+}
+
 // What the site file says, and the programs that it names. False when one of those is missing.
 bool add_site(const Site& site, const Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
              "what is true of this machine or centre"});
+  if (site.launching.slurm) return add_slurm(invocation, table);
   if (site.launcher.empty()) return true;
   const std::optional<fs::path> launcher = invocation.runner.find_program(site.launcher.front());
   table.add({"launcher", launcher ? launcher->string() : "-", site.launcher.front(),
@@ -192,14 +205,25 @@ void run_doctor(Invocation& invocation) {
                 "run ci/setup, or install it");
 }
 
+// With Slurm, one job for this question alone.
+std::vector<std::string> words_to_node(const Site& site) {
+  if (!site.launching.slurm) return site.launcher;
+  const SlurmSite& slurm = *site.launching.slurm;
+  const SlurmPlace place =
+      site.launching.asked.empty() ? slurm.standard : place_named(slurm, site.launching.asked);
+  std::vector<std::string> words = {"srun", "--ntasks=1", "--nodes=1", "--job-name=kiln-doctor"};
+  for (std::string& word : place_words(slurm, place)) words.push_back(std::move(word));
+  return words;
+}
+
 // The same on a machine of the launcher's, with our folders and site file. What it says goes through.
 void run_on_node(Invocation& invocation) {
   const Site site = invocation.site();
-  if (site.launcher.empty())
+  if (!site.runs_elsewhere())
     throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
                 "\"launcher\": [\"srun\", \"-n1\"] in the site file");
   Command command;
-  command.argv = site.launcher;
+  command.argv = words_to_node(site);
   command.argv.insert(command.argv.end(), {fs::read_symlink("/proc/self/exe").string(), "doctor", "--state",
                                            invocation.state().root().string(), "--engine", site.engine});
   if (!site.file.empty())

@@ -131,7 +131,10 @@ Catalogue Invocation::load(const std::string& matrix_file) {
 Site Invocation::site() const {
   Site site = options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
   if (!options.engine.empty()) site.engine = options.engine;
-  if (!options.partition.empty()) site.launcher = launcher_words(site.launching, options.partition);
+  if (!options.partition.empty()) {
+    site.launcher = launcher_words(site.launching, options.partition);
+    site.launching.asked = options.partition;
+  }
   return site;
 }
 
@@ -194,9 +197,13 @@ void Invocation::need_file(const fs::path& file) const {
   throw Error(ExitCode::input, std::move(missing.message), std::move(missing.hint));
 }
 
+void Invocation::need_root_for_steps() const {
+  if (!site().launching.slurm) need_root_or_namespace();
+}
+
 void Invocation::need_root_or_namespace() const {
   const Site site = this->site();
-  if (site.launcher.empty()) need_engine(site.engine, runner);
+  if (!site.runs_elsewhere()) need_engine(site.engine, runner);
   if (::geteuid() == 0) {
     if (auto outside = environment.find(kOutside); outside != environment.end())
       report_to_outside(outside->second);

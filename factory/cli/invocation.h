@@ -107,6 +107,9 @@ class Invocation {
   // namespace in which files can belong to root and others. Returns only when there is nothing to do. Throws
   // Error(tool_missing).
   void need_root_or_namespace() const;
+  // The same for a command that runs steps, and nothing where those are jobs of Slurm: each does so itself,
+  // and in a namespace of ours nobody would be whom munge and the controller know.
+  void need_root_for_steps() const;
 
   GlobalOptions options;
   std::map<std::string, std::string> environment;

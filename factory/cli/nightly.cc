@@ -40,7 +40,7 @@ void run_nightly(NightlyOptions& options, Invocation& invocation) {
     options.request.budget = *budget;
   }
   if (!options.local) options.request.place = publish_place(options.asked, invocation);
-  invocation.need_root_or_namespace();
+  invocation.need_root_for_steps();
   const NightReport report = run_night(options.request, invocation);
   if (options.format == "json")
     print_json(to_json(report));

@@ -54,7 +54,7 @@ std::optional<int> descriptor_of(const std::string& file) {
 }  // namespace
 
 void prepare_build(const Invocation& invocation) {
-  invocation.need_root_or_namespace();
+  invocation.need_root_for_steps();
   follow_permissions(invocation.state());
 }
 

@@ -23,11 +23,11 @@ struct IndexAnswer {
 // meanwhile. If there is still no answer, builds, tests and publishes the one image that would be one;
 // progress goes to stderr. Throws Error(no_match) when what was built does not do after all: it is not
 // published then; for a build that failed, with the exit code of `kiln build`. REQUIRES: a cell was found,
-// and need_root_or_namespace().
+// and need_root_for_steps().
 void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again, Invocation& invocation);
 
 // What is read from stdin or another descriptor (`-`, /dev/stdin, a shell's <(…)) can be read a second time
-// from then on: a user without root begins anew in a user namespace (need_root_or_namespace()). Others:
+// from then on: a user without root begins anew in a user namespace (need_root_for_steps()). Others:
 // nothing.
 void keep_readable(const std::string& file);
 

@@ -1,22 +1,21 @@
 // kiln step: one edge of build.ninja, here or on a compute node.
 #include "image/build/step.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "base/unique_name.h"
 #include "cli/invocation.h"
-#include "cli/print.h"
+#include "cli/step_events.h"
+#include "cli/step_job.h"
 #include "image/build/build.h"
 #include "image/build/package_cell.h"
 #include "image/build/plan_forecast.h"
+#include "image/slurm/machine_text.h"
 #include "image/state/access.h"
 #include "image/state/claim.h"
 #include "image/state/plan_file.h"
@@ -29,35 +28,26 @@ struct StepOptions {
   std::string plan;
   std::string key;
   std::string image;
+  bool slurm = false;
 };
 
-// Tells `kiln build` that a step starts. No reader (another machine, no build running) is fine.
-void announce(const StatePaths& state, const StepEvent& event) {
-  int fifo = ::open(state.events().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fifo < 0) return;
-  std::string line = to_json(event).dump() + "\n";
-  if (line.size() < 4096 && ::write(fifo, line.data(), line.size()) < 0) errno = 0;
-  ::close(fifo);
-}
-
 // Every two seconds, and each wait.
-std::function<void(const PullState&)> pull_announcer(const Step& step, const StatePaths& state,
-                                                     const Clock& clock) {
+std::function<void(const PullState&)> pull_announcer(const Step& step, const Invocation& invocation) {
   constexpr double kBetween = 2;
-  const double start = clock.monotonic_seconds();
+  const double start = invocation.clock.monotonic_seconds();
   return [&, start, told = start](const PullState& pull) mutable {
-    const double now = clock.monotonic_seconds();
+    const double now = invocation.clock.monotonic_seconds();
     if (pull.ended || (pull.waits.empty() && now - told < kBetween)) return;
     told = now;
-    announce(state, {StepEvent::State::running, step.key, step.title, now - start, text_of(pull), ""});
+    announce(invocation, {StepEvent::State::running, step.key, step.title, now - start, text_of(pull), ""});
   };
 }
 
 // What the step waits for, and that it goes on.
-std::function<void(bool, const std::string&)> wait_announcer(const Step& step, const StatePaths& state) {
+std::function<void(bool, const std::string&)> wait_announcer(const Step& step, const Invocation& invocation) {
   return [&](bool waits, const std::string& what) {
     const auto now = waits ? StepEvent::State::waiting : StepEvent::State::running;
-    announce(state, {now, step.key, step.title, 0, what, ""});
+    announce(invocation, {now, step.key, step.title, 0, what, ""});
   };
 }
 
@@ -69,6 +59,18 @@ PlanFile open_plan(const StatePaths& state, const std::string& name, const FileS
   return std::move(*file);
 }
 
+Step step_in(const PlanFile& file, const std::string& key) {
+  auto step = file.step(key);
+  if (!step) throw Error(ExitCode::usage, "the plan has no step '" + key + "'");
+  return *std::move(step);
+}
+
+ImageSpec image_in(const PlanFile& file, const std::string& cell) {
+  auto image = file.image(cell);
+  if (!image) throw Error(ExitCode::usage, "the plan has no cell '" + cell + "'");
+  return *std::move(image);
+}
+
 // The step at the very bottom, whose recipe says how this machine reaches packages.
 std::optional<Step> base_of(const Step& step, const PlanFile& file) {
   std::optional<Step> below = step.parent.empty() ? std::nullopt : file.step(step.parent);
@@ -76,12 +78,10 @@ std::optional<Step> base_of(const Step& step, const PlanFile& file) {
   return below;
 }
 
-// The end of a step as `kiln build` and a person read it.
-void report(const StepEvent& event) { print_json(to_json(event), -1); }
-
-// When ninja is killed, no step goes on behind the next run's back.
-void die_with_ninja(const Invocation& invocation) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+// When ninja is killed, no step goes on behind the next run's back. What waits for a job goes without a word:
+// the next run takes the job over.
+void die_with_ninja(bool by_slurm, const Invocation& invocation) {
+  ::prctl(PR_SET_PDEATHSIG, by_slurm ? SIGKILL : SIGTERM);
   if (invocation.environment.contains(kStepOfNinja) && ::getppid() != ::getsid(0))
     throw Error(ExitCode::interrupted, "ninja, which started this step, is gone");
 }
@@ -90,23 +90,22 @@ void die_with_ninja(const Invocation& invocation) {
 Claim claim(const StatePaths& state, const std::string& key, const std::string& title,
             Invocation& invocation) {
   return Claim(state, key, invocation.clock, [&](const std::string& holder) {
-    announce(state, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
+    announce(invocation, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
   });
 }
 
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
 void package_image(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
   StatePaths state = invocation.state();
-  auto spec = file.image(options.image);
-  if (!spec) throw Error(ExitCode::usage, "the plan has no cell '" + options.image + "'");
-  const std::string title = "image " + spec->repository + ":" + spec->tag;
-  const Claim alone = claim(state, spec->key, title, invocation);
+  const ImageSpec spec = image_in(file, options.image);
+  const std::string title = "image " + spec.repository + ":" + spec.tag;
+  const Claim alone = claim(state, spec.key, title, invocation);
   double start = invocation.clock.monotonic_seconds();
-  StepEvent event{StepEvent::State::started, spec->key, title, 0, "", ""};
-  announce(state, event);
+  StepEvent event{StepEvent::State::started, spec.key, title, 0, "", ""};
+  announce(invocation, event);
   Site site = invocation.site();
   auto failure =
-      package_cell({*spec, options.plan, site, state, invocation.files, invocation.clock, invocation.cpus(),
+      package_cell({spec, options.plan, site, state, invocation.files, invocation.clock, invocation.cpus(),
                     invocation.environment, KILN_VERSION, invocation.archspec_version()});
   event.state = failure ? StepEvent::State::failed : StepEvent::State::done;
   if (failure) {
@@ -115,7 +114,7 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
     invocation.exit_code = ExitCode::images_failed;
   }
   event.seconds = invocation.clock.monotonic_seconds() - start;
-  PastRun run = packaging_of(spec->key, spec->repository);
+  PastRun run = packaging_of(spec.key, spec.repository);
   run.host = host_name();
   run.time = invocation.clock.unix_seconds();
   run.end = failure ? PastRun::End::failed : PastRun::End::done;
@@ -124,44 +123,57 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
   report(event);
 }
 
+// Unix seconds; 0: no end.
+std::int64_t no_step_after(const Invocation& invocation) {
+  auto end = invocation.environment.find(kNoStepAfter);
+  return end == invocation.environment.end() ? 0 : std::atoll(end->second.c_str());
+}
+
 // The time of whoever builds is up.
 bool is_too_late(const Step& step, const Invocation& invocation) {
-  auto end = invocation.environment.find(kNoStepAfter);
-  if (end == invocation.environment.end() || step.kind == StepKind::test) return false;
-  return invocation.clock.unix_seconds() >= std::atoll(end->second.c_str());
+  const std::int64_t end = no_step_after(invocation);
+  return end > 0 && step.kind != StepKind::test && invocation.clock.unix_seconds() >= end;
+}
+
+void run_as_job(const PlanFile& file, const StepOptions& options, Invocation& invocation) {
+  if (!options.image.empty())
+    return run_packaging_as_job(image_in(file, options.image), options.plan, invocation);
+  run_step_as_job(step_in(file, options.key), options.plan, no_step_after(invocation), invocation);
 }
 
 void run_edge(const StepOptions& options, Invocation& invocation) {
-  die_with_ninja(invocation);
-  invocation.need_root_or_namespace();
+  die_with_ninja(options.slurm, invocation);
+  if (!options.slurm) invocation.need_root_or_namespace();
   StatePaths state = invocation.state();
   follow_permissions(state);
   PlanFile file = open_plan(state, options.plan, invocation.files);
+  if (options.slurm) return run_as_job(file, options, invocation);
   if (!options.image.empty()) return package_image(file, options, invocation);
-  auto step = file.step(options.key);
-  if (!step) throw Error(ExitCode::usage, "the plan has no step '" + options.key + "'");
-  if (is_too_late(*step, invocation)) {
+  const Step step = step_in(file, options.key);
+  if (is_too_late(step, invocation)) {
     invocation.exit_code = ExitCode::timeout;
     return;
   }
   Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
-  setup.base = base_of(*step, file);
-  setup.tell_pull = pull_announcer(*step, state, invocation.clock);
-  setup.tell = wait_announcer(*step, state);
+  setup.base = base_of(step, file);
+  setup.tell_pull = pull_announcer(step, invocation);
+  setup.tell = wait_announcer(step, invocation);
+  if (invocation.environment.contains(kJob))
+    setup.machine = machine_text(invocation.environment, invocation.runner, invocation.files);
   std::optional<HostDescription> host;  // of tests alone
-  if (step->kind == StepKind::test) {
+  if (step.kind == StepKind::test) {
     host = detect_host(invocation.files, invocation.cpus());
     setup.place.emplace(TestPlace{*host, invocation.cpus()});
   }
-  setup.recipe_folders[step->component] = state.recipes() / step->component;
+  setup.recipe_folders[step.component] = state.recipes() / step.component;
   if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
-  const Claim alone = claim(state, options.key, step->title, invocation);
-  announce(state, {StepEvent::State::started, options.key, step->title, 0, "", ""});
+  const Claim alone = claim(state, options.key, step.title, invocation);
+  announce(invocation, {StepEvent::State::started, options.key, step.title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
-  StepOutcome outcome = run_step(*step, setup);
+  StepOutcome outcome = run_step(step, setup);
   StepEvent event{
-      StepEvent::State::done, options.key, step->title, invocation.clock.monotonic_seconds() - start, "", ""};
+      StepEvent::State::done, options.key, step.title, invocation.clock.monotonic_seconds() - start, "", ""};
   if (outcome == StepOutcome::up_to_date) event.state = StepEvent::State::up_to_date;
   if (outcome == StepOutcome::failed) {
     event.state = StepEvent::State::failed;
@@ -184,6 +196,11 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   command->add_option("--image", options->image, "package the image of this cell instead")
       ->type_name("CELL")
       ->excludes(key);
+  command->add_flag("--slurm", options->slurm, "as a job of the site's Slurm, and wait for it");
+  command
+      ->add_option("--partition", invocation.options.partition,
+                   "of that job (default: by what the step needs)")
+      ->type_name("NAME");
   command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/build.ninja");
   command->callback([options, &invocation] { run_edge(*options, invocation); });
   return command;

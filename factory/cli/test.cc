@@ -35,7 +35,7 @@ class ImageTests {
 
   void run() {
     const ChosenCells chosen = choose_whole_cells(catalogue_.plan.resolution(), options_, invocation_);
-    invocation_.need_root_or_namespace();
+    invocation_.need_root_for_steps();
     const StateLock lock = lock_state(invocation_, "kiln test of " + catalogue_.plan.name());
     const ImageNumbers images = packaged(chosen.images);
     if (images.empty())

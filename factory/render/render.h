@@ -45,6 +45,7 @@ struct NinjaOptions {
   std::string state;                  // state folder, absolute
   std::vector<std::string> launcher;  // before each command
   std::string plan;                   // name of the plan: `kiln step --state <state> --plan <name> <key>`
+  std::vector<std::string> arguments = {};  // further ones of `kiln step`
 };
 std::string render_ninja(const BuildPlan& plan, const NinjaOptions& options);
 

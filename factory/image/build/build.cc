@@ -1,22 +1,16 @@
 #include "image/build/build.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "base/enum_names.h"
 #include "base/json_put.h"
 #include "base/text.h"
+#include "base/unique_name.h"
+#include "image/build/event_reader.h"
 #include "image/build/failure.h"
 #include "image/build/log_links.h"
 #include "image/build/lost_steps.h"
@@ -40,52 +34,6 @@ constexpr auto kOutcomes = enum_names<Outcome>({{Outcome::built, "built"},
                                                 {Outcome::failed, "failed"},
                                                 {Outcome::not_reached, "not reached"},
                                                 {Outcome::skipped, "skipped"}});
-
-// Reads the FIFO that steps announce their start in, and keeps the status line alive.
-class EventReader {
- public:
-  EventReader(const fs::path& fifo, Progress& progress) : progress_(progress) {
-    ::unlink(fifo.c_str());
-    if (::mkfifo(fifo.c_str(), 0600) == 0) fd_ = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    thread_ = std::thread([this] { loop(); });
-  }
-  EventReader(const EventReader&) = delete;
-  EventReader& operator=(const EventReader&) = delete;
-  ~EventReader() {
-    stop_ = true;
-    thread_.join();
-    if (fd_ >= 0) ::close(fd_);
-  }
-
- private:
-  void loop() {
-    std::string pending;
-    while (!stop_) {
-      pollfd poll_fd{fd_, POLLIN, 0};
-      ::poll(&poll_fd, 1, 100);
-      char buffer[4096];
-      ssize_t got = fd_ >= 0 ? ::read(fd_, buffer, sizeof buffer) : 0;
-      if (got > 0) pending.append(buffer, static_cast<std::size_t>(got));
-      for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1))
-        if (auto event = step_event_from_line(std::string_view(pending).substr(0, end)))
-          progress_.event(*event);
-      tell_of_interrupt();
-      progress_.tick();
-    }
-  }
-
-  void tell_of_interrupt() {
-    if (told_ || !interrupted()) return;
-    told_ = true;
-    progress_.note("interrupted: waiting until the running steps have cleaned up (again: no longer)");
-  }
-
-  Progress& progress_;
-  bool told_ = false;
-  int fd_ = -1;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
 
 // The recipe files as planned: an edit during the build must not change what a key stands for.
 void snapshot_recipes(const BuildSetup& setup) {
@@ -117,6 +65,7 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   command.argv.insert(command.argv.end(), cells.begin(), cells.end());
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
+  if (setup.site.launching.slurm) command.environment[kRun] = unique_name();
   if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
   if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
   command.capture_stdout = true;
@@ -156,7 +105,7 @@ class Machine {
  public:
   explicit Machine(const BuildSetup& setup) : setup_(setup) {}
   bool can_build(const ResolvedImage& image) {
-    if (!setup_.site.launcher.empty()) return true;
+    if (setup_.site.runs_elsewhere()) return true;
     auto [found, is_new] = known_.try_emplace(architecture_of(image));
     if (is_new) found->second = can_run(found->first, setup_.files);
     return found->second;
@@ -214,19 +163,30 @@ void record_deaths(const BuildSetup& setup) {
   }
 }
 
-std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
-                      Progress& progress, BuildReport& report) {
+// A job of Slurm is what `kiln step` submits, and waits for.
+std::vector<std::string> step_arguments(const Launcher& launching) {
+  if (!launching.slurm) return {};
+  if (launching.asked.empty()) return {"--slurm"};
+  return {"--slurm", "--partition", launching.asked};
+}
+
+void write_ninja(const BuildSetup& setup, const BuildOptions& options) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
         fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
-  NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name()};
+  const NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name(),
+                           step_arguments(setup.site.launching)};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
+}
+
+// The steps that were run. `lost`: of this run.
+std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
+                           Progress& progress, BuildReport& report, LostSteps& lost) {
   std::vector<std::string> cells;
   for (std::uint32_t image : images) cells.push_back(setup.plan.image(image).id());
   Command command = ninja_command(setup, cells, options);
   std::string errors;
-  LostSteps lost(setup, images);
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
     if (auto event = step_event_from_line(line)) {
@@ -246,9 +206,6 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
   report.interrupted = result.end == CommandEnd::interrupted || interrupted();
   if (result.end != CommandEnd::exited) wait_for_claims(setup.state, setup.files, setup.clock);
   record_deaths(setup);
-  // Steps that are told to end, or come too late, have no record either.
-  const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
-  if (!report.interrupted && !is_late) lost.record();
   if (result.end == CommandEnd::signalled)
     report.stopped = "ninja was " + describe_end(result, command.limits);
   std::size_t fatal = result.tail.find("ninja: error:");
@@ -259,6 +216,27 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
 }
 
 constexpr int kMostRuns = 4;  // of ninja
+
+// Jobs of Slurm outlive what waits for them here: killed alone, another run of ninja waits in its place.
+std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
+                      Progress& progress, BuildReport& report) {
+  write_ninja(setup, options);
+  std::size_t run = 0;
+  for (int time = 1;; ++time) {
+    LostSteps lost(setup, images);
+    run += run_ninja_once(setup, images, options, progress, report, lost);
+    // Steps that are told to end, or come too late, have no record either.
+    const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
+    if (report.interrupted || is_late) return run;
+    const std::size_t without_word = setup.site.launching.slurm ? lost.count() : 0;
+    if (without_word == 0 || !report.stopped.empty() || time == kMostRuns) {
+      lost.record();
+      return run;
+    }
+    progress.note(fmt::format("{} lost what waited for {}: waited for again", counted(without_word, "step"),
+                              without_word == 1 ? "its job" : "their jobs"));
+  }
+}
 
 ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
   StateNames names(setup.state, setup.files);

@@ -47,6 +47,9 @@ struct BuildReport {
 // Set for the steps that ninja itself starts: it is their parent, and leads their session.
 inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
 
+// Of a run whose steps are jobs of Slurm: what the comments of its jobs bear.
+inline constexpr const char* kRun = "KILN_RUN";
+
 // Unix seconds after which no step begins any more: whoever has less time than that builds what it can. What
 // runs goes on, and tests and packaging of what is there still begin.
 inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";

@@ -47,10 +47,19 @@ void LostSteps::read(std::string_view line) {
   }
 }
 
-void LostSteps::record() const {
+bool LostSteps::left_a_record(const std::string& key) const {
   const RecordReader reader(setup_.state, setup_.files);
+  return reader.step(key) || reader.test(key) || reader.failure(key);
+}
+
+std::size_t LostSteps::count() const {
+  return static_cast<std::size_t>(std::count_if(
+      failed_.begin(), failed_.end(), [&](const auto& failed) { return !left_a_record(failed.first); }));
+}
+
+void LostSteps::record() const {
   for (const auto& [key, said] : failed_) {
-    if (reader.step(key) || reader.test(key) || reader.failure(key)) continue;
+    if (left_a_record(key)) continue;
     const Error error(ExitCode::images_failed,
                       "its process ended without a record" + (said.empty() ? "" : ": " + said),
                       "the launcher of the site file, or kiln itself: it is in what ninja printed");

@@ -19,11 +19,15 @@ class LostSteps {
 
   void read(std::string_view line);
 
+  std::size_t count() const;
+
   // Records that they failed: nobody's fault that can be seen here, as of a launcher that got no machine.
   // Those that say themselves how they ended are left alone. Throws Error(store).
   void record() const;
 
  private:
+  bool left_a_record(const std::string& key) const;
+
   const BuildSetup& setup_;
   std::map<std::string, std::string, std::less<>> edges_;  // what ninja makes → key of the step or image
   std::set<std::string, std::less<>> titles_;

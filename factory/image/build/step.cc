@@ -38,7 +38,7 @@ class StepRun {
   // The record is written last: it promises everything before it.
   void run() {
     double start = setup_.clock.monotonic_seconds();
-    if (attempt_.number == 1) setup_.files.write_output(log(), log_header(step_));
+    if (attempt_.number == 1) setup_.files.write_output(log(), log_header(step_) + setup_.machine);
     check_architecture(step_, setup_.files);
     if (step_.kind == StepKind::test) {
       TestRecord record{step_.key, 0, test()};

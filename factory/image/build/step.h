@@ -29,6 +29,7 @@ struct StepSetup {
   std::function<void(bool waits, const std::string& what)> tell = {};
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
   std::optional<TestPlace> place = {};  // of a test
+  std::string machine = {};             // lines for the log: where it runs, when that is not where kiln does
 };
 
 enum class StepOutcome { done, up_to_date, failed };

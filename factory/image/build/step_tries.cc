@@ -1,6 +1,7 @@
 #include "image/build/step_tries.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +21,24 @@ bool runs_a_script(const Step& step) {
   return step.kind == StepKind::rootfs || step.kind == StepKind::run || step.kind == StepKind::test;
 }
 
+// Of those that were waited for, and of theirs.
+double processor_seconds_of_children() {
+  rusage use{};
+  if (::getrusage(RUSAGE_CHILDREN, &use) != 0) return 0;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
 }  // namespace
 
 // A tenth of the machine is for kiln, the system, and the files that builds read again and again.
 StepTries::StepTries(const Step& step, const StepSetup& setup)
     : step_(step),
       setup_(setup),
-      rules_{setup.site.step_retries, usable_memory(), !setup.site.launcher.empty()},
+      rules_{setup.site.step_retries, usable_memory(), setup.site.runs_elsewhere(),
+             setup.site.launching.slurm.has_value()},
       capacity_(rules_.has_scheduler ? 0 : rules_.usable_memory - rules_.usable_memory / 10),
       need_(need_of(past_run_of(step), read_history(setup.state.history(), step.component))) {}
 
@@ -61,11 +73,14 @@ void StepTries::run(const std::function<void(StepTry&)>& once) {
   for (StepTry attempt{1, first_terms(), {}};; ++attempt.number) {
     attempt.memory = {};
     double start = setup_.clock.monotonic_seconds();
+    const double before = processor_seconds_of_children();
+    attempt.processor_seconds = 0;
     const auto seconds = [&] { return setup_.clock.monotonic_seconds() - start; };
     try {
       const auto share = wait_for_share(attempt);
       start = setup_.clock.monotonic_seconds();
       once(attempt);
+      attempt.processor_seconds = processor_seconds_of_children() - before;
       return keep(attempt, PastRun::End::done, seconds());
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) throw;
@@ -82,6 +97,7 @@ void StepTries::keep(const StepTry& attempt, PastRun::End end, double seconds) c
   run.time = setup_.clock.unix_seconds();
   run.end = end;
   run.seconds = std::round(seconds * 1000) / 1000;
+  run.processor_seconds = std::round(attempt.processor_seconds * 1000) / 1000;
   run.memory = attempt.memory;
   record_run(setup_.state.history(), run);  // what is not kept is not predicted, and nothing else
 }

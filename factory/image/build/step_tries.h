@@ -20,6 +20,7 @@ struct StepTry {
   int number = 1;
   TryTerms terms = {};
   MemoryUse memory = {};
+  double processor_seconds = 0;
 };
 
 class StepTries {

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kNothing = "localhost/kiln:nothing";
+constexpr const char* kEmptyImage = "localhost/kiln:nothing";
 
 // Podman asks for as many files and processes as the kernel knows, which who has not CAP_SYS_RESOURCE, as in
 // many batch jobs, may not have. Ours, and no more processes than Podman allows itself: pid_max.
@@ -86,14 +86,14 @@ PodmanEngine::Words PodmanEngine::look_for(const std::string& image) const {
 }
 
 std::string PodmanEngine::nothing() {
-  if (has_image(kNothing)) return kNothing;
+  if (has_image(kEmptyImage)) return kEmptyImage;
   const FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
-  if (has_image(kNothing)) return kNothing;  // another process was faster
+  if (has_image(kEmptyImage)) return kEmptyImage;  // another process was faster
   constexpr std::size_t kEndOfArchive = 1024;
   const fs::path empty = setup_.store / "nothing.tar";
   setup_.files.write_output(empty, std::string(kEndOfArchive, '\0'));
-  must({"import", "--quiet", empty.string(), kNothing});
-  return kNothing;
+  must({"import", "--quiet", empty.string(), kEmptyImage});
+  return kEmptyImage;
 }
 
 void PodmanEngine::unpack(const std::string&, const fs::path& tree, const fs::path& tar) {

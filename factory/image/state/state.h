@@ -9,7 +9,8 @@
 //   tests/<key>.json       TestRecord: the test passed
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
 //   running/<key>          locked by the process that runs the step or packages the image (claim.h)
-//   history.jsonl          what steps took when they ran (step_history.h)
+//   jobs/<key>/            of Slurm: a step's or an image's job, its script and output
+//   (image/slurm/job_files.h) history.jsonl          what steps took when they ran (step_history.h)
 //   memory/<host>/         the memory of that machine among its running steps (memory_share.h)
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
 //   built/<record_name>.json  ImageRecord of a packaged image, not yet published
@@ -54,6 +55,8 @@ class StatePaths {
   std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
   std::filesystem::path running() const { return root_ / "running"; }
   std::filesystem::path running(std::string_view key) const { return file("running", key, ""); }
+  std::filesystem::path jobs() const { return root_ / "jobs"; }
+  std::filesystem::path job(std::string_view key) const { return file("jobs", key, ""); }
   std::filesystem::path history() const { return root_ / "history.jsonl"; }
   std::filesystem::path memory(std::string_view host) const { return root_ / "memory" / checked(host); }
   std::filesystem::path built(std::string_view record) const { return file("built", record, ".json"); }

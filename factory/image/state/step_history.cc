@@ -16,7 +16,8 @@ constexpr double kMostBytes = 1e15;   // what no machine has: damage
 
 constexpr auto kEnds = enum_names<PastRun::End>({{PastRun::End::done, "done"},
                                                  {PastRun::End::failed, "failed"},
-                                                 {PastRun::End::out_of_memory, "out of memory"}});
+                                                 {PastRun::End::out_of_memory, "out of memory"},
+                                                 {PastRun::End::out_of_time, "out of time"}});
 
 constexpr auto kSources = enum_names<MemorySource>({{MemorySource::none, "none"},
                                                     {MemorySource::processes, "processes"},
@@ -52,6 +53,8 @@ PastRun parse(const JsonNode& node) {
   run.end = word_at(node.at("end"), kEnds);
   run.seconds = node.at("seconds").number();
   if (!(run.seconds >= 0)) node.fail("a time before the start");
+  if (auto processors = node.find("processor_seconds")) run.processor_seconds = processors->number();
+  if (!(run.processor_seconds >= 0)) node.fail("a time before the start");
   if (auto memory = node.find("memory")) {
     run.memory.source = word_at(memory->at("by"), kSources);
     run.memory.peak = bytes_at(*memory, "peak");
@@ -77,6 +80,7 @@ PastRun past_run_of(const Step& step) {
 std::string history_line(const PastRun& run) {
   Json json{{"key", run.key},   {"kind", run.kind},         {"component", run.component},
             {"time", run.time}, {"end", kEnds.of(run.end)}, {"seconds", run.seconds}};
+  if (run.processor_seconds > 0) json["processor_seconds"] = run.processor_seconds;
   put(json, "version", run.version);
   put(json, "method", run.method);
   put(json, "host", run.host);

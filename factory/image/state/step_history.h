@@ -16,7 +16,7 @@ namespace kiln {
 
 // One try of a step.
 struct PastRun {
-  enum class End { done, failed, out_of_memory };
+  enum class End { done, failed, out_of_memory, out_of_time };
   std::string key;        // of the step
   std::string kind;       // as name_of(StepKind)
   std::string component;  // "framework/pytorch"
@@ -26,6 +26,7 @@ struct PastRun {
   std::int64_t time = 0;  // of its end, seconds since 1970
   End end = End::done;
   double seconds = 0;
+  double processor_seconds = 0;  // of all that it started and waited for; 0: not known
   MemoryUse memory = {};
 };
 std::string_view name_of(PastRun::End end);

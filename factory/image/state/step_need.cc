@@ -18,7 +18,9 @@ bool is_like(StepNeed::Like like, const PastRun& step, const PastRun& run) {
 }
 
 // What ended early for another reason says nothing.
-bool says_something(const PastRun& run) { return run.end != PastRun::End::failed; }
+bool says_something(const PastRun& run) {
+  return run.end == PastRun::End::done || run.end == PastRun::End::out_of_memory;
+}
 
 double memory_of(const PastRun& run) {
   const auto peak = static_cast<double>(run.memory.peak);
@@ -26,12 +28,16 @@ double memory_of(const PastRun& run) {
 }
 
 StepNeed summary(StepNeed::Like like, const std::vector<const PastRun*>& runs) {
-  StepNeed need{like, runs.size(), 0, 0, 0};
+  StepNeed need;
+  need.like = like;
+  need.runs = runs.size();
   double most = 0;
   std::vector<double> seconds;
   for (const PastRun* run : runs) {
     most = std::max(most, memory_of(*run));
-    if (run->end == PastRun::End::done) seconds.push_back(run->seconds);
+    if (run->end != PastRun::End::done) continue;
+    seconds.push_back(run->seconds);
+    if (run->seconds > 0) need.processors = std::max(need.processors, run->processor_seconds / run->seconds);
   }
   if (most > 0) {
     const double margin = like == StepNeed::Like::step ? kMarginOfStep : kMarginOfOthers;

@@ -25,6 +25,7 @@ struct StepNeed {
   std::size_t runs = 0;       // at most five
   std::uint64_t memory = 0;   // bytes; 0: not known
   double seconds = 0;         // the mean; 0: not known
+  double processors = 0;      // that the busiest of them kept busy, over its time; 0: not known
   double deviation = 0;       // of one run from that, in seconds; from a single run half of its time
 };
 

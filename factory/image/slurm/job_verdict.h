@@ -1,0 +1,45 @@
+// How a step's job ended, from what it left and from what Slurm says. Pure.
+//
+// What the step itself recorded comes first: a job that was cancelled while its files were being put away has
+// done its work. Then the exit status that the job's script wrote. Slurm forgets jobs (MinJobAge), need not
+// have an accounting database, and comes last.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "image/slurm/job_files.h"
+#include "image/slurm/queued_job.h"
+#include "image/state/records.h"
+
+namespace kiln {
+
+// What is there when the job is over.
+struct JobTraces {
+  std::string id;
+  bool is_done = false;                  // the step's record
+  std::optional<FailureRecord> failure;  // of this job
+  bool had_no_memory = false;            // the step said so in the history
+  std::optional<JobStatus> status;
+  std::optional<QueuedJob> job;  // as Slurm lists it; nullopt: it knows no such job any more
+  std::string last_words;        // JobFiles::last_words()
+};
+
+struct JobVerdict {
+  enum class Next {
+    done,
+    failed,   // and the step's own record says why
+    give_up,  // nothing says why but `what`
+    again,    // as it was
+    more_memory,
+    more_time,
+    too_late,  // it did not begin before its time was up (kNoStepAfter)
+  };
+  Next next = Next::give_up;
+  std::string what;                         // "job 17 on nid001: NODE_FAIL"
+  ExitCode code = ExitCode::images_failed;  // of give_up
+};
+
+JobVerdict verdict_of(const JobTraces& traces);
+
+}  // namespace kiln
