@@ -203,6 +203,39 @@ PublishPlace read_publish(const JsonNode& node) {
   return place;
 }
 
+// Of what would be believed by nobody nothing is written, and nothing can be read where nobody is believed.
+void check_trust(const JsonNode& node, const SharedStepsPlace& place) {
+  if (place.registry.empty() == place.folder.empty())
+    node.fail(place.folder.empty() ? "steps are shared nowhere" : "steps are shared in two places",
+              "either \"registry\" or \"folder\"");
+  if (place.is_private && place.folder.empty())
+    node.at("private").fail("who writes to a registry is not to be seen here",
+                            "\"key\" and \"trust\" say whom to believe");
+  if (!place.is_private && place.key.empty() && place.trust.empty())
+    node.fail(
+        "nothing that comes from there would be believed",
+        "\"trust\" names public keys, \"key\" signs; \"private\": true for a folder that only this user "
+        "writes to");
+}
+
+SharedStepsPlace read_shared_steps(const JsonNode& node) {
+  node.allow_only(keys_of("site/steps"));
+  SharedStepsPlace place;
+  if (auto registry = node.find("registry")) place.registry = read_text(*registry);
+  if (auto folder = node.find("folder")) place.folder = read_secret_file(*folder, "");
+  if (auto is_private = node.find("private")) place.is_private = is_private->boolean();
+  if (auto key = node.find("key")) place.key = read_secret_file(*key, "");
+  if (auto passphrase = node.find("passphrase_file")) {
+    if (place.key.empty()) passphrase->fail("there is no \"key\" that it opens");
+    place.passphrase_file = read_secret_file(*passphrase, "");
+  }
+  if (auto trust = node.find("trust"))
+    for (const JsonNode& key : trust->items()) place.trust.push_back(read_secret_file(key, ""));
+  if (auto age = node.find("keep_for")) place.keep_for = read_duration(*age, "an age", kAgeHint);
+  check_trust(node, place);
+  return place;
+}
+
 bool read_collect_registry(const JsonNode& gc, const PublishPlace& place) {
   const auto node = gc.find("registry");
   if (!node || !node->boolean()) return false;
@@ -254,6 +287,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
   if (auto night = root.find("nightly")) read_nightly(*night, site);
   if (auto publish = root.find("publish")) site.publish = read_publish(*publish);
+  if (auto steps = root.find("steps")) site.shared_steps = read_shared_steps(*steps);
   if (auto gc = root.find("gc")) site.collect_registry = read_collect_registry(*gc, site.publish);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;

@@ -73,6 +73,20 @@ struct PublishPlace {
   std::vector<SiteAlias> aliases{};  // no two of one name
 };
 
+// Where steps are shared with other builders: in a registry or in a folder, or nowhere. What comes from there
+// is believed if a trusted key, or that which signs here, has signed it; in a private folder, if it is ours.
+struct SharedStepsPlace {
+  std::string registry;            // [http://]HOST[:PORT]/PATH: the repository; "" = none
+  std::string folder;              // an absolute path; "" = none
+  bool is_private = false;         // nobody but this user writes to the folder
+  std::string key;                 // signs what is made here: an absolute path; "" = nobody does
+  std::string passphrase_file;     // opens the key; "" = it needs none
+  std::vector<std::string> trust;  // public keys: absolute paths
+  std::chrono::seconds keep_for{std::chrono::hours(30 * 24)};  // what nobody has used for longer may go
+  bool is_used() const { return !registry.empty() || !folder.empty(); }
+  bool writes() const { return !key.empty() || is_private; }  // else nobody would believe it
+};
+
 // How often a pin may be moved by a night: no more than once in this time since it moved last; zero is each
 // night, nullopt never.
 using MoveInterval = std::optional<std::chrono::seconds>;
@@ -113,7 +127,8 @@ struct Site {
   UpdatePolicy update;                               // "nightly": {"update": …}
   bool collect_registry = false;                     // "gc": what was pushed, too
   PublishPlace publish;
-  std::string file;  // "" = built-in defaults
+  SharedStepsPlace shared_steps;  // "steps"
+  std::string file;               // "" = built-in defaults
 
   // Steps are run by a launcher or as jobs of Slurm, on machines that need not be this one.
   bool runs_elsewhere() const { return !launcher.empty() || launching.slurm.has_value(); }

@@ -42,10 +42,11 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
     table.add({image.name, std::string(name_of(image.outcome)), reason});
   }
   std::size_t skipped = report.count(Outcome::skipped);
-  say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run in {:.1f} s\n", table.text(),
+  say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run{} in {:.1f} s\n", table.text(),
       report.count(Outcome::built), report.count(Outcome::up_to_date), report.count(Outcome::failed),
       report.count(Outcome::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
-      counted(report.steps_run, "step"), report.seconds);
+      counted(report.steps_run, "step"),
+      report.steps_fetched > 0 ? fmt::format(", {} fetched", report.steps_fetched) : "", report.seconds);
   if (skipped > 0) say("skipped: {}\n", kOtherMachines);
   if (report.steps_run == 0 && report.count(Outcome::up_to_date) == report.images.size())
     say("nothing to do\n");
@@ -56,19 +57,20 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
                    Invocation& invocation) {
   std::set<std::string> listed;
   std::size_t missing = 0;
-  auto list = [&](const char* word, const std::vector<StepTable::Number>& steps) {
+  auto list = [&](const std::vector<StepTable::Number>& steps) {
     for (StepTable::Number step : steps) {
       const std::string key = plan.steps().hex(step);
-      if (view.step(key) != NodeState::done && listed.insert(key).second)
-        say("{:<6} {}  {}\n", word, key.substr(0, 12), plan.steps().pattern(plan.steps().first(step)).title);
+      const Step& pattern = plan.steps().pattern(plan.steps().first(step));
+      if (listed.insert(key).second)
+        say("{:<6} {}  {}\n", pattern.kind == StepKind::test ? "test" : "step", key.substr(0, 12),
+            pattern.title);
     }
   };
   for (std::uint32_t number : chosen.images) {
     const ResolvedImage image = plan.image(number);
     if (view.is_whole(image)) continue;
     ++missing;
-    list("step", image.steps());
-    list("test", image.tests());
+    list(view.to_run(image));
     say("{:<6} {}  {}\n", "image", image.key().substr(0, 12), image.reference());
   }
   for (std::uint32_t number : chosen.broken) {

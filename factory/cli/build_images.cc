@@ -52,11 +52,14 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
   RecordWriter(state, invocation.files)
       .write_recipe_origin(catalogue.plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,
                                                                     invocation.child_environment()));
-  const BuildSetup setup{catalogue.plan, images,           catalogue.recipes, site,
-                         state,          invocation.files, invocation.runner, invocation.clock,
-                         environment};
+  BuildSetup setup{catalogue.plan,    images,           catalogue.recipes, site, state, invocation.files,
+                   invocation.runner, invocation.clock, environment,       {}};
+  if (site.shared_steps.is_used())
+    setup.open_shared = [&](const std::function<void(const std::string&)>& tell) {
+      return invocation.shared_steps(site, state, tell);
+    };
   const int jobs = jobs_of(run.jobs, site, invocation.environment);
-  return build(setup, {jobs, !run.fail_fast, own_path(), run.no_step_after}, progress);
+  return build(setup, {jobs, !run.fail_fast, own_path(), run.no_step_after, run.fetch}, progress);
 }
 
 }  // namespace kiln

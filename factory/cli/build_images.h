@@ -11,6 +11,7 @@ struct BuildRun {
   int jobs = 0;  // 0: $KILN_JOBS, else the site file's, else half the processors + 1
   bool fail_fast = false;
   std::int64_t no_step_after = 0;  // Unix seconds; 0: no end
+  bool fetch = true;               // steps and tests that other builders have run
 };
 
 // How many steps at a time: `asked`, else as BuildRun has it. Throws Error(usage) for a bad $KILN_JOBS.

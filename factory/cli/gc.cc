@@ -26,6 +26,7 @@ struct GcRequest {
   bool all = false;
   bool in_registry = false;
   std::string registry;  // "": the site's
+  bool shared_steps = false;
   GcOutput output;
 };
 
@@ -84,6 +85,28 @@ void run_all(const GcRequest& request, Invocation& invocation) {
   print_contents(contents, request.output, true);
 }
 
+void run_shared(const GcRequest& request, Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  const Site site = invocation.site();
+  const auto shared =
+      invocation.shared_steps(site, state, [&](const std::string& text) { invocation.note(text); });
+  if (!shared)
+    throw Error(ExitCode::input, "the site file has no \"steps\": nothing is shared",
+                "docs/shared-steps.md says how");
+  const SharedSteps::Old old = shared->old();
+  if (request.remove) shared->remove(old);
+  if (request.output.format == "json")
+    return print_json(Json{
+        {"place", shared->place()}, {"steps", old.all}, {"unused", old.names}, {"removed", request.remove}});
+  if (request.output.verbose)
+    for (const std::string& name : old.names) say("{}\n", name);
+  const char* what =
+      request.remove ? ", and gone" : "; nothing is changed: `kiln gc --shared-steps --delete` does it";
+  say("{}: {} of {} not used for {} d{}\n", shared->place(), old.names.size(),
+      counted(old.all, "shared step"), site.shared_steps.keep_for.count() / 86400,
+      old.names.empty() ? "" : what);
+}
+
 void add_retention_options(CLI::App& command, GcRequest& request) {
   command
       .add_option("--keep-for", request.keep_for,
@@ -120,6 +143,10 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
                           "also what was pushed to this registry (default: the site file's) and nobody needs "
                           "any more");
   registry->expected(0, 1)->type_name("REGISTRY");
+  command->add_flag(
+      "--shared-steps", request->shared_steps,
+      "in place of all that: steps shared with other builders that nobody has used for as long as "
+      "the site file says (default: 30d)");
   command->add_flag("-v,--verbose", request->output.verbose,
                     "each thing and why it goes, not only each kind");
   command->add_option("--format", request->output.format, "table or json")
@@ -135,6 +162,10 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
   command->callback([request, command, registry, &invocation] {
     request->in_registry = registry->count() > 0;
     refuse_together(*command, "--delete", "--dry-run");
+    for (const char* option :
+         {"--keep-for", "--keep-snapshots", "--keep-steps-for", "--keep", "--all", "--registry", "--wait"})
+      refuse_together(*command, "--shared-steps", option, "they are not in the state folder");
+    if (request->shared_steps) return run_shared(*request, invocation);
     for (const char* option : {"--keep-for", "--keep-snapshots", "--keep-steps-for", "--keep"})
       refuse_together(*command, "--all", option, "nothing is kept");
     refuse_together(*command, "--all", "--registry", "what was pushed is not in the state folder");

@@ -171,6 +171,12 @@ std::map<std::string, std::string> Invocation::child_environment() const {
   return child;
 }
 
+std::unique_ptr<SharedSteps> Invocation::shared_steps(const Site& site, const StatePaths& state,
+                                                      std::function<void(const std::string&)> tell_line) {
+  return open_shared_steps({site.shared_steps, site.pull_limits, state, files, runner, clock,
+                            child_environment(), std::move(tell_line)});
+}
+
 StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
   return {site, state, files, runner, clock, environment, {}, {}};
 }

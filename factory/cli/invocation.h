@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "base/site.h"
 #include "image/build/build.h"
 #include "image/build/step.h"
+#include "image/shared/shared_steps.h"
 #include "image/state/state.h"
 #include "oci/pull.h"
 #include "plan/build_plan.h"
@@ -99,6 +101,10 @@ class Invocation {
   // The environment that programs started by kiln get: ours without what only a shell needs.
   std::map<std::string, std::string> child_environment() const;
   Skopeo skopeo();  // which says on stderr how far it is
+  // Where this site shares steps; null where it does not. Throws as SharedSteps does. `tell`: a line each.
+  // REQUIRES: site and state outlive it.
+  std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state,
+                                            std::function<void(const std::string&)> tell);
   StepSetup step_setup(const Site& site, const StatePaths& state);
   void note(const std::string& text) const;  // a line on stderr unless --quiet
   // Error(input), in the words that every reader of files has, when there is no such file.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_put.h"
 #include "base/json_stream.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -46,14 +47,16 @@ Json cell_json(const ResolvedImage& image, const StepTable& table, const Standin
           {"why", standing.why}};
 }
 
-Json step_json(StepTable::Number number, const StepTable& table, NodeState state) {
+Json step_json(StepTable::Number number, const StepTable& table, NodeState state, const std::string& from) {
   const Step& step = table.pattern(number);
-  return {{"title", step.title},
-          {"kind", name_of(step.kind)},
-          {"component", step.component},
-          {"parent", table.hex(table.parent(number))},
-          {"from", table.hex(table.from(number))},
-          {"state", word_for(state)}};
+  Json json{{"title", step.title},
+            {"kind", name_of(step.kind)},
+            {"component", step.component},
+            {"parent", table.hex(table.parent(number))},
+            {"from", table.hex(table.from(number))},
+            {"state", word_for(state)}};
+  put(json, "fetched_from", from);
+  return json;
 }
 
 }  // namespace
@@ -102,7 +105,9 @@ void print_plan_document(const PlanView& view) {
   out.begin_object("steps");
   for (StepTable::Number step : StepUses(plan, view.cells.images).by_key()) {
     const std::string key = plan.steps().hex(step);
-    out.item(key, step_json(step, plan.steps(), view.state.step(key)));
+    const NodeState state = view.state.step(key);
+    const std::string from = state == NodeState::done ? view.state.fetched_from(key) : "";
+    out.item(key, step_json(step, plan.steps(), state, from));
   }
   out.end();
   out.member("warnings", plan.warnings());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace kiln {
@@ -18,16 +20,19 @@ std::string block(const PlanView& view, const ResolvedImage& image, const Standi
   const StepTable& table = view.plan.steps();
   std::vector<StepTable::Number> steps = image.steps();
   for (StepTable::Number test : image.tests()) steps.push_back(test);
-  std::size_t open = 0;
+  const std::vector<StepTable::Number> to_run = view.state.to_run(image);
   std::string lines;
   for (StepTable::Number step : steps) {
     const std::string key = table.hex(step);
     const NodeState state = view.state.step(key);
-    open += state == NodeState::done ? 0 : 1;
-    lines += fmt::format("    {:<7} {}  {}\n", word_for(state), key.substr(0, 12),
+    std::string_view word_of_step = word_for(state);
+    if (state == NodeState::done && !view.state.fetched_from(key).empty()) word_of_step = "fetched";
+    if (state != NodeState::done && std::find(to_run.begin(), to_run.end(), step) == to_run.end())
+      word_of_step = "unneeded";
+    lines += fmt::format("    {:<7} {}  {}\n", word_of_step, key.substr(0, 12),
                          table.pattern(table.first(step)).title);
   }
-  return out + fmt::format("  steps  {}, {} to run\n", steps.size(), open) + lines;
+  return out + fmt::format("  steps  {}, {} to run\n", steps.size(), to_run.size()) + lines;
 }
 
 std::string broken_blocks(const PlanView& view) {

@@ -12,13 +12,8 @@ namespace {
 
 std::optional<SigningKey> read_key(const PublishPlace& place, const Invocation& invocation) {
   if (place.key.empty()) return std::nullopt;
-  std::string passphrase;
-  if (!place.passphrase_file.empty()) {
-    invocation.need_file(place.passphrase_file);
-    passphrase = invocation.files.read(place.passphrase_file, 4096).value_or("");
-    passphrase.resize(std::min(passphrase.size(), passphrase.find('\n')));
-  }
-  return SigningKey::read(place.key, passphrase);
+  if (!place.passphrase_file.empty()) invocation.need_file(place.passphrase_file);
+  return SigningKey::read_with(place.key, place.passphrase_file);
 }
 
 // What can be known of them before anything is asked.

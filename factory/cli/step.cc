@@ -129,6 +129,18 @@ std::int64_t no_step_after(const Invocation& invocation) {
   return end == invocation.environment.end() ? 0 : std::atoll(end->second.c_str());
 }
 
+// Null where none are shared, or not from this machine: a compute node may not have the key.
+std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state, Invocation& invocation) {
+  auto tell = [](const std::string& text) { say("{}\n", note_line(text)); };
+  try {
+    return invocation.shared_steps(site, state, tell);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) throw;
+    tell("warning: this machine shares no steps: " + error.format());
+    return nullptr;
+  }
+}
+
 // The time of whoever builds is up.
 bool is_too_late(const Step& step, const Invocation& invocation) {
   const std::int64_t end = no_step_after(invocation);
@@ -171,9 +183,16 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   const Claim alone = claim(state, options.key, step.title, invocation);
   announce(invocation, {StepEvent::State::started, options.key, step.title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
+  const auto shared = shared_steps(site, state, invocation);
+  setup.shared = shared.get();
+  setup.fetches = !invocation.environment.contains(kNoFetch);
   StepOutcome outcome = run_step(step, setup);
   StepEvent event{
       StepEvent::State::done, options.key, step.title, invocation.clock.monotonic_seconds() - start, "", ""};
+  if (outcome == StepOutcome::fetched) {
+    event.state = StepEvent::State::fetched;
+    event.what = shared->place();
+  }
   if (outcome == StepOutcome::up_to_date) event.state = StepEvent::State::up_to_date;
   if (outcome == StepOutcome::failed) {
     event.state = StepEvent::State::failed;

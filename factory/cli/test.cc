@@ -42,7 +42,8 @@ class ImageTests {
       throw Error(ExitCode::no_match, "none of the images is built", "run `kiln build` first");
     const ImageNumbers open = begin_again(images);
     if (!open.empty()) {
-      const BuildReport report = build_images(catalogue_, open, {options_.jobs, false}, site_, invocation_);
+      const BuildReport report =
+          build_images(catalogue_, open, {options_.jobs, false, 0, false}, site_, invocation_);
       if (report.exit_code() != ExitCode::ok) invocation_.exit_code = report.exit_code();
     }
     print(images);

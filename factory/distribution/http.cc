@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -43,6 +44,7 @@ struct Transfer {
   const HttpRequest* request;
   HttpAnswer answer{};
   bool too_long = false;
+  bool enough = false;   // said who takes it
   std::size_t sent = 0;  // of the body
   std::ifstream file{};  // in its place
   std::uint64_t file_size = 0;
@@ -54,6 +56,10 @@ struct Transfer {
 
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to) {
   auto& transfer = *static_cast<Transfer*>(to);
+  if (transfer.request->take && transfer.answer.status == 200) {
+    transfer.enough = !transfer.request->take({bytes, size * count});
+    return transfer.enough ? 0 : size * count;
+  }
   if (transfer.answer.body.size() + size * count > transfer.request->most) {
     transfer.too_long = true;
     return 0;
@@ -65,7 +71,11 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to
 std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* to) {
   auto& answer = static_cast<Transfer*>(to)->answer;
   const std::string_view line(bytes, size * count);
-  if (line.starts_with("HTTP/")) answer.headers.clear();  // "100 Continue" came before
+  if (line.starts_with("HTTP/")) {
+    answer.headers.clear();  // "100 Continue" came before
+    const std::size_t blank = line.find(' ');
+    answer.status = blank == line.npos ? 0 : std::atoi(std::string(line.substr(blank + 1, 3)).c_str());
+  }
   const std::size_t colon = line.find(':');
   if (colon != std::string_view::npos)
     answer.headers.emplace(lower_case(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1))));
@@ -116,7 +126,7 @@ class CurlHttp final : public Http {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_USERAGENT, "kiln");
     set(CURLOPT_PROTOCOLS_STR, "http,https");
-    set(CURLOPT_CONNECTTIMEOUT, 30L);
+    set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings_.connect.count()));
     set_trust(request.url);
     set(CURLOPT_WRITEFUNCTION, &take_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
@@ -200,7 +210,7 @@ class CurlHttp final : public Http {
   }
 
   static void check(CURLcode code, const Transfer& transfer) {
-    if (code == CURLE_OK) return;
+    if (code == CURLE_OK || transfer.enough) return;
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
     if (transfer.too_long)
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};

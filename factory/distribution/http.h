@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln {
@@ -19,6 +21,9 @@ struct HttpRequest {
   std::string body{};             // of POST and PUT
   std::filesystem::path file{};   // in place of `body`: its bytes
   std::uint64_t most = 8u << 20;  // bytes of the answer that are taken
+  // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
+  // that was enough. Throws nothing.
+  std::function<bool(std::string_view piece)> take{};
 };
 
 struct HttpAnswer {
@@ -39,6 +44,7 @@ struct HttpSettings {
   std::map<std::string, std::string> environment{};  // proxies and SSL_CERT_FILE
   std::chrono::seconds stall{180};                   // for the next byte; 0: no limit
   std::chrono::seconds wall{0};                      // for a whole answer; 0: no limit
+  std::chrono::seconds connect{30};                  // until there is a connection
 };
 
 class Http {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -258,6 +259,62 @@ std::optional<std::uint64_t> RegistryClient::blob_size(const std::string& reposi
   if (answer.status == 404) return std::nullopt;
   if (answer.status != 200) refuse(question, answer);
   return number_in(answer.header("content-length"));
+}
+
+std::optional<std::string> RegistryClient::blob(const std::string& repository, const Digest& digest,
+                                                std::uint64_t most) {
+  std::string bytes;
+  Question question{
+      repository, "reading " + digest.text(), {"GET", url(repository, "blobs/" + digest.text())}};
+  question.request.take = [&](std::string_view piece) {
+    bytes += piece;
+    return bytes.size() <= most;
+  };
+  const HttpAnswer answer = persist(question, [&] {
+    bytes.clear();
+    return try_once(question);
+  });
+  if (answer.status == 404) return std::nullopt;
+  if (answer.status != 200) refuse(question, answer);
+  if (bytes.size() > most)
+    throw Error(ExitCode::store, fmt::format("{} has more than {} bytes there", digest.text(), most));
+  if (Digest::of(bytes) != digest)
+    throw Error(ExitCode::store, fmt::format("{} does not have its bytes there", digest.text()));
+  return bytes;
+}
+
+bool RegistryClient::fetch_blob(const std::string& repository, const Descriptor& blob,
+                                const BlobStore& store) {
+  std::optional<BlobStore::Writer> writer;
+  std::uint64_t size = 0;
+  std::exception_ptr problem;  // of the disk: libcurl cannot carry it
+  Question question{
+      repository, "fetching " + blob.digest.text(), {"GET", url(repository, "blobs/" + blob.digest.text())}};
+  question.request.take = [&](std::string_view piece) {
+    size += piece.size();
+    if (size > blob.size) return false;
+    try {
+      writer->write(piece.data(), piece.size());
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    return problem == nullptr;
+  };
+  const HttpAnswer answer = persist(question, [&] {
+    writer.reset();
+    writer.emplace(store.writer());
+    size = 0;
+    return try_once(question);
+  });
+  if (problem) std::rethrow_exception(problem);
+  if (answer.status == 404) return false;
+  if (answer.status != 200) refuse(question, answer);
+  if (size != blob.size)
+    throw Error(ExitCode::store,
+                fmt::format("{} has {}{} of {} bytes there", blob.digest.text(),
+                            size > blob.size ? "more than " : "", std::min(size, blob.size), blob.size));
+  writer->commit(blob.media_type, blob.digest);
+  return true;
 }
 
 bool RegistryClient::mount_blob(const std::string& repository, const Digest& digest,

@@ -68,6 +68,12 @@ class RegistryClient {
   bool move_tag(const std::string& repository, const std::string& tag, const std::optional<Digest>& from,
                 const std::string& media_type, const std::string& bytes);
 
+  // Its bytes, proven; nullopt where it is not there. Throws Error(store) for others than the digest says,
+  // and for more than `most`.
+  std::optional<std::string> blob(const std::string& repository, const Digest& digest, std::uint64_t most);
+  // Into the store, proven by digest and size; false where it is not there. Throws Error(store), also for
+  // other bytes.
+  bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
   // Its size in bytes; nullopt where it is not there.
   std::optional<std::uint64_t> blob_size(const std::string& repository, const Digest& digest);
   // Out of another repository of the same registry, without sending it. False: it has to be sent.

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-struct SigningKey::State {
+struct VerifyingKey::State {
   EVP_PKEY* key;
   explicit State(EVP_PKEY* own) : key(own) {}
   State(const State&) = delete;
@@ -30,6 +30,13 @@ using Bio = std::unique_ptr<BIO, decltype(&BIO_free)>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 
 constexpr std::uint64_t kMostKey = 64u << 10;  // bytes of a file
+constexpr const char* kMakeOne = "`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256` makes one";
+
+std::string text_of(const fs::path& file) {
+  auto text = RealFileSystem().read(file, kMostKey);
+  if (!text) throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "there is no such key");
+  return *std::move(text);
+}
 
 int give_passphrase(char* to, int size, int, void* passphrase) {
   const auto& text = *static_cast<const std::string*>(passphrase);
@@ -46,36 +53,57 @@ bool is_p256(EVP_PKEY* key) {
          std::string_view(group, size) == SN_X9_62_prime256v1;
 }
 
+void need_p256(EVP_PKEY* key, const fs::path& file) {
+  if (!is_p256(key))
+    throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "the key is not of ECDSA on P-256", kMakeOne);
+}
+
 [[noreturn]] void broken() { throw Error(ExitCode::internal, "OpenSSL does not sign"); }
 
 }  // namespace
 
 SigningKey SigningKey::read(const fs::path& file, const std::string& passphrase) {
-  const auto text = RealFileSystem().read(file, kMostKey);
-  if (!text) throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "there is no such key");
-  const Bio in(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())), &BIO_free);
+  const std::string text = text_of(file);
+  const Bio in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free);
   EVP_PKEY* key =
       PEM_read_bio_PrivateKey(in.get(), nullptr, &give_passphrase, const_cast<std::string*>(&passphrase));
   if (key == nullptr) {
-    const bool encrypted = text->find("ENCRYPTED") != std::string::npos;
+    const bool encrypted = text.find("ENCRYPTED") != std::string::npos;
     throw Error(ExitCode::input, {file.string(), 0, 0, ""},
                 encrypted ? "the key cannot be opened with this passphrase" : "this is no private key in PEM",
-                text->find("COSIGN") != std::string::npos
+                text.find("COSIGN") != std::string::npos
                     ? "cosign's own form is not read: `openssl genpkey` makes one that is"
-                    : "`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256` makes one");
+                    : kMakeOne);
   }
-  auto state = std::make_shared<const State>(key);
-  if (!is_p256(key))
-    throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "the key is not of ECDSA on P-256",
-                "`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256` makes one");
-  return SigningKey(std::move(state));
+  VerifyingKey pair(std::make_shared<const VerifyingKey::State>(key));
+  need_p256(key, file);
+  return SigningKey(std::move(pair));
+}
+
+SigningKey SigningKey::read_with(const fs::path& file, const fs::path& passphrase_file) {
+  if (passphrase_file.empty()) return read(file);
+  const auto bytes = RealFileSystem().read(passphrase_file, kMostKey);
+  if (!bytes) throw Error(ExitCode::input, {passphrase_file.string(), 0, 0, ""}, "there is no such file");
+  return read(file, bytes->substr(0, bytes->find('\n')));
+}
+
+VerifyingKey VerifyingKey::read(const fs::path& file) {
+  const std::string text = text_of(file);
+  const Bio in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free);
+  EVP_PKEY* key = PEM_read_bio_PUBKEY(in.get(), nullptr, nullptr, nullptr);
+  if (key == nullptr)
+    throw Error(ExitCode::input, {file.string(), 0, 0, ""}, "this is no public key in PEM",
+                "`openssl pkey -in KEY -pubout` writes that of a private one");
+  VerifyingKey read(std::make_shared<const State>(key));
+  need_p256(key, file);
+  return read;
 }
 
 std::string SigningKey::sign(std::string_view bytes) const {
   const DigestContext context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   std::size_t size = 0;
-  if (EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, state_->key) != 1 ||
+  if (EVP_DigestSignInit(context.get(), nullptr, EVP_sha256(), nullptr, public_half_.state_->key) != 1 ||
       EVP_DigestSign(context.get(), nullptr, &size, data, bytes.size()) != 1)
     broken();
   std::string signature(size, '\0');
@@ -86,7 +114,7 @@ std::string SigningKey::sign(std::string_view bytes) const {
   return signature;
 }
 
-bool SigningKey::verifies(std::string_view bytes, std::string_view signature) const {
+bool VerifyingKey::verifies(std::string_view bytes, std::string_view signature) const {
   const DigestContext context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
   return EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, state_->key) == 1 &&
          EVP_DigestVerify(context.get(), reinterpret_cast<const unsigned char*>(signature.data()),
@@ -94,7 +122,7 @@ bool SigningKey::verifies(std::string_view bytes, std::string_view signature) co
                           bytes.size()) == 1;
 }
 
-std::string SigningKey::id() const {
+std::string VerifyingKey::id() const {
   unsigned char* der = nullptr;
   const int size = i2d_PUBKEY(state_->key, &der);
   if (size <= 0) broken();

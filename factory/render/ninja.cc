@@ -40,7 +40,7 @@ std::string escape(std::string_view value) {
 
 }  // namespace
 
-NinjaText::NinjaText(const NinjaOptions& options) {
+NinjaText::NinjaText(const NinjaOptions& options) : closed_(options.closed) {
   std::string command = "exec ";  // else a shell would stand between ninja and the step when ninja dies
   for (const std::string& word : options.launcher) command += shell_word(word) + " ";
   command += fmt::format("{} step --state {} --plan {}", shell_word(options.kiln), shell_word(options.state),
@@ -59,7 +59,7 @@ void NinjaText::add_step(const Step& step) {
   if (!added) return;
   std::string after;
   for (const std::string* before : {&step.parent, &step.from})
-    if (!before->empty()) after += " " + records_.at(*before);
+    if (!before->empty() && !closed_.contains(step.key)) after += " " + records_.at(*before);
   text_ +=
       fmt::format("build {}: step{}{}\n  key = {}\n  title = {}\n", record->second,
                   after.empty() ? "" : " ||", after, quote_ninja(step.key), escape(one_line(step.title)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct NinjaOptions {
   std::vector<std::string> launcher;  // before each command
   std::string plan;                   // name of the plan: `kiln step --state <state> --plan <name> <key>`
   std::vector<std::string> arguments = {};  // further ones of `kiln step`
+  // Keys of steps that are done and have all that those below them made: they ask for none of them.
+  std::set<std::string> closed{};
 };
 std::string render_ninja(const BuildPlan& plan, const NinjaOptions& options);
 
@@ -59,6 +62,7 @@ class NinjaText {
  private:
   void add_step(const Step& step);
 
+  std::set<std::string> closed_;
   std::string text_;
   std::string cells_;                           // their lines at the end
   std::string all_;                             // the ids

@@ -1,33 +1,20 @@
 #include "distribution/signature.h"
 
 #include <gtest/gtest.h>
-#include <openssl/ec.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/effects.h"
 #include "base/error.h"
+#include "support/key_file.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
 namespace {
 
+using testing::key_file;
 using testing::TemporaryFolder;
-
-// A new private key in PEM; encrypted with a passphrase where there is one.
-fs::path key_file(const fs::path& file, const char* curve = "P-256", std::string passphrase = "") {
-  EVP_PKEY* key = EVP_EC_gen(curve);
-  std::FILE* out = std::fopen(file.c_str(), "w");
-  PEM_write_PKCS8PrivateKey(out, key, passphrase.empty() ? nullptr : EVP_aes_256_cbc(),
-                            passphrase.empty() ? nullptr : passphrase.data(),
-                            static_cast<int>(passphrase.size()), nullptr, nullptr);
-  std::fclose(out);
-  EVP_PKEY_free(key);
-  return file;
-}
 
 const Digest kImage = Digest::of("an image");
 
@@ -74,6 +61,20 @@ TEST(SigningKey, RefusesOtherKinds) {
   std::fclose(out);
   EVP_PKEY_free(rsa);
   EXPECT_THROW(SigningKey::read(folder.path() / "rsa"), Error);
+}
+
+TEST(VerifyingKey, IsThePublicHalf) {
+  TemporaryFolder folder;
+  const SigningKey ours =
+      SigningKey::read(key_file(folder.path() / "ours", "P-256", "", folder.path() / "public"));
+  const VerifyingKey key = VerifyingKey::read(folder.path() / "public");
+  EXPECT_EQ(key.id(), ours.id());
+  EXPECT_TRUE(key.verifies("text", ours.sign("text")));
+  EXPECT_FALSE(key.verifies("Text", ours.sign("text")));
+  EXPECT_THROW(VerifyingKey::read(folder.path() / "ours"), Error) << "a private key is none";
+  EXPECT_THROW(VerifyingKey::read(folder.path() / "none"), Error);
+  key_file(folder.path() / "p384", "P-384", "", folder.path() / "p384.pub");
+  EXPECT_THROW(VerifyingKey::read(folder.path() / "p384.pub"), Error);
 }
 
 class SignatureTest : public ::testing::Test {

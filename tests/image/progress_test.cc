@@ -34,6 +34,24 @@ TEST(Progress, PlainLinesSayStartAndEnd) {
             "FAILED hello 2.1  1.0 s  exit status 3\n");
 }
 
+TEST(Progress, WhatIsFetchedBeforehandIsNoneOfThoseToRun) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::tty, clock, screen.write(), false);
+  progress.event(
+      {StepEvent::State::fetched, "k1", "debian trixie", 2, "registry.site/steps, made on nid001", ""});
+  EXPECT_EQ(screen.text, "fetched debian trixie  2.0 s  registry.site/steps, made on nid001\n");
+  progress.begin(1);
+  screen.text.clear();
+  progress.tick();
+  EXPECT_NE(screen.text.find("[0/1]"), std::string::npos) << screen.text;
+  progress.event({StepEvent::State::started, "k2", "hello 2.1", 0, "", ""});
+  progress.event({StepEvent::State::fetched, "k2", "hello 2.1", 1, "registry.site/steps", ""});
+  screen.text.clear();
+  progress.tick();
+  EXPECT_NE(screen.text.find("[1/1]"), std::string::npos) << screen.text;
+}
+
 TEST(Progress, HowFarAStepIsStandsInItsStatusAndOnALineEachTenSeconds) {
   auto shown = [](ProgressStyle style) {
     FakeClock clock;
@@ -174,6 +192,18 @@ TEST(StepEvent, RoundTripsThroughALine) {
   EXPECT_EQ(read->title, "pytorch 2.6.0");
   EXPECT_EQ(read->seconds, 2.5);
   EXPECT_EQ(read->log, "/log");
+}
+
+TEST(StepEvent, ANoteIsALineOfItsOwn) {
+  const std::string text = "a \"word\"\nand \033[31mmore";
+  EXPECT_FALSE(step_event_from_line(note_line(text)));
+  EXPECT_EQ(note_line(text).find('\n'), std::string::npos);
+  const auto read = note_from_line(note_line(text));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->substr(0, 8), "a \"word\"");
+  for (const char* other :
+       {"", "text", R"({"event":"note"})", R"({"event":"note","text":3})", R"({"event":"note")"})
+    EXPECT_FALSE(note_from_line(other)) << other;
 }
 
 TEST(StepEvent, OtherLinesAreNotEvents) {

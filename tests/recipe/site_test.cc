@@ -285,6 +285,34 @@ TEST(Site, NamesImagesInItsOwnWords) {
             "site.json:1:86: error: 'm:a' is named twice (at /publish/aliases/1/name); one name, one choice");
 }
 
+TEST(Site, SaysWhereStepsAreShared) {
+  auto steps = [](const std::string& place) { return read_text(R"({"steps": )" + place + "}").shared_steps; };
+  const SharedStepsPlace registry =
+      steps(R"({"registry": "http://h:5000/ai/steps", "key": "/k", "keep_for": "7d"})");
+  EXPECT_EQ(registry.registry, "http://h:5000/ai/steps");
+  EXPECT_TRUE(registry.is_used());
+  EXPECT_TRUE(registry.writes());
+  EXPECT_EQ(registry.keep_for, std::chrono::hours(7 * 24));
+  EXPECT_FALSE(steps(R"({"registry": "h/s", "trust": ["/a.pub", "/b.pub"]})").writes());
+  EXPECT_TRUE(steps(R"({"folder": "/f", "private": true})").writes());
+  EXPECT_FALSE(read_text("{}").shared_steps.is_used());
+  for (const char* bad :
+       {R"({})", R"({"registry": "h/s"})", R"({"registry": "h/s", "folder": "/f", "key": "/k"})",
+        R"({"registry": "h/s", "private": true})", R"({"folder": "/f"})",
+        R"({"folder": "f", "private": true})", R"({"folder": "/f", "trust": []})",
+        R"({"registry": "h/s", "trust": ["a.pub"]})",
+        R"({"folder": "/f", "private": true, "passphrase_file": "/p"})",
+        R"({"folder": "/f", "private": false})",
+        R"({"folder": "/f", "private": true, "keep_for": "long"})"}) {
+    EXPECT_THROW(steps(bad), Error) << bad;
+    EXPECT_FALSE(violations_of_schema("site", std::string(R"({"steps": )") + bad + "}").empty()) << bad;
+  }
+  EXPECT_EQ(
+      input_error([&] { steps(R"({"registry": "h/s"})"); }),
+      "site.json:1:11: error: nothing that comes from there would be believed (at /steps); \"trust\" names "
+      "public keys, \"key\" signs; \"private\": true for a folder that only this user writes to");
+}
+
 TEST(Site, SaysWhatGcLeaves) {
   const Retention some =
       read_text(

@@ -12,6 +12,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/read_whole.h"
 #include "base/text.h"
 #include "distribution/http.h"
 
@@ -22,6 +23,7 @@ class MemoryRegistry final : public Http {
   struct Repository {
     std::map<std::string, std::pair<std::string, std::string>> manifests;  // by digest: type, bytes
     std::map<std::string, std::string> tags;                               // digests
+    std::map<std::string, std::string> blobs;                              // bytes by digest
   };
 
   // Its digest.
@@ -49,6 +51,8 @@ class MemoryRegistry final : public Http {
     const std::string path = requests.back().substr(request.method.size() + 1);
     if (const std::size_t list = path.find("/tags/list"); list != path.npos)
       return tags(path.substr(0, list));
+    if (const std::size_t blobs = path.find("/blobs/"); blobs != path.npos)
+      return blob(request, path.substr(0, blobs), path.substr(blobs + 7));
     const std::size_t manifests = path.find("/manifests/");
     const std::string repository = path.substr(0, manifests);
     const std::string reference = path.substr(manifests + 11);
@@ -73,6 +77,26 @@ class MemoryRegistry final : public Http {
     Json list = Json::array();
     for (const std::string& tag : tags_of(repository)) list.push_back(tag);
     return {200, {}, Json{{"tags", list}}.dump()};
+  }
+
+  // `rest`: "sha256:…", "uploads/" or "uploads/1?digest=sha256%3A…".
+  HttpAnswer blob(const HttpRequest& request, const std::string& repository, const std::string& rest) {
+    auto& blobs = repositories[repository].blobs;
+    if (request.method == "POST")
+      return {202, {{"location", fmt::format("/v2/{}/blobs/uploads/1", repository)}}, ""};
+    if (request.method == "PUT") {
+      const std::string hex = rest.substr(rest.size() - 64);
+      const std::string bytes =
+          request.file.empty() ? request.body : read_whole(request.file, 1u << 20).value();
+      if (Digest::of(bytes).hex() != hex)
+        return {400, {}, R"({"errors":[{"code":"DIGEST_INVALID","message":""}]})"};
+      blobs["sha256:" + hex] = bytes;
+      return {201, {}, ""};
+    }
+    auto found = blobs.find(rest);
+    if (found == blobs.end()) return {404, {}, ""};
+    if (request.take) (void)request.take(found->second);
+    return {200, {{"content-length", std::to_string(found->second.size())}}, ""};
   }
 
   HttpAnswer manifest(const std::string& repository, const std::string& reference, bool head) const {

@@ -12,9 +12,11 @@
 #include "base/unique_name.h"
 #include "image/build/event_reader.h"
 #include "image/build/failure.h"
+#include "image/build/fetch_steps.h"
 #include "image/build/log_links.h"
 #include "image/build/lost_steps.h"
 #include "image/build/mend.h"
+#include "image/build/open_steps.h"
 #include "image/build/plan_forecast.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
@@ -68,6 +70,7 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   if (setup.site.launching.slurm) command.environment[kRun] = unique_name();
   if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
   if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
+  if (!options.fetch) command.environment[kNoFetch] = "1";
   command.capture_stdout = true;
   command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
   return command;
@@ -163,6 +166,12 @@ void record_deaths(const BuildSetup& setup) {
   }
 }
 
+std::set<std::string> hex_of(const ClosedSteps& closed, const StepTable& steps) {
+  std::set<std::string> keys;
+  for (StepTable::Number step : closed) keys.insert(steps.hex(step));
+  return keys;
+}
+
 // A job of Slurm is what `kiln step` submits, and waits for.
 std::vector<std::string> step_arguments(const Launcher& launching) {
   if (!launching.slurm) return {};
@@ -170,13 +179,17 @@ std::vector<std::string> step_arguments(const Launcher& launching) {
   return {"--slurm", "--partition", launching.asked};
 }
 
-void write_ninja(const BuildSetup& setup, const BuildOptions& options) {
+void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const BuildOptions& options) {
   if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
         fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
-  const NinjaOptions ninja{options.kiln, setup.state.root().string(), setup.site.launcher, setup.plan.name(),
-                           step_arguments(setup.site.launching)};
+  const NinjaOptions ninja{options.kiln,
+                           setup.state.root().string(),
+                           setup.site.launcher,
+                           setup.plan.name(),
+                           step_arguments(setup.site.launching),
+                           hex_of(closed, setup.plan.steps())};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
 }
 
@@ -190,10 +203,14 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
     if (auto event = step_event_from_line(line)) {
-      if (event->state != StepEvent::State::up_to_date) ++run;
+      if (event->state == StepEvent::State::fetched)
+        ++report.steps_fetched;
+      else if (event->state != StepEvent::State::up_to_date)
+        ++run;
       progress.event(*event);
       return;
     }
+    if (auto note = note_from_line(line)) return progress.note(*note);
     lost.read(line);
     if (line.starts_with("ninja: error:")) errors += std::string(line) + "\n";
   };
@@ -218,9 +235,9 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
 constexpr int kMostRuns = 4;  // of ninja
 
 // Jobs of Slurm outlive what waits for them here: killed alone, another run of ninja waits in its place.
-std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
-                      Progress& progress, BuildReport& report) {
-  write_ninja(setup, options);
+std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const ClosedSteps& closed,
+                      const BuildOptions& options, Progress& progress, BuildReport& report) {
+  write_ninja(setup, closed, options);
   std::size_t run = 0;
   for (int time = 1;; ++time) {
     LostSteps lost(setup, images);
@@ -259,14 +276,16 @@ std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildS
 void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& options, Progress& progress,
           BuildReport& report) {
   bool any_damage = take_back(images, false, setup) > 0;
+  if (options.fetch) fetch_steps(setup, images, options.jobs, progress, report);
   for (int run = 1; !images.empty(); ++run) {
     StateNames before(setup.state, setup.files);
     forget_failures(images, before, setup);
+    const ClosedSteps closed = closed_steps(setup.plan, images, before, setup.state, setup.files);
     Forecast forecast =
-        forecast_of(setup.plan, images, before, read_history(setup.state.history()), options.jobs);
+        forecast_of(setup.plan, images, before, read_history(setup.state.history()), options.jobs, closed);
     const std::size_t steps = forecast.steps();
     progress.begin(steps, std::move(forecast));
-    report.steps_run += run_ninja(setup, images, options, progress, report);
+    report.steps_run += run_ninja(setup, images, closed, options, progress, report);
     if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
     images = not_built(images, setup);
     std::size_t damaged = take_back(images, false, setup);
@@ -320,6 +339,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
     link_logs(setup.plan, to_build, setup.state);
     make(to_build, setup, options, progress, report);
+    if (!report.interrupted) share_steps(setup, to_build, progress);
   }
   StateNames after(setup.state, setup.files);
   for (std::uint32_t number : setup.images) {
@@ -351,6 +371,7 @@ Json to_json(const BuildReport& report) {
             {"failed", report.count(Outcome::failed) + report.count(Outcome::not_reached)},
             {"skipped", report.count(Outcome::skipped)},
             {"steps_run", report.steps_run},
+            {"steps_fetched", report.steps_fetched},
             {"seconds", report.seconds}};
   put(json, "stopped", report.stopped);
   return json;

@@ -1,7 +1,9 @@
 // build: BuildPlan → ninja → BuildReport. ninja schedules; each edge is one `kiln step`.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "plan/build_plan.h"
 
 namespace kiln {
+
+class SharedSteps;
 
 // skipped: the image is for machines of another architecture, and nothing here runs its programs.
 enum class Outcome { built, up_to_date, failed, not_reached, skipped };
@@ -33,6 +37,7 @@ struct ImageOutcome {
 struct BuildReport {
   std::vector<ImageOutcome> images;
   std::size_t steps_run = 0;
+  std::size_t steps_fetched = 0;  // that other builders ran
   double seconds = 0;
   bool interrupted = false;
   std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
@@ -54,11 +59,15 @@ inline constexpr const char* kRun = "KILN_RUN";
 // runs goes on, and tests and packaging of what is there still begin.
 inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
 
+// Set for steps that are to be run here, whoever else has run them: it is asked how they go on this machine.
+inline constexpr const char* kNoFetch = "KILN_NO_FETCH";
+
 struct BuildOptions {
   int jobs = 1;
   bool keep_going = true;
   std::string kiln;                // this program
   std::int64_t no_step_after = 0;  // 0: no end
+  bool fetch = true;               // what other builders have run
 };
 
 struct BuildSetup {
@@ -71,6 +80,8 @@ struct BuildSetup {
   CommandRunner& runner;
   const Clock& clock;
   std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
+  // Where steps are shared; each thread that asks has one of its own. Empty: nowhere.
+  std::function<std::unique_ptr<SharedSteps>(std::function<void(const std::string&)> tell)> open_shared = {};
 };
 
 // Throws Error(tool_missing) without ninja, Error(store) when ninja itself fails; images that fail are in the

@@ -59,9 +59,9 @@ PastRun packaging_of(const std::string& key, const std::string& repository) {
 }
 
 Forecast forecast_of(const BuildPlan& plan, const ImageNumbers& images, StateNames& before,
-                     const std::vector<PastRun>& history, int jobs) {
+                     const std::vector<PastRun>& history, int jobs, const ClosedSteps& closed) {
   PlanForecast forecast(plan, history);
-  for (StepTable::Number step : StepUses(plan, images).steps()) {
+  for (StepTable::Number step : open_steps(plan, images, closed)) {
     const std::string key = plan.steps().hex(step);
     const bool test = plan.steps().pattern(step).kind == StepKind::test;
     if (!(test ? before.has_test(key) : before.has_step(key))) forecast.add_step(step);

@@ -22,6 +22,7 @@ constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::starte
                                                        {StepEvent::State::running, "running"},
                                                        {StepEvent::State::waiting, "waiting"},
                                                        {StepEvent::State::done, "done"},
+                                                       {StepEvent::State::fetched, "fetched"},
                                                        {StepEvent::State::up_to_date, "up_to_date"},
                                                        {StepEvent::State::failed, "failed"}});
 
@@ -62,6 +63,17 @@ std::optional<StepEvent> step_event_from_line(std::string_view line) {
   return event;
 }
 
+std::string note_line(const std::string& text) {
+  return printable_json(Json{{"event", "note"}, {"text", text}}, -1);
+}
+
+std::optional<std::string> note_from_line(std::string_view line) {
+  if (!line.starts_with("{\"event\":\"note\"")) return std::nullopt;
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) return std::nullopt;
+  return json["text"].get<std::string>();
+}
+
 Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour)
     : style_(style), clock_(clock), write_(std::move(write)), colour_(colour) {}
 
@@ -87,16 +99,18 @@ void Progress::event(const StepEvent& event) {
   }
   if (event.state == StepEvent::State::running) return note_running(event);
   if (event.state == StepEvent::State::waiting) return note_waiting(event);
-  running_.erase(event.key);
+  const bool has_begun = running_.erase(event.key) > 0;
+  const bool fetched = event.state == StepEvent::State::fetched;
   forecast_.end(event.key);
-  ++finished_;
+  if (has_begun || !fetched) ++finished_;  // what is fetched before all else is none of those to run
   if (event.state == StepEvent::State::up_to_date) return;
   bool failed = event.state == StepEvent::State::failed;
   if (failed) ++failed_;
-  const char* word = failed ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
-                            : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
+  const char* word = failed    ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
+                     : fetched ? (colour_ ? "\033[32mfetched\033[0m" : "fetched")
+                               : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
   write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(event.title), event.seconds,
-                         failed ? "  " + without_controls(event.what) : ""));
+                         failed || fetched ? "  " + without_controls(event.what) : ""));
   if (failed) show_failure(event);
 }
 
@@ -159,7 +173,7 @@ void Progress::show_failure(const StepEvent& event) {
 void Progress::note(const std::string& text) {
   std::lock_guard lock(mutex_);
   if (style_ == ProgressStyle::json)
-    write_(printable_json(Json{{"event", "note"}, {"text", text}}, -1) + "\n");
+    write_(note_line(text) + "\n");
   else
     print_line(text);
 }

@@ -20,16 +20,21 @@ ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
 // An event of a run. Steps write them into the state folder's FIFO as they start, while they pull and when
 // they wait, and to stdout when they end.
 struct StepEvent {
-  enum class State { started, running, waiting, done, up_to_date, failed } state = State::started;
+  // fetched: it is done, and another builder ran it.
+  enum class State { started, running, waiting, done, fetched, up_to_date, failed } state = State::started;
   std::string key;
   std::string title;
   double seconds = 0;
-  std::string what;  // running: how far it is; waiting: for what; failed: how it ended
+  std::string what;  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended
   std::string log;
 };
 
 Json to_json(const StepEvent& event);
 std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
+
+// What a step has to tell that is no state of it, as a line of its stdout.
+std::string note_line(const std::string& text);
+std::optional<std::string> note_from_line(std::string_view line);  // nullopt: it is none
 
 // Thread-safe: starts arrive from a reader thread, ends from ninja's output.
 class Progress {

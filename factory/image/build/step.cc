@@ -9,6 +9,7 @@
 #include "base/unique_name.h"
 #include "image/build/built_files.h"
 #include "image/build/failure.h"
+#include "image/build/fetch_steps.h"
 #include "image/build/script.h"
 #include "image/build/step_tries.h"
 #include "image/build/trust.h"
@@ -239,6 +240,14 @@ std::string take_damage_below(const Step& step, const StepSetup& setup) {
   return taken;
 }
 
+// From another builder, which ran it.
+bool is_fetched(const Step& step, const StepSetup& setup) {
+  const bool is_test = step.kind == StepKind::test;
+  const fs::path record = is_test ? setup.state.test(step.key) : setup.state.step(step.key);
+  return setup.shared != nullptr && setup.fetches && !setup.files.exists(record) &&
+         setup.shared->fetch(wanted_of(step, setup.site)).has_value();
+}
+
 void record_failure(const Step& step, const Error& error, double seconds, const StepTries& tries,
                     const StepSetup& setup) {
   FailureRecord failure = failure_record(step.key, error, seconds, setup.state.log(step.key));
@@ -279,9 +288,13 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
 }  // namespace
 
 StepOutcome run_step(const Step& step, const StepSetup& setup) {
+  if (is_fetched(step, setup)) return StepOutcome::fetched;
   PrivateFolder folder(setup.files, setup.state.temporary());
   auto engine = engine_in(folder.path(), setup);
-  return run_in(folder.path(), step, setup, *engine);
+  const StepOutcome outcome = run_in(folder.path(), step, setup, *engine);
+  if (setup.shared != nullptr && outcome == StepOutcome::done)
+    setup.shared->share(wanted_of(step, setup.site));
+  return outcome;
 }
 
 StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine) {

@@ -15,6 +15,8 @@
 
 namespace kiln {
 
+class SharedSteps;
+
 struct StepSetup {
   const Site& site;
   const StatePaths& state;
@@ -30,9 +32,12 @@ struct StepSetup {
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
   std::optional<TestPlace> place = {};  // of a test
   std::string machine = {};             // lines for the log: where it runs, when that is not where kiln does
+  SharedSteps* shared = nullptr;        // asked before it is run, and given it afterwards; null: nobody is
+  bool fetches = true;                  // else it is run here, whoever else has
 };
 
-enum class StepOutcome { done, up_to_date, failed };
+// fetched: another builder ran it.
+enum class StepOutcome { done, fetched, up_to_date, failed };
 
 // Leaves steps/<key>.json (or tests/<key>.json) or failed/<key>.json, a log, and a line of the history for
 // each try (step_tries.h). A step whose record exists is not run again.

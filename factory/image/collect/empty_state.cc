@@ -25,6 +25,8 @@ constexpr Part kParts[] = {
     {"bench", "measured speeds"},
     {"demand.jsonl", "what was asked for"},
     {"pushed.jsonl", "what lies in registries"},
+    {"shared.unread", "caches"},
+    {"shared.unwritten", "caches"},
     {"proposals.json", "proposals"},
     {"locks", "lockfiles of nights"},
     {"history.jsonl", "what steps took"},

@@ -42,10 +42,27 @@ FailureClass failure_from(const JsonNode& node) {
 std::string_view name_of(FailureClass failure) { return kFailures.of(failure); }
 std::optional<FailureClass> failure_class_named(std::string_view name) { return kFailures.find(name); }
 
+namespace {
+
+void put_origin(Json& json, const RecordOrigin& origin) {
+  kiln::put(json, "fetched_from", origin.place);
+  kiln::put(json, "signed_by", origin.signer);
+}
+
+RecordOrigin origin_in(const JsonNode& node) {
+  RecordOrigin origin;
+  if (auto place = node.find("fetched_from")) origin.place = place->string();
+  if (auto signer = node.find("signed_by")) origin.signer = signer->string();
+  return origin;
+}
+
+}  // namespace
+
 Json to_json(const StepRecord& record) {
   Json json{{"key", record.key}, {"layers", Json::array()}, {"seconds", record.seconds}};
   for (const BuiltLayer& layer : record.chain.layers) json["layers"].push_back(to_json(layer));
   if (record.chain.base) json["base"] = to_json(*record.chain.base);
+  put_origin(json, record.origin);
   return json;
 }
 
@@ -56,6 +73,7 @@ Json to_json(const TestRecord& record) {
   put(json, "taken", record.taken);
   put(json, "accelerators", record.accelerators);
   put(json, "kernel", record.kernel);
+  put_origin(json, record.origin);
   return json;
 }
 
@@ -69,18 +87,20 @@ Json to_json(const FailureRecord& record) {
 }
 
 StepRecord step_record_from_json(const JsonNode& node) {
-  node.allow_only({"key", "layers", "base", "seconds"});
+  node.allow_only({"key", "layers", "base", "seconds", "fetched_from", "signed_by"});
   StepRecord record;
   record.key = node.at("key").string();
   for (const JsonNode& layer : node.at("layers").items())
     record.chain.layers.push_back(layer_from_json(layer));
   if (auto base = node.find("base")) record.chain.base = image_config_from_json(*base);
   record.seconds = node.at("seconds").number();
+  record.origin = origin_in(node);
   return record;
 }
 
 TestRecord test_record_from_json(const JsonNode& node) {
-  node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken", "accelerators", "kernel"});
+  node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken", "accelerators", "kernel",
+                   "fetched_from", "signed_by"});
   TestRecord record{node.at("key").string(), node.at("seconds").number(), node.at("last_line").string()};
   if (auto host = node.find("host")) record.host = host->string();
   if (auto cpu = node.find("cpu")) record.cpu = cpu->string();
@@ -88,6 +108,7 @@ TestRecord test_record_from_json(const JsonNode& node) {
   if (auto all = node.find("accelerators"))
     for (const JsonNode& one : all->items()) record.accelerators.push_back(one.string());
   if (auto kernel = node.find("kernel")) record.kernel = kernel->string();
+  record.origin = origin_in(node);
   return record;
 }
 

@@ -12,11 +12,18 @@
 
 namespace kiln {
 
+// Of a record that another builder made.
+struct RecordOrigin {
+  std::string place{};   // where it was fetched from: "registry.site:5000/ai/steps"; "": it was made here
+  std::string signer{};  // id of the key that signed it; "": the place alone vouches for it
+};
+
 // A step that is done.
 struct StepRecord {
   std::string key;
   LayerChain chain;
   double seconds = 0;
+  RecordOrigin origin{};
 };
 
 struct TestRecord {
@@ -28,6 +35,7 @@ struct TestRecord {
   std::string taken{};    // RFC 3339
   std::vector<std::string> accelerators{};  // "nvidia:sm_90", "nvidia"
   std::string kernel{};
+  RecordOrigin origin{};
 };
 
 enum class FailureClass { input, build, infrastructure, policy };  // who must act

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/enum_names.h"
 #include "image/state/formats.h"
 #include "image/state/record_files.h"
@@ -48,10 +50,10 @@ bool StateView::is_whole(const ResolvedImage& image) const {
 
 Standing StateView::standing(const ResolvedImage& image) const {
   if (names_.is_built(image, plan_.steps())) return packaged(image.record_name());
-  if (auto missing = first_missing(image)) {
-    const bool is_test = plan_.steps().pattern(*missing).kind == StepKind::test;
+  if (const auto missing = to_run(image); !missing.empty()) {
+    const bool is_test = plan_.steps().pattern(missing.front()).kind == StepKind::test;
     const CellState state = is_test && names_.is_packaged(image) ? CellState::to_test : CellState::to_build;
-    return {state, reasons(image, *missing)};
+    return {state, reasons(image, missing.front())};
   }
   if (names_.has_image_record(image.record_name()))
     return {CellState::to_package, {damage(image) + ": nothing is built"}};
@@ -70,12 +72,37 @@ std::string StateView::damage(const ResolvedImage& image) const {
   }
 }
 
-std::optional<StepTable::Number> StateView::first_missing(const ResolvedImage& image) const {
-  for (StepTable::Number step : image.steps())
-    if (state_of(plan_.steps().hex(step), false) != NodeState::done) return step;
+std::vector<StepTable::Number> StateView::to_run(const ResolvedImage& image) const {
+  const StepTable& steps = plan_.steps();
+  const std::vector<StepTable::Number> all = image.steps();
+  auto is_done = [&](StepTable::Number step) { return names_.has_step(steps.hex(step)); };
+  std::set<StepTable::Number> needed;
+  for (std::vector<StepTable::Number> next = {all.back()}; !next.empty();) {
+    const StepTable::Number step = next.back();
+    next.pop_back();
+    if (step == StepTable::kNone || is_done(step) || !needed.insert(steps.first(step)).second) continue;
+    next.push_back(steps.parent(step));
+    next.push_back(steps.from(step));
+  }
+  std::vector<StepTable::Number> found;
+  for (StepTable::Number step : all)
+    if (needed.contains(steps.first(step)) ||  // or its layer is gone, on which others may stand
+        (!is_done(step) && files_.exists(state_.step(steps.hex(step)))))
+      found.push_back(step);
   for (StepTable::Number test : image.tests())
-    if (state_of(plan_.steps().hex(test), true) != NodeState::done) return test;
-  return std::nullopt;
+    if (!names_.has_test(steps.hex(test))) found.push_back(test);
+  return found;
+}
+
+std::string StateView::fetched_from(const std::string& key) const {
+  try {
+    const RecordReader reader(state_, files_);
+    if (const auto step = reader.step(key)) return step->origin.place;
+    const auto test = reader.test(key);
+    return test ? test->origin.place : "";
+  } catch (const Error&) {
+    return "";  // of a damaged record nothing is known
+  }
 }
 
 const std::optional<PlanFile>& StateView::last_plan() const {

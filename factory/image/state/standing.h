@@ -39,6 +39,11 @@ class StateView {
   Standing standing(const ResolvedImage& image) const;
   bool is_whole(const ResolvedImage& image) const;  // it stands at CellState::built
   NodeState step(const std::string& key) const;
+  // Of an image those of its steps and tests that the next build runs, in order of execution. What only
+  // stands below a step that is done is not run: that was fetched whole.
+  std::vector<StepTable::Number> to_run(const ResolvedImage& image) const;
+  // Where a step or test that is done was fetched from; "": it was made here.
+  std::string fetched_from(const std::string& key) const;
   // From the record of the step's last run; nothing when it was never run here.
   StepCost cost(const std::string& key) const;
   // Keeps what was found of blobs for the next who asks; where nobody may write, nothing is kept.
@@ -51,8 +56,6 @@ class StateView {
   Standing packaged(const std::string& record_name) const;
   // Of one that was packaged and is not whole: what is wrong with it.
   std::string damage(const ResolvedImage& image) const;
-  // The first of its steps and tests that is not done.
-  std::optional<StepTable::Number> first_missing(const ResolvedImage& image) const;
   std::vector<std::string> reasons(const ResolvedImage& image, StepTable::Number missing) const;
   const std::optional<PlanFile>& last_plan() const;  // of the last build, read when first asked for
 

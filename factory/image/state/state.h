@@ -26,6 +26,7 @@
 //   bench/runs/<sum>.json  a run of a workload, named by its content (image/build/kept_runs.h)
 //   bench/begun/<sum>.json the runs of a comparison that is not complete
 //   pushed.jsonl           what lies in registries (pushed.h)
+//   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (image/shared)
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
 //   evidence/              what was found in large ELF files, in layers and in images: a cache
@@ -76,6 +77,8 @@ class StatePaths {
   std::filesystem::path sif_folder() const { return root_ / "sif"; }
   std::filesystem::path sif_snapshots() const { return root_ / "sif.snapshots"; }
   std::filesystem::path pushed() const { return root_ / "pushed.jsonl"; }
+  std::filesystem::path shared_unread() const { return root_ / "shared.unread"; }
+  std::filesystem::path shared_unwritten() const { return root_ / "shared.unwritten"; }
   std::filesystem::path nights(std::string_view matrix) const { return root_ / "nights" / checked(matrix); }
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
   std::filesystem::path nights_reserve() const { return root_ / "nights.reserve"; }
