@@ -46,6 +46,10 @@ constexpr Pattern kPatterns[] = {
     {0x9f60c400, 0x0e400400, "asimdhp", "half-precision vector arithmetic"},
 };
 
+// cntd x0: libgcc's unwinder asks so for the length of SVE's registers, once it has met a frame with some
+// (libgcc/config/aarch64/value-unwind.h). Functions that use SVE have other words of it, too.
+constexpr std::uint32_t kUnwindersSve = 0x04e0e3e0;
+
 struct Meaning {
   FeatureSet features = 0;
   std::string_view what;
@@ -56,7 +60,8 @@ Meaning meaning_of(std::uint32_t word) {
                           kSme = feature("aarch64", "sme");
   // op0, bits 28:25 (C4.1): 0010 is SVE; 0000 with bit 31 set is SME.
   unsigned group = word >> 25 & 15;
-  if (group == 2) return is_sve2(word) ? Meaning{kSve | kSve2, "SVE2"} : Meaning{kSve, "SVE"};
+  if (group == 2 && word != kUnwindersSve)
+    return is_sve2(word) ? Meaning{kSve | kSve2, "SVE2"} : Meaning{kSve, "SVE"};
   if (group == 0 && (word >> 31) != 0) return {kSme, "SME"};
   for (const Pattern& pattern : kPatterns)
     if ((word & pattern.mask) == pattern.value)
@@ -72,7 +77,10 @@ std::int64_t signed_bits(std::uint32_t value, unsigned bits) {
 
 class ArmDecoder final : public InstructionDecoder {
  public:
-  void reset() override { pages_ = {}; }
+  void reset() override {
+    pages_ = {};
+    test_ = 0;
+  }
 
   Decoded decode(std::string_view bytes, std::uint64_t address) override {
     Decoded decoded;
@@ -90,6 +98,7 @@ class ArmDecoder final : public InstructionDecoder {
     if ((word & 0xff000000) == 0x54000000)
       decoded.branch = address + static_cast<std::uint64_t>(signed_bits(word >> 5 & 0x7ffff, 19) * 4);
     decoded.address = address_of(word, address);
+    decoded.tests_for_atomics = ends_test_for_atomics(word);
     return decoded;
   }
 
@@ -121,7 +130,20 @@ class ArmDecoder final : public InstructionDecoder {
     return 0;
   }
 
+  // adrp x16, PAGE; ldrb w16, [x16, OFFSET]; cbz w16, FALLBACK: how each helper of -moutline-atomics begins,
+  // in GCC (libgcc/config/aarch64/lse.S, JUMP_IF_NOT_LSE) and in LLVM
+  // (compiler-rt/lib/builtins/aarch64/lse.S). A stripped file keeps no other sign of them.
+  bool ends_test_for_atomics(std::uint32_t word) {
+    const bool ends = test_ == 2 && (word & 0xff00001f) == 0x34000010;
+    if (test_ == 1 && (word & 0xffc003ff) == 0x39400210)
+      test_ = 2;
+    else
+      test_ = (word & 0x9f00001f) == 0x90000010 ? 1 : 0;
+    return ends;
+  }
+
   std::array<std::uint64_t, 32> pages_{};
+  int test_ = 0;  // how many words of it were just seen
 };
 
 }  // namespace

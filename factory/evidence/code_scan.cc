@@ -79,6 +79,7 @@ class Scanner {
       if (!scan.undecodable) scan.features |= decoded.features;
       scan.legacy_sse |= (decoded.features & legacy_) != 0;
       scan.asks_processor |= decoded.asks_processor;
+      scan.out_of_line_atomic |= decoded.tests_for_atomics;
       for (FeatureSet left = decoded.features; left != 0; left &= left - 1)
         ++found.instructions[static_cast<std::size_t>(__builtin_ctzll(left))];
       follow(number, function, decoded, found);

@@ -17,6 +17,7 @@ struct FunctionScan {
   FeatureSet features = 0;      // up to the first undecodable byte: what follows data may be out of step
   bool legacy_sse = false;      // SSE2 and older in their own encoding, which no compiler mixes with AVX's
   bool asks_processor = false;  // CPUID, XGETBV; MRS of an ID register
+  bool out_of_line_atomic = false;  // GCC's and LLVM's helper that has both forms of an atomic operation
   bool undecodable =
       false;  // bytes inside that are no instruction: data, or an extension newer than the decoder
 };

@@ -179,7 +179,7 @@ class Finder {
   Choice seed(std::uint32_t i, std::size_t tier) const {
     if (candidate_[i]) return Choice::ifunc;
     if (map_.functions[i].root) return Choice::unconditional;
-    if (asks_[i]) return Choice::asks;
+    if (asks_[i] || scan_.functions[i].out_of_line_atomic) return Choice::asks;
     if (result_.asks && named_[i] >= kTiers[tier]) return Choice::name;
     if (dispatch_names().tier_of_abi(map_.functions[i].name) >= kTiers[tier]) return Choice::name;
     return Choice::unconditional;

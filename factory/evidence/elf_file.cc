@@ -10,8 +10,8 @@
 namespace kiln::evidence {
 namespace {
 
-constexpr std::uint32_t kLoad = 1, kDynamicSegment = 2, kInterp = 3;  // PT_*
-constexpr std::uint32_t kSymtab = 2, kNoBits = 8, kDynsym = 11;       // SHT_*; type 0 is an unused entry
+constexpr std::uint32_t kLoad = 1, kDynamicSegment = 2, kInterp = 3;                  // PT_*
+constexpr std::uint32_t kSymtab = 2, kRela = 4, kNoBits = 8, kRel = 9, kDynsym = 11;  // SHT_*; 0: unused
 // Counts come from the file, which anybody may have written: a few bytes of it could ask for any amount of
 // memory. These ends are far above what linkers write.
 constexpr std::size_t kMostProblems = 16;
@@ -217,6 +217,7 @@ class ElfReader {
     std::string_view table;
     for (const Segment& segment : file_.segments_)
       if (segment.type == kDynamicSegment) table = segment.bytes;
+    if (table.empty()) return start_relocations();
     std::uint64_t size = at(8, 16);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
     for (std::uint64_t offset = 0; holds(table, offset, size); offset += size) {
@@ -257,6 +258,14 @@ class ElfReader {
     relocations(slice(file_.bytes_at(value(17)), 0, value(18)), false);
     relocations(slice(file_.bytes_at(value(23)), 0, value(2)), value(20) == 7);
     packed_relocations(slice(file_.bytes_at(value(36)), 0, value(35)));
+  }
+
+  // A static program has no dynamic section: its start-up code applies the relocations between two symbols of
+  // the linker (glibc, csu/libc-start.c: __rela_iplt_start), which are the sections of them that are loaded.
+  void start_relocations() {
+    for (const Section& section : file_.sections_)
+      if (section.allocated() && (section.type == kRela || section.type == kRel))
+        relocations(section.bytes, section.type == kRela);
   }
 
   // Verneed and Vernaux (LSB 10.7): a chain of files, each with a chain of versions; every link is an offset

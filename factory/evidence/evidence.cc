@@ -110,6 +110,13 @@ class Judge {
     if (promises(entry)) optimised_ |= set_of(family, keys_of(facts.features)) & features_of_tier(Tier::v2);
   }
 
+  // Whether there is a decoder for code of this family: of POWER nobody can say what it needs.
+  static bool is_read(const std::string& family) {
+    for (const Machine machine : {Machine::x86_64, Machine::aarch64})
+      if (family_of(machine) == family) return true;
+    return false;
+  }
+
   static Tier tier_of(FeatureSet bit) {
     return feature_table()[static_cast<std::size_t>(__builtin_ctzll(bit))].tier;
   }
@@ -184,7 +191,7 @@ class Judge {
   }
 
   Verdict verdict() const {
-    if (evidence_.declared.target.empty()) return Verdict::not_judged;
+    if (evidence_.declared.target.empty() || !is_read(family_)) return Verdict::not_judged;
     for (const Excess& excess : evidence_.excesses)
       if (excess.accepted.empty()) return Verdict::exceeds;
     FeatureSet promised = allowed_ & judged_features();

@@ -103,7 +103,7 @@ void examine_code(const ElfFile& file, unsigned jobs, FileFacts& facts) {
 }  // namespace
 
 const std::string& facts_version() {
-  static const std::string kVersion = "3-" + dispatch_names().digest.hex().substr(0, 16);
+  static const std::string kVersion = "4-" + dispatch_names().digest.hex().substr(0, 16);
   return kVersion;
 }
 

@@ -17,6 +17,7 @@ struct Decoded {
   std::uint64_t address = 0;  // of memory read or written, or taken, relative to the program counter; 0: none
   std::uint64_t absolute = 0;  // an immediate that may be an address in code that is not position-independent
   bool asks_processor = false;
+  bool tests_for_atomics = false;  // the end of the words by which out-of-line atomics choose
 };
 
 // Keeps state between instructions of one function (AArch64 builds addresses in two steps): one object for

@@ -109,6 +109,7 @@ std::vector<std::string> default_folders(Machine machine) {
   if (machine == Machine::i386)
     folders = {"lib/i386-linux-gnu", "usr/lib/i386-linux-gnu", "lib32", "usr/lib32"};
   if (machine == Machine::aarch64) folders = {"lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"};
+  if (machine == Machine::ppc64) folders = {"lib/powerpc64le-linux-gnu", "usr/lib/powerpc64le-linux-gnu"};
   if (machine != Machine::i386) folders.insert(folders.end(), {"lib64", "usr/lib64"});
   folders.insert(folders.end(), {"lib", "usr/lib", "usr/local/lib"});
   return folders;

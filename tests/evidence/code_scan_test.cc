@@ -75,7 +75,8 @@ TEST(ArmDecoder, TellsExtensionsApart) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(features(0x65820020), Names{"sve"});            // fadd z0.s, z1.s, z2.s
-  EXPECT_EQ(features(0x04e0e3e0), Names{"sve"});            // cntd x0
+  EXPECT_EQ(features(0x04e0e3e1), Names{"sve"});            // cntd x1
+  EXPECT_EQ(features(0x04e0e3e0), Names{});                 // cntd x0, of libgcc's unwinder
   EXPECT_EQ(features(0x45420020), (Names{"sve", "sve2"}));  // saddlb z0.h, z1.b, z2.b
   EXPECT_EQ(features(0xb8210062), Names{"atomics"});        // ldadd w1, w2, [x3]
   EXPECT_EQ(features(0x88a17c62), Names{"atomics"});        // cas w1, w2, [x3]
@@ -92,6 +93,26 @@ TEST(ArmDecoder, TellsExtensionsApart) {
   std::uint32_t branch = 0x94000004;
   EXPECT_EQ(decoder->decode({reinterpret_cast<const char*>(&branch), 4}, 0x1000).branch, 0x1010u);
   EXPECT_EQ(decoder->decode("abc", 0).length, 0u);
+}
+
+// As aarch64-linux-gnu-gcc 12 has __aarch64_cas4_acq in a static program of Debian 12.
+TEST(ArmDecoder, KnowsTheTestBeforeAnOutOfLineAtomic) {
+  auto decoder = make_arm_decoder();
+  auto last_of = [&](std::vector<std::uint32_t> words) {
+    bool found = false;
+    decoder->reset();
+    for (std::uint32_t word : words)
+      found = decoder->decode({reinterpret_cast<const char*>(&word), 4}, 0x1000).tests_for_atomics;
+    return found;
+  };
+  constexpr std::uint32_t adrp = 0xd0000950, ldrb = 0x39566210, cbz = 0x34000070, cas = 0x88a07c41;
+  EXPECT_TRUE(last_of({adrp, ldrb, cbz}));
+  EXPECT_TRUE(last_of({adrp, adrp, ldrb, cbz}));
+  EXPECT_FALSE(last_of({adrp, ldrb, cbz, cas}));
+  EXPECT_FALSE(last_of({adrp, ldrb, cas}));
+  EXPECT_FALSE(last_of({adrp, cbz}));
+  EXPECT_FALSE(last_of({ldrb, cbz}));
+  EXPECT_FALSE(last_of({adrp, ldrb, 0x34000071})) << "cbz w17";
 }
 
 TEST(CodeScan, DoesNotDependOnTheNumberOfThreads) {

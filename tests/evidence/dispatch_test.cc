@@ -107,6 +107,17 @@ TEST_F(DispatchTest, ResolversHandOutTheirCandidates) {
   EXPECT_EQ(functions(facts, "avx2", Choice::unconditional), 0u);
 }
 
+// A static program has no dynamic section that would name its relocations.
+TEST_F(DispatchTest, ResolversOfStaticProgramsHandOutTheirCandidates) {
+  FileFacts facts = facts_of(
+      compiler.compile("__attribute__((target_clones(\"default\", \"arch=skylake-avx512\"), noinline))\n"
+                       "void api(float* x, long n) { for (long i = 0; i < n; ++i) x[i] = x[i] * 3 + 1; }\n"
+                       "int main(int n, char** v) { api((float*)v, n); return 0; }",
+                       "-O3 -static -s"));
+  EXPECT_GE(functions(facts, "avx512f", Choice::ifunc) + functions(facts, "avx512vl", Choice::ifunc), 1u);
+  EXPECT_EQ(functions(facts, "avx512f", Choice::unconditional), 0u);
+}
+
 TEST_F(DispatchTest, KernelsInATableOfAFileThatAsks) {
   std::string table =
       "void (*const kernels[])(float*, long) = {KERNEL};\n"
@@ -135,7 +146,7 @@ TEST(DispatchNames, AnotherTableIsAnotherVersionOfWhatIsFound) {
       R"({"variants": [{"contains": ["N_AVX3"], "tier": "v4", "reason": "r"}], "vector_abi": [],
                          "queries": [], "hwcaps": []})";
   EXPECT_NE(read_dispatch_names(table).digest, dispatch_names().digest);
-  EXPECT_EQ(facts_version(), "3-" + dispatch_names().digest.hex().substr(0, 16));
+  EXPECT_EQ(facts_version(), "4-" + dispatch_names().digest.hex().substr(0, 16));
 }
 
 TEST(DispatchNames, EveryEntryIsRead) {

@@ -44,6 +44,11 @@ class EvidenceTest : public ::testing::Test {
   ImageFiles files_;
 };
 
+TEST_F(EvidenceTest, OfPowerNobodyCanTell) {
+  EXPECT_EQ(judged(target("power9le")).verdict, Verdict::not_judged);
+  EXPECT_EQ(judged(target("neoverse_n1")).verdict, Verdict::not_optimised);
+}
+
 TEST_F(EvidenceTest, AWrongImageIsNamedToTheInstruction) {
   root.write(
       "opt/app/bin/solve",
