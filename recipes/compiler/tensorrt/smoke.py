@@ -14,6 +14,15 @@ import onnxruntime as ort
 
 import onnx_model
 
+
+def has_gpu():
+    """The kernel's device and the driver's library, which is the machine's and never in an image."""
+    try:
+        return pathlib.Path("/dev/nvidiactl").exists() and bool(ctypes.CDLL("libcuda.so.1"))
+    except OSError:
+        return False
+
+
 PROVIDER = "TensorrtExecutionProvider"
 wanted = os.environ["KILN_VERSION"]
 number = ctypes.CDLL("libnvinfer.so.10").getInferLibVersion()
@@ -23,7 +32,7 @@ if found != wanted:
 ctypes.CDLL("libnvonnxparser.so.10")
 if PROVIDER not in ort.get_available_providers():
     sys.exit(f"no {PROVIDER}; there are {ort.get_available_providers()}")
-if not pathlib.Path("/dev/nvidiactl").exists():
+if not has_gpu():
     print(f"tensorrt {found} and ONNX Runtime's provider are here; no engine was built, not run: there is no GPU here")
     sys.exit()
 

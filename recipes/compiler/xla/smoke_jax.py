@@ -2,13 +2,25 @@
 
 On the GPU that the target has where there is one, else on the CPU.
 """
+import ctypes
 import os
 import pathlib
 import sys
 
+
+def has_gpu(amd):
+    """The kernel's device and, for NVIDIA's, the driver's library, which is the machine's and never in an image."""
+    if amd or not pathlib.Path("/dev/nvidiactl").exists():
+        return amd and pathlib.Path("/dev/kfd").exists()
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 targets = os.environ.get("KILN_GPU_TARGETS", "").split()
-device = pathlib.Path("/dev/kfd" if targets and targets[0].startswith("gfx") else "/dev/nvidiactl")
-on_gpu = bool(targets) and device.exists()
+on_gpu = bool(targets) and has_gpu(targets[0].startswith("gfx"))
 if not on_gpu:
     os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -39,4 +51,5 @@ if (platform == "cpu") == on_gpu:
 
 wanted = np.sum(np.tanh(x) * y + np.exp(-x * x), axis=1)
 np.testing.assert_allclose(np.asarray(executable(x, y)), wanted, rtol=1e-4, atol=1e-4)
-print(f"xla: an executable for {platform} with {fusions} fusions, equal to NumPy")
+proof = "" if on_gpu or not targets else ", not run: there is no GPU here"
+print(f"xla: an executable for {platform} with {fusions} fusions, equal to NumPy{proof}")

@@ -30,4 +30,7 @@ for path in clusters:
         fusions += module.read().count(" fusion(")
 if fusions == 0:
     sys.exit("XLA compiled %d clusters and fused nothing" % len(clusters))
-print("xla: clusters compiled: %d, with fusions: %d, equal to NumPy" % (len(clusters), fusions))
+proof = ""
+if os.environ.get("KILN_GPU_TARGETS") and not tf.config.experimental.list_physical_devices("GPU"):
+    proof = ", not run: there is no GPU here"
+print("xla: clusters compiled: %d, with fusions: %d, equal to NumPy%s" % (len(clusters), fusions, proof))

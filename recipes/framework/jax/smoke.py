@@ -8,10 +8,21 @@ import os
 import pathlib
 import sys
 
+
+def has_gpu(amd):
+    """The kernel's device and, for NVIDIA's, the driver's library, which is the machine's and never in an image."""
+    if amd or not pathlib.Path("/dev/nvidiactl").exists():
+        return amd and pathlib.Path("/dev/kfd").exists()
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
 targets = os.environ.get("KILN_GPU_TARGETS", "").split()
-# What a machine with such a GPU has.
-device = pathlib.Path("/dev/kfd" if targets and targets[0].startswith("gfx") else "/dev/nvidiactl")
-if not targets or not device.exists():
+on_gpu = bool(targets) and has_gpu(targets[0].startswith("gfx"))
+if not on_gpu:
     os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
@@ -38,7 +49,7 @@ if targets:
         sys.exit(f"{plugin} is no PJRT plugin")
     proof = f"{plugin.parent.name} loads"
     if jax.default_backend() == "cpu":
-        if device.exists():
+        if on_gpu:
             sys.exit(f"there is a GPU, but the devices are {jax.devices()}")
         proof += ", not run: there is no GPU here; "
     else:

@@ -16,13 +16,20 @@ if os.path.isdir("/usr/local/cuda") and not features.is_enabled("CUDA"):
 if os.environ["KILN_METHOD"] == "vendor" and not features.is_enabled("MKLDNN"):
     sys.exit("this mxnet is built without MKL-DNN")
 
-a = mx.nd.array(np.arange(6.0).reshape(2, 3))
-b = mx.nd.array(np.ones((3, 4)))
+targets = os.environ.get("KILN_GPU_TARGETS", "").split()
+try:
+    on_gpu = bool(targets) and mx.context.num_gpus() > 0
+except mx.base.MXNetError:  # there is no driver
+    on_gpu = False
+place = mx.gpu(0) if on_gpu else mx.cpu()
+a = mx.nd.array(np.arange(6.0).reshape(2, 3), ctx=place)
+b = mx.nd.array(np.ones((3, 4)), ctx=place)
 a.attach_grad()
 with mx.autograd.record():
     total = mx.nd.dot(a, b).sum()
 total.backward()
 if total.asscalar() != 60.0 or not (a.grad.asnumpy() == 4.0).all():
     sys.exit("a product or its gradient is wrong")
-print("mxnet %s, CUDA %s, MKL-DNN %s" % (
-    (mx.__version__,) + tuple("inside" if features.is_enabled(name) else "none" for name in ("CUDA", "MKLDNN"))))
+proof = "" if on_gpu or not targets else ", not run: there is no GPU here"
+print("mxnet %s, CUDA %s, MKL-DNN %s%s" % (
+    (mx.__version__,) + tuple("inside" if features.is_enabled(name) else "none" for name in ("CUDA", "MKLDNN")) + (proof,)))

@@ -3,6 +3,7 @@
 Where the test runs there may be no GPU: then the provider's library must have code for the target and load as far as it can without
 a driver, and the last line says that it did not run.
 """
+import ctypes
 import json
 import os
 import pathlib
@@ -13,6 +14,14 @@ import numpy as np
 import onnxruntime as ort
 
 import onnx_model
+
+
+def has_gpu():
+    """The kernel's device and the driver's library, which is the machine's and never in an image."""
+    try:
+        return pathlib.Path("/dev/nvidiactl").exists() and bool(ctypes.CDLL("libcuda.so.1"))
+    except OSError:
+        return False
 
 
 def gpu_code(path):
@@ -71,7 +80,7 @@ if targets:
     if missing:
         sys.exit(f"no code for {missing}; the CUDA provider has {sorted(built)}")
     proof = f", CUDA with code for {' '.join(targets)}"
-    if pathlib.Path("/dev/nvidiactl").exists():
+    if has_gpu():
         if hasattr(ort, "preload_dlls"):
             ort.preload_dlls()
         providers.insert(0, "CUDAExecutionProvider")
