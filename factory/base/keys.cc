@@ -64,6 +64,7 @@ const KeyTable& key_table() {
         "gc",
         "nightly",
         "publish",
+        "scratch",
         "steps"}},
       {"site/launcher", {"slurm"}},
       {"site/slurm", {"arguments", "default", "partitions", "poll", "patience"}},

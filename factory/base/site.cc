@@ -153,6 +153,13 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   return path;
 }
 
+// It may be there on other machines only.
+std::string read_scratch(const JsonNode& node) {
+  std::string path = node.line_of_text();
+  if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
+  return path;
+}
+
 std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
   std::map<std::string, SecretPlace> secrets;
   for (const auto& [name, place] : node.members()) {
@@ -263,6 +270,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   Site site;
   site.file = file.string();
   if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
+  if (auto scratch = root.find("scratch")) site.scratch = read_scratch(*scratch);
   site.launching = read_launcher(root);
   site.launcher = launcher_words(site.launching, "");
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));

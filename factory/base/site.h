@@ -102,6 +102,8 @@ struct UpdatePolicy {
 
 struct Site {
   std::string engine = "buildah";
+  // Folder on a disk of each machine's own, for the engine's store; "" = in the state folder.
+  std::string scratch;
   Launcher launching;                 // as the file has it
   std::vector<std::string> launcher;  // for the partition in use; put before each `kiln step`
   int jobs = 0;                       // 0 = number of processors / 2, at least 1

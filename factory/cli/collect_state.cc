@@ -27,7 +27,7 @@ std::optional<Index> open_index(bool remove, const Invocation& invocation) {
 }
 
 Survey look(const Retention& retention, const Index* index, Invocation& invocation) {
-  const StatePaths state = invocation.state();
+  const StatePaths state = invocation.state().with_scratch(invocation.site().scratch);
   Survey found = survey({state, invocation.files, retention, invocation.clock.unix_seconds(), index});
   if (!has_engine(invocation) && invocation.files.is_directory(state.engine())) {
     found.notes.emplace_back(invocation.site().engine +
@@ -42,7 +42,7 @@ Survey look(const Retention& retention, const Index* index, Invocation& invocati
 
 void collect_engine_store(const Survey& found, Invocation& invocation) {
   if (!has_engine(invocation)) return;
-  const StatePaths state = invocation.state();
+  const StatePaths state = invocation.state().with_scratch(invocation.site().scratch);
   collect_engine(state, found.steps, invocation.site().engine,
                  {invocation.runner, invocation.files, fs::absolute(state.engine()), state.store(),
                   invocation.child_environment(), invocation.clock});
@@ -102,7 +102,8 @@ void remove_from_registry(RegistryCollection& collection, GarbageFound& found) {
 }  // namespace
 
 void need_rights_to_collect(const Invocation& invocation) {
-  if (has_engine(invocation) && invocation.files.is_directory(invocation.state().engine()))
+  if (has_engine(invocation) &&
+      invocation.files.is_directory(invocation.state().with_scratch(invocation.site().scratch).engine()))
     invocation.need_root_or_namespace();
 }
 

@@ -26,6 +26,7 @@ Site read_text(const std::string& json) {
 TEST(Site, ReadsEveryKey) {
   Site site = read_text(kSite);
   EXPECT_EQ(site.engine, "buildah");
+  EXPECT_EQ(site.scratch, "/local/scratch");
   EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
   EXPECT_EQ(site.layer_compression, LayerCompression::gzip);
@@ -184,6 +185,8 @@ const std::vector<Mistake> kSiteMistakes = {
      "4:11: error: expected a whole number, found a string (at /jobs)"},
     {"JobsIsAFraction", R"("jobs": 2)", R"("jobs": 2.5)", Schema::refuses,
      "4:11: error: expected a whole number, found a number (at /jobs)"},
+    {"ScratchIsRelative", R"("/local/scratch")", R"("local")", Schema::refuses,
+     "3:43: error: expected an absolute path, found 'local' (at /scratch)"},
     {"CompressionNobodyKnows", R"("gzip")", R"("xz")", Schema::refuses,
      "2:45: error: expected a compression of layers, found 'xz' (at /layer_compression); one of zstd, gzip"},
     {"LevelTooHigh", R"("zstd_level": 9)", R"("zstd_level": 20)", Schema::refuses,

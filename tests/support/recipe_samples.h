@@ -107,7 +107,7 @@ inline const std::string kTarget =
 
 inline const std::string kSite = R"({
   "engine": "buildah", "layer_compression": "gzip",
-  "launcher": ["srun", "-n1"],
+  "launcher": ["srun", "-n1"], "scratch": "/local/scratch",
   "jobs": 2,
   "zstd_level": 9, "formats": ["oci"],
   "limits": {"wall": "6h", "silence": "45m", "log": "64MiB", "memory": "16GiB", "retries": 2, "components": {"framework/jax": {"memory": "64GiB", "wall": "12h"}}},

@@ -242,7 +242,7 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
 std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
   EngineSetup engine{setup.runner,
                      setup.files,
-                     fs::absolute(setup.state.engine()),
+                     fs::absolute(setup.state.with_scratch(setup.site.scratch).engine()),
                      setup.state.store(),
                      engine_environment(setup.environment, folder),
                      setup.clock,

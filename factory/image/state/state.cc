@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "base/digest.h"
 #include "base/error.h"
 
 namespace kiln {
+
+StatePaths StatePaths::with_scratch(const std::filesystem::path& scratch) const {
+  if (scratch.empty()) return *this;
+  StatePaths state = *this;
+  const std::string sum = Digest::of(root_.string()).hex();
+  state.engine_ = scratch / ("kiln-" + sum.substr(0, 12)) / "engine";
+  return state;
+}
 
 std::filesystem::path StatePaths::file(std::string_view folder, std::string_view key,
                                        std::string_view ending) const {

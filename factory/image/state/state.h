@@ -3,7 +3,8 @@
 //   plans/<matrix>.json    the plan that `kiln step` runs, and that the next `--explain` compares with
 //   origins/<matrix>.json  licences and commits of the recipes: for the documents that go with images
 //   recipes/<kind>/<name>/ the recipe files of the plan: an edit during a build changes nothing
-//   lock                   held by `kiln build`: one writer a state folder
+//   lock                   held by `kiln build`: one writer a state folder; writers.lease/ where it is on a
+//                          network file system, whose locks may be each machine's own (night/lease.h)
 //   build.ninja            the same plan for ninja
 //   steps/<key>.json       StepRecord: the step is done, its layers are in the store
 //   tests/<key>.json       TestRecord: the test passed
@@ -44,7 +45,10 @@ namespace kiln {
 
 class StatePaths {
  public:
-  explicit StatePaths(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit StatePaths(std::filesystem::path root) : root_(std::move(root)), engine_(root_ / "engine") {}
+  // The same state with the engine's store (engine/, engine.sessions/, its locks) in a folder of its own
+  // below `scratch`, the site file's: a disk of this machine's own. "": as it is.
+  StatePaths with_scratch(const std::filesystem::path& scratch) const;
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path plan(std::string_view name) const { return file("plans", name, ".json"); }
   std::filesystem::path recipe_origin(std::string_view plan) const { return file("origins", plan, ".json"); }
@@ -81,6 +85,7 @@ class StatePaths {
   std::filesystem::path shared_unwritten() const { return root_ / "shared.unwritten"; }
   std::filesystem::path nights(std::string_view matrix) const { return root_ / "nights" / checked(matrix); }
   std::filesystem::path nights_lease() const { return root_ / "nights.lease"; }
+  std::filesystem::path writers_lease() const { return root_ / "writers.lease"; }
   std::filesystem::path nights_reserve() const { return root_ / "nights.reserve"; }
   std::filesystem::path kept_lock(std::string_view name) const { return file("locks", name, ".json"); }
   std::filesystem::path host(std::string_view name) const { return file("hosts", name, ".json"); }
@@ -90,7 +95,7 @@ class StatePaths {
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
-  std::filesystem::path engine() const { return root_ / "engine"; }
+  std::filesystem::path engine() const { return engine_; }
   std::filesystem::path store() const { return root_ / "store"; }
   std::filesystem::path events() const { return root_ / "events.fifo"; }
   std::filesystem::path temporary() const { return root_ / "tmp"; }
@@ -100,6 +105,7 @@ class StatePaths {
   // Refuses "", ".", "..", "/", NUL, a leading "-" and more than 250 bytes: Error(input).
   static std::string checked(std::string_view name);
   std::filesystem::path root_;
+  std::filesystem::path engine_;
 };
 
 }  // namespace kiln
