@@ -20,6 +20,7 @@
 #include "image/build/plan_forecast.h"
 #include "image/build/trust.h"
 #include "image/engine/architecture.h"
+#include "image/state/access.h"
 #include "image/state/claim.h"
 #include "image/state/record_files.h"
 #include "image/state/state_names.h"
@@ -220,6 +221,7 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
     result = setup.runner.run(command);
   }
   progress.finish();
+  need_still_there(setup.state, setup.state.ninja(), setup.files);
   report.interrupted = result.end == CommandEnd::interrupted || interrupted();
   if (result.end != CommandEnd::exited) wait_for_claims(setup.state, setup.files, setup.clock);
   record_deaths(setup);

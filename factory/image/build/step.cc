@@ -17,6 +17,7 @@
 #include "image/engine/engine_facts.h"
 #include "image/engine/own_ids.h"
 #include "image/engine/private_folder.h"
+#include "image/state/access.h"
 #include "image/state/record_files.h"
 #include "oci/diff_id.h"
 #include "oci/layer_write.h"
@@ -84,6 +85,7 @@ class StepRun {
 
   void check(const CommandResult& result, const CommandLimits& limits) {
     attempt_.memory = result.memory;
+    need_still_there(setup_.state, folder_, setup_.files);
     check_script(result, limits);
   }
 
@@ -176,6 +178,7 @@ class StepRun {
   // Takes what changed in the container upon `parent` into the store and keeps the container for the steps
   // that follow.
   StepRecord finish(Container& container, StepRecord parent) {
+    need_still_there(setup_.state, folder_, setup_.files);
     ChangedTree changes = container.changes();
     remove_droppings(changes.folder);
     LayerOptions options;
@@ -277,10 +280,12 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
     return StepOutcome::done;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
+    need_still_there(setup.state, folder, setup.files);
     std::string damage = error.code() == ExitCode::store ? take_damage_below(step, setup) : "";
     if (damage.empty()) return fail(error);
     return fail(Error(ExitCode::store, "what this step builds on is damaged: " + damage, kDamageRemedy));
   } catch (const fs::filesystem_error& error) {
+    need_still_there(setup.state, folder, setup.files);
     return fail(Error(ExitCode::store, error.what()));
   }
 }

@@ -76,6 +76,8 @@ class StorageContainer final : public Container {
 
  private:
   bool remove() {
+    // A store whose file system is gone: the engine would begin another below the empty mount point.
+    if (!engine_.setup_.files.exists(engine_.root())) return true;
     if (!mounted_.empty()) engine_.attempt(engine_.unmount(name_), true);
     return engine_.attempt(engine_.remove(name_), true).ok();
   }

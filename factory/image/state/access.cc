@@ -1,5 +1,6 @@
 #include "image/state/access.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "base/durable_file.h"
@@ -11,6 +12,15 @@ void follow_permissions(const StatePaths& state) {
   struct stat status {};
   if (::stat(state.root().c_str(), &status) != 0) fail_with_errno(errno, "read", state.root());
   ::umask(~status.st_mode & 077);
+}
+
+void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files) {
+  if (files.exists(made)) return;
+  throw Error(ExitCode::store,
+              fmt::format("the state folder {} is not there any more: its file system was unmounted, or its "
+                          "server is away",
+                          state.root().string()),
+              "what is done stays done: run the same again when it is back");
 }
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 // Who may read what kiln writes into a state folder: whoever may read the folder itself.
 #pragma once
 
+#include "base/effects.h"
 #include "image/state/state.h"
 
 namespace kiln {
@@ -10,5 +11,10 @@ namespace kiln {
 // at all, of a public one (0755) those that readers need, whatever umask a later run has. Throws
 // Error(store).
 void follow_permissions(const StatePaths& state);
+
+// Throws Error(store) when `made`, which this process made in the state folder, is not there any more: a
+// shared file system was unmounted, or its server is away. What is written then would lie below an empty
+// mount point.
+void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files);
 
 }  // namespace kiln
