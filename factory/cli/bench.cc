@@ -106,7 +106,7 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
   count_what_follows(parts, chosen);
   const StatePaths state = invocation.state();
   const Site site = invocation.site();
-  const StateLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
+  const WriterLock lock = lock_state(invocation, "kiln bench of " + catalogue.plan.name());
   Index index = invocation.index(Index::Mode::write);
   const StepSetup setup = invocation.step_setup(site, state);
   ImageBench bench(catalogue, setup, index, invocation);

@@ -164,7 +164,7 @@ std::size_t record_measurements(const std::vector<BenchRun>& runs, Invocation& i
 void run_import(const ImportRunsOptions& options, Invocation& invocation) {
   const std::vector<BenchRun> runs = runs_of_file(options.file, options.as, invocation);
   const StatePaths state = invocation.state();
-  const StateLock lock = lock_state(invocation, "kiln bench import of " + options.file);
+  const WriterLock lock = lock_state(invocation, "kiln bench import of " + options.file);
   KeptRuns kept = kept_runs(state, invocation);
   need_known_units(runs, kept.all(), options.file);
   std::vector<BenchRun> fresh;

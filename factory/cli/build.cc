@@ -139,7 +139,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
     }
   }
   invocation.need_root_for_steps();
-  const StateLock lock = lock_state(invocation, "kiln build of " + plan.name());
+  const WriterLock lock = lock_state(invocation, "kiln build of " + plan.name());
   look_for_room(plan, chosen.images, view, site, invocation);
   BuildReport report =
       build_images(catalogue, chosen.images, {options.jobs, options.fail_fast}, site, invocation);

@@ -6,6 +6,7 @@
 #include "base/cgroup.h"
 #include "base/processors.h"
 #include "base/version.h"
+#include "cli/doctor_locks.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -170,7 +171,8 @@ std::string bare_chroot(const FileSystem& files) {
   }
 }
 
-void run_doctor(Invocation& invocation) {
+// `held`: the lock that another machine holds while it asks us; "": nobody does.
+void run_doctor(const std::string& held, Invocation& invocation) {
   const Site site = invocation.site();
   Table table({"WHAT", "FOUND", "NEEDED", "", "FOR"});
   bool missing = false;
@@ -193,6 +195,7 @@ void run_doctor(Invocation& invocation) {
              "nothing that a step starts outlives it (docs/isolation.md)"});
   add_memory(site, table);
   missing |= !add_site(site, invocation, table);
+  if (!held.empty()) missing |= !add_locks(held, table);
   std::string remedy = bare_chroot(invocation.files);
   missing |= !remedy.empty();
   table.add({"root folder", remedy.empty() ? "mounted" : "bare chroot", "a mount point",
@@ -222,10 +225,12 @@ void run_on_node(Invocation& invocation) {
   if (!site.runs_elsewhere())
     throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
                 "\"launcher\": [\"srun\", \"-n1\"] in the site file");
+  const LockForNodes lock(invocation.state());
   Command command;
   command.argv = words_to_node(site);
-  command.argv.insert(command.argv.end(), {fs::read_symlink("/proc/self/exe").string(), "doctor", "--state",
-                                           invocation.state().root().string(), "--engine", site.engine});
+  command.argv.insert(command.argv.end(),
+                      {fs::read_symlink("/proc/self/exe").string(), "doctor", "--state",
+                       invocation.state().root().string(), "--engine", site.engine, "--held", lock.file()});
   if (!site.file.empty())
     command.argv.insert(command.argv.end(), {"--site", fs::absolute(site.file).string()});
   command.environment = invocation.child_environment();
@@ -243,6 +248,8 @@ CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("doctor", "Check what this machine has of what kiln needs, and the site file");
   auto on_node = std::make_shared<bool>(false);
   command->add_flag("--node", *on_node, "check a machine of the site's launcher in place of this one");
+  auto held = std::make_shared<std::string>();
+  command->add_option("--held", *held, "a lock that the asking machine holds")->group("");  // by --node alone
   command
       ->add_option("--partition", invocation.options.partition,
                    "of the launcher: one of its machines (default: the site file's)")
@@ -251,11 +258,11 @@ CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
       "kiln doctor\n"
       "kiln doctor --node                  # what a step finds where the launcher starts it\n"
       "kiln doctor --node --partition zen4");
-  command->callback([on_node, &invocation] {
+  command->callback([on_node, held, &invocation] {
     if (*on_node)
       run_on_node(invocation);
     else
-      run_doctor(invocation);
+      run_doctor(*held, invocation);
   });
   return command;
 }

@@ -70,16 +70,16 @@ void run_gc(const GcRequest& request, Invocation& invocation) {
   const GarbageHunt hunt{retention_of(request, invocation.site()), registry_of(request, invocation)};
   if (!request.remove) return print(look_for_garbage(hunt, invocation), request, false);
   need_rights_to_collect(invocation);
-  const StateLock lock = lock_state(invocation, "kiln gc");
+  const WriterLock lock = lock_state(invocation, "kiln gc");
   print(collect_garbage(hunt, invocation), request, true);
 }
 
 void run_all(const GcRequest& request, Invocation& invocation) {
-  const StatePaths state = invocation.state();
+  const StatePaths state = invocation.state().with_scratch(invocation.site().scratch);
   need_state(state, invocation);
   if (!request.remove) return print_contents(state_contents(state, invocation.files), request.output, false);
   if (invocation.files.is_directory(state.engine())) invocation.need_root_or_namespace();
-  const StateLock lock = lock_state(invocation, "kiln gc --all");
+  const WriterLock lock = lock_state(invocation, "kiln gc --all");
   const StateContents contents = state_contents(state, invocation.files);
   empty_state(contents, state, invocation.runner, invocation.files, invocation.child_environment());
   print_contents(contents, request.output, true);

@@ -33,7 +33,7 @@ HostRecord measure_now(const HostMeasuring& asked, const HostDescription& host, 
   for (std::uint32_t number : chosen.images) {
     const ResolvedImage image = catalogue.plan.image(number);
     if (!names.is_built(image, catalogue.plan.steps())) continue;
-    const StateLock lock = lock_state(invocation, "kiln host --measure");
+    const WriterLock lock = lock_state(invocation, "kiln host --measure");
     TemporaryFolder folder;  // of the workload's files, shared ones among them
     for (const auto& [path, file] : workload.files)
       invocation.files.write_output(folder.path() / path, file.bytes);

@@ -77,7 +77,7 @@ void retire(const IndexOptions& options, Invocation& invocation) {
                 "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
   if (std::any_of(options.reason.begin(), options.reason.end(), is_control))
     throw Error(ExitCode::usage, "a reason is one line of text");
-  const StateLock lock = lock_state(invocation, "kiln index retire");
+  const WriterLock lock = lock_state(invocation, "kiln index retire");
   Index index = invocation.index(Index::Mode::write);
   const std::vector<IndexEntry> entries = index.entries();
   const ImageRecord& named = find_named(entries, options.name).image;
@@ -108,7 +108,7 @@ void snapshots(Invocation& invocation) {
 }
 
 void rollback(const IndexOptions& options, Invocation& invocation) {
-  const StateLock lock = lock_state(invocation, "kiln index rollback");
+  const WriterLock lock = lock_state(invocation, "kiln index rollback");
   Index index = invocation.index(Index::Mode::write);
   index.rollback(options.snapshot);
   show_sifs(invocation.state(), index);
@@ -116,7 +116,7 @@ void rollback(const IndexOptions& options, Invocation& invocation) {
 }
 
 void recover(Invocation& invocation) {
-  const StateLock lock = lock_state(invocation, "kiln index recover");
+  const WriterLock lock = lock_state(invocation, "kiln index recover");
   Index index = invocation.index(Index::Mode::write);
   RecoveryReport report = index.recover();
   show_sifs(invocation.state(), index);
@@ -132,7 +132,7 @@ void recover(Invocation& invocation) {
 
 void import(const IndexOptions& options, Invocation& invocation) {
   invocation.need_file(options.file);
-  const StateLock lock = lock_state(invocation, "kiln index import");
+  const WriterLock lock = lock_state(invocation, "kiln index import");
   Index index = invocation.index(Index::Mode::write);
   const std::vector<std::string> compilers = invocation.graph_compilers(index.compilers());
   const Index::Imported done = index.import_mappings(

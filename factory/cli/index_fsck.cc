@@ -107,7 +107,7 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
   if (!invocation.files.is_directory(state.store()))
     throw Error(ExitCode::store, "there is no store in " + state.root().string(),
                 "name another folder with --state");
-  std::optional<StateLock> lock;
+  std::optional<WriterLock> lock;
   if (request.repair) lock.emplace(lock_state(invocation, "kiln index fsck --repair"));
   const FsckReport report = check(request, invocation);
   const std::vector<Mended> found = request.repair ? repair(report, invocation) : remedies(report);

@@ -269,28 +269,6 @@ class Night {
   NightReport report_;
 };
 
-Lease take_lease(const StatePaths& state, const std::string& purpose, const Site& site,
-                 Invocation& invocation) {
-  const std::string holder = fmt::format("{} by {}", purpose, this_process(invocation.clock));
-  bool told = false;
-  while (true) {
-    if (auto lease = Lease::take(state.nights_lease(), holder, site.night.lease)) return std::move(*lease);
-    const auto other = Lease::holder(state.nights_lease());
-    if (!other) continue;  // it has ended meanwhile
-    const std::string text =
-        fmt::format("{} (last sign of life {} s ago)", other->holder, other->silence.count());
-    if (!invocation.options.wait)
-      throw Error(
-          ExitCode::locked, fmt::format("another night holds {}: {}", state.root().string(), text),
-          fmt::format("wait for it with --wait; one that is killed on another machine is dead after {} s",
-                      site.night.lease.count()));
-    if (!told) invocation.note("waiting for " + text);
-    told = true;
-    wait_unless_interrupted(std::chrono::seconds(1));
-    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted while waiting for " + text);
-  }
-}
-
 }  // namespace
 
 NightReport run_night(const NightRequest& request, Invocation& invocation) {
@@ -301,8 +279,8 @@ NightReport run_night(const NightRequest& request, Invocation& invocation) {
   const std::string purpose = "kiln nightly of " + matrix;
   invocation.files.make_directories(state.root());
   const bool is_tight = give_up_reserve(state.nights_reserve());
-  const Lease lease = take_lease(state, purpose, invocation.site(), invocation);
-  const StateLock lock = lock_state(invocation, purpose);
+  const Lease lease = take_lease(state.nights_lease(), "another night", purpose, invocation);
+  const WriterLock lock = lock_state(invocation, purpose);
   return Night(request, matrix, lease, is_tight, invocation).run();
 }
 

@@ -94,7 +94,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
     print_dry_run(plan, chosen, state, invocation);
     return print_lacking(lacking, options, plan, invocation);
   }
-  const StateLock lock = lock_state(invocation, "kiln publish of " + plan.name());
+  const WriterLock lock = lock_state(invocation, "kiln publish of " + plan.name());
   const LackingImages lacking = find_lacking(options, plan, state, invocation);
   if (options.prune && !options.yes) refuse_many(lacking, plan);
   PublishRun run{place, options.take_tags, {}};

@@ -61,7 +61,7 @@ void prepare_build(const Invocation& invocation) {
 void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again,
                    Invocation& invocation) {
   invocation.options.wait = true;  // whoever asks wants the answer, not to hear who else makes it
-  const StateLock lock =
+  const WriterLock lock =
       lock_state(invocation, fmt::format("kiln select --build-if-missing of {}", cells.query().application));
   const IndexAnswer now = ask_again();
   if (now.answers) return;

@@ -1,16 +1,62 @@
 #include "cli/state_lock.h"
 
 #include <fmt/format.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
 
 #include "image/state/access.h"
+#include "oci/registry_call.h"
 
 namespace kiln {
+namespace {
+
+// Whose files other machines may have, too, and whose flock(2) may be this machine's own: f_type of
+// statfs(2); those that its page does not list are from their own sources (linux/magic.h; Lustre's
+// lustre_user.h; GPFS).
+bool is_network(const fs::path& folder) {
+  constexpr std::array<std::uint64_t, 10> kTypes = {0x6969 /* NFS */,        0xFF534D42 /* CIFS */,
+                                                    0xFE534D42 /* SMB2 */,   0x65735546 /* FUSE */,
+                                                    0x0BD00BD0 /* Lustre */, 0x47504653 /* GPFS */,
+                                                    0x00C36400 /* Ceph */,   0x01021997 /* 9p */,
+                                                    0x19830326 /* BeeGFS */, 0x5346414F /* AFS */};
+  struct statfs status {};
+  if (::statfs(folder.c_str(), &status) != 0) return false;
+  const auto type = static_cast<std::uint32_t>(status.f_type);
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+}  // namespace
 
 void add_wait_option(CLI::App& command, GlobalOptions& options) {
   command.add_flag("--wait", options.wait, "wait while another kiln works in the state folder");
 }
 
-StateLock lock_state(const Invocation& invocation, const std::string& purpose) {
+Lease take_lease(const fs::path& folder, const std::string& what, const std::string& purpose,
+                 const Invocation& invocation) {
+  const std::string holder = fmt::format("{} by {}", purpose, this_process(invocation.clock));
+  const std::chrono::seconds silence = invocation.site().night.lease;
+  bool told = false;
+  while (true) {
+    if (auto lease = Lease::take(folder, holder, silence)) return std::move(*lease);
+    const auto other = Lease::holder(folder);
+    if (!other) continue;  // it has ended meanwhile
+    const std::string text =
+        fmt::format("{} (last sign of life {} s ago)", other->holder, other->silence.count());
+    if (!invocation.options.wait)
+      throw Error(
+          ExitCode::locked, fmt::format("{} holds {}: {}", what, folder.parent_path().string(), text),
+          fmt::format("wait for it with --wait; one that is killed on another machine is dead after {} s",
+                      silence.count()));
+    if (!told) invocation.note("waiting for " + text);
+    told = true;
+    wait_unless_interrupted(std::chrono::seconds(1));
+    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted while waiting for " + text);
+  }
+}
+
+WriterLock lock_state(const Invocation& invocation, const std::string& purpose) {
   const StatePaths state = invocation.state();
   follow_permissions(state);
   StateLock::OnWait on_wait;
@@ -18,7 +64,11 @@ StateLock lock_state(const Invocation& invocation, const std::string& purpose) {
     on_wait = [&](const std::string& holder) {
       invocation.note(fmt::format("waiting for {}: {}", state.root().string(), holder));
     };
-  return StateLock(state.lock(), invocation.clock, purpose, on_wait);
+  StateLock lock(state.lock(), invocation.clock, purpose, on_wait);
+  std::optional<Lease> lease;
+  if (is_network(state.root()))
+    lease.emplace(take_lease(state.writers_lease(), "another kiln", purpose, invocation));
+  return {std::move(lock), std::move(lease)};
 }
 
 }  // namespace kiln

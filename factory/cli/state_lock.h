@@ -1,16 +1,35 @@
 // The lock of the state folder, as commands that write there take it, and --wait.
 #pragma once
 
+#include <optional>
+
 #include "cli/invocation.h"
 #include "image/state/lock.h"
+#include "night/lease.h"
 
 namespace kiln {
 
 // --wait, for commands that take the lock.
 void add_wait_option(CLI::App& command, GlobalOptions& options);
 
-// One writer a state folder. `purpose`: "kiln build of demo". Throws Error(locked) unless --wait is given;
-// then whom it waits for goes to stderr, once. What is written from now on is as open as the folder is.
-StateLock lock_state(const Invocation& invocation, const std::string& purpose);
+// One writer a state folder, until destruction. Where the folder lies on a network file system the lock may
+// be that of this machine alone (docs/shared-folder.md), so there a lease goes with it.
+class WriterLock {
+ public:
+  WriterLock(StateLock lock, std::optional<Lease> lease) : lock_(std::move(lock)), lease_(std::move(lease)) {}
+
+ private:
+  StateLock lock_;
+  std::optional<Lease> lease_;  // <state>/writers.lease/
+};
+
+// `purpose`: "kiln build of demo". Throws Error(locked) unless --wait is given; then whom it waits for goes
+// to stderr, once. What is written from now on is as open as the folder is.
+WriterLock lock_state(const Invocation& invocation, const std::string& purpose);
+
+// Waits for the lease while --wait says so. `what`: who holds it in a word, "another night". Throws
+// Error(locked), Error(interrupted), Error(store).
+Lease take_lease(const fs::path& folder, const std::string& what, const std::string& purpose,
+                 const Invocation& invocation);
 
 }  // namespace kiln

@@ -36,7 +36,7 @@ class ImageTests {
   void run() {
     const ChosenCells chosen = choose_whole_cells(catalogue_.plan.resolution(), options_, invocation_);
     invocation_.need_root_for_steps();
-    const StateLock lock = lock_state(invocation_, "kiln test of " + catalogue_.plan.name());
+    const WriterLock lock = lock_state(invocation_, "kiln test of " + catalogue_.plan.name());
     const ImageNumbers images = packaged(chosen.images);
     if (images.empty())
       throw Error(ExitCode::no_match, "none of the images is built", "run `kiln build` first");

@@ -42,6 +42,7 @@ expect 0 "$KILN" test -f "$matrix" --state there --format json version=2.1
 equals "$(json '{row["machine"].split()[0] for row in it}')" "{'site2'}"
 expect 0 "$KILN" doctor --node --partition zen4
 holds "$out" 'starts each step'
+holds "$(grep '^locks ' <<<"$out")" 'of all machines'
 holds "$(scontrol show job --oneliner | grep 'JobName=kiln' | tail -n 1)" 'NodeList=site2'
 
 # 2. What happens to a job: each time the step waits at the gate.

@@ -60,6 +60,8 @@ constexpr Part kParts[] = {
     {"memory", "leavings"},
     {"tmp", "leavings"},
     {"events.fifo", "leavings"},
+    {"writers.lease", "leavings"},
+    {"doctor.lock", "leavings"},
     {"index.lock", "the index"},
 };
 
