@@ -16,9 +16,9 @@ std::vector<std::string> sorted(std::vector<std::string> words) {
 }
 
 TestRun test_run_from_json(const JsonNode& node) {
-  node.allow_only({"host", "cpu", "accelerators", "kernel", "at"});
-  return {text_at(node, "host"), text_at(node, "cpu"), strings_at(node, "accelerators"),
-          text_at(node, "kernel"), text_at(node, "at")};
+  node.allow_only({"host", "cpu", "accelerators", "kernel", "at", "emulator"});
+  return {text_at(node, "host"),   text_at(node, "cpu"), strings_at(node, "accelerators"),
+          text_at(node, "kernel"), text_at(node, "at"),  text_at(node, "emulator")};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string not_run_reason(std::string_view last_line) {
 }
 
 std::string TestRun::text() const {
-  std::string kind = cpu;
+  std::string kind = emulator.empty() ? cpu : "emulated: " + emulator;
   for (const std::string& accelerator : accelerators) kind += (kind.empty() ? "" : ", ") + accelerator;
   if (host.empty()) return kind;
   return kind.empty() ? host : fmt::format("{} ({})", host, kind);
@@ -51,7 +51,8 @@ std::optional<TestsRecord> test_kinds(const std::optional<TestsRecord>& tests, b
   TestsRecord kinds;
   for (const std::string& test : tests->passed) {
     auto run = tests->ran.find(test);
-    if (run == tests->ran.end() || run->second.cpu.empty()) return std::nullopt;
+    if (run == tests->ran.end() || run->second.cpu.empty() || !run->second.emulator.empty())
+      return std::nullopt;
     TestRun kind;
     kind.cpu = run->second.cpu;
     if (has_accelerators) kind.accelerators = sorted(run->second.accelerators);
@@ -86,8 +87,11 @@ std::string tested_where(const TestsRecord& tests) {
 
 Json to_json(const TestRun& run) {
   Json json = Json::object();
-  for (const auto& [key, text] :
-       {std::pair("host", &run.host), {"cpu", &run.cpu}, {"kernel", &run.kernel}, {"at", &run.at}})
+  for (const auto& [key, text] : {std::pair("host", &run.host),
+                                  {"cpu", &run.cpu},
+                                  {"kernel", &run.kernel},
+                                  {"at", &run.at},
+                                  {"emulator", &run.emulator}})
     if (!text->empty()) json[key] = *text;
   if (!run.accelerators.empty()) json["accelerators"] = run.accelerators;
   return json;

@@ -19,8 +19,9 @@ struct TestRun {
   std::vector<std::string> accelerators;  // "nvidia:sm_90", "nvidia"; as many as it has
   std::string kernel;                     // "6.1.0-18-amd64"
   std::string at;                         // RFC 3339
+  std::string emulator{};                 // "qemu-aarch64 7.2.22": what stood in for a processor of its kind
 
-  // "nid0412 (zen4, nvidia:sm_90)"; "" where neither is known.
+  // "nid0412 (zen4, nvidia:sm_90)", "nid0412 (emulated: qemu-aarch64 7.2.22)"; "" where nothing is known.
   std::string text() const;
   bool operator==(const TestRun&) const = default;
 };
@@ -45,7 +46,7 @@ std::string not_run_reason(std::string_view last_line);
 
 // On which kinds of machines the tests of an image were passed, as much of it as selection asks: a run for
 // each kind, with its processor and, of an image with accelerators, those of the machine. Nullopt: not all
-// that it has were run where it is known, or of such an image without accelerators.
+// that it has were run where it is known, or of such an image without accelerators, or one was emulated.
 std::optional<TestsRecord> test_kinds(const std::optional<TestsRecord>& tests, bool has_accelerators);
 // Whether each of those kinds is that of `here`: the same microarchitecture and, of an image with
 // accelerators, the same accelerators, as measurements compare (docs/selection.md).

@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/temporary_folder.h"
 #include "image/build/kept_runs.h"
+#include "image/engine/architecture.h"
 #include "registry/host.h"
 #include "sbom/recipe_origin.h"
 
@@ -102,8 +103,14 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
   std::vector<Candidate> found;
   std::map<std::string, std::size_t> places;  // by the bits
   for (std::uint32_t number : images) {
+    const std::string architecture = architecture_of(catalogue_.plan.image(number));
     ImageSpec image = catalogue_.plan.image(number).spec();
     const std::string name = image.repository + ":" + image.tag;
+    if (architecture != own_architecture()) {
+      invocation_.note(fmt::format("bench  {} {}: passed over, as an emulator's speed is nobody's", name,
+                                   why_not_here(architecture)));
+      continue;
+    }
     if (!published_.contains(image.key))
       throw Error(ExitCode::no_match, name + " is not in the index",
                   "run `kiln build` and `kiln publish` first");
@@ -111,6 +118,9 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
     if (is_new) found.push_back({std::move(image), {}});
     found[place->second].names.push_back(name);
   }
+  if (found.empty() && !images.empty())
+    throw Error(ExitCode::no_match, "none of the images is for machines such as this one",
+                "speeds are measured where the images shall run");
   return found;
 }
 

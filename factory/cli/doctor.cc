@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "cli/table.h"
 #include "distribution/http.h"
+#include "image/engine/architecture.h"
 #include "image/engine/engine.h"
 #include "image/engine/engine_facts.h"
 #include "image/engine/own_ids.h"
@@ -149,6 +150,19 @@ bool add_slurm(const Invocation& invocation, Table& table) {
   return all;
 }
 
+// Processors of other machines for which images can be built and tested here.
+void add_emulators(Invocation& invocation, Table& table) {
+  std::string found;
+  for (const char* architecture : {"amd64", "arm64", "ppc64le", "riscv64", "s390x"}) {
+    const std::string emulator =
+        emulator_of(architecture, invocation.files, invocation.runner, invocation.child_environment());
+    if (!emulator.empty()) found += (found.empty() ? "" : ", ") + emulator;
+  }
+  table.add(
+      {"other processors", found.empty() ? "-" : found, "", found.empty() ? "optional" : "ok",
+       found.empty() ? "emulates them (Debian's packages qemu-user-static and arch-test)" : "emulates them"});
+}
+
 // What the site file says, and the programs that it names. False when one of those is missing.
 bool add_site(const Site& site, const Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
@@ -194,6 +208,7 @@ void run_doctor(const std::string& held, Invocation& invocation) {
   table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
              "nothing that a step starts outlives it (docs/isolation.md)"});
   add_memory(site, table);
+  add_emulators(invocation, table);
   missing |= !add_site(site, invocation, table);
   if (!held.empty()) missing |= !add_locks(held, table);
   std::string remedy = bare_chroot(invocation.files);

@@ -12,18 +12,22 @@ Skopeo unlimited(Skopeo skopeo) {
   return skopeo;
 }
 
+// skopeo's options for whose image is taken out of an image index.
+std::vector<std::string> for_architecture(const std::string& architecture) {
+  if (architecture.empty()) return {};
+  return {"--override-os", "linux", "--override-arch", architecture};
+}
+
 }  // namespace
 
 void pull_base(const std::string& reference, const fs::path& layout, const fs::path& log,
-               const Skopeo& skopeo) {
+               const Skopeo& skopeo, const std::string& architecture) {
   std::string source = without_tag_beside_digest(reference);
   const bool remote = is_in_registry(source);
   if (remote && !source.starts_with("docker://")) source = "docker://" + source;
-  const RegistryCall call{{"copy", "--quiet", source, "oci:" + layout.string() + ":base"},
-                          "cannot pull " + reference,
-                          reference,
-                          layout,
-                          log};
+  std::vector<std::string> words = for_architecture(architecture);
+  words.insert(words.end(), {"copy", "--quiet", source, "oci:" + layout.string() + ":base"});
+  const RegistryCall call{std::move(words), "cannot pull " + reference, reference, layout, log};
   CommandResult result = ask_registry(call, remote ? skopeo : unlimited(skopeo));
   if (!result.ok()) throw_registry_error(call.action, result);
 }
@@ -31,12 +35,11 @@ void pull_base(const std::string& reference, const fs::path& layout, const fs::p
 ImageName pull_image(const ImageName& name, const std::string& architecture, const fs::path& folder,
                      const Skopeo& skopeo) {
   const fs::path layout = folder / "image";
-  const RegistryCall call{
-      {"--override-os", "linux", "--override-arch", architecture, "copy", "--quiet",
-       without_tag_beside_digest("docker:" + name.path), "oci:" + layout.string() + ":fetched"},
-      "cannot fetch docker:" + name.path,
-      "docker:" + name.path,
-      layout};
+  std::vector<std::string> words = for_architecture(architecture);
+  words.insert(words.end(), {"copy", "--quiet", without_tag_beside_digest("docker:" + name.path),
+                             "oci:" + layout.string() + ":fetched"});
+  const RegistryCall call{std::move(words), "cannot fetch docker:" + name.path, "docker:" + name.path,
+                          layout};
   CommandResult result = ask_registry(call, skopeo);
   if (!result.ok()) throw_registry_error(call.action, result);
   return {"oci", layout.string(), "fetched"};

@@ -8,10 +8,11 @@
 
 namespace kiln {
 
-// Fetches the image `reference` (docker://…, oci:…; without a transport docker://) into `layout`. Throws as
-// ask_registry and throw_registry_error do.
+// Fetches the image `reference` (docker://…, oci:…; without a transport docker://) into `layout`: of an image
+// index the one for linux on `architecture` (OCI's word; "": this machine's). Throws as ask_registry and
+// throw_registry_error do.
 void pull_base(const std::string& reference, const fs::path& layout, const fs::path& log,
-               const Skopeo& skopeo);
+               const Skopeo& skopeo, const std::string& architecture = "");
 
 // Fetches docker:`name.path` for linux on `architecture` (OCI's word) into a layout in `folder`, and says how
 // that is named. Throws as pull_base does.

@@ -87,6 +87,31 @@ expect 2 "$KILN" doctor --node
 holds "$err" 'the site file has no launcher, so there is no node to ask'
 rm site.json
 
+# So it is of a death that is another program's, by whatever words: a child's, a shell's exit status, Python's.
+export KILN_ARCHSPEC=$work/tables.json
+# shellcheck disable=SC2016 # for the test
+for way in 'sh -c "kill -ILL \$\$"' 'exit 132' 'echo "subprocess.CalledProcessError: died with <Signals.SIGILL: 4>." && exit 1'; do
+  { echo '#!/bin/sh -eu'; printf 'case $KILN_CPU_TARGET in beyond) %s ;; esac\n' "$way"; tail -n +2 smoke.good; } >"$smoke"
+  expect 0 "$KILN" build -f "$matrix" target=beyond
+  expect 0 "$KILN" test -f "$matrix" --format json target=beyond
+  equals "$(results)" "[('beyond', 'not run: this machine', True, True)]"
+done
+
+# A GPU that the machine lacks is no fault of the image, either: its own words say so, and those of CUDA.
+echo '{"cpu": "x86_64", "accelerators": ["nvidia:sm_90"], "description": "a GPU that is not here"}' >tiny/targets/gpu.json
+sed 's/"plain", "beyond"/"gpu"/' "$matrix" >tiny/gpu.json
+gpu_result() { json 'it[0]["result"]'; }
+if [ ! -e /dev/nvidiactl ]; then
+  { echo '#!/bin/sh -eu'; echo 'echo "RuntimeError: CUDA error: no kernel image is available for execution on the device" && exit 1'; } >"$smoke"
+  expect 0 "$KILN" build -f tiny/gpu.json
+  expect 0 "$KILN" test -f tiny/gpu.json --format json
+  equals "$(gpu_result)" 'not run: this machine has no GPU'
+  { echo '#!/bin/sh -eu'; echo 'echo "code for sm_90, not run: there is no GPU here"'; } >"$smoke"
+  expect 0 "$KILN" build -f tiny/gpu.json
+  expect 0 "$KILN" test -f tiny/gpu.json --format json
+  equals "$(gpu_result)" 'not run: there is no GPU here'
+fi
+
 # 4. Words: nothing built, and a table for people.
 cp smoke.good "$smoke"
 expect 0 "$KILN" build -f "$matrix"

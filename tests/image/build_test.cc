@@ -88,6 +88,38 @@ TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
   }
 }
 
+TEST(Emulator, SaysItsVersionWhereItsFileCanBeAsked) {
+  const std::string other = own_architecture() == "arm64" ? "amd64" : "arm64";
+  const std::string name = other == "arm64" ? "qemu-aarch64" : "qemu-x86_64";
+  const std::string handlers = "/proc/sys/fs/binfmt_misc/";
+  testing::FilesWithEmulators files;
+  testing::FakeCommandRunner runner;
+  runner.respond = [&](const Command&) {
+    CommandResult result;
+    result.output = name + " version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright (c) 2003-2022\n";
+    return result;
+  };
+  auto emulator = [&](const std::string& architecture) {
+    return emulator_of(architecture, files, runner, {});
+  };
+  EXPECT_EQ(emulator(other), "");
+  const std::string rest = "\nflags: POCF\noffset 0\n";
+  files.emulators[handlers + name] = "enabled\ninterpreter /bin/sh" + rest;
+  EXPECT_EQ(emulator(other), name + " 7.2.22");
+  EXPECT_EQ(runner.commands.back().argv,
+            (std::vector<std::string>{fs::canonical("/bin/sh").string(), "--version"}))
+      << "a link's name may mean something to it";
+  EXPECT_EQ(emulator(own_architecture()), "");
+  EXPECT_EQ(emulator(""), "");
+  files.emulators[handlers + "status"] = "disabled\n";
+  EXPECT_EQ(emulator(other), "");
+  files.emulators[handlers + "status"] = "enabled\n";
+  files.emulators[handlers + name] = "enabled\ninterpreter /no/such/file" + rest;
+  EXPECT_EQ(emulator(other), name) << "the kernel holds it open";
+  files.emulators[handlers + name] = "disabled\ninterpreter /bin/sh" + rest;
+  EXPECT_EQ(emulator(other), "");
+}
+
 TEST(Build, AFailedStepIsTheReason) {
   OneImage one;
   FailureRecord failure;

@@ -41,12 +41,20 @@ TEST(Records, AStepSurvivesTheWayThroughJson) {
 TEST(Records, ATestAndAFailureSurviveToo) {
   TestRecord test = test_record_from_json(node(to_json(TestRecord{"k", 2, "proved"}).dump()));
   EXPECT_EQ(test.last_line, "proved");
-  EXPECT_EQ(test.host + test.cpu + test.taken + test.kernel, "") << "a record of before these were kept";
-  const TestRecord whole{"k",    2, "proved", "nid1", "zen4", "2026-11-24T02:11:09Z", {"nvidia", "nvidia"},
-                         "6.1.0"};
+  EXPECT_EQ(test.host + test.cpu + test.taken + test.kernel + test.emulator, "")
+      << "a record of before these were kept";
+  const TestRecord whole{"k",
+                         2,
+                         "proved",
+                         "nid1",
+                         "zen4",
+                         "2026-11-24T02:11:09Z",
+                         {"nvidia", "nvidia"},
+                         "6.1.0",
+                         "qemu-aarch64 7.2.22"};
   test = test_record_from_json(node(to_json(whole).dump()));
-  EXPECT_EQ(std::tie(test.host, test.cpu, test.taken, test.accelerators, test.kernel),
-            std::tie(whole.host, whole.cpu, whole.taken, whole.accelerators, whole.kernel));
+  EXPECT_EQ(std::tie(test.host, test.cpu, test.taken, test.accelerators, test.kernel, test.emulator),
+            std::tie(whole.host, whole.cpu, whole.taken, whole.accelerators, whole.kernel, whole.emulator));
   FailureRecord failure{"k", FailureClass::policy, "unauthorized", "log in", "/x.log", ExitCode::network, 3};
   FailureRecord back = failure_record_from_json(node(to_json(failure).dump()));
   EXPECT_EQ(back.failure, FailureClass::policy);

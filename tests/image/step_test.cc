@@ -315,6 +315,23 @@ TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
   EXPECT_NE(failure(step.key).what.find("is not the one that its configuration names"), std::string::npos);
 }
 
+TEST_F(StepTest, ABaseOfAnotherArchitectureIsRefused) {
+  PulledImage image;
+  image.config.architecture = own_architecture() == "arm64" ? "amd64" : "arm64";
+  fs::path origin = folder / "origin";
+  fs::create_directories(origin);
+  engine.on_pull = [&](const fs::path& layout) { write_layout(layout, image, origin, files); };
+  Step& step = add(StepKind::pull, "");
+  step.reference = "docker.io/library/debian:13";
+  Json inputs = inputs_of(step);
+  inputs["architecture"] = own_architecture();
+  step.inputs = inputs.dump();
+  EXPECT_EQ(run(step.key), StepOutcome::failed);
+  EXPECT_EQ(failure(step.key).what, "docker.io/library/debian:13 is an image for " +
+                                        image.config.architecture + ", and the target is for " +
+                                        own_architecture());
+}
+
 TEST(Epoch, IsTheEnvironmentsOrTheOldestOfZip) {
   EXPECT_EQ(source_date_epoch({}), 315532800);
   EXPECT_EQ(source_date_epoch({{"SOURCE_DATE_EPOCH", "1700000000"}}), 1700000000);

@@ -61,15 +61,76 @@ TEST(WhyNotHere, IsTheMachineAndNotTheImage) {
   host.cpu = "haswell";
   host.kernel = "3.10.0-1160";
   const TestPlace place{host, testing::archspec()};
-  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 127, "FATAL: kernel too old\n"), "haswell", place),
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 127, "FATAL: kernel too old\n"), {"haswell"}, place),
             "the kernel of this machine (3.10.0-1160) is too old for the image's C library");
   EXPECT_EQ(
-      why_not_here(ended(CommandEnd::exited, 0, "FATAL: kernel too old, and caught\n"), "haswell", place),
+      why_not_here(ended(CommandEnd::exited, 0, "FATAL: kernel too old, and caught\n"), {"haswell"}, place),
       "");
-  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), "broadwell", place),
+  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), {"broadwell"}, place),
             "this machine (haswell) lacks adx of broadwell");
-  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), "haswell", place), "") << "no excuse";
-  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 1, "AssertionError\n"), "broadwell", place), "");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::signalled, 4), {"haswell"}, place), "") << "no excuse";
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 1, "AssertionError\n"), {"broadwell"}, place), "");
+}
+
+TEST(WhyNotHere, AnEmulatorIsNoProcessorOfTheTarget) {
+  HostDescription host;
+  host.cpu = "haswell";
+  const TestPlace place{host, testing::archspec(), "qemu-aarch64 7.2.22"};
+  const CommandResult died =
+      ended(CommandEnd::exited, 132, "qemu: uncaught target signal 4 (Illegal instruction) - core dumped\n");
+  EXPECT_EQ(why_not_here(died, {"neoverse_v1"}, place),
+            "qemu-aarch64 7.2.22 lacks an instruction that it uses");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 139,
+                               "qemu: uncaught target signal 11 (Segmentation fault) - core dumped\n"),
+                         {"neoverse_v1"}, place),
+            "");
+}
+
+// cudaGetErrorString(209), as PyTorch raises it.
+constexpr const char* kNoKernel =
+    "RuntimeError: CUDA error: no kernel image is available for execution on the device\n";
+
+TEST(WhyNotHere, AnotherGpuIsAnotherMachine) {
+  HostDescription host;
+  host.cpu = "haswell";
+  host.accelerators = {"nvidia:sm_70"};
+  const TestPlace place{host, testing::archspec()};
+  const CommandResult failed = ended(CommandEnd::exited, 1, kNoKernel);
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_90"}}, place),
+            "this machine has nvidia:sm_70, which does not run code for sm_90");
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"gfx90a"}}, place),
+            "this machine has nvidia:sm_70, which does not run code for gfx90a");
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_70"}}, place), "") << "the image has not what it says";
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_60"}}, place), "") << "its PTX would run";
+  EXPECT_EQ(why_not_here(failed, {"haswell"}, place), "") << "it is for no GPU";
+  HostDescription without;
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_90"}}, {without, testing::archspec()}),
+            "this machine has no GPU");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 0, kNoKernel), {"haswell", {"sm_90"}}, place), "");
+  EXPECT_EQ(why_not_here(ended(CommandEnd::exited, 1, "AssertionError\n"), {"haswell", {"sm_90"}}, place),
+            "");
+}
+
+TEST(WhyNotHere, AnOldDriverIsAnotherMachine) {
+  HostDescription host;
+  host.accelerators = {"nvidia:sm_90"};
+  const TestPlace place{host, testing::archspec()};
+  const CommandResult failed =
+      ended(CommandEnd::exited, 1, "CUDA driver version is insufficient for CUDA runtime version\n");
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_90"}}, place),
+            "this machine has no GPU driver that the image can use");
+  host.driver = "470.82";
+  EXPECT_EQ(why_not_here(failed, {"haswell", {"sm_90"}}, place),
+            "the GPU's driver of this machine (470.82) is too old for the image");
+  EXPECT_EQ(why_not_here(failed, {"haswell"}, place), "");
+}
+
+TEST(TestTarget, IsWhatTheTestsScriptIsGiven) {
+  Step test;
+  EXPECT_EQ(test_target(test).cpu, "");
+  test.parameters = {{"KILN_CPU_TARGET", "zen3"}, {"KILN_GPU_TARGETS", "sm_80 sm_90"}};
+  EXPECT_EQ(test_target(test).cpu, "zen3");
+  EXPECT_EQ(test_target(test).gpus, (std::vector<std::string>{"sm_80", "sm_90"}));
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ TEST_F(Pull, ABaseIsCopiedIntoALayout) {
   EXPECT_EQ(runner.commands[0].environment.at("HOME"), "/root");
 }
 
+TEST_F(Pull, ABaseIsTakenForTheTargetsArchitecture) {
+  pull_base("debian:13", "/tmp/l", "", skopeo, "arm64");
+  EXPECT_EQ(runner.commands.at(0).argv,
+            (Words{"skopeo", "--debug", "--override-os", "linux", "--override-arch", "arm64", "copy",
+                   "--quiet", "docker://debian:13", "oci:/tmp/l:base"}));
+}
+
 TEST_F(Pull, ABaseOnDiskKeepsItsTransport) {
   pull_base("oci:/images/base:1", "/tmp/l", "", skopeo);
   EXPECT_EQ(runner.commands.at(0).argv.at(4), "oci:/images/base:1");

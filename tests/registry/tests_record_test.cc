@@ -45,8 +45,10 @@ TEST(TestsRecord, ComesBackAndMayBeUnknown) {
   EXPECT_EQ(again(record), std::nullopt);
   EXPECT_EQ(record.why_untested(), "") << "nobody knows that it was not";
   const TestRun run{"nid1", "zen4", {"nvidia:sm_90"}, "6.1.0", "2026-11-24T02:11:09Z"};
+  const TestRun emulated{"nid1", "", {}, "6.1.0", "2026-11-24T02:11:09Z", "qemu-aarch64 7.2.22"};
   for (const TestsRecord& tests : {TestsRecord{}, TestsRecord{{"a", "b"}, {{"c", "no GPU"}}},
-                                   TestsRecord{{"a", "b"}, {{"c", "no GPU"}}, {{"a", run}, {"c", {}}}}}) {
+                                   TestsRecord{{"a", "b"}, {{"c", "no GPU"}}, {{"a", run}, {"c", {}}}},
+                                   TestsRecord{{"a"}, {}, {{"a", emulated}}}}) {
     record.tests = tests;
     EXPECT_EQ(again(record), tests);
   }
@@ -76,6 +78,9 @@ TEST(TestsRecord, SaysWhereItWasTestedEachMachineOnce) {
   EXPECT_EQ(tested_where({{"a"}, {}, {{"a", on("zen4", {"nvidia:sm_90", "nvidia:sm_90"})}}}),
             "tested on zen4, nvidia:sm_90, nvidia:sm_90");
   EXPECT_EQ(tested_where({{"a"}, {}, {{"a", on("", {}, "nid1")}}}), "tested on nid1");
+  EXPECT_EQ(
+      tested_where({{"a"}, {}, {{"a", {"nid1", "zen4", {}, "", "2026-11-24T02:11:09Z", "qemu-arm 7"}}}}),
+      "tested on nid1 (emulated: qemu-arm 7), 2026-11-24");
 }
 
 TEST(TestsRecord, IsOfHostsLikeThisOneWhenEachTestIs) {
@@ -94,6 +99,9 @@ TEST(TestsRecord, IsOfHostsLikeThisOneWhenEachTestIs) {
   EXPECT_FALSE(like(other, false, zen4)) << "nobody knows where b was run";
   EXPECT_FALSE(like({{"a"}, {{"c", "no GPU"}}, {{"a", on("zen4")}}}, false, zen4)) << "untested";
   EXPECT_FALSE(like({}, false, zen4));
+  other = both;
+  other.ran["a"].emulator = "qemu-x86_64 7.2.22";
+  EXPECT_FALSE(like(other, false, zen4)) << "no such processor ran it";
   EXPECT_FALSE(is_tested_like(test_kinds(std::nullopt, false), zen4));
   HostDescription two = zen4;
   two.accelerators = {"nvidia:sm_90", "nvidia:sm_80"};

@@ -239,7 +239,8 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
   return environment;
 }
 
-std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup) {
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup,
+                                  const std::string& architecture) {
   EngineSetup engine{setup.runner,
                      setup.files,
                      fs::absolute(setup.state.with_scratch(setup.site.scratch).engine()),
@@ -247,7 +248,8 @@ std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup
                      engine_environment(setup.environment, folder),
                      setup.clock,
                      setup.site.pull_limits,
-                     setup.tell_pull};
+                     setup.tell_pull,
+                     architecture};
   return make_engine(setup.site.engine, engine);
 }
 

@@ -38,7 +38,8 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
                                                       const fs::path& temporary);
 
 // The site's engine; its temporary files are in `folder`, one folder to sweep after a kill.
-std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup);
+std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup,
+                                  const std::string& architecture = "");
 
 // The head of a step's log.
 std::string log_header(const Step& step);

@@ -43,15 +43,8 @@ class StepRun {
     if (attempt_.number == 1) setup_.files.write_output(log(), log_header(step_) + setup_.machine);
     check_architecture(step_, setup_.files);
     if (step_.kind == StepKind::test) {
-      TestRecord record{step_.key, 0, test()};
+      TestRecord record = test();
       record.seconds = setup_.clock.monotonic_seconds() - start;
-      record.host = host_name();
-      if (setup_.place) {
-        record.cpu = setup_.place->host.cpu;
-        record.accelerators = setup_.place->host.accelerators;
-        record.kernel = setup_.place->host.kernel;
-      }
-      record.taken = rfc3339(setup_.clock.unix_seconds());
       RecordWriter(setup_.state, setup_.files).write(record);
       return;
     }
@@ -109,6 +102,7 @@ class StepRun {
     fs::path layout = folder_ / "pulled";
     engine_.pull(step_.reference, layout, log());
     PulledImage image = read_layout(layout, setup_.files);
+    check_pulled(image.config);
     StepRecord record;
     for (std::size_t i = 0; i < image.manifest.layers.size(); ++i) {
       const Descriptor& layer = image.manifest.layers[i];
@@ -122,6 +116,16 @@ class StepRun {
     }
     record.chain.base = image.config;
     return record;
+  }
+
+  // An image of one platform alone is what skopeo copies, whichever was asked for.
+  void check_pulled(const ImageConfig& config) const {
+    const std::string wanted = architecture_of(step_);
+    if (wanted.empty() || config.architecture == wanted) return;
+    throw Error(ExitCode::input,
+                fmt::format("{} is an image for {}, and the target is for {}", step_.reference,
+                            config.architecture, wanted),
+                "a recipe's method may name an image that exists for all its targets, or be kept to some");
   }
 
   StepRecord script() {
@@ -149,8 +153,32 @@ class StepRun {
     return finish(*container, std::move(parent));
   }
 
-  std::string test() {
+  // Where and when it runs: on this machine, or on what stands in for another.
+  TestRecord record_of_place() const {
+    TestRecord record;
+    record.key = step_.key;
+    record.host = host_name();
+    record.taken = rfc3339(setup_.clock.unix_seconds());
+    if (!place_) return record;
+    record.kernel = place_->host.kernel;
+    record.emulator = place_->emulator;
+    if (!record.emulator.empty()) return record;
+    record.cpu = place_->host.cpu;
+    record.accelerators = place_->host.accelerators;
+    return record;
+  }
+
+  void find_place(const StepRecord& image) {
+    if (!setup_.place) return;
+    place_.emplace(*setup_.place);
+    if (image.chain.base)
+      place_->emulator =
+          emulator_of(image.chain.base->architecture, setup_.files, setup_.runner, setup_.environment);
+  }
+
+  TestRecord test() {
     StepRecord image = record_of(step_.parent);
+    find_place(image);
     auto container = engine_.start(&image);
     fs::path files = copy_recipe_files(step_, setup_, folder_);
     ContainerRun request = container_script(step_, image, files, setup_, folder_, log());
@@ -160,12 +188,11 @@ class StepRun {
     };
     request.limits.memory = attempt_.terms.memory;
     const CommandResult result = container->run(request);
-    auto target = step_.parameters.find("KILN_CPU_TARGET");
-    const std::string cpu = target == step_.parameters.end() ? "" : target->second;
-    std::string why = setup_.place ? why_not_here(result, cpu, *setup_.place) : "";
-    if (!why.empty()) return tell_untested(why);
-    check(result, request.limits);
-    return last;
+    const std::string why = place_ ? why_not_here(result, test_target(step_), *place_) : "";
+    if (why.empty()) check(result, request.limits);
+    TestRecord record = record_of_place();
+    record.last_line = why.empty() ? last : tell_untested(why);
+    return record;
   }
 
   // The image may be as good as it wants to be: it is for another machine, where `kiln test` can say so.
@@ -212,6 +239,7 @@ class StepRun {
   BlobStore store_;
   const fs::path& folder_;  // private
   StepTry& attempt_;
+  std::optional<TestPlace> place_;  // of a test
 };
 
 bool is_done(const Step& step, const StepSetup& setup) {
@@ -295,7 +323,7 @@ StepOutcome run_in(const fs::path& folder, const Step& step, const StepSetup& se
 StepOutcome run_step(const Step& step, const StepSetup& setup) {
   if (is_fetched(step, setup)) return StepOutcome::fetched;
   PrivateFolder folder(setup.files, setup.state.temporary());
-  auto engine = engine_in(folder.path(), setup);
+  auto engine = engine_in(folder.path(), setup, architecture_of(step));
   const StepOutcome outcome = run_in(folder.path(), step, setup, *engine);
   if (setup.shared != nullptr && outcome == StepOutcome::done)
     setup.shared->share(wanted_of(step, setup.site));

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
+#include "base/text.h"
 #include "registry/cpu_code.h"
+#include "registry/gpu_code.h"
 
 namespace kiln {
 namespace {
@@ -14,7 +17,55 @@ namespace {
 constexpr std::array kWords = {"Illegal instruction", "illegal instruction", "SIGILL",
                                "illegal hardware instruction"};
 
+// cudaErrorNoKernelImageForDevice and hipErrorNoBinaryForGpu, which have the same words.
+constexpr const char* kNoCodeForGpu = "no kernel image is available for execution on the device";
+// cudaErrorInsufficientDriver, cudaErrorUnsupportedPtxVersion, and PyTorch's own words for the first.
+constexpr std::array kOldDriver = {"CUDA driver version is insufficient for CUDA runtime version",
+                                   "the provided PTX was compiled with an unsupported toolchain",
+                                   "The NVIDIA driver on your system is too old"};
+
+bool says(const CommandResult& result, const char* words) {
+  return result.tail.find(words) != std::string::npos;
+}
+
+bool runs_code_for(const std::vector<std::string>& gpus, const std::string& accelerator) {
+  const auto [vendor, gpu] = split_accelerator(accelerator);
+  std::vector<std::string> codes;
+  for (const std::string& code : gpus)
+    if ((code.starts_with("gfx") ? "amd" : "nvidia") == vendor) codes.push_back(code);
+  return best_fit(with_ptx(codes), gpu).runs();
+}
+
 }  // namespace
+
+TestTarget test_target(const Step& test) {
+  auto parameter = [&](const char* name) {
+    auto found = test.parameters.find(name);
+    return found == test.parameters.end() ? std::string() : found->second;
+  };
+  TestTarget target{parameter("KILN_CPU_TARGET")};
+  const std::string gpus = parameter("KILN_GPU_TARGETS");
+  for (std::string_view gpu : split(gpus, ' '))
+    if (!gpu.empty()) target.gpus.emplace_back(gpu);
+  return target;
+}
+
+std::string gpu_lacking_here(const CommandResult& result, const std::vector<std::string>& gpus,
+                             const HostDescription& host) {
+  if (gpus.empty() || (result.end == CommandEnd::exited && result.status == 0)) return "";
+  if (std::any_of(kOldDriver.begin(), kOldDriver.end(),
+                  [&](const char* words) { return says(result, words); }))
+    return host.driver.empty()
+               ? "this machine has no GPU driver that the image can use"
+               : fmt::format("the GPU's driver of this machine ({}) is too old for the image", host.driver);
+  if (!says(result, kNoCodeForGpu)) return "";
+  const auto& own = host.accelerators;
+  if (std::any_of(own.begin(), own.end(), [&](const auto& one) { return runs_code_for(gpus, one); }))
+    return "";
+  if (own.empty()) return "this machine has no GPU";
+  return fmt::format("this machine has {}, which does not run code for {}", fmt::join(own, ", "),
+                     fmt::join(gpus, ", "));
+}
 
 bool met_unknown_instruction(const CommandResult& result) {
   if (result.end == CommandEnd::signalled) return result.status == SIGILL;
@@ -30,14 +81,17 @@ bool met_old_kernel(const CommandResult& result) {
   return result.tail.find("FATAL: kernel too old") != std::string::npos;  // glibc, csu/libc-start.c
 }
 
-std::string why_not_here(const CommandResult& result, const std::string& target, const TestPlace& place) {
+std::string why_not_here(const CommandResult& result, const TestTarget& target, const TestPlace& place) {
   if (met_old_kernel(result))
     return fmt::format("the kernel of this machine ({}) is too old for the image's C library",
                        place.host.kernel);
-  return met_unknown_instruction(result) ? lacking_here(target, place) : "";
+  const std::string gpu = gpu_lacking_here(result, target.gpus, place.host);
+  if (!gpu.empty()) return gpu;
+  return met_unknown_instruction(result) ? lacking_here(target.cpu, place) : "";
 }
 
 std::string lacking_here(const std::string& target, const TestPlace& place) {
+  if (!place.emulator.empty()) return fmt::format("{} lacks an instruction that it uses", place.emulator);
   const Microarchitecture* wanted = place.cpus.find(target);
   if (wanted == nullptr || place.cpus.find(place.host.cpu) == nullptr) return "";
   const HostCpu here(place.host, place.cpus);

@@ -31,7 +31,7 @@ Found found(const std::string& key, const RecordReader& reader) {
 }  // namespace
 
 TestRun test_run(const TestRecord& record) {
-  return {record.host, record.cpu, record.accelerators, record.kernel, record.taken};
+  return {record.host, record.cpu, record.accelerators, record.kernel, record.taken, record.emulator};
 }
 
 TestsRecord tests_of(const ResolvedImage& image, const StepTable& steps, const RecordReader& reader) {

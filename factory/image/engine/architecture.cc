@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace kiln {
 namespace {
 
@@ -15,13 +17,35 @@ std::string machine_of(const std::string& architecture) {
   return architecture;  // ppc64le, riscv64, s390x: OCI has the same names
 }
 
-bool has_line(std::string_view text, std::string_view begin, std::string_view part) {
+constexpr const char* kHandlers = "/proc/sys/fs/binfmt_misc/";
+
+std::string handler_name(const std::string& architecture) { return "qemu-" + machine_of(architecture); }
+
+// What a line of a handler's file has behind its first word: "enabled" has "", "flags: POF" has "POF".
+std::optional<std::string> line_of(std::string_view text, std::string_view word) {
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(begin) && line.substr(begin.size()).find(part) != line.npos) return true;
+    if (line.starts_with(word)) return std::string(trimmed(line.substr(word.size())));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
-  return false;
+  return std::nullopt;
+}
+
+// "qemu-aarch64 version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)"
+std::string version_in(const std::string& said) {
+  constexpr std::string_view kWord = " version ";
+  const std::size_t at = said.find(kWord);
+  if (at == std::string::npos) return "";
+  const std::string rest = said.substr(at + kWord.size());
+  return rest.substr(0, rest.find_first_of(" \n("));
+}
+
+// Debian registers a link whose name makes QEMU expect the kernel's arguments, so the program behind it is
+// asked.
+fs::path behind_links(const fs::path& program) {
+  std::error_code error;
+  const fs::path real = fs::canonical(program, error);
+  return error ? program : real;
 }
 
 }  // namespace
@@ -49,8 +73,26 @@ std::string architecture_of(const ResolvedImage& image) {
 
 bool can_run(const std::string& architecture, const FileSystem& files) {
   if (architecture.empty() || architecture == own_architecture()) return true;
-  auto handler = files.read("/proc/sys/fs/binfmt_misc/qemu-" + machine_of(architecture));
-  return handler && has_line(*handler, "enabled", "") && has_line(*handler, "flags:", "F");
+  auto handler = files.read(kHandlers + handler_name(architecture));
+  if (!handler || !line_of(*handler, "enabled")) return false;
+  if (line_of(files.read(std::string(kHandlers) + "status").value_or(""), "disabled")) return false;
+  return line_of(*handler, "flags:").value_or("").find('F') != std::string::npos;
+}
+
+std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
+                        const std::map<std::string, std::string>& environment) {
+  if (architecture.empty() || architecture == own_architecture() || !can_run(architecture, files)) return "";
+  const std::string name = handler_name(architecture);
+  const auto program = line_of(files.read(kHandlers + name).value_or(""), "interpreter ");
+  if (!program || !files.exists(*program)) return name;  // the kernel holds it open, wherever it was
+  Command command;
+  command.argv = {behind_links(*program).string(), "--version"};
+  command.environment = environment;
+  command.capture_stdout = true;
+  command.limits.wall = std::chrono::seconds(10);
+  const CommandResult result = runner.run(command);
+  const std::string version = result.ok() ? version_in(result.output) : "";
+  return version.empty() ? name : name + " " + version;
 }
 
 std::string why_not_here(const std::string& architecture) {

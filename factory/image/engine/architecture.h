@@ -1,6 +1,7 @@
 // Which machines a step is for, and whether this one can run it.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/effects.h"
@@ -20,6 +21,11 @@ std::string architecture_of(const ResolvedImage& image);
 // Only one that the kernel holds open (flag F) counts: an image has no emulator inside.
 // Source: Linux, Documentation/admin-guide/binfmt-misc.rst; names as QEMU and Debian register them.
 bool can_run(const std::string& architecture, const FileSystem& files);
+
+// The emulator that the kernel starts here for programs of `architecture`, with its version where its own
+// file can be asked: "qemu-aarch64 7.2.22". "" where they run natively, or not at all.
+std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
+                        const std::map<std::string, std::string>& environment);
 
 // What to do about it, for a hint.
 inline constexpr const char* kOtherMachines =

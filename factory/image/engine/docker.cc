@@ -260,7 +260,8 @@ void DockerEngine::forget(const std::vector<std::string>& containers,
 
 void DockerEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
   pull_base(reference, layout, log,
-            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
+            setup_.architecture);
 }
 
 }  // namespace kiln

@@ -79,6 +79,7 @@ struct EngineSetup {
   const Clock& clock;
   PullLimits pull_limits = {};
   std::function<void(const PullState&)> tell_pull = {};  // as Skopeo::tell
+  std::string architecture{};                            // what it pulls images for; "": this machine's
 };
 
 // Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",

@@ -180,7 +180,8 @@ EngineSession& StorageEngine::session() {
 // By none of them: they would unpack what only has to be copied.
 void StorageEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
   pull_base(reference, layout, log,
-            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull});
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
+            setup_.architecture);
 }
 
 std::unique_ptr<Container> StorageEngine::start(const StepRecord* parent) {

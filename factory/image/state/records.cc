@@ -74,6 +74,7 @@ Json to_json(const TestRecord& record) {
   put(json, "accelerators", record.accelerators);
   put(json, "kernel", record.kernel);
   put_origin(json, record.origin);
+  put(json, "emulator", record.emulator);
   return json;
 }
 
@@ -100,7 +101,7 @@ StepRecord step_record_from_json(const JsonNode& node) {
 
 TestRecord test_record_from_json(const JsonNode& node) {
   node.allow_only({"key", "seconds", "last_line", "host", "cpu", "taken", "accelerators", "kernel",
-                   "fetched_from", "signed_by"});
+                   "emulator", "fetched_from", "signed_by"});
   TestRecord record{node.at("key").string(), node.at("seconds").number(), node.at("last_line").string()};
   if (auto host = node.find("host")) record.host = host->string();
   if (auto cpu = node.find("cpu")) record.cpu = cpu->string();
@@ -109,6 +110,7 @@ TestRecord test_record_from_json(const JsonNode& node) {
     for (const JsonNode& one : all->items()) record.accelerators.push_back(one.string());
   if (auto kernel = node.find("kernel")) record.kernel = kernel->string();
   record.origin = origin_in(node);
+  if (auto emulator = node.find("emulator")) record.emulator = emulator->string();
   return record;
 }
 

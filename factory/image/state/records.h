@@ -35,6 +35,7 @@ struct TestRecord {
   std::string taken{};    // RFC 3339
   std::vector<std::string> accelerators{};  // "nvidia:sm_90", "nvidia"
   std::string kernel{};
+  std::string emulator{};  // "qemu-aarch64 7.2.22": it ran in that, and not on the processor
   RecordOrigin origin{};
 };
 

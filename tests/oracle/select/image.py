@@ -36,9 +36,9 @@ class Image:
         self.measurements = row["measurements"]
 
     def is_tested_like(self, host):
-        """Each test was run on the same microarchitecture, that of an image for GPUs beside the same ones."""
+        """Each test was run on the same microarchitecture, on the processor itself, that of an image for GPUs beside the same ones."""
         return bool(self.runs) and all(
-            run and run.get("cpu") == host.cpu_name and (not self.declared or run.get("accelerators") and sorted(run["accelerators"]) == sorted(host.gpus))
+            run and run.get("cpu") == host.cpu_name and "emulator" not in run and (not self.declared or run.get("accelerators") and sorted(run["accelerators"]) == sorted(host.gpus))
             for run in self.runs)
 
     def found_of(self, vendor):

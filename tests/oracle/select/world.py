@@ -259,6 +259,8 @@ def _runs(world, tests):
         if not world.dice.chance(8):
             accelerators = {"accelerators": machine["accelerators"]} if machine.get("accelerators") and world.dice.chance(85) else {}
             runs[test] = {"host": "node1", "cpu": machine["cpu"], "kernel": "6.1.0", "at": "2026-11-01T10:00:00Z", **accelerators}
+            if world.dice.chance(4):
+                runs[test]["emulator"] = "qemu-aarch64 7.2.22"
     return runs
 
 
