@@ -171,6 +171,26 @@ std::map<std::string, SecretPlace> read_secrets(const JsonNode& node) {
   return secrets;
 }
 
+// False, or {"folder": …, "size": …}.
+CacheSettings read_cache_settings(const JsonNode& node) {
+  CacheSettings settings;
+  if (node.is_boolean()) {
+    settings.use = node.boolean();
+    return settings;
+  }
+  node.allow_only(keys_of("site/cache"));
+  if (auto folder = node.find("folder")) {
+    settings.folder = folder->line_of_text();
+    if (!settings.folder.starts_with('/') || settings.folder.find(':') != std::string::npos)
+      folder->fail(fmt::format("expected an absolute path without a colon, found '{}'", settings.folder));
+  }
+  if (auto size = node.find("size")) {
+    settings.size = read_limit_of_size(*size);
+    if (settings.size < (64u << 20)) size->fail("less than 64MiB holds nothing", "false switches caches off");
+  }
+  return settings;
+}
+
 SiteAlias read_alias(const JsonNode& node) {
   node.allow_only(keys_of("site/alias"));
   const JsonNode named = node.at("name");
@@ -292,6 +312,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto path = root.find("ca_certificates")) site.ca_certificates = read_file_name(*path, files);
   if (auto path = root.find("pip_configuration")) site.pip_configuration = read_file_name(*path, files);
   if (auto secrets = root.find("secrets")) site.secrets = read_secrets(*secrets);
+  if (auto cache = root.find("cache")) site.cache = read_cache_settings(*cache);
   if (auto gc = root.find("gc")) read_retention(*gc, site.retention);
   if (auto night = root.find("nightly")) read_nightly(*night, site);
   if (auto publish = root.find("publish")) site.publish = read_publish(*publish);

@@ -25,6 +25,13 @@ struct SecretPlace {
   std::string variable;
 };
 
+// Where steps keep what compilers and pip find again (image/build/caches.h).
+struct CacheSettings {
+  bool use = true;
+  std::string folder;                // absolute; "": caches/ of the state folder
+  std::uint64_t size = 20ull << 30;  // bytes of all of them together
+};
+
 // What registries are given. Zero means no limit.
 struct PullLimits {
   std::chrono::seconds wall{std::chrono::hours(3)};     // for one image, with all tries and waits
@@ -118,9 +125,10 @@ struct Site {
                                                "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
                                                "ALL_PROXY",  "all_proxy",   "PIP_*"};
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
-  std::string pip_configuration = "";                // "" = what pip itself would read, when it exists
-  std::string git_configuration = "";                // "" = the machine's (/etc/gitconfig), when it exists
-  std::map<std::string, SecretPlace> secrets;        // by the name that recipes know it by
+  std::string pip_configuration = "";          // "" = what pip itself would read, when it exists
+  std::string git_configuration = "";          // "" = the machine's (/etc/gitconfig), when it exists
+  std::map<std::string, SecretPlace> secrets;  // by the name that recipes know it by
+  CacheSettings cache;
   bool sif = true;                                   // packaged beside the OCI image ("formats")
   std::string builder = "urn:kiln:builder:unnamed";  // SLSA's builder.id: a URI that people trust or do not
   bool evidence_fails = true;                        // an image whose code exceeds its target is not packaged

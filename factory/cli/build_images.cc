@@ -48,6 +48,7 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   environment["KILN_ENGINE"] = site.engine;
+  if (!site.cache.use) environment["KILN_NO_CACHE"] = "true";
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
   RecordWriter(state, invocation.files)
       .write_recipe_origin(catalogue.plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,

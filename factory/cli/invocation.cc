@@ -131,6 +131,7 @@ Catalogue Invocation::load(const std::string& matrix_file) {
 Site Invocation::site() const {
   Site site = options.site.empty() ? find_site(files, environment) : read_site(files, options.site);
   if (!options.engine.empty()) site.engine = options.engine;
+  if (options.no_cache) site.cache.use = false;
   if (!options.partition.empty()) {
     site.launcher = launcher_words(site.launching, options.partition);
     site.launching.asked = options.partition;

@@ -29,6 +29,7 @@ struct GlobalOptions {
   std::string site;
   std::string engine;     // in place of the site file's
   std::string partition;  // of the launcher, in place of the site file's
+  bool no_cache = false;  // whatever the site file says
   std::vector<std::string> recipes;
   std::string colour = "auto";
   std::string progress = "auto";

@@ -55,6 +55,8 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->type_name("NAME")
       ->envname("KILN_ENGINE")
       ->check(CLI::IsMember(engine_names()));
+  app.add_flag("--no-cache", options.no_cache, "steps find no caches of compilers and pip")
+      ->envname("KILN_NO_CACHE");
   repeatable(
       app.add_option(
              "--recipes", options.recipes,

@@ -139,6 +139,7 @@ const Explanations& environment_names() {
        "stand for --file, --state, --site, --engine, --recipes, --jobs, --color and --progress where these "
        "are "
        "not given"},
+      {"KILN_NO_CACHE", "true stands for --no-cache"},
       {"KILN_ARCHSPEC", "archspec's microarchitectures.json, in place of the one kiln was built with"},
       {"NO_COLOR", "no colours when set (no-color.org)"},
       {"SOURCE_DATE_EPOCH", "the newest time that files in images may have (reproducible-builds.org)"},

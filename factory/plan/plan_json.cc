@@ -116,6 +116,7 @@ void append_json(std::string& out, const OwnLimits& limits) {
 
 void append_json(std::string& out, const Step& step) {
   JsonObjectText object(out);
+  if (!step.cache.empty()) object.member("cache", step.cache);
   object.member("component", step.component);
   object.member("copy", step.copy);
   object.member("mount", step.mount);

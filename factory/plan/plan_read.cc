@@ -79,9 +79,9 @@ OwnLimits limits_from(const JsonNode& node) {
 }
 
 Step step_from(const JsonNode& node) {
-  node.allow_only({"key", "kind", "parent", "from", "inputs", "title", "component", "version", "method",
-                   "tagged", "reference", "script", "secrets", "site", "parameters", "files", "copy", "mount",
-                   "limits"});
+  node.allow_only({"key",        "kind",   "parent", "from",      "inputs", "title",   "component",
+                   "version",    "method", "tagged", "reference", "script", "secrets", "site",
+                   "parameters", "files",  "copy",   "mount",     "limits", "cache"});
   Step step;
   step.key = node.at("key").string();
   step.kind = step_kind_at(node.at("kind"));
@@ -94,6 +94,7 @@ Step step_from(const JsonNode& node) {
   if (auto version = node.find("version")) step.version = version->string();
   if (auto method = node.find("method")) step.method = method->string();
   if (auto limits = node.find("limits")) step.limits = limits_from(*limits);
+  if (auto cache = node.find("cache")) step.cache = cache->strings();
   if (auto tagged = node.find("tagged")) step.tagged = tagged->string();
   step.reference = node.at("reference").string();
   step.script = node.at("script").string();

@@ -8,6 +8,7 @@
 #include "base/keys.h"
 #include "base/reading.h"
 #include "base/text.h"
+#include "recipe/cache_kinds.h"
 #include "recipe/component_value.h"
 #include "recipe/native_flag.h"
 #include "recipe/parameters.h"
@@ -169,6 +170,20 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
     names.push_back(item.name());
     if (std::find(kOfSite.begin(), kOfSite.end(), names.back()) != kOfSite.end())
       item.fail(fmt::format("'{}' is the site's own, and every script has it", names.back()), "leave it out");
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> read_cache(const JsonNode& node) {
+  std::vector<std::string> names;
+  for (const JsonNode& item : read_distinct(node, "cache")) {
+    names.push_back(item.name());
+    if (find_cache_kind(names.back()) != nullptr) continue;
+    item.fail(fmt::format("there is no cache '{}'", names.back()),
+              nearest(names.back(), cache_names()).empty()
+                  ? fmt::format("caches: {}", fmt::join(cache_names(), ", "))
+                  : did_you_mean(names.back(), cache_names()));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -45,8 +45,9 @@ struct Step {
   std::string component;  // "framework/pytorch"
   std::string version;    // of the component
   std::string method;
-  OwnLimits limits;    // that the recipe says it needs
-  std::string tagged;  // pull that the lockfile pins: the recipe's own reference, for people
+  OwnLimits limits;                  // that the recipe says it needs
+  std::vector<std::string> cache{};  // names, sorted, of what its script finds again (recipe/cache_kinds.h)
+  std::string tagged;                // pull that the lockfile pins: the recipe's own reference, for people
   // How to run it; all of it is covered by `inputs`.
   std::string reference;                          // pull; name@sha256:… where the lockfile pins it
   std::string script;                             // path inside the recipe folder

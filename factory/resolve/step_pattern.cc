@@ -9,7 +9,7 @@
 //   pins: "digest" as well, and "reference" is the repository's name without a tag
 //
 // without blanks, keys sorted. File names are those inside the recipe folder: scripts can see them. Titles,
-// descriptions, labels, the engine and the place of the recipe on disk are not here.
+// descriptions, labels, caches, the engine and the place of the recipe on disk are not here.
 #include "resolve/step_pattern.h"
 
 #include <fmt/format.h>
@@ -163,6 +163,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       break;
     case StepRole::install:
       set_script(step, inputs, recipe, method.script, files, method.secrets);
+      step.cache = method.cache;
       if (!method.build || method.build->mount.empty()) break;
       step.mount = method.build->mount;
       inputs["mount"] = step.mount;
@@ -170,6 +171,7 @@ StepPattern make_pattern(StepRole role, const Chosen& chosen, const SmokeTest* t
       break;
     case StepRole::build:
       set_script(step, inputs, recipe, method.build->script, files, method.build->secrets);
+      step.cache = method.cache;
       break;
     case StepRole::test:
       set_script(step, inputs, recipe, test->script, test->files);

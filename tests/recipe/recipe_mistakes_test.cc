@@ -28,7 +28,7 @@ const std::vector<Mistake> kRecipeMistakes = {
      "34:35: error: unknown key 'file' (at /test/0/file); did you mean 'files'?"},
     {"KeyOfABase", R"("script": "distro.sh")", R"("rootfs": "distro.sh")", Schema::refuses,
      "19:7: error: unknown key 'rootfs' (at /methods/distro/rootfs); known keys: optimised, stock, optimise, "
-     "versions, script, files, parameters, secrets, needs, after, build, environment, limits"},
+     "versions, script, files, parameters, secrets, cache, needs, after, build, environment, limits"},
     {"LimitWithoutUnit", R"("script": "distro.sh")", R"("limits": {"wall": "12"}, "script": "distro.sh")",
      Schema::refuses,
      R"(19:26: error: expected a duration, found '12' (at /methods/distro/limits/wall); a whole number and s, m, h or d, such as "45m"; "0s" is no limit)"},

@@ -145,6 +145,37 @@ TEST(RecipeDraft, RefusesSecretsThatNoScriptGetsOrThatAreTheSites) {
     EXPECT_NE(error(with_secrets("[\"" + std::string(bad) + "\"]", "[]")), "") << bad;
 }
 
+TEST(RecipeDraft, DeclaresCaches) {
+  auto with_cache = [](const std::string& list) {
+    std::string json = kRecipe;
+    json.insert(json.find(R"("files": ["lists)"), "\"cache\": " + list + ", ");
+    return json;
+  };
+  auto error = [&](const std::string& list) {
+    EXPECT_FALSE(violations_of_schema("recipe", with_cache(list)).empty()) << list;
+    return input_error([&] { read_recipe(with_cache(list), kRecipeFile, recipe_files()); });
+  };
+  EXPECT_TRUE(violations_of_schema("recipe", with_cache(R"(["pip", "ccache"])")).empty());
+  const Recipe recipe = read_recipe(with_cache(R"(["pip", "ccache"])"), kRecipeFile, recipe_files());
+  EXPECT_EQ(recipe.find_method("distro")->cache, (Strings{"ccache", "pip"}));
+  EXPECT_EQ(recipe.find_method("source")->cache, Strings());
+  EXPECT_NE(error(R"(["cache"])")
+                .find("there is no cache 'cache' (at /methods/distro/cache/0); did you mean 'ccache'?"),
+            std::string::npos);
+  EXPECT_NE(error(R"(["sstate"])")
+                .find("there is no cache 'sstate' (at /methods/distro/cache/0); caches: ccache, pip"),
+            std::string::npos);
+  EXPECT_NE(error(R"(["pip", "pip"])").find("twice"), std::string::npos);
+}
+
+TEST(RecipeDraft, RefusesACacheThatNoScriptFinds) {
+  EXPECT_NE(input_error([&] {
+              read_recipe(R"({"versions": {"1": {}}, "methods": {"distro": {"cache": ["pip"]}}})",
+                          kRecipeFile, recipe_files());
+            }).find("no script of this method would find it (at /methods/distro/cache)"),
+            std::string::npos);
+}
+
 TEST(RecipeDraft, SaysWhatItsStepsNeed) {
   std::string json = kRecipe;
   json.insert(json.find(R"("files": ["lists)"), R"("limits": {"wall": "12h", "memory": "64GiB"}, )");

@@ -52,6 +52,9 @@ TEST(Site, ReadsEveryKey) {
       << "and it need not be there for whoever plans";
   EXPECT_EQ(site.secrets.at("token").variable, "SITE_TOKEN");
   EXPECT_EQ(site.secrets.at("token").file, "");
+  EXPECT_TRUE(site.cache.use);
+  EXPECT_EQ(site.cache.folder, "/scratch/caches") << "and it need not be there for whoever plans";
+  EXPECT_EQ(site.cache.size, std::uint64_t{50} << 30);
   EXPECT_EQ(site.publish.registry, "registry.site:5000/ai");
   EXPECT_EQ(site.publish.key, "/etc/kiln/site.pem") << "and it need not be there for whoever plans";
   EXPECT_EQ(site.publish.passphrase_file, "/etc/kiln/site.pass");
@@ -179,6 +182,10 @@ const std::vector<Mistake> kSiteMistakes = {
      "11:15: error: '../licence' is not a secret's name (at /secrets/..~1licence); letters, digits and _ . + "
      "- only, and a "
      "letter or digit first"},
+    {"CacheInARelativeFolder", R"("/scratch/caches")", R"("caches")", Schema::refuses,
+     "11:108: error: expected an absolute path without a colon, found 'caches' (at /cache/folder)"},
+    {"CacheThatHoldsNothing", R"("50GiB")", R"("1MiB")", Schema::accepts,
+     "11:135: error: less than 64MiB holds nothing (at /cache/size); false switches caches off"},
     {"NegativeJobs", R"("jobs": 2)", R"("jobs": -1)", Schema::refuses,
      "4:11: error: expected a whole number from 0 to 1024, found -1 (at /jobs)"},
     {"JobsIsAWord", R"("jobs": 2)", R"("jobs": "2")", Schema::refuses,

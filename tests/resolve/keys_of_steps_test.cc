@@ -87,6 +87,23 @@ TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
   for (const Step& test : built.tests) EXPECT_TRUE(test.secrets.empty());
 }
 
+// What they hold decides no bit.
+TEST_F(KeyTest, CachesAreInNoKey) {
+  const RecipeBook with = changed("openblas", [](Recipe& c) {
+    for (Method& method : c.methods) method.cache = {"ccache"};
+  });
+  const std::string source = "openblas:source";
+  EXPECT_EQ(key(with, {{"library", source}}), key(demo_recipes(), {{"library", source}}));
+  const Resolver resolver(with);
+  const ImageSpec built = resolver.spec(cell({{"library", source}}));
+  EXPECT_EQ(built.stages.at(0).steps.back().cache, std::vector<std::string>{"ccache"});
+  EXPECT_TRUE(built.stages.at(0).steps.front().cache.empty());
+  for (const Step& step : built.image_stage().steps)
+    EXPECT_EQ(step.cache.empty(), step.kind != StepKind::run || step.component != "library/openblas")
+        << step.title;
+  for (const Step& test : built.tests) EXPECT_TRUE(test.cache.empty());
+}
+
 // A file for one version or target is nothing to the others.
 TEST_F(KeyTest, AFileIsInTheKeyWhereItsWhenHolds) {
   auto with_files = [](const std::string& bytes) {

@@ -8,6 +8,7 @@
 
 #include "base/unique_name.h"
 #include "image/build/built_files.h"
+#include "image/build/caches.h"
 #include "image/build/failure.h"
 #include "image/build/fetch_steps.h"
 #include "image/build/script.h"
@@ -78,6 +79,7 @@ class StepRun {
 
   void check(const CommandResult& result, const CommandLimits& limits) {
     attempt_.memory = result.memory;
+    tail_ = result.tail;
     need_still_there(setup_.state, folder_, setup_.files);
     check_script(result, limits);
   }
@@ -130,16 +132,30 @@ class StepRun {
 
   StepRecord script() {
     StepRecord parent = record_of(step_.parent);
+    Caches caches(step_, parent, setup_, folder_);
+    const fs::path files = copy_recipe_files(step_, setup_, folder_);
+    try {
+      return script_with(&caches, parent, files);
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::interrupted || !caches.drop_damaged(tail_)) throw;
+      tell_log(fmt::format("{}; again without the cache, which may be damaged and is gone", error.message()));
+    }
+    return script_with(nullptr, parent, files);
+  }
+
+  StepRecord script_with(const Caches* caches, StepRecord parent, const fs::path& files) {
     auto container = engine_.start(&parent);
-    fs::path files = copy_recipe_files(step_, setup_, folder_);
     ContainerRun request = container_script(step_, parent, files, setup_, folder_, log());
+    if (caches != nullptr) caches->hand_to(request);
     if (step_.mount.empty()) {
       run_script(*container, request);
+      tell_caches(caches);
       return finish(*container, std::move(parent));
     }
     BuiltFiles built(step_, record_of(step_.from), *container, engine_);
     request.mounts.insert(request.mounts.end(), built.mounts().begin(), built.mounts().end());
     run_script(*container, request);
+    tell_caches(caches);
     built.take_away();
     return finish(*container, std::move(parent));
   }
@@ -198,8 +214,17 @@ class StepRun {
   // The image may be as good as it wants to be: it is for another machine, where `kiln test` can say so.
   std::string tell_untested(const std::string& why) const {
     std::string line = fmt::format("{}{}", kNotRun, why);
-    std::ofstream(log(), std::ios::app) << "\nkiln: " << line << '\n';
+    tell_log(line);
     return line;
+  }
+
+  void tell_log(const std::string& line) const {
+    std::ofstream(log(), std::ios::app) << "\nkiln: " << line << '\n';
+  }
+
+  void tell_caches(const Caches* caches) const {
+    const std::string line = caches == nullptr ? "" : caches->told();
+    if (!line.empty()) tell_log(line);
   }
 
   // Takes what changed in the container upon `parent` into the store and keeps the container for the steps
@@ -240,6 +265,7 @@ class StepRun {
   const fs::path& folder_;  // private
   StepTry& attempt_;
   std::optional<TestPlace> place_;  // of a test
+  std::string tail_;                // of the last script's output
 };
 
 bool is_done(const Step& step, const StepSetup& setup) {

@@ -49,6 +49,7 @@ constexpr Part kParts[] = {
     {"formats", "packaged images"},
     {"blobs", "caches"},
     {"evidence", "caches"},
+    {"caches", "caches of compilers"},
     {"images", "image layouts"},
     {"store", "blobs"},
     {"logs", "logs"},

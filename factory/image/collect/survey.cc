@@ -41,6 +41,7 @@ class Surveyor {
     find_blobs(blobs);
     find_logs();
     find_caches();
+    find_compiler_caches();
     find_recipes();
     find_leavings();
     find_dead_folders();
@@ -209,6 +210,20 @@ class Surveyor {
       if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
         add(GarbageKind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for),
             {path});
+    }
+  }
+
+  // The site's file may have them elsewhere, where they are bounded only.
+  void find_compiler_caches() {
+    for (const std::string& kind : setup_.files.list(state_.caches())) {
+      if (kind.starts_with('.')) continue;  // on its way out
+      for (const std::string& id : setup_.files.list(state_.caches() / kind)) {
+        const fs::path path = fs::path("caches") / kind / id;
+        const fs::path uses = path.string() + ".uses";
+        if (id.ends_with(".uses") || is_young(uses, setup_.retention.keep_for)) continue;
+        add(GarbageKind::cache, kind + " " + id, "not used" + and_older(setup_.retention.keep_for),
+            {path, uses});
+      }
     }
   }
 

@@ -37,8 +37,7 @@ CommandResult BuildahEngine::run(const std::string& name, const fs::path&, const
                      "--user", "0:0",         "--workingdir", request.folder};
   if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
     arguments.emplace_back("--terminal");
-  for (const Mount& mount : script.mounts())
-    arguments.insert(arguments.end(), {"--volume", mount.source.string() + ":" + mount.target + ":ro"});
+  for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.insert(arguments.end(), {name, "--"});
   const Words inside = script.argv();
   arguments.insert(arguments.end(), inside.begin(), inside.end());

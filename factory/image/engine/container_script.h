@@ -19,7 +19,7 @@ class ContainerScript {
   ContainerScript& operator=(const ContainerScript&) = delete;
   ~ContainerScript();
 
-  // The request's mounts and our own, read-only.
+  // The request's mounts and our own.
   const std::vector<Mount>& mounts() const { return mounts_; }
   // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
   // front of all that.

@@ -21,7 +21,7 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kNothing = "localhost/kiln:nothing";
+constexpr const char* kEmptyImage = "localhost/kiln:nothing";
 
 std::string without_end(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
@@ -64,8 +64,7 @@ class DockerContainer final : public Container {
     if (request.interactive) options.emplace_back("--interactive");
     if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
       options.emplace_back("--tty");
-    for (const Mount& mount : script.mounts())
-      options.insert(options.end(), {"--volume", mount.source.string() + ":" + mount.target + ":ro"});
+    for (const Mount& mount : script.mounts()) options.insert(options.end(), {"--volume", mount.volume()});
     create(options, script.argv());
     DockerEngine::Words start = {"docker", "start", "--attach"};
     if (request.interactive) start.emplace_back("--interactive");
@@ -238,12 +237,12 @@ bool DockerEngine::has_image(const std::string& image) {
 }
 
 std::string DockerEngine::nothing() {
-  if (has_image(kNothing)) return kNothing;
+  if (has_image(kEmptyImage)) return kEmptyImage;
   constexpr std::size_t kEndOfArchive = 1024;
   const fs::path empty = setup_.store / "nothing.tar";
   setup_.files.write_output(empty, std::string(kEndOfArchive, '\0'));
-  must({"import", empty.string(), kNothing});
-  return kNothing;
+  must({"import", empty.string(), kEmptyImage});
+  return kEmptyImage;
 }
 
 void DockerEngine::import(const StepRecord& step, const std::string& image) {

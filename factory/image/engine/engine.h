@@ -17,7 +17,10 @@ namespace kiln {
 
 struct Mount {
   fs::path source;     // on the build host
-  std::string target;  // absolute path in the container; read-only
+  std::string target;  // absolute path in the container
+  bool writable = false;
+  // As buildah, podman and docker have it: SOURCE:TARGET:ro.
+  std::string volume() const { return source.string() + ":" + target + (writable ? ":rw" : ":ro"); }
 };
 
 struct ContainerRun {

@@ -31,6 +31,8 @@
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
 //   evidence/              what was found in large ELF files, in layers and in images: a cache
+//   caches/<kind>/<id>/    what scripts find again (image/build/caches.h); <id>.uses/ a locked file for each
+//                          step that uses it
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
 //   beside it tmp/                   private folders of running steps store/                 BlobStore
@@ -95,6 +97,7 @@ class StatePaths {
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
+  std::filesystem::path caches() const { return root_ / "caches"; }
   std::filesystem::path engine() const { return engine_; }
   std::filesystem::path store() const { return root_ / "store"; }
   std::filesystem::path events() const { return root_ / "events.fifo"; }
