@@ -8,6 +8,7 @@
 #include "lint/check_file.h"
 #include "lint/cuda_limits.h"
 #include "lint/recipe_source.h"
+#include "recipe/cache_kinds.h"
 #include "recipe/fact_sources.h"
 
 namespace kiln::lint {
@@ -66,6 +67,25 @@ void check_sources(const RecipeSource& recipe, Report& report) {
         report.add_once("KL018", version.where,
                         fmt::format("method '{}' downloads the source of {}, and there is none", method.name,
                                     version.version.text()));
+  }
+}
+
+void check_caches(const RecipeSource& recipe, Report& report) {
+  const JsonNode methods = recipe.document.root().at("methods");
+  for (const Method& method : recipe.component.methods) {
+    std::string text;
+    for (const std::string& path : {method.script, method.build ? method.build->script : ""})
+      if (!path.empty()) text += recipe.files.at(path).text();
+    for (const std::string& path : method.files) text += recipe.files.at(path).text();
+    for (std::size_t i = 0; i < method.cache.size(); ++i) {
+      const CacheKind* kind = find_cache_kind(method.cache[i]);
+      const bool is_used = text.find(kind->word) != std::string::npos &&
+                           (kind->without.empty() || text.find(kind->without) == std::string::npos);
+      if (!is_used)
+        report.add("KL095", methods.at(method.name).at("cache").where(),
+                   fmt::format("no script of the method '{}' uses the cache '{}': {}", method.name,
+                               kind->name, kind->how));
+    }
   }
 }
 
@@ -163,6 +183,7 @@ void check_recipe(const RecipeSource& recipe, Report& report) {
   check_versions(recipe, report);
   check_facts(recipe, report);
   check_sources(recipe, report);
+  check_caches(recipe, report);
   check_drivers(recipe, report);
   check_wheels(recipe, report);
   check_recipe_parameters(recipe, report);

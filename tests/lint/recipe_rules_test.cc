@@ -201,6 +201,29 @@ TEST(Licenses, AreSaid) {
                                });
 }
 
+TEST(Caches, AreUsedByAScript) {
+  auto recipe_with = [](const std::string& list) {
+    return "{\"licenses\": \"MIT\", \"versions\": {\"1\": {}}, \"methods\": {\"distro\": {\"script\": "
+           "\"a.sh\", \"cache\": [" +
+           list + "]}}, \"test\": {\"script\": \"t.sh\"}}";
+  };
+  expect_findings(
+      "library/x",
+      {
+          {{{"recipe.json", recipe_with("\"ccache\"")}},
+           "recipe.json:1:101 KL095 no script of the method 'distro' uses the cache 'ccache': install ccache "
+           "and "
+           "put /usr/lib/ccache first in PATH"},
+          {{{"recipe.json", recipe_with("\"ccache\"")},
+            {"a.sh", kShell + "PATH=/usr/lib/ccache:$PATH make\n"}},
+           ""},
+          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "pip install --no-cache-dir ./x\n"}},
+           "recipe.json:1:101 KL095 no script of the method 'distro' uses the cache 'pip': call pip without "
+           "--no-cache-dir"},
+          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "pip install ./x\n"}}, ""},
+      });
+}
+
 TEST(Sources, AreThereForScriptsThatReadThem) {
   expect_findings(
       "library/x",
