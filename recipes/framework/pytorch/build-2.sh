@@ -2,8 +2,11 @@
 # build.sh for PyTorch 2: the wheel of the pinned commit, with the target's CFLAGS and CXXFLAGS, and for its GPUs when it has any.
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends ca-certificates git libopenblas-dev python3-dev
-work=$(mktemp -d)
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends ca-certificates ccache git libopenblas-dev python3-dev
+# PyTorch's CMake files put ccache before the compilers where they find it; it keeps nothing where nobody gives it a folder.
+[ -n "${CCACHE_DIR:-}" ] || export CCACHE_DISABLE=1
+work=/tmp/kiln-pytorch # the same each time: compilers are told it
+mkdir "$work"
 /usr/bin/python3 -m venv "$work/venv"
 python=$("$work/venv/bin/python3" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 "$work/venv/bin/python3" -m pip --quiet --no-cache-dir install --require-hashes --no-deps --only-binary :all: \

@@ -20,7 +20,8 @@ case $KILN_CPU_TARGET in
   *) echo "source.sh: OpenBLAS has no kernels of its own for $KILN_CPU_TARGET; take the method distro" >&2; exit 3 ;;
 esac
 
-work=$(mktemp -d)
+work=/tmp/kiln-openblas # the same each time: compilers are told it
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 
 # Wherever apt finds packages it finds their sources: the same lists, in a folder of their own.
@@ -40,7 +41,10 @@ done
 } >"$work/apt.conf"
 export APT_CONFIG="$work/apt.conf"
 apt-get update -qq
-apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends dpkg-dev
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends ccache dpkg-dev
+# gcc goes through ccache, which keeps nothing where nobody gives it a folder.
+[ -n "${CCACHE_DIR:-}" ] || export CCACHE_DISABLE=1
+export PATH="/usr/lib/ccache:$PATH"
 cd "$work"
 found=$(apt-cache showsrc --only-source openblas | sed -n "s/^Version: \(${KILN_VERSION}[+-].*\)/\1/p" | head -n 1)
 [ -n "$found" ] || { echo "source.sh: this release has no source package of OpenBLAS $KILN_VERSION" >&2; exit 3; }
