@@ -58,6 +58,7 @@ const KeyTable& key_table() {
         "ca_certificates",
         "pip_configuration",
         "git_configuration",
+        "mirror",
         "secrets",
         "cache",
         "evidence",

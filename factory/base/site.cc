@@ -153,8 +153,8 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   return path;
 }
 
-// It may be there on other machines only.
-std::string read_scratch(const JsonNode& node) {
+// It need not be there: `kiln mirror` makes a mirror, and a scratch disk may be on other machines only.
+std::string read_folder_name(const JsonNode& node) {
   std::string path = node.line_of_text();
   if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
   return path;
@@ -290,7 +290,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   Site site;
   site.file = file.string();
   if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
-  if (auto scratch = root.find("scratch")) site.scratch = read_scratch(*scratch);
+  if (auto scratch = root.find("scratch")) site.scratch = read_folder_name(*scratch);
   site.launching = read_launcher(root);
   site.launcher = launcher_words(site.launching, "");
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
@@ -318,6 +318,7 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   if (auto publish = root.find("publish")) site.publish = read_publish(*publish);
   if (auto steps = root.find("steps")) site.shared_steps = read_shared_steps(*steps);
   if (auto gc = root.find("gc")) site.collect_registry = read_collect_registry(*gc, site.publish);
+  if (auto path = root.find("mirror")) site.mirror = read_folder_name(*path);
   if (auto path = root.find("git_configuration")) site.git_configuration = read_file_name(*path, files);
   return site;
 }

@@ -127,6 +127,8 @@ struct Site {
   std::string ca_certificates = "/etc/ssl/certs/ca-certificates.crt";  // mounted when it exists
   std::string pip_configuration = "";          // "" = what pip itself would read, when it exists
   std::string git_configuration = "";          // "" = the machine's (/etc/gitconfig), when it exists
+  std::string mirror = "";                     // a folder that `kiln mirror` filled; absolute, "" = none
+  bool offline = false;                        // steps get that in place of the network
   std::map<std::string, SecretPlace> secrets;  // by the name that recipes know it by
   CacheSettings cache;
   bool sif = true;                                   // packaged beside the OCI image ("formats")

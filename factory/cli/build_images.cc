@@ -6,10 +6,13 @@
 #include <charconv>
 #include <thread>
 
+#include "cli/print.h"
 #include "image/build/build.h"
+#include "image/fetch/source_needs.h"
 #include "image/slurm/job_place.h"
 #include "image/state/formats.h"
 #include "image/state/record_files.h"
+#include "mirror/mirror_folder.h"
 
 namespace kiln {
 namespace {
@@ -32,6 +35,33 @@ int default_jobs(const Site& site, const std::map<std::string, std::string>& env
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
 }
 
+// What a mirror is known not to have is told before anything is built.
+void need_mirror(const Catalogue& catalogue, const ImageNumbers& images, const Site& site,
+                 Invocation& invocation) {
+  const MirrorFolder folder(site.mirror, invocation.files);
+  if (!folder.is_there())
+    throw Error(ExitCode::usage, fmt::format("'{}' is no mirror: it has no mirror.json", site.mirror),
+                "`kiln mirror -f MATRIX DIR` makes one, with a network");
+  const StatePaths state = invocation.state();
+  const SourceNeeds needs =
+      source_needs(catalogue.plan, images, catalogue.recipes,
+                   [&](const std::string& key) { return invocation.files.exists(state.step(key)); });
+  const Mirror mirror = folder.read();
+  std::vector<std::string> lines = lacking(needs, mirror);
+  for (const auto& [key, item] : mirror.items) {
+    const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
+      return needs.cells.contains(mirror.cells[cell]);
+    });
+    if (ours && !invocation.files.exists(folder.path(item.path))) lines.push_back(item.name);
+  }
+  if (lines.empty()) return;
+  for (const std::string& line : lines) tell(fmt::format("the mirror does not have {}", line));
+  throw Error(ExitCode::network,
+              fmt::format("--offline, and {} {} missing in {}", lines.size(),
+                          lines.size() == 1 ? "source is" : "sources are", site.mirror),
+              fmt::format("with a network: kiln mirror -f MATRIX {}", site.mirror));
+}
+
 std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
 
 }  // namespace
@@ -44,11 +74,16 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
                          const Site& site, Invocation& invocation) {
   const StatePaths state = invocation.state();
   if (site.launching.slurm) check_places(*site.launching.slurm, invocation.cpus(), site.file);
+  if (site.offline) need_mirror(catalogue, images, site, invocation);
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   environment["KILN_ENGINE"] = site.engine;
   if (!site.cache.use) environment["KILN_NO_CACHE"] = "true";
+  if (site.offline) {
+    environment["KILN_OFFLINE"] = "true";
+    environment["KILN_MIRROR"] = site.mirror;
+  }
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
   RecordWriter(state, invocation.files)
       .write_recipe_origin(catalogue.plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,

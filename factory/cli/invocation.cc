@@ -136,6 +136,11 @@ Site Invocation::site() const {
     site.launcher = launcher_words(site.launching, options.partition);
     site.launching.asked = options.partition;
   }
+  if (!options.mirror.empty()) site.mirror = fs::absolute(options.mirror).lexically_normal().string();
+  site.offline = options.offline;
+  if (site.offline && site.mirror.empty())
+    throw Error(ExitCode::usage, "--offline, and no mirror is named",
+                "--mirror DIR, or \"mirror\" in the site file; `kiln mirror` makes one");
   return site;
 }
 

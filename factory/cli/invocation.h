@@ -36,6 +36,8 @@ struct GlobalOptions {
   bool quiet = false;
   std::string lockfile;
   bool locked = false;
+  std::string mirror;    // in place of the site file's
+  bool offline = false;  // build from it alone
   bool wait = false;  // for the lock of the state folder
 };
 
@@ -158,6 +160,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation);
 CLI::App* add_sif(CLI::App& app, Invocation& invocation);
+CLI::App* add_mirror(CLI::App& app, Invocation& invocation);
 CLI::App* add_lock(CLI::App& app, Invocation& invocation);
 CLI::App* add_diff(CLI::App& app, Invocation& invocation);
 CLI::App* add_schema(CLI::App& app, Invocation& invocation);

@@ -74,15 +74,21 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->envname("KILN_PROGRESS")
       ->check(CLI::IsMember({"auto", "tty", "plain", "json", "none"}))
       ->capture_default_str();
+  app.add_flag("--offline", options.offline,
+               "fetch nothing: build from the mirror that `kiln mirror` filled, without a network")
+      ->envname("KILN_OFFLINE");
+  app.add_option("--mirror", options.mirror, "that mirror (default: the site file's)")
+      ->type_name("DIR")
+      ->envname("KILN_MIRROR");
   app.add_flag("-q,--quiet", options.quiet, "print the answer and errors only");
 }
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
   for (Subcommand add : {
-           add_init,  add_import,  add_lint,    add_plan,       add_show,   add_generate, add_build,
-           add_test,  add_log,     add_publish, add_bench,      add_report, add_select,   add_host,
-           add_index, add_inspect, add_gc,      add_nightly,    add_lock,   add_diff,     add_sif,
-           add_shell, add_schema,  add_doctor,  add_completion, add_man,    add_step,
+           add_init,  add_import,  add_lint,    add_plan,    add_show,       add_generate, add_build,
+           add_test,  add_log,     add_publish, add_bench,   add_report,     add_select,   add_host,
+           add_index, add_inspect, add_gc,      add_nightly, add_lock,       add_mirror,   add_diff,
+           add_sif,   add_shell,   add_schema,  add_doctor,  add_completion, add_man,      add_step,
        }) {
     CLI::App* subcommand = add(app, invocation);
     subcommand->fallthrough();

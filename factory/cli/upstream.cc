@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/pip_places.h"
 #include "cli/temporary_folder.h"
 #include "distribution/package_index.h"
 #include "image/build/commit_history.h"
@@ -72,9 +73,8 @@ class UpstreamAsker {
   }
 
   void open() {
-    index_ = pip_index(invocation_.files, invocation_.environment, site_.pip_configuration);
+    index_ = index_of_pip(site_, invocation_);
     if (!index_) throw Error(ExitCode::input, "pip is configured to use no index");
-    if (index_->url.empty()) index_->url = default_index();
     if (index_->url.empty())
       throw Error(ExitCode::input, "no package index is configured on this machine",
                   "name it as for pip: PIP_INDEX_URL, or index-url in pip.conf");
@@ -83,22 +83,6 @@ class UpstreamAsker {
     settings.wall = wall.count() == 0 ? kPageTime : std::min(wall, kPageTime);
     if (!index_->certificates.empty()) settings.environment["SSL_CERT_FILE"] = index_->certificates;
     http_ = open_http(std::move(settings));
-  }
-
-  // pip alone knows it, and says it in its help.
-  std::string default_index() {
-    if (!invocation_.runner.find_program("python3")) return "";
-    Command command;
-    command.argv = {"python3", "-m", "pip", "install", "--help"};
-    command.environment = invocation_.child_environment();
-    command.environment["COLUMNS"] = "1000";
-    command.environment["LC_ALL"] = "C";
-    command.capture_stdout = true;
-    command.limits.wall = std::chrono::minutes(1);
-    const CommandResult result = invocation_.runner.run(command);
-    if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-    index_->from = "pip";
-    return result.ok() ? default_index_in(result.output) : "";
   }
 
   Invocation& invocation_;

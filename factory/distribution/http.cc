@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <optional>
 
@@ -43,6 +44,7 @@ std::string certificates_of(const std::string& host) {
 struct Transfer {
   const HttpRequest* request;
   HttpAnswer answer{};
+  std::exception_ptr problem{};  // of who takes it
   bool too_long = false;
   bool enough = false;   // said who takes it
   std::size_t sent = 0;  // of the body
@@ -57,8 +59,13 @@ struct Transfer {
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to) {
   auto& transfer = *static_cast<Transfer*>(to);
   if (transfer.request->take && transfer.answer.status == 200) {
-    transfer.enough = !transfer.request->take({bytes, size * count});
-    return transfer.enough ? 0 : size * count;
+    try {
+      transfer.enough = !transfer.request->take({bytes, size * count});
+      return transfer.enough ? 0 : size * count;
+    } catch (...) {  // not through a C library
+      transfer.problem = std::current_exception();
+      return 0;
+    }
   }
   if (transfer.answer.body.size() + size * count > transfer.request->most) {
     transfer.too_long = true;
@@ -69,7 +76,8 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to
 }
 
 std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* to) {
-  auto& answer = static_cast<Transfer*>(to)->answer;
+  auto& transfer = *static_cast<Transfer*>(to);
+  HttpAnswer& answer = transfer.answer;
   const std::string_view line(bytes, size * count);
   if (line.starts_with("HTTP/")) {
     answer.headers.clear();  // "100 Continue" came before
@@ -211,6 +219,7 @@ class CurlHttp final : public Http {
 
   static void check(CURLcode code, const Transfer& transfer) {
     if (code == CURLE_OK || transfer.enough) return;
+    if (transfer.problem) std::rethrow_exception(transfer.problem);
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
     if (transfer.too_long)
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};

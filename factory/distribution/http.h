@@ -22,7 +22,7 @@ struct HttpRequest {
   std::filesystem::path file{};   // in place of `body`: its bytes
   std::uint64_t most = 8u << 20;  // bytes of the answer that are taken
   // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
-  // that was enough. Throws nothing.
+  // that was enough. What it throws ends the transfer, and is thrown.
   std::function<bool(std::string_view piece)> take{};
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -117,7 +118,22 @@ bool is_withdrawn(const Json& file) {
   return found != file.end() && (found->is_string() || (found->is_boolean() && found->get<bool>()));
 }
 
-void add_json(std::string_view body, const std::string& package, ReleaseCollector& collector) {
+// What a page says of a file.
+struct PageEntry {
+  std::string_view file;
+  bool withdrawn = false;
+  std::string date;
+  std::string url;     // as written
+  std::string sha256;  // "" where the page does not say
+};
+using TakeEntry = std::function<void(const PageEntry&)>;
+
+std::string text_at(const Json& object, const char* key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+void read_json(std::string_view body, const std::string& package, const TakeEntry& take) {
   const JsonDocument document = JsonDocument::parse(body, "the page of " + package, kPageLimits);
   const Json& page = document.value();
   if (!page.is_object() || !page.contains("files") || !page["files"].is_array())
@@ -125,13 +141,30 @@ void add_json(std::string_view body, const std::string& package, ReleaseCollecto
   for (const Json& file : page["files"]) {
     if (!file.is_object() || !file.contains("filename") || !file["filename"].is_string())
       throw Error(ExitCode::network, "the page of " + package + " lists files without names");
-    collector.add(file["filename"].get_ref<const std::string&>(), is_withdrawn(file),
-                  plain_date(file.value("upload-time", Json())));
+    const Json hashes = file.value("hashes", Json());
+    take({file["filename"].get_ref<const std::string&>(), is_withdrawn(file),
+          plain_date(file.value("upload-time", Json())), text_at(file, "url"),
+          hashes.is_object() ? text_at(hashes, "sha256") : ""});
   }
 }
 
-// The anchors of a page: the text is the file's name, data-yanked says that it was withdrawn.
-void add_html(std::string_view body, ReleaseCollector& collector) {
+// "" without one.
+std::string attribute_of(std::string_view attributes, std::string_view name) {
+  std::size_t at = lower_case(attributes).find(std::string(name) + "=");
+  if (at == std::string_view::npos) return "";
+  at += name.size() + 1;
+  if (at >= attributes.size() || (attributes[at] != '"' && attributes[at] != '\'')) return "";
+  const std::size_t end = attributes.find(attributes[at], at + 1);
+  if (end == std::string_view::npos) return "";
+  std::string value(attributes.substr(at + 1, end - at - 1));
+  for (std::size_t amp = 0; (amp = value.find("&amp;", amp)) != std::string::npos; ++amp)
+    value.erase(amp + 1, 4);
+  return value;
+}
+
+// The anchors of a page: the text is the file's name, data-yanked says that it was withdrawn, the fragment of
+// its link is the hash.
+void read_html(std::string_view body, const TakeEntry& take) {
   for (std::size_t at = 0; (at = body.find('<', at)) != std::string_view::npos; ++at) {
     const std::string name = lower_case(body.substr(at + 1, 2));
     if (name.size() != 2 || name[0] != 'a' || kWhiteSpace.find(name[1]) == std::string_view::npos) continue;
@@ -139,9 +172,32 @@ void add_html(std::string_view body, ReleaseCollector& collector) {
     const std::size_t close = end == std::string_view::npos ? end : body.find('<', end);
     if (close == std::string_view::npos) return;
     const std::string_view attributes = body.substr(at, end - at);
-    collector.add(trimmed(body.substr(end + 1, close - end - 1)),
-                  attributes.find("data-yanked") != std::string_view::npos, "");
+    std::string url = attribute_of(attributes, "href"), sha256;
+    if (const std::size_t hash = url.find('#'); hash != std::string::npos) {
+      constexpr std::string_view kHash = "#sha256=";
+      if (std::string_view(url).substr(hash).starts_with(kHash)) sha256 = url.substr(hash + kHash.size(), 64);
+      url.resize(hash);
+    }
+    take({trimmed(body.substr(end + 1, close - end - 1)),
+          attributes.find("data-yanked") != std::string_view::npos, "", url, sha256});
     at = end;
+  }
+}
+
+void read_page(std::string_view body, const std::string& content_type, const std::string& package,
+               const TakeEntry& take) {
+  const std::string type =
+      lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
+  try {
+    if (type.ends_with("json"))
+      read_json(body, package, take);
+    else if (type.ends_with("html"))
+      read_html(body, take);
+    else
+      throw Error(ExitCode::network, fmt::format("the page of {} is no list of files", package),
+                  "an index answers with JSON (PEP 691) or HTML (PEP 503)");
+  } catch (const Error& error) {
+    throw Error(ExitCode::network, without_controls(error.message()), error.hint());
   }
 }
 
@@ -170,29 +226,8 @@ std::optional<HttpAnswer> ask_once(const HttpRequest& request, Http& http, const
   return std::nullopt;
 }
 
-}  // namespace
-
-PackageReleases releases_in(std::string_view body, const std::string& content_type,
-                            const std::string& package) {
-  ReleaseCollector collector(package);
-  const std::string type =
-      lower_case(trimmed(std::string_view(content_type).substr(0, content_type.find(';'))));
-  try {
-    if (type.ends_with("json"))
-      add_json(body, package, collector);
-    else if (type.ends_with("html"))
-      add_html(body, collector);
-    else
-      throw Error(ExitCode::network, fmt::format("the page of {} is no list of files", package),
-                  "an index answers with JSON (PEP 691) or HTML (PEP 503)");
-  } catch (const Error& error) {
-    throw Error(ExitCode::network, without_controls(error.message()), error.hint());
-  }
-  return collector.take();
-}
-
-PackageReleases ask_releases(const PipIndex& index, const std::string& package, Http& http,
-                             std::chrono::milliseconds pause) {
+HttpAnswer ask_page(const PipIndex& index, const std::string& package, Http& http,
+                    std::chrono::milliseconds pause) {
   const std::string asking = fmt::format("cannot ask {} for {}", index.url, package);
   const HttpRequest request = page_request(index, package);
   std::string why;
@@ -207,8 +242,61 @@ PackageReleases ask_releases(const PipIndex& index, const std::string& package, 
   if (answer->status != 200)
     throw Error(ExitCode::network, fmt::format("{}: status {}", asking, answer->status),
                 fmt::format("{} names this index", index.from));
+  return *std::move(answer);
+}
+
+}  // namespace
+
+std::string absolute_url(const std::string& page, const std::string& link) {
+  const std::size_t scheme = page.find("://");
+  if (link.empty() || link.find("://") != std::string::npos || scheme == std::string::npos) return link;
+  if (link.starts_with("//")) return page.substr(0, scheme + 1) + link;
+  const std::size_t path = std::min(page.find('/', scheme + 3), page.size());
+  if (link.starts_with('/')) return page.substr(0, path) + link;
+  std::string folder = page.substr(0, std::max(page.rfind('/') + 1, path));
+  std::string_view rest = link;
+  while (rest.starts_with("../") || rest.starts_with("./")) {
+    const bool up = rest.starts_with("../");
+    rest.remove_prefix(up ? 3 : 2);
+    if (up && folder.size() > path + 1) folder.resize(folder.rfind('/', folder.size() - 2) + 1);
+  }
+  return folder + std::string(rest);
+}
+
+std::vector<PackageFile> files_in(std::string_view body, const std::string& content_type,
+                                  const std::string& package, const std::string& page) {
+  std::vector<PackageFile> files;
+  read_page(body, content_type, package, [&](const PageEntry& entry) {
+    if (!is_ignored(entry.file))
+      files.push_back({std::string(entry.file), absolute_url(page, entry.url), lower_case(entry.sha256)});
+  });
+  return files;
+}
+
+std::vector<PackageFile> ask_files(const PipIndex& index, const std::string& package, Http& http,
+                                   std::chrono::milliseconds pause) {
+  const HttpAnswer answer = ask_page(index, package, http, pause);
   try {
-    return releases_in(answer->body, answer->header("content-type"), package);
+    return files_in(answer.body, answer.header("content-type"), package,
+                    fmt::format("{}/{}/", index.url, normalised(package)));
+  } catch (Error& error) {
+    throw error.while_doing("asking " + index.url);
+  }
+}
+
+PackageReleases releases_in(std::string_view body, const std::string& content_type,
+                            const std::string& package) {
+  ReleaseCollector collector(package);
+  read_page(body, content_type, package,
+            [&](const PageEntry& entry) { collector.add(entry.file, entry.withdrawn, entry.date); });
+  return collector.take();
+}
+
+PackageReleases ask_releases(const PipIndex& index, const std::string& package, Http& http,
+                             std::chrono::milliseconds pause) {
+  const HttpAnswer answer = ask_page(index, package, http, pause);
+  try {
+    return releases_in(answer.body, answer.header("content-type"), package);
   } catch (Error& error) {
     throw error.while_doing("asking " + index.url);
   }

@@ -23,6 +23,25 @@ struct PackageReleases {
   std::size_t odd = 0;                   // files whose names say no version that kiln can compare
 };
 
+// A file of a package, as an index or a page of links names it.
+struct PackageFile {
+  std::string name;    // "torch-2.6.0-cp313-cp313-manylinux1_x86_64.whl"
+  std::string url;     // absolute
+  std::string sha256;  // hex; "" where the index does not say
+};
+
+// All files of an answer, withdrawn ones too: whoever has pinned one may go on. `page`: its URL, which others
+// are relative to. Throws as releases_in does.
+std::vector<PackageFile> files_in(std::string_view body, const std::string& content_type,
+                                  const std::string& package, const std::string& page);
+
+// Throws as ask_releases does.
+std::vector<PackageFile> ask_files(const PipIndex& index, const std::string& package, Http& http,
+                                   std::chrono::milliseconds pause = std::chrono::seconds(2));
+
+// `link` as it stands on the page `page`, absolute (RFC 3986, 5.2, without dots inside the link).
+std::string absolute_url(const std::string& page, const std::string& link);
+
 // The body of an answer, by its Content-Type. Throws Error(network) for one that is no such page.
 PackageReleases releases_in(std::string_view body, const std::string& content_type,
                             const std::string& package);

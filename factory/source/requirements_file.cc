@@ -80,6 +80,22 @@ PipPackage read_pip_package(std::string_view text, Span span) {
   return out;
 }
 
+namespace {
+
+// Of each `--hash=sha256:…`.
+std::vector<std::string> hashes_in(std::string_view line) {
+  constexpr std::string_view kHash = "sha256:";
+  constexpr std::size_t kHex = 64;
+  std::vector<std::string> hashes;
+  for (std::size_t at = line.find("--hash"); at != std::string_view::npos; at = line.find("--hash", at + 1)) {
+    const std::string_view rest = line.substr(std::min(at + std::string_view("--hash=").size(), line.size()));
+    if (rest.starts_with(kHash)) hashes.push_back(lower_case(rest.substr(kHash.size(), kHex)));
+  }
+  return hashes;
+}
+
+}  // namespace
+
 RequirementsFile read_requirements_file(const SourceFile& file) {
   RequirementsFile out;
   for (int line = 1; line <= static_cast<int>(file.lines()); ++line) {
@@ -93,6 +109,7 @@ RequirementsFile read_requirements_file(const SourceFile& file) {
     if (one.name.empty() && one.url.empty()) continue;
     one.hashed =
         words.find("--hash=") != std::string_view::npos || words.find("--hash ") != std::string_view::npos;
+    one.sha256 = hashes_in(words);
     out.packages.push_back(std::move(one));
   }
   return out;

@@ -12,10 +12,11 @@ namespace kiln {
 struct PipPackage {
   std::string name;  // normalised
   std::string extras;
-  std::string version;  // behind ==, "" without
-  bool hashed = false;  // the line names a hash
-  bool exact = false;   // == or ===, or a URL
-  std::string url;      // `name @ URL`, or a URL alone
+  std::string version;              // behind ==, "" without
+  bool hashed = false;              // the line names a hash
+  std::vector<std::string> sha256;  // those that it names, in hex
+  bool exact = false;               // == or ===, or a URL
+  std::string url;                  // `name @ URL`, or a URL alone
   Span span;
 };
 

@@ -151,6 +151,44 @@ std::string failure(ScriptedHttp http, ExitCode code) {
   return "";
 }
 
+TEST(PackageIndex, FilesHaveUrlsAndHashes) {
+  const std::string hex(64, 'a');
+  const std::string page = "https://index.example/simple/jax/";
+  const Json body = {
+      {"files",
+       {file("jax-1-py3-none-any.whl", {{"hashes", {{"sha256", hex}}}, {"yanked", true}}),
+        file("jax-1.tar.gz", {{"url", "https://files.example/jax-1.tar.gz"}}), file("jax-1.exe")}}};
+  const auto files = files_in(body.dump(), kJson, "jax", page);
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].url, "https://index.example/simple/x");
+  EXPECT_EQ(files[0].sha256, hex);
+  EXPECT_EQ(files[1].url, "https://files.example/jax-1.tar.gz");
+  EXPECT_EQ(files[1].sha256, "");
+}
+
+TEST(PackageIndex, FilesOfPagesInHtml) {
+  const std::string hex(64, 'b');
+  const auto files = files_in("<html><a data-x='1' href=\"../../f/jax-1.whl?a=1&amp;b=2#sha256=" + hex +
+                                  "\">jax-1-py3-none-any.whl</a><a href=/g/jax>jax-2.tar.gz</a>"
+                                  "<A HREF='jax-3.tar.gz#md5=00'>jax-3.tar.gz</A><a href=\"unclosed",
+                              "text/html; charset=utf-8", "jax", "https://index.example/simple/jax/");
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_EQ(files[0].url, "https://index.example/f/jax-1.whl?a=1&b=2");
+  EXPECT_EQ(files[0].sha256, hex);
+  EXPECT_EQ(files[1].url, "");  // not quoted: not read
+  EXPECT_EQ(files[2].url, "https://index.example/simple/jax/jax-3.tar.gz");
+  EXPECT_EQ(files[2].sha256, "");
+}
+
+TEST(PackageIndex, LinksAreAbsolute) {
+  const std::string page = "https://e.org/simple/a/";
+  EXPECT_EQ(absolute_url(page, "/x"), "https://e.org/x");
+  EXPECT_EQ(absolute_url(page, "//f.org/x"), "https://f.org/x");
+  EXPECT_EQ(absolute_url(page, "./x"), "https://e.org/simple/a/x");
+  EXPECT_EQ(absolute_url(page, "../../../../../x"), "https://e.org/x");
+  EXPECT_EQ(absolute_url(page, ""), "");
+}
+
 TEST(PackageIndex, FailuresSayWhoDidNotAnswer) {
   EXPECT_EQ(failure(ScriptedHttp({[] { return page(404); }}), ExitCode::no_match),
             "https://h/simple has no package torch");

@@ -48,6 +48,7 @@ TEST(Site, ReadsEveryKey) {
   EXPECT_EQ(site.ca_certificates, "/etc/ssl/certs/ca-certificates.crt");
   EXPECT_EQ(site.pip_configuration, "/etc/pip.conf");
   EXPECT_EQ(site.git_configuration, "/etc/gitconfig");
+  EXPECT_EQ(site.mirror, "/srv/kiln-mirror");
   EXPECT_EQ(site.secrets.at("licence").file, "/etc/kiln/licence")
       << "and it need not be there for whoever plans";
   EXPECT_EQ(site.secrets.at("token").variable, "SITE_TOKEN");

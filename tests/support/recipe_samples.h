@@ -115,6 +115,7 @@ inline const std::string kSite = R"({
   "ca_certificates": "/etc/ssl/certs/ca-certificates.crt",
   "pip_configuration": "/etc/pip.conf",
   "git_configuration": "/etc/gitconfig",
+  "mirror": "/srv/kiln-mirror",
   "secrets": {"licence": "/etc/kiln/licence", "token": {"environment": "SITE_TOKEN"}}, "cache": {"folder": "/scratch/caches", "size": "50GiB"},
   "pull": {"wall": "2h", "stall": "90s", "retries": 3},
   "publish": {"registry": "registry.site:5000/ai", "key": "/etc/kiln/site.pem", "passphrase_file": "/etc/kiln/site.pass"},

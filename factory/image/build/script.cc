@@ -12,6 +12,7 @@
 #include "base/hidden_words.h"
 #include "base/processors.h"
 #include "image/build/failure.h"
+#include "image/build/offline.h"
 #include "image/build/secrets.h"
 
 namespace kiln {
@@ -74,24 +75,6 @@ void hand_on_to_apt(SiteHandover& handover, const std::optional<fs::path>& of_ba
   handover.environment["APT_CONFIG"] = "/run/kiln/apt.conf";
 }
 
-// The folder in which the `site` script of the base says how this machine reaches packages; nothing when the
-// base has no such script.
-std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log) {
-  if (!setup.base || setup.base->site.empty()) return std::nullopt;
-  const fs::path output = folder / "base" / "site";
-  setup.files.make_directories(output);
-  Command command = host_script(*setup.base, setup.base->site, setup, folder / "base");
-  command.environment["KILN_OUTPUT"] = output.string();
-  command.log = log;
-  try {
-    check_script(setup.runner.run(command), command.limits);
-  } catch (Error& error) {
-    throw error.while_doing(fmt::format("asking {} of {} how this machine reaches packages", setup.base->site,
-                                        setup.base->component));
-  }
-  return output;
-}
-
 // The passwords of proxies and indexes.
 std::vector<std::string> passwords_of(const std::map<std::string, std::string>& environment) {
   std::vector<std::string> passwords;
@@ -102,7 +85,11 @@ std::vector<std::string> passwords_of(const std::map<std::string, std::string>& 
 std::map<std::string, std::string> host_environment(const Step& step, const StepSetup& setup,
                                                     const fs::path& folder) {
   auto environment = standing_environment(setup, std::nullopt);
-  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
+  SiteHandover handover;
+  if (setup.site.offline)
+    handover.environment = offline_environment(setup, step, folder);
+  else
+    handover = site_handover(setup.site, setup.files, setup.environment);
   for (auto& [name, value] : handover.environment) {
     for (const Mount& mount : handover.mounts)  // on the host the files are where they are
       if (value == mount.target) value = mount.source.string();
@@ -119,6 +106,22 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
 }
 
 }  // namespace
+
+std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log) {
+  if (!setup.base || setup.base->site.empty()) return std::nullopt;
+  const fs::path output = folder / "base" / "site";
+  setup.files.make_directories(output);
+  Command command = host_script(*setup.base, setup.base->site, setup, folder / "base");
+  command.environment["KILN_OUTPUT"] = output.string();
+  command.log = log;
+  try {
+    check_script(setup.runner.run(command), command.limits);
+  } catch (Error& error) {
+    throw error.while_doing(fmt::format("asking {} of {} how this machine reaches packages", setup.base->site,
+                                        setup.base->component));
+  }
+  return output;
+}
 
 std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment) {
   auto found = environment.find("SOURCE_DATE_EPOCH");
@@ -167,6 +170,7 @@ Command host_script(const Step& base, const std::string& script, const StepSetup
   Command command;
   command.folder = copy_recipe_files(base, setup, folder);
   command.argv = {"/bin/sh", "-eu", script};
+  if (setup.site.offline) command.argv.insert(command.argv.begin(), {"unshare", "--net", "--"});
   command.environment = host_environment(base, setup, folder);
   command.hidden = passwords_of(command.environment);
   if (!base.secrets.empty() && script == base.script) {
@@ -184,14 +188,19 @@ ContainerRun container_run(const StepRecord& parent, bool network, const StepSet
                            const fs::path& folder, const fs::path& log) {
   const FileMask of_images(kImageMask);
   ContainerRun request;
-  request.network = network;
+  request.network = network && !setup.site.offline;
   request.log = log;
   request.limits = setup.site.step_limits;
   request.environment = standing_environment(setup, parent.chain.base);
   if (!network) return request;  // nothing to configure
   const fs::path own = fs::absolute(folder);
-  SiteHandover handover = site_handover(setup.site, setup.files, setup.environment);
-  hand_on_to_apt(handover, site_of_base(setup, own, log), setup.files, own);
+  SiteHandover handover;
+  if (setup.site.offline) {
+    handover = offline_handover(setup, setup.base, own);
+  } else {
+    handover = site_handover(setup.site, setup.files, setup.environment);
+    hand_on_to_apt(handover, site_of_base(setup, own, log), setup.files, own);
+  }
   request.mounts = std::move(handover.mounts);
   const auto ours = standing_environment(setup, std::nullopt);
   for (const auto& [name, value] : handover.environment)  // what a base says of proxies is of another machine
@@ -219,6 +228,8 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
     request.environment["KILN_SECRETS"] = kSecretsInside;
   }
   for (const auto& [name, value] : step.parameters) request.environment[name] = value;
+  if (setup.site.offline && step.kind != StepKind::test && step.parameters.contains("KILN_SOURCE_URL"))
+    request.environment["KILN_SOURCE_URL"] = offline_source(setup, step.parameters);
   return request;
 }
 

@@ -23,6 +23,11 @@ std::map<std::string, std::string> standing_environment(const StepSetup& setup,
 Command host_script(const Step& base, const std::string& script, const StepSetup& setup,
                     const fs::path& folder);
 
+// The folder in which the `site` script of the base says how this machine reaches packages (apt.conf, and
+// what that names as /run/kiln/site/base/…), made below `folder`; nothing when the base has no such script.
+// Throws as check_script does.
+std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log);
+
 // What everything that runs in a container upon `parent` finds: variables, and with `network` the site's
 // configuration. Writes to `folder`, which is private, and to `log`.
 ContainerRun container_run(const StepRecord& parent, bool network, const StepSetup& setup,

@@ -44,7 +44,7 @@ CommandResult open_shell(const ShellPlace& place, const StepSetup& setup) {
   auto engine = engine_in(folder.path(), setup);
   ContainerRun request = request_for(place, record, setup, folder.path());
   request.argv = {"/bin/sh", "-c", kShell};
-  request.network = step.kind != StepKind::test;
+  request.network = step.kind != StepKind::test && !setup.site.offline;
   request.interactive = true;
   auto container = engine->start(&record);
   if (place.after || step.mount.empty()) return container->run(request);

@@ -11,6 +11,7 @@
 #include "image/build/caches.h"
 #include "image/build/failure.h"
 #include "image/build/fetch_steps.h"
+#include "image/build/offline.h"
 #include "image/build/script.h"
 #include "image/build/step_tries.h"
 #include "image/build/trust.h"
@@ -102,7 +103,9 @@ class StepRun {
 
   StepRecord pull() {
     fs::path layout = folder_ / "pulled";
-    engine_.pull(step_.reference, layout, log());
+    const std::string reference =
+        setup_.site.offline ? offline_image(setup_, step_.reference) : step_.reference;
+    engine_.pull(reference, layout, log());
     PulledImage image = read_layout(layout, setup_.files);
     check_pulled(image.config);
     StepRecord record;

@@ -1,0 +1,153 @@
+// kiln mirror: all that a catalogue is made of, in a folder from which it builds without a network.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file_lock.h"
+#include "base/text.h"
+#include "cli/cell_options.h"
+#include "cli/pip_places.h"
+#include "cli/print.h"
+#include "cli/temporary_folder.h"
+#include "image/fetch/fill_mirror.h"
+
+namespace kiln {
+namespace {
+
+struct MirrorOptions : CellOptions {
+  std::string folder;
+  bool check = false;
+  std::string format = "table";
+};
+
+std::map<std::string, std::string> git_environment(const Site& site, const Invocation& invocation) {
+  auto environment = invocation.child_environment();
+  if (!site.git_configuration.empty()) environment["GIT_CONFIG_SYSTEM"] = site.git_configuration;
+  return environment;
+}
+
+// What a mirror has, each thing read and compared with its digest.
+void check_mirror(const MirrorOptions& options, Invocation& invocation) {
+  const MirrorFolder folder(fs::absolute(options.folder).lexically_normal(), invocation.files);
+  if (!folder.is_there())
+    throw Error(ExitCode::input, fmt::format("'{}' is no mirror: it has no mirror.json", options.folder),
+                "kiln mirror -f MATRIX DIR makes one");
+  const Mirror mirror = folder.read();
+  Json faults = Json::array();
+  std::string lines;
+  const auto environment = invocation.child_environment();
+  for (const auto& [key, item] : mirror.items) {
+    const std::string fault = folder.fault_of(item, invocation.runner, environment);
+    if (fault.empty()) continue;
+    faults.push_back(
+        {{"kind", name_of(item.kind)}, {"name", item.name}, {"path", item.path}, {"fault", fault}});
+    lines +=
+        fmt::format("{} {} {}: {}\n", name_of(item.kind), item.name, fault, folder.path(item.path).string());
+  }
+  if (!faults.empty()) invocation.exit_code = ExitCode::store;
+  if (options.format == "json")
+    return print_json({{"items", mirror.items.size()}, {"faults", std::move(faults)}});
+  say("{}{} checked, {}\n", lines, counted(mirror.items.size(), "item"),
+      faults.empty()
+          ? "all whole"
+          : fmt::format("{} missing or damaged: the same kiln mirror fetches them again", faults.size()));
+}
+
+Json to_json(const FillReport& report) {
+  Json problems = Json::array();
+  for (const Error& problem : report.problems) problems.push_back(problem.format());
+  return {{"items", report.items},
+          {"bytes", report.bytes},
+          {"fetched", report.fetched},
+          {"unbuilt_steps", report.unbuilt},
+          {"problems", std::move(problems)}};
+}
+
+// The code that all problems share, else images_failed.
+ExitCode code_of(const FillReport& report) {
+  if (report.problems.empty()) return report.unbuilt > 0 ? ExitCode::images_failed : ExitCode::ok;
+  for (const Error& problem : report.problems)
+    if (problem.code() != report.problems.front().code()) return ExitCode::images_failed;
+  return report.problems.front().code();
+}
+
+void print_report(const FillReport& report, const MirrorOptions& options, Invocation& invocation) {
+  if (options.format == "json") return print_json(to_json(report));
+  for (const Error& problem : report.problems) tell(problem.format());
+  if (report.unbuilt > 0)
+    invocation.note(
+        fmt::format("warning: {} not built here yet, and what packages they need is known only then: "
+                    "kiln build, and the same kiln mirror again",
+                    report.unbuilt == 1 ? "1 step is" : fmt::format("{} steps are", report.unbuilt)));
+  say("{}, {:.1f} MB of files; {} fetched now{}\n", counted(report.items, "item"),
+      static_cast<double>(report.bytes) / 1e6, report.fetched,
+      report.problems.empty() ? "" : fmt::format("; {}", counted(report.problems.size(), "problem")));
+}
+
+void run_mirror(const MirrorOptions& options, Invocation& invocation) {
+  if (options.check) return check_mirror(options, invocation);
+  if (options.matrix.empty()) throw Error(ExitCode::usage, "--file is required", "kiln mirror --help");
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const ChosenCells chosen = choose_whole_cells(catalogue.plan.resolution(), options, invocation);
+  const Site site = invocation.site();
+  if (site.offline)
+    throw Error(ExitCode::usage, "a mirror is filled with a network, and --offline says there is none");
+  const MirrorFolder folder(fs::absolute(options.folder).lexically_normal(), invocation.files);
+  invocation.files.make_directories(folder.temporary());
+  const auto alone = FileLock::try_acquire(folder.root() / "lock");
+  if (!alone) throw Error(ExitCode::locked, "another kiln mirror fills " + folder.root().string());
+  const TemporaryFolder temporary;
+  const StepSetup steps = invocation.step_setup(site, invocation.state());
+  std::unique_ptr<Http> http;
+  std::optional<WheelFetcher> wheels;
+  const PipPlaces places = pip_places(site, invocation);
+  auto web = [&]() -> Http& {
+    if (http) return *http;
+    HttpSettings settings{invocation.environment, site.pull_limits.stall};
+    if (places.index && !places.index->certificates.empty())
+      settings.environment["SSL_CERT_FILE"] = places.index->certificates;
+    http = open_http(std::move(settings));
+    return *http;
+  };
+  const FillSetup setup{steps,
+                        catalogue.plan,
+                        chosen.images,
+                        catalogue.recipes,
+                        folder,
+                        temporary.path(),
+                        invocation.skopeo(),
+                        [&]() -> WheelFetcher& {
+                          if (!wheels) wheels.emplace(places, web(), folder);
+                          return *wheels;
+                        },
+                        web,
+                        git_environment(site, invocation),
+                        [&](const std::string& what) { invocation.note("fetching " + what); }};
+  const FillReport report = fill_mirror(setup);
+  if (const ExitCode code = code_of(report); code != ExitCode::ok) invocation.exit_code = code;
+  print_report(report, options, invocation);
+}
+
+}  // namespace
+
+CLI::App* add_mirror(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<MirrorOptions>();
+  CLI::App* command = app.add_subcommand(
+      "mirror", "Fetch all that a catalogue is made of into a folder, for builds without a network");
+  command->add_option("folder", options->folder, "the folder that is filled")->type_name("DIR")->required();
+  add_cell_options(*command, *options);
+  command->get_option("--file")->required(false);
+  command->add_flag("--check", options->check,
+                    "read all of it, say what is missing or damaged, and fetch nothing");
+  command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->footer(
+      "kiln mirror -f matrix/demo.json /srv/kiln-mirror\n"
+      "kiln mirror --check /srv/kiln-mirror\n"
+      "kiln build -f matrix/demo.json --offline --mirror /srv/kiln-mirror");
+  command->callback([options, &invocation] { run_mirror(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// Debian packages into a mirror: the signed lists of an archive's suites as they are, and of the packages
+// those that built steps have. So apt's own check of signatures and hashes holds for what it is given from
+// there. The packages are found by apt itself, which knows what a version is and where it lies.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "image/build/step.h"
+#include "image/fetch/installed_packages.h"
+#include "mirror/mirror_folder.h"
+
+namespace kiln {
+
+// A package as the lists have it.
+struct ListedPackage {
+  std::string package;    // "libgomp1:amd64=14.2.0-19"
+  std::size_t suite = 0;  // of MirrorArchive::suites
+  std::string path;       // below the suite's folder: pool/main/…
+  Digest digest;
+  std::uint64_t size = 0;
+};
+
+struct FoundPackages {
+  std::vector<ListedPackage> found;
+  std::vector<std::string> missing;  // which the lists do not have
+};
+
+// A suite's entry in the sources of this machine.
+struct AptSource {
+  std::string uri;    // with a name and a password, where it has them
+  MirrorSuite suite;  // without its folder
+};
+
+// deb822 sources → their suites, one by one. `site`: what the keys' paths /run/kiln/site/base/ stand for.
+// Throws Error(input).
+std::vector<AptSource> apt_sources(std::string_view text);
+// The line of `apt-get --print-uris`: 'URI' file size SHA256:hex; nullopt for another. `root` is in the URI.
+std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
+                                            const std::string& root);
+std::string percent_decoded_path(std::string_view path);
+
+class DebianArchive {
+ public:
+  // `setup`: with the base and its recipe's files. `folder`: private. Asks the base's `site` script how this
+  // machine reaches its archives. Throws Error(input) for a recipe that does not say so, and as scripts do.
+  DebianArchive(const StepSetup& setup, const Step& base, const MirrorFolder& mirror, const fs::path& folder);
+
+  // Fetches what the archives list now; the items are the lists. Throws Error(network), Error(store).
+  MirrorArchive fetch_lists(const std::string& name, const std::string& architecture,
+                            std::vector<MirrorItem>& items);
+  // Looks packages up in lists that the mirror has.
+  FoundPackages find(const MirrorArchive& archive, const AptPackages& packages);
+  // Fetches packages. Throws Error(network) for one that does not come, after the others did.
+  void fetch(const MirrorArchive& archive, const std::vector<ListedPackage>& packages);
+
+ private:
+  CommandResult apt(std::vector<std::string> words, const fs::path& configuration, bool capture);
+  void must(const CommandResult& result, const std::string& action) const;
+  void configure_machine(const std::string& architecture);
+  fs::path configure_mirror(const MirrorArchive& archive);
+  MirrorSuite keep_lists(const AptSource& source, std::vector<MirrorItem>& items);
+  std::string uri_of(const MirrorSuite& suite) const;
+  void fetch_some(const MirrorArchive& archive, const std::vector<const ListedPackage*>& packages);
+
+  const StepSetup& setup_;
+  const MirrorFolder& mirror_;
+  fs::path folder_;
+  std::string site_conf_;  // how this machine reaches packages
+  std::vector<AptSource> sources_;
+  fs::path machine_;  // apt.conf
+};
+
+}  // namespace kiln

@@ -1,0 +1,302 @@
+#include "image/fetch/fill_mirror.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file_mask.h"
+#include "image/build/archive_state.h"
+#include "image/build/offline.h"
+#include "image/engine/architecture.h"
+#include "image/fetch/commits.h"
+#include "image/fetch/debian_archive.h"
+#include "image/fetch/web_file.h"
+#include "image/state/record_files.h"
+#include "plan/lock_update.h"
+
+namespace kiln {
+namespace {
+
+class Filling {
+ public:
+  explicit Filling(const FillSetup& setup)
+      : setup_(setup),
+        before_(setup.folder.read()),
+        mirror_(before_),
+        needs_(source_needs(setup.plan, setup.images, setup.recipes)),
+        locks_(lock_needs(setup.plan.resolution(), setup.recipes)) {
+    mirror_.forget(setup.plan.name());
+  }
+
+  FillReport run() {
+    const FileMask readable(kImageMask);  // steps read it as other users
+    for (const auto& [reference, cells] : needs_.images) each([&] { add_image(reference, cells); });
+    for (const auto& [source, cells] : needs_.sources)
+      each([&] { add_source(source.first, source.second, cells); });
+    for (const auto& [need, cells] : needs_.wheels) each([&] { add_wheels(need, cells); });
+    keep();
+    for (const auto& [key, need] : needs_.bases) each([&] { add_base(need); });
+    for (const auto& [component, cells] : needs_.unknown)
+      report_.problems.emplace_back(ExitCode::input,
+                                    fmt::format("{} does not say where its packages come from, so "
+                                                "they are not mirrored",
+                                                component));
+    drop_unused_archives();
+    if (report_.problems.empty())
+      setup_.folder.write(mirror_);
+    else
+      keep();
+    count();
+    return std::move(report_);
+  }
+
+ private:
+  void drop_unused_archives() {
+    std::erase_if(mirror_.archives, [&](const MirrorArchive& archive) {
+      return std::none_of(mirror_.items.begin(), mirror_.items.end(),
+                          [&](const auto& one) { return is_list_of(one.second, archive); });
+    });
+  }
+
+  // What fails is told at the end.
+  void each(const std::function<void()>& add) {
+    try {
+      add();
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::interrupted || error.code() == ExitCode::store) {
+        keep();
+        throw;
+      }
+      report_.problems.push_back(error);
+    }
+  }
+
+  // So far, and what was there before: a kill takes nothing from anybody.
+  void keep() const {
+    Mirror all = mirror_;
+    for (const auto& [key, item] : before_.items) all.add(item);
+    setup_.folder.write(all);
+  }
+
+  void add(MirrorItem item, const CellNames& cells) {
+    item.cells.clear();
+    for (const std::string& cell : cells) item.cells.insert(mirror_.cell(cell));
+    mirror_.add(std::move(item));
+  }
+
+  void add_image(const std::string& reference, const CellNames& cells) {
+    MirrorItem item{
+        MirrorKind::image, reference, "images/" + Digest::of(reference).hex().substr(0, 16), {}, 0, "",
+        reference,         {}};
+    if (!setup_.folder.fault_of(item, setup_.steps.runner, setup_.git_environment).empty()) {
+      tell(reference);
+      ++report_.fetched;
+      const fs::path place = setup_.folder.path(item.path), aside = setup_.folder.temporary() / "image";
+      setup_.steps.files.remove_all(aside);
+      pull_base(reference, aside, "", setup_.skopeo);
+      setup_.steps.files.remove_all(place);
+      setup_.steps.files.make_directories(place.parent_path());
+      setup_.steps.files.rename(aside, place);
+    }
+    add(std::move(item), cells);
+  }
+
+  void add_source(const std::string& url, const std::string& checksum, const CellNames& cells) {
+    constexpr std::string_view kGit = "git:";
+    if (checksum.starts_with(kGit)) {
+      tell(url);
+      CommitFetcher git(setup_.steps.runner, setup_.git_environment, setup_.steps.site.pull_limits,
+                        setup_.folder);
+      for (MirrorItem& item : git.fetch(url, checksum.substr(kGit.size()))) add(std::move(item), cells);
+      report_.fetched += git.fetched();
+      return;
+    }
+    const Digest digest = Digest::parse(checksum);
+    if (!setup_.folder.is_whole(digest)) {
+      tell(url);
+      ++report_.fetched;
+      fetch_file(url, "", digest, setup_.http(), setup_.folder);
+    }
+    MirrorItem item{MirrorKind::archive,
+                    file_name_of(url),
+                    fmt::format("archives/{}/{}", digest.hex(), file_name_of(url)),
+                    digest,
+                    0,
+                    "",
+                    url,
+                    {}};
+    setup_.folder.link(item.path, digest);
+    item.size = fs::file_size(setup_.folder.path(item.path));
+    add(std::move(item), cells);
+  }
+
+  void add_wheels(const WheelNeed& need, const CellNames& cells) {
+    tell("files of " + need.package);
+    const std::size_t before = setup_.wheels().fetched();
+    for (MirrorItem& item : setup_.wheels().fetch(need, before_)) add(std::move(item), cells);
+    report_.fetched += setup_.wheels().fetched() - before;
+  }
+
+  // Of all steps upon the base that are built.
+  AptPackages packages_upon(const BaseNeed& need) {
+    const RecordReader reader(setup_.steps.state, setup_.steps.files);
+    const BlobStore store = BlobStore::reading(setup_.steps.state.store());
+    AptPackages packages;
+    for (const std::string& key : need.steps) {
+      const auto record = reader.step(key);
+      if (!record) {
+        ++report_.unbuilt;
+        continue;
+      }
+      packages.merge(packages_of(*record, store));
+    }
+    return packages;
+  }
+
+  // The base's recipe, to run its scripts.
+  StepSetup setup_of(const Step& base, const fs::path& folder) {
+    StepSetup own = setup_.steps;
+    own.base = base;
+    own.recipe_folders[base.component] = folder / "recipe";
+    if (const LockNeed* need = lock_need_of(base))
+      for (const auto& [path, file] : need->component->files)
+        own.files.write_output(folder / "recipe" / path, file.bytes);
+    return own;
+  }
+
+  const LockNeed* lock_need_of(const Step& base) const {
+    for (const auto& [id, need] : locks_)
+      for (const auto& [architecture, step] : need.base_steps)
+        if (step.key == base.key) return &need;
+    return nullptr;
+  }
+
+  void add_base(const BaseNeed& need) {
+    const AptPackages packages = packages_upon(need);
+    const fs::path folder = setup_.temporary / need.base.key.substr(0, 12);
+    const StepSetup own = setup_of(need.base, folder);
+    DebianArchive apt(own, need.base, setup_.folder, folder);
+    FoundPackages found;
+    const MirrorArchive archive = archive_for(need, packages, apt, own, folder, found);
+    std::vector<ListedPackage> absent;
+    for (const ListedPackage& package : found.found)
+      if (!is_there(archive, package)) absent.push_back(package);
+    std::optional<Error> problem;
+    if (!absent.empty()) {
+      tell(fmt::format("{} packages of {} {}", absent.size(), need.base.component, need.base.version));
+      report_.fetched += absent.size();
+      try {
+        apt.fetch(archive, absent);
+      } catch (const Error& error) {
+        if (error.code() != ExitCode::network) throw;
+        problem = error;
+      }
+    }
+    for (const ListedPackage& package : found.found)
+      if (is_there(archive, package))
+        add({MirrorKind::package,
+             package.package,
+             archive.suites[package.suite].folder + "/" + package.path,
+             package.digest,
+             package.size,
+             "",
+             "",
+             {}},
+            need.cells);
+    if (problem) throw Error(*problem);
+    if (found.missing.empty()) return;
+    throw Error(
+        ExitCode::no_match,
+        fmt::format("{} {} of {} {} are in no list of the archives any more: {}", found.missing.size(),
+                    found.missing.size() == 1 ? "package" : "packages", need.base.component,
+                    need.base.version, fmt::join(found.missing, ", ")),
+        "build anew what has them, of the archives as they are (`kiln lock --update`), and mirror then");
+  }
+
+  bool is_there(const MirrorArchive& archive, const ListedPackage& package) const {
+    const std::string path = archive.suites[package.suite].folder + "/" + package.path;
+    return setup_.folder.is_linked(path, package.digest) && setup_.folder.is_whole(package.digest);
+  }
+
+  // What the mirror has, when that lists all packages; else what the archives list now.
+  MirrorArchive archive_for(const BaseNeed& need, const AptPackages& packages, DebianArchive& apt,
+                            const StepSetup& own, const fs::path& folder, FoundPackages& found) {
+    if (const MirrorArchive* known = archive_of(before_, need.base);
+        known != nullptr && lists_whole(*known)) {
+      found = apt.find(*known, packages);
+      if (found.missing.empty()) {
+        for (const auto& [key, item] : before_.items)
+          if (is_list_of(item, *known)) add(item, need.cells);
+        return *known;
+      }
+    }
+    tell(fmt::format("lists of packages for {} {}", need.base.component, need.base.version));
+    std::vector<MirrorItem> lists;
+    const std::string architecture = architecture_of(need.base);
+    MirrorArchive archive =
+        apt.fetch_lists(fmt::format("{}@{}", need.base.component, need.base.version), architecture, lists);
+    archive.state = state_now(need.base, architecture, own, folder);
+    report_.fetched += lists.size();
+    for (MirrorItem& item : lists) add(std::move(item), need.cells);
+    std::erase_if(mirror_.archives, [&](const MirrorArchive& one) { return one == archive; });
+    mirror_.archives.push_back(archive);
+    found = apt.find(archive, packages);
+    return archive;
+  }
+
+  // Throws Error(locked) where a lockfile has the archives at another state.
+  std::string state_now(const Step& base, const std::string& architecture, const StepSetup& own,
+                        const fs::path& folder) {
+    const LockNeed* need = lock_need_of(base);
+    if (need == nullptr || need->method->archive.empty()) return "";
+    std::string now = archive_state(base, need->method->archive, architecture, own, folder / "state");
+    const auto locked = base.parameters.find("KILN_ARCHIVE");
+    if (locked == base.parameters.end() || locked->second.empty() || locked->second == now) return now;
+    throw Error(ExitCode::locked,
+                fmt::format("the lockfile has the archives of {} {} at: {}; they hold now: {}",
+                            base.component, base.version, locked->second, now),
+                "nobody gives packages of yesterday: `kiln lock --update`, build, and mirror again");
+  }
+
+  static bool is_list_of(const MirrorItem& item, const MirrorArchive& archive) {
+    if (item.kind != MirrorKind::index && item.kind != MirrorKind::key) return false;
+    return std::any_of(archive.suites.begin(), archive.suites.end(), [&](const MirrorSuite& suite) {
+      return item.path.starts_with(suite.folder + "/dists/") ||
+             suite.options.find("Signed-By: " + item.path) != std::string::npos;
+    });
+  }
+
+  bool lists_whole(const MirrorArchive& archive) const {
+    return std::all_of(before_.items.begin(), before_.items.end(), [&](const auto& one) {
+      const MirrorItem& item = one.second;
+      return !is_list_of(item, archive) ||
+             (setup_.folder.is_linked(item.path, item.digest) && setup_.folder.is_whole(item.digest));
+    });
+  }
+
+  void tell(const std::string& what) const { setup_.tell(what); }
+
+  void count() {
+    for (const auto& [key, item] : mirror_.items) {
+      const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
+        return mirror_.cells[cell].starts_with(setup_.plan.name() + "/");
+      });
+      if (!ours) continue;
+      ++report_.items;
+      report_.bytes += item.size;
+    }
+  }
+
+  const FillSetup& setup_;
+  const Mirror before_;
+  Mirror mirror_;
+  SourceNeeds needs_;
+  LockNeeds locks_;
+  FillReport report_;
+};
+
+}  // namespace
+
+FillReport fill_mirror(const FillSetup& setup) { return Filling(setup).run(); }
+
+}  // namespace kiln

@@ -1,0 +1,56 @@
+// A mirror on the disk. Files are there whole and true to their names, or not at all: written aside, hashed
+// on the way, fsynced, renamed. So whatever is killed when, the next `kiln mirror` goes on.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/effects.h"
+#include "mirror/mirror.h"
+
+namespace kiln {
+
+class MirrorFolder {
+ public:
+  // REQUIRES: `files` outlives this.
+  MirrorFolder(fs::path root, FileSystem& files);
+
+  const fs::path& root() const { return root_; }
+  fs::path path(const std::string& inside) const { return root_ / inside; }
+  fs::path temporary() const { return root_ / "tmp"; }
+  bool is_there() const;  // whether it has a manifest
+  // Empty where there is none. Throws Error(input) that names the file.
+  Mirror read() const;
+  void write(const Mirror& mirror) const;  // and pip's page of links
+
+  // Reads the file: whether it is there and has this content.
+  bool is_whole(const Digest& digest) const;
+  // Takes what `write` is given the sink for; throws Error(network) when that has another digest than
+  // `expected`, unless that is empty.
+  Digest put(const Digest& expected,
+             const std::function<void(const std::function<void(std::string_view)>&)>& write,
+             const std::string& name) const;
+  Digest put_file(const fs::path& file, const Digest& expected) const;
+  // `inside` becomes a link to the file of this digest.
+  void link(const std::string& inside, const Digest& digest) const;
+  bool is_linked(const std::string& inside, const Digest& digest) const;
+
+  // What is wrong with an item: "" when all of it is there and whole; else "is missing", "is damaged". Reads
+  // it.
+  std::string fault_of(const MirrorItem& item, CommandRunner& runner,
+                       const std::map<std::string, std::string>& environment) const;
+
+ private:
+  fs::path file_of(const Digest& digest) const;
+  std::string fault_of_repository(const MirrorItem& item, CommandRunner& runner,
+                                  const std::map<std::string, std::string>& environment) const;
+
+  fs::path root_;
+  FileSystem& files_;
+};
+
+// pip's page of links to the wheels of a mirror (PEP 503's anchors), which lies in its folder pip.
+std::string links_page(const Mirror& mirror);
+
+}  // namespace kiln

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# A catalogue of Debian with a package, a wheel, an archive, a commit with a submodule: mirrored, then built in a network namespace
+# that has no network. The bits are those of the build that had one.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+chmod 755 "$work" # apt reads the mirror as a user of its own
+
+# 1. The sources: a wheel in a folder of pip's, an archive and an index behind HTTP, a repository with a submodule.
+mkdir -p recipes/framework/probe matrix wheels www
+"$KILN_PYTHON" - <<'END'
+import zipfile
+with zipfile.ZipFile("wheels/probe_wheel-1-py3-none-any.whl", "w") as wheel:
+    for path, text in {"probe_wheel.py": "answer = 42\n", "probe_wheel-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: probe-wheel\nVersion: 1\n",
+                       "probe_wheel-1.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                       "probe_wheel-1.dist-info/RECORD": ""}.items():
+        wheel.writestr(zipfile.ZipInfo(path), text)
+END
+wheel=$(sha256sum wheels/*.whl | cut -c 1-64)
+echo 'an archive' >www/probe.tar
+archive=$(sha256sum www/probe.tar | cut -c 1-64)
+commit_all() { git -C "$1" add -A && git -C "$1" -c user.name=test -c user.email=test@example.invalid commit --quiet --message probe; }
+git -c init.defaultBranch=main init --quiet below
+echo below >below/file && commit_all below
+git -c init.defaultBranch=main init --quiet above
+echo above >above/file
+git -C below config uploadpack.allowAnySHA1InWant true
+git_port=$("$KILN_PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+git daemon --reuseaddr --listen=127.0.0.1 --port="$git_port" --base-path="$work" --export-all >git.out 2>&1 &
+at_exit "kill $! 2>/dev/null || true"
+until git ls-remote --quiet "git://127.0.0.1:$git_port/below" >/dev/null 2>&1; do sleep 0.1; done
+git -C above submodule --quiet add "git://127.0.0.1:$git_port/below" below
+# As people write it: relative to where the repository itself is.
+git -C above config -f .gitmodules submodule.below.url ../below
+commit_all above
+commit=$(git -C above rev-parse HEAD)
+git -C above config uploadpack.allowAnySHA1InWant true
+"$KILN_PYTHON" -B -m http.server --bind 127.0.0.1 --directory www 0 >server.out 2>&1 &
+at_exit "kill $! 2>/dev/null || true"
+until port=$(grep -oE 'port [0-9]+' server.out | cut -d' ' -f 2) && [ -n "$port" ]; do sleep 0.1; done
+
+# 2. The catalogue.
+cat >recipes/framework/probe/recipe.json <<END
+{
+  "licenses": "0BSD",
+  "versions": {
+    "1": {"source": {"url": "http://127.0.0.1:$port/probe.tar", "checksum": "sha256:$archive"}},
+    "2": {"source": {"url": "git://127.0.0.1:$git_port/above", "checksum": "git:$commit"}}
+  },
+  "methods": {"pip": {"script": "probe.sh", "files": ["requirements.txt"], "parameters": ["KILN_VERSION", "KILN_SOURCE_URL", "KILN_SOURCE_CHECKSUM"],
+                      "needs": [{"kind": "toolchain", "name": "python"}]}}
+}
+END
+printf 'probe-wheel==1 --hash=sha256:%s\n' "$wheel" >recipes/framework/probe/requirements.txt
+cat >recipes/framework/probe/probe.sh <<'END'
+mkdir -p /opt/kiln/probe
+apt-get update -qq -o APT::Update::Error-Mode=any
+apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends git ca-certificates hello
+apt-get clean
+/usr/bin/python3 -m venv /tmp/pip
+/tmp/pip/bin/pip install --quiet --no-cache-dir --no-compile --require-hashes --no-deps --target /opt/kiln/probe -r requirements.txt
+case $KILN_VERSION in
+  1)
+    /usr/bin/python3 -c 'import os, urllib.request as u; open("/opt/kiln/probe/archive", "wb").write(u.urlopen(os.environ["KILN_SOURCE_URL"]).read())'
+    echo "${KILN_SOURCE_CHECKSUM#sha256:}  /opt/kiln/probe/archive" | sha256sum -c --quiet
+    ;;
+  2)
+    git init --quiet /tmp/source && cd /tmp/source
+    git fetch -q --depth 1 "$KILN_SOURCE_URL" "${KILN_SOURCE_CHECKSUM#git:}"
+    git checkout --quiet FETCH_HEAD
+    git submodule --quiet update --init --recursive --depth 1
+    cat file below/file >/opt/kiln/probe/commit
+    ;;
+esac
+END
+echo '{"name": "probe", "axes": {"framework": ["probe"], "version": ["1", "2"], "base": ["debian@trixie"], "target": ["x86_64"]}}' >matrix/probe.json
+echo '{"formats": ["oci"]}' >site.json
+export PIP_FIND_LINKS="$work/wheels" PIP_NO_INDEX=1
+run() { "$KILN" "$@" --recipes "$KILN_SOURCE/recipes" --recipes recipes; }
+
+# 3. What is not built yet has packages that nobody knows, and is told; the rest is there already.
+mirror=$work/mirror
+expect 1 run mirror -f matrix/probe.json "$mirror" --state with --site site.json
+holds "$err" 'not built here yet'
+expect 0 run lock -f matrix/probe.json --site site.json
+expect 0 run build -f matrix/probe.json --state with --site site.json
+
+# 4. A kill in the middle: the same command goes on, and what is whole is not fetched again.
+"$KILN" mirror -f matrix/probe.json "$mirror" --recipes "$KILN_SOURCE/recipes" --recipes recipes --state with --site site.json >/dev/null 2>&1 &
+filling=$!
+for _ in $(seq 300); do
+  [ "$(find "$mirror/sha256" -type f 2>/dev/null | wc -l)" -lt 20 ] || break
+  sleep 0.1
+done
+kill -KILL "$filling" 2>/dev/null || true
+wait "$filling" 2>/dev/null || true
+before=$(find "$mirror/sha256" -type f | wc -l)
+expect 0 run mirror -f matrix/probe.json "$mirror" --state with --site site.json --format json
+fetched=$(json 'it["fetched"]')
+items=$(json 'it["items"]')
+echo "killed with $before files there; $fetched of $items fetched then"
+[ "$fetched" -lt "$items" ] || fail 'all was fetched again'
+expect 0 run mirror -f matrix/probe.json "$mirror" --state with --site site.json --format json
+equals "$(json 'it["fetched"]')" 0
+expect 0 "$KILN" mirror --check "$mirror"
+holds "$out" 'all whole'
+
+# 5. Without a network, on a machine that has nothing but the mirror: the same layers, manifests and configurations.
+cp -a "$mirror" carried
+mv "$mirror" away && mv www www-away && mv below below-away && mv wheels wheels-away
+unset PIP_FIND_LINKS PIP_NO_INDEX
+offline() { unshare --net -- "$KILN" "$@" --recipes "$KILN_SOURCE/recipes" --recipes recipes --state without --site site.json --offline --mirror carried; }
+expect 0 offline build -f matrix/probe.json --locked
+images() { find "$1/images" -name index.json | sort | xargs sha256sum | sed "s| $1/| |"; }
+equals "$(images without)" "$(images with)"
+equals "$(find without/images -name index.json | wc -l)" 2
+if grep -rlF /run/kiln/mirror without --include='*.json'; then fail 'the mirror in a record'; fi
+
+# 6. What is missing is told by its name, before anything is built; what is damaged is found, and both are fetched again.
+item() { "$KILN_PYTHON" -c 'import json, sys; print(next(i["path"] for i in json.load(open("carried/mirror.json"))["items"] if i["name"].startswith(sys.argv[1])))' "$1"; }
+rm "carried/$(readlink "carried/$(item probe_wheel)" | sed 's|^\(\.\./\)*||')"
+expect 6 unshare --net -- "$KILN" build -f matrix/probe.json --recipes "$KILN_SOURCE/recipes" --recipes recipes --state empty --site site.json --offline --mirror carried
+holds "$err" 'probe_wheel-1-py3-none-any.whl'
+[ -z "$(ls empty/steps 2>/dev/null)" ] || fail 'a step was run all the same'
+hello=$(item hello)
+printf x | dd of="carried/$hello" bs=1 seek=100 conv=notrunc status=none
+expect 8 "$KILN" mirror --check carried
+holds "$out" 'wheel probe_wheel-1-py3-none-any.whl is missing'
+holds "$out" 'is damaged: '
+holds "$out" '2 missing or damaged'
+mv www-away www && mv below-away below && mv wheels-away wheels
+export PIP_FIND_LINKS="$work/wheels" PIP_NO_INDEX=1
+expect 0 run mirror -f matrix/probe.json carried --state with --site site.json --format json
+equals "$(json 'it["fetched"]')" 2
+expect 0 "$KILN" mirror --check carried
+
+# 7. A folder that is no mirror, and no folder at all.
+expect 2 run build -f matrix/probe.json --state empty --site site.json --offline --mirror www
+holds "$err" 'no mirror.json'
+expect 2 run build -f matrix/probe.json --state empty --site site.json --offline
+echo 'the same bits without a network'
