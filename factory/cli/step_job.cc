@@ -18,7 +18,7 @@ std::map<std::string, std::string> job_environment(const std::string& key, const
   return environment;
 }
 
-SlurmPlace place_of(const PlaceNeed& need, const Site& site, Invocation& invocation) {
+SlurmPlace slurm_place_of(const PlaceNeed& need, const Site& site, Invocation& invocation) {
   if (!site.launching.slurm)
     throw Error(ExitCode::usage, "the site file has no Slurm",
                 R"("launcher": {"slurm": {…}} in the site file)");
@@ -76,7 +76,7 @@ void run_step_as_job(const Step& step, const std::string& plan, std::int64_t no_
   JobTask task{step.key,
                step.title,
                past_run_of(step),
-               place_of(place_need(step), site, invocation),
+               slurm_place_of(place_need(step), site, invocation),
                step_command(plan, invocation),
                {}};
   task.command.push_back(step.key);
@@ -91,7 +91,7 @@ void run_packaging_as_job(const ImageSpec& image, const std::string& plan, Invoc
   JobTask task{image.key,
                "image " + image.repository + ":" + image.tag,
                packaging_of(image.key, image.repository),
-               place_of({}, site, invocation),
+               slurm_place_of({}, site, invocation),
                step_command(plan, invocation),
                {}};
   task.command.insert(task.command.end(), {"--image", image.request.id});

@@ -315,7 +315,7 @@ TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
   EXPECT_NE(failure(step.key).what.find("is not the one that its configuration names"), std::string::npos);
 }
 
-TEST_F(StepTest, ABaseOfAnotherArchitectureIsRefused) {
+TEST_F(Steps, ABaseOfAnotherArchitectureIsRefused) {
   PulledImage image;
   image.config.architecture = own_architecture() == "arm64" ? "amd64" : "arm64";
   fs::path origin = folder / "origin";

@@ -89,7 +89,7 @@ TEST_F(KeyTest, NamesOfSecretsAreInTheKeyOfTheirScript) {
 
 // What they hold decides no bit.
 TEST_F(KeyTest, CachesAreInNoKey) {
-  const RecipeBook with = changed("openblas", [](Recipe& c) {
+  const auto with = changed("openblas", [](Recipe& c) {
     for (Method& method : c.methods) method.cache = {"ccache"};
   });
   const std::string source = "openblas:source";
