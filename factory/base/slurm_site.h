@@ -43,7 +43,7 @@ SlurmSite read_slurm_site(const JsonNode& node);
 // file does not name is taken for a partition of Slurm, with what "default" says beside it.
 SlurmPlace place_named(const SlurmSite& site, const std::string& name);
 
-// What sbatch, srun and salloc understand alike: of all jobs, then the place's own.
+// Options of sbatch: of all jobs, then the place's own.
 std::vector<std::string> place_words(const SlurmSite& site, const SlurmPlace& place);
 
 }  // namespace kiln

@@ -15,6 +15,7 @@
 #include "image/engine/engine.h"
 #include "image/engine/engine_facts.h"
 #include "image/engine/own_ids.h"
+#include "image/slurm/node_answer.h"
 
 namespace kiln {
 namespace {
@@ -223,31 +224,46 @@ void run_doctor(const std::string& held, Invocation& invocation) {
                 "run ci/setup, or install it");
 }
 
-// With Slurm, one job for this question alone.
-std::vector<std::string> words_to_node(const Site& site) {
-  if (!site.launching.slurm) return site.launcher;
-  const SlurmSite& slurm = *site.launching.slurm;
-  const SlurmPlace place =
-      site.launching.asked.empty() ? slurm.standard : place_named(slurm, site.launching.asked);
-  std::vector<std::string> words = {"srun", "--ntasks=1", "--nodes=1", "--job-name=kiln-doctor"};
-  for (std::string& word : place_words(slurm, place)) words.push_back(std::move(word));
+// With our folders and site file.
+std::vector<std::string> doctor_elsewhere(const Site& site, const LockForNodes& lock,
+                                          const Invocation& invocation) {
+  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe").string(),
+                                    "doctor",
+                                    "--state",
+                                    invocation.state().root().string(),
+                                    "--engine",
+                                    site.engine,
+                                    "--held",
+                                    lock.file()};
+  if (!site.file.empty()) words.insert(words.end(), {"--site", fs::absolute(site.file).string()});
   return words;
 }
 
-// The same on a machine of the launcher's, with our folders and site file. What it says goes through.
+// A job for this question alone.
+void run_in_job(const Site& site, Invocation& invocation) {
+  const SlurmSite& slurm = *site.launching.slurm;
+  const std::string& asked = site.launching.asked;
+  const SlurmPrograms programs{invocation.runner, invocation.clock,
+                               slurm_environment(invocation.child_environment())};
+  const LockForNodes lock(invocation.state());
+  const NodeAnswer answer = answer_of_node(doctor_elsewhere(site, lock, invocation), slurm,
+                                           asked.empty() ? slurm.standard : place_named(slurm, asked),
+                                           invocation.state().jobs(), invocation.files, programs);
+  print_text(answer.output);
+  invocation.exit_code = static_cast<ExitCode>(answer.status);
+}
+
+// The same on a machine of the launcher's. What it says goes through.
 void run_on_node(Invocation& invocation) {
   const Site site = invocation.site();
-  if (!site.runs_elsewhere())
+  if (site.launching.slurm) return run_in_job(site, invocation);
+  if (site.launcher.empty())
     throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
                 "\"launcher\": [\"srun\", \"-n1\"] in the site file");
   const LockForNodes lock(invocation.state());
   Command command;
-  command.argv = words_to_node(site);
-  command.argv.insert(command.argv.end(),
-                      {fs::read_symlink("/proc/self/exe").string(), "doctor", "--state",
-                       invocation.state().root().string(), "--engine", site.engine, "--held", lock.file()});
-  if (!site.file.empty())
-    command.argv.insert(command.argv.end(), {"--site", fs::absolute(site.file).string()});
+  command.argv = site.launcher;
+  for (std::string& word : doctor_elsewhere(site, lock, invocation)) command.argv.push_back(std::move(word));
   command.environment = invocation.child_environment();
   command.interactive = true;
   const CommandResult result = invocation.runner.run(command);

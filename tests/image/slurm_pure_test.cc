@@ -19,7 +19,7 @@ namespace kiln {
 namespace {
 
 using Words = std::vector<std::string>;
-constexpr std::uint64_t kSlurmGiB = 1u << 30;
+constexpr std::uint64_t kGibibyte = 1u << 30;
 
 TEST(SlurmJobState, EachHasItsMeaning) {
   for (const char* alive : {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED",
@@ -72,23 +72,24 @@ PastRun run_of(PastRun::End end, double seconds, std::uint64_t memory, double pr
 TEST(SlurmJobSize, IsWhatTheSiteSaysWhereNothingIsRecorded) {
   SlurmPlace place;
   EXPECT_EQ(size_words(job_size(place, run_of(PastRun::End::done, 1, 1), {}, {})), Words{});
-  place.usual = {8, 2 * kSlurmGiB, std::chrono::hours(1)};
+  place.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
   EXPECT_EQ(size_words(job_size(place, run_of(PastRun::End::done, 1, 1), {}, {})),
             (Words{"--cpus-per-task=8", "--mem=2048M", "--time=60"}));
 }
 
 TEST(SlurmJobSize, FollowsWhatWasRecordedWithAMargin) {
   SlurmPlace place;
-  place.usual = {8, 2 * kSlurmGiB, std::chrono::hours(1)};
-  const PastRun run = run_of(PastRun::End::done, 4000, 4 * kSlurmGiB, 2.2);
+  place.usual = {8, 2 * kGibibyte, std::chrono::hours(1)};
+  const PastRun run = run_of(PastRun::End::done, 4000, 4 * kGibibyte, 2.2);
   const JobSize size = job_size(place, run, {run, run}, {});
   EXPECT_EQ(size.cpus, 3);
-  EXPECT_EQ(size.memory, 5 * kSlurmGiB + (256u << 20));
+  EXPECT_EQ(size.memory, 5 * kGibibyte + (256u << 20));
   EXPECT_EQ(size.time, std::chrono::minutes(100));
-  EXPECT_EQ(
-      job_size(place, run_of(PastRun::End::done, 5, kSlurmGiB), {run_of(PastRun::End::done, 5, kSlurmGiB)}, {}).time,
-      std::chrono::minutes(10));
-  const PastRun busy = run_of(PastRun::End::done, 100, kSlurmGiB, 7.9);
+  EXPECT_EQ(job_size(place, run_of(PastRun::End::done, 5, kGibibyte),
+                     {run_of(PastRun::End::done, 5, kGibibyte)}, {})
+                .time,
+            std::chrono::minutes(10));
+  const PastRun busy = run_of(PastRun::End::done, 100, kGibibyte, 7.9);
   EXPECT_EQ(job_size(place, busy, {busy}, {}).cpus, 8);  // what was asked for before
   place.most.cpus = 32;
   EXPECT_EQ(job_size(place, busy, {busy}, {}).cpus, 10);
@@ -96,16 +97,16 @@ TEST(SlurmJobSize, FollowsWhatWasRecordedWithAMargin) {
 
 TEST(SlurmJobSize, GrowsAfterTooLittleUpToTheMost) {
   SlurmPlace place;
-  const PastRun killed = run_of(PastRun::End::out_of_memory, 10, kSlurmGiB);
-  EXPECT_EQ(job_size(place, killed, {killed}, {}).memory, 5 * kSlurmGiB / 2 + (256u << 20));
+  const PastRun killed = run_of(PastRun::End::out_of_memory, 10, kGibibyte);
+  EXPECT_EQ(job_size(place, killed, {killed}, {}).memory, 5 * kGibibyte / 2 + (256u << 20));
   const PastRun late = run_of(PastRun::End::out_of_time, 3600, 0);
   EXPECT_EQ(job_size(place, late, {late}, {}).time, std::chrono::hours(2));
   EXPECT_EQ(job_size(place, late, {late}, {}).memory, 0u);  // it says nothing of that
-  const JobSize least{0, 8 * kSlurmGiB, std::chrono::hours(3)};
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 8 * kSlurmGiB);
+  const JobSize least{0, 8 * kGibibyte, std::chrono::hours(3)};
+  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 8 * kGibibyte);
   EXPECT_EQ(job_size(place, killed, {killed, late}, least).time, std::chrono::hours(3));
-  place.most = {0, 6 * kSlurmGiB, std::chrono::hours(1)};
-  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 6 * kSlurmGiB);
+  place.most = {0, 6 * kGibibyte, std::chrono::hours(1)};
+  EXPECT_EQ(job_size(place, killed, {killed, late}, least).memory, 6 * kGibibyte);
   EXPECT_EQ(job_size(place, killed, {killed, late}, least).time, std::chrono::hours(1));
 }
 

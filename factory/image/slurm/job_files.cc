@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/quote.h"
@@ -57,6 +58,8 @@ std::string JobFiles::last_words() const {
 std::string script_text(const JobScript& script, const JobFiles& files) {
   const std::string status = shell_word(files.status_file().string());
   std::string command;
+  std::string title = without_controls(script.title);
+  std::replace(title.begin(), title.end(), '\n', ' ');  // it would be a line of the script
   for (const std::string& word : script.command) command += shell_word(word) + " ";
   // A job that Slurm runs again has the files of its first time. `wait` ends early with a signal's trap.
   return fmt::format(R"sh(#!/bin/sh
@@ -75,8 +78,8 @@ done
 echo "$SLURM_JOB_ID $status $(hostname)" >{status}.new && mv -f {status}.new {status}
 exit "$status"
 )sh",
-                     without_controls(script.title), fmt::arg("status", status),
-                     fmt::arg("folder", shell_word(script.folder)), fmt::arg("command", command));
+                     title, fmt::arg("status", status), fmt::arg("folder", shell_word(script.folder)),
+                     fmt::arg("command", command));
 }
 
 }  // namespace kiln
