@@ -5,7 +5,8 @@
 . "$KILN_SOURCE/tests/support/script.sh"
 # shellcheck source=tests/support/slurm.sh
 . "$KILN_SOURCE/tests/support/slurm.sh"
-slurm_start
+slurm_min_job_age=3600 # jobs are counted
+slurm_start site
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
 cat >"$matrix" <<'J'
@@ -49,7 +50,7 @@ ended() {
 controller_away() {
   scontrol shutdown slurmctld
   wait "$(cat "$slurm/slurmctld.process")" || true
-  slurm_stop_controller
+  slurm_stop_controller TERM
 }
 # Of the step that took part last.
 last_key() { tail -n 1 .kiln/history.jsonl | sed 's/.*"key":"\([0-9a-f]*\)".*/\1/'; }
@@ -75,6 +76,13 @@ holds "$out" 'runs the steps'
 expect 0 "$KILN" test -f "$matrix" $one --again --partition gpu
 equals "$(job %P)" gpu
 
+# A step that takes longer than any job may, in a state folder of its own: what becomes of it is looked at below.
+cp -r tiny tiny-late
+echo 'sleep 600' >>tiny-late/recipes/framework/hello/distro.sh
+sed 's/"5m"/"1m"/g' site.json >late.json
+"$KILN" build -f tiny-late/tiny.json $one --site late.json --state late >late.out 2>&1 &
+late=$!
+
 # 2. Too little memory: twice as much, and it is remembered.
 cp "$tiny/recipes/framework/hello/distro.sh" tiny/recipes/framework/hello/distro.sh
 echo 'dd if=/dev/zero of=/dev/null bs=350M count=2' >>tiny/recipes/framework/hello/distro.sh
@@ -97,7 +105,7 @@ begin
 slurm_wait 60 'no job runs' running
 kill -INT "$build"
 ended 130
-equals "$(squeue --me --noheader)" ''
+equals "$(job %T)" CANCELLED
 
 # 5. kiln is killed, and all that waits for the job with it: the job goes on, the next run takes it over, and its step was run once.
 slow 6
@@ -137,6 +145,12 @@ begin
 sleep 3
 slurm_start_controller
 ended 0
+
+status=0
+wait "$late" || status=$?
+equals "$status" 124
+holds "$(cat late.out)" 'TIMEOUT'
+holds "$(cat late/history.jsonl)" '"end":"out of time"'
 
 # 8. A node is lost: another one does it.
 slow 6
