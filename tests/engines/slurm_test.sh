@@ -138,7 +138,7 @@ controller_away
 sleep 4
 slurm_start_controller
 ended 0
-holds "$err" 'the Slurm controller does not answer'
+lacks "$err" 'try 2'
 slow 0
 controller_away
 begin
