@@ -178,3 +178,16 @@ runner folder third-in-folder "${one[@]}"
 equals "$(fetched)" 0
 holds "$err" 'its record there may be written by its group'
 same_images third-in-folder
+
+# 9. What nobody has used goes by age; a registry that lets nobody delete says so.
+site_file aged "{\"folder\": \"$work/folder\", \"private\": true, \"keep_for\": \"1s\"}"
+sleep 2
+KILN_SITE=$work/aged.json expect 0 "$KILN" --state second-in-folder gc --shared-steps
+records=$(find folder/steps -name '*.json' | wc -l)
+holds "$out" "$records of $records shared steps not used for"
+KILN_SITE=$work/aged.json expect 0 "$KILN" --state second-in-folder gc --shared-steps --delete
+equals "$(find folder/steps -name '*.json' | wc -l)" 0
+KILN_SITE=$work/alone.json expect 3 "$KILN" --state second-in-folder gc --shared-steps
+site_file aged "{\"registry\": \"$shared\", \"key\": \"$work/site.pem\", \"keep_for\": \"1s\"}"
+KILN_SITE=$work/aged.json expect 6 "$KILN" --state second-in-folder gc --shared-steps --delete
+holds "$err" 'lets nobody delete'

@@ -84,20 +84,20 @@ class SharedStepsOf : public ::testing::Test {
     EXPECT_FALSE(files.exists(taker.step(key)));
     EXPECT_FALSE(files.exists(taker.test(key)));
   }
-  Json manifest(const std::string& tag) {
+  Json manifest(const std::string& name) {
     MemoryRegistry::Repository& steps = registry.repositories["ai/steps"];
-    return Json::parse(steps.manifests.at(steps.tags.at(tag)).second);
+    return Json::parse(steps.manifests.at(steps.tags.at(name)).second);
   }
   // Another record under the tag of a step.
-  void replace(const std::string& tag, const std::string& envelope) {
-    Json changed = manifest(tag);
+  void replace(const std::string& name, const std::string& envelope) {
+    Json changed = manifest(name);
     changed["config"]["digest"] = Digest::of(envelope).text();
     changed["config"]["size"] = envelope.size();
     registry.repositories["ai/steps"].blobs[Digest::of(envelope).text()] = envelope;
-    registry.put("ai/steps", changed.dump(), tag);
+    registry.put("ai/steps", changed.dump(), name);
   }
-  std::string envelope(const std::string& tag) {
-    return registry.repositories["ai/steps"].blobs.at(manifest(tag)["config"]["digest"]);
+  std::string envelope(const std::string& name) {
+    return registry.repositories["ai/steps"].blobs.at(manifest(name)["config"]["digest"]);
   }
   std::string& blob(const std::string& bytes) {
     return registry.repositories["ai/steps"].blobs.at(Digest::of(bytes).text());
@@ -361,7 +361,7 @@ TEST_F(SharedFolder, ALinkAndAPipeAreNoRecords) {
   refuses(kStep, "cannot open");
   fs::remove(record(tag));
   ASSERT_EQ(::mkfifo(record(tag).c_str(), 0600), 0);
-  refuses(kStep, "");
+  refuses(kStep, "its record there is no file");
 }
 
 TEST_F(SharedFolder, WithoutThePromiseASignatureIsAsked) {

@@ -341,7 +341,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
     link_logs(setup.plan, to_build, setup.state);
     make(to_build, setup, options, progress, report);
-    if (!report.interrupted) share_steps(setup, to_build, progress);
+    if (!report.interrupted) share_steps(setup, setup.images, progress);
   }
   StateNames after(setup.state, setup.files);
   for (std::uint32_t number : setup.images) {

@@ -65,15 +65,17 @@ std::optional<StepPlace::Found> FolderPlace::find(const SharedName& name) {
   // Non-blocking: a pipe in its place would wait for a writer.
   const OpenFile file(record(name.text()), O_RDONLY | O_NONBLOCK);
   if (file.number < 0) return std::nullopt;
+  struct stat status {};
+  if (::fstat(file.number, &status) != 0 || !S_ISREG(status.st_mode))
+    throw Error(ExitCode::input, "its record there is no file");
   Found found;
+  found.used = rfc3339(status.st_mtime);
   if (is_private_) {
     const OpenFile folder(records(), O_RDONLY | O_DIRECTORY);
     found.why_not = foreign_hand(file.number);
     if (found.why_not.empty() && folder.number >= 0) found.why_not = foreign_hand(folder.number);
     found.is_ours = found.why_not.empty();
   }
-  struct stat status {};
-  if (::fstat(file.number, &status) == 0) found.used = rfc3339(status.st_mtime);
   auto bytes = read_whole(path_of(file), kMostEnvelope);
   if (!bytes) return std::nullopt;
   found.envelope = *std::move(bytes);

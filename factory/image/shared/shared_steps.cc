@@ -84,7 +84,11 @@ bool SharedSteps::is_away(const fs::path& away) const {
 }
 
 void SharedSteps::set_away(const fs::path& away, const std::string& why) {
-  setup_.files.write_output(away, fmt::format("{} {}", setup_.clock.unix_seconds(), place()));
+  try {
+    setup_.files.write_output(away, fmt::format("{} {}", setup_.clock.unix_seconds(), place()));
+  } catch (const Error&) {
+    // On a full disk the next one asks, too.
+  }
   const bool reading = away == setup_.state.shared_unread();
   setup_.tell(fmt::format(
       "warning: {}; for {} minutes {}", why, kAway / 60,
@@ -245,6 +249,8 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
     refuse(wanted, error.message());
+  } catch (const fs::filesystem_error& error) {
+    refuse(wanted, error.what());
   }
   return fetched;
 }
@@ -301,11 +307,16 @@ void SharedSteps::give(const Wanted& made) {
 
 void SharedSteps::share(const Wanted& made) {
   if (!setup_.place.writes()) return;
+  auto tell = [&](const std::string& why) {
+    setup_.tell(fmt::format("warning: {} is not given to {}: {}", made.title, place(), why));
+  };
   try {
     ask(setup_.state.shared_unwritten(), [&] { give(made); });
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
-    setup_.tell(fmt::format("warning: {} is not given to {}: {}", made.title, place(), error.message()));
+    tell(error.message());
+  } catch (const fs::filesystem_error& error) {
+    tell(error.what());
   }
 }
 
