@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # The engine apptainer: the tiny catalogue has the files that buildah gives it, but for what apptainer_differences.txt allows; no step of the
-# one is the other's; and what a user gets of an Apptainer that is not there, crashes, hangs, or says that it is done and has nothing.
+# one is the other's; what a user gets of an Apptainer that is not there, refuses, or is killed; and a user without rights. Its other faults are
+# in engines_test.sh.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
-[ -x "${KILN_APPTAINER_ROOT:-/opt/kiln-apptainer}/usr/bin/apptainer" ] || { echo 'SKIPPED: no Apptainer here; ci/apptainer install'; exit 77; }
-mkdir bin
-printf '#!/bin/sh\nexec "%s/ci/apptainer" here "$@"\n' "$KILN_SOURCE" >bin/apptainer
-chmod +x bin/apptainer
+# shellcheck source=tests/support/apptainer.sh
+. "$KILN_SOURCE/tests/support/apptainer.sh"
+apptainer_here "$work/bin" || { echo 'SKIPPED: no Apptainer here; ci/apptainer install'; exit 77; }
 PATH=$work/bin:$PATH
-apptainer --version >/dev/null # as root: it makes places for the machine's folders
 cp -r "$tiny" tiny
 # A step that looks closely at where it runs: none of it may get into the layer.
 cat >>tiny/recipes/framework/hello/distro.sh <<'SH'
@@ -137,39 +136,58 @@ expect 0 env PATH="$work/older:$work/none" "$KILN" build -f "$matrix" --state ol
 expect 0 "$KILN" doctor --engine apptainer
 holds "$out" 'runs the steps: devices and IPC of their own'
 
+# One that refuses is no script that failed.
 mkdir fault
 cat >fault/apptainer <<SH
-#!/bin/bash
-if [[ " \$* " == *' exec '* ]]; then
-  case \$(cat "$work/fault/now") in # engines get no variables of ours
-    crash) kill -SEGV \$\$ ;;
-    nothing) exit 0 ;;
-    refuse) echo 'FATAL:   container creation failed: no' >&2; exit 255 ;;
-    hang) trap '' TERM; while :; do sleep 1; done ;;
-    flood) yes 'all work and no play' ;;
-    full) echo 'FATAL: write /var/tmp/x: no space left on device' >&2; exit 255 ;;
-  esac
-fi
+#!/bin/sh
+case " \$* " in *' exec '*) echo 'FATAL:   container creation failed: no' >&2; exit 255 ;; esac
 exec "$work/bin/apptainer" "\$@"
 SH
 chmod +x fault/apptainer
-echo '{"engine": "apptainer", "limits": {"wall": "60s", "silence": "3s", "log": "100KiB"}}' >limits.json
-for fault in crash hang flood full refuse nothing; do
-  state=$work/state-$fault
-  status=0
-  echo "$fault" >fault/now
-  PATH=$work/fault:$PATH "$KILN" build -f "$matrix" --state "$state" --site limits.json version=2.1 library=none >fault.out 2>fault.err || status=$?
-  case $fault in
-    nothing) said='says that the script is done, and has not started it' ;;
-    crash) said='signal 11|SIGSEGV' ;;
-    hang) said='silence' ;;
-    flood) said='log|KiB|output' ;;
-    full) said='no space left on device' ;;
-    refuse) said='apptainer could not start the script \(exit status 255\): FATAL:   container creation failed: no' ;;
-  esac
-  [ "$status" != 0 ] || fail "$fault: kiln says that all is well"
-  grep -qE "$said" fault.out fault.err || { cat fault.out fault.err; fail "$fault: nothing is said of it"; }
-  [ -z "$(ls "$state/built" 2>/dev/null)" ] || fail "$fault: there is an image"
+echo '{"engine": "apptainer", "limits": {"retries": 0}}' >once.json
+expect 8 env PATH="$work/fault:$PATH" "$KILN" build -f "$matrix" --state refused --site once.json version=2.1 library=none
+holds "$out" 'apptainer could not start the script (exit status 255): FATAL:   container creation failed: no (infrastructure)'
+equals "$(ls refused/engine/containers)" ''
+
+# 6. A user without rights, in a namespace that kiln makes: the bits that root gets, with subordinate ids and without; and nothing is left.
+user=kiln-apptainer
+id "$user" >/dev/null 2>&1 || useradd --create-home "$user" # with subordinate ids, as Debian's login.defs gives them
+home=$(getent passwd "$user" | cut -d: -f 6)
+at_exit 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true'
+archspec=$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')
+cp -r tiny slow "$KILN_SOURCE/ci/apptainer" "$KILN_SOURCE/ci/debian_root.sh" "$KILN" "$archspec" "$home"
+apptainer_here "$home/bin" "$home"
+chown -R "$user:" "$home"
+as_user() {
+  setpriv --reuid="$user" --regid="$user" --init-groups env -i PATH="$home/bin:$PATH" HOME="$home" KILN_ENGINE=apptainer \
+    KILN_ARCHSPEC="$home/microarchitectures.json" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$home/kiln" -C "$home" "$@"
+}
+manifest_of() { "$KILN_PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1]))["manifest"])' "$1"; }
+expect 0 as_user build -f tiny/tiny.json version=2.1 library=none
+equals "$(manifest_of "$home"/.kiln/built/*.json)" "$(manifest_of stopped/built/*.json)"
+as_user build -f slow/tiny.json --state stopped version=2.1 library=none >/dev/null 2>stopped.err &
+job=$!
+until pgrep -f "sleep $long" >/dev/null; do
+  kill -0 "$job" 2>/dev/null || fail "the build ended: $(cat stopped.err)"
+  sleep 0.1
 done
-expect 0 "$KILN" build -f "$matrix" --state "$state" --site limits.json version=2.1 library=none
+kill -KILL "$(pgrep -P "$job" -f "^$home/kiln" || echo "$job")"
+wait "$job" || true
+for _ in $(seq 50); do if pgrep -f "sleep $long" >/dev/null; then sleep 0.1; fi; done
+if pgrep -f "sleep $long" >/dev/null; then fail "a killed kiln of a user left at work: $(pgrep -af "sleep $long")"; fi
+cp /etc/subuid /etc/subgid .
+at_exit 'cp subuid /etc/subuid; cp subgid /etc/subgid'
+sed -i "/^$user:/d" /etc/subuid /etc/subgid
+rm -r "$home/tiny/recipes/framework/hello"
+cp -r "$tiny/recipes/framework/hello" "$home/tiny/recipes/framework/"
+expect 0 as_user build -f tiny/tiny.json --state single version=2.1 library=none
+echo 'chown 33:33 /opt/kiln/hello/version' >>"$home/tiny/recipes/framework/hello/distro.sh"
+expect 5 as_user build -f tiny/tiny.json --state single version=2.1 library=none
+holds "$out$err" "$user has no subordinate ids, and this image's files belong to several users"
+cp subuid /etc/subuid
+cp subgid /etc/subgid
+for state in .kiln stopped single; do
+  expect 0 as_user gc --all --delete --state "$state"
+  equals "$(ls -A "$home/$state")" lock
+done
 echo 'apptainer: the files that buildah gives'

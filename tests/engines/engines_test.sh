@@ -102,7 +102,7 @@ faulty() { # faulty FAULT ENGINE: a folder for PATH in which the engine has it; 
 }
 cat >fault.sh <<'SH'
 case " $* " in
-  *" run "* | *" start --attach "*)
+  *" run "* | *" start --attach "* | *" exec --writable "*)
     case $fault in
       crash) kill -SEGV $$ ;;
       nothing) exit 0 ;;
@@ -116,6 +116,12 @@ esac
 exec "$real" "$@"
 SH
 echo '{"limits": {"wall": "60s", "silence": "3s", "log": "100KiB", "retries": 0}}' >limits.json
+# shellcheck source=tests/support/apptainer.sh
+. "$KILN_SOURCE/tests/support/apptainer.sh"
+if apptainer_here "$work/apptainer-bin"; then
+  PATH=$work/apptainer-bin:$PATH
+  engines+=(apptainer)
+fi
 for engine in "${engines[@]}"; do
   for fault in crash hang session flood full nothing; do
     state=$work/state-$engine-$fault
