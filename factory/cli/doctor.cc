@@ -90,6 +90,18 @@ bool can_have_own_processes(Invocation& invocation) {
   return invocation.runner.find_program(command.argv.front()) && invocation.runner.run(command).ok();
 }
 
+// False where a user cannot go without: buildah and podman know more ways.
+bool add_namespaces(const Site& site, Invocation& invocation, Table& table) {
+  const bool alone = can_have_own_processes(invocation);
+  const bool needed = ::geteuid() != 0 && site.engine == "apptainer";
+  table.add({"PID namespace", alone ? "yes" : "-", needed ? "user namespaces" : "",
+             alone    ? "ok"
+             : needed ? "MISSING"
+                      : "optional",
+             "nothing that a step starts outlives it (docs/isolation.md)"});
+  return alone || !needed;
+}
+
 // How limits.memory of the site file is held here, and the peak of each step measured.
 void add_memory(const Site& site, Table& table) {
   const auto place = find_cgroup_place();
@@ -205,9 +217,7 @@ void run_doctor(const std::string& held, Invocation& invocation) {
   table.add({"archspec tables", KILN_ARCHSPEC_VERSION, "", "ok",
              fmt::format("{} microarchitectures", invocation.cpus().names().size())});
   missing |= !add_user(invocation, table);
-  bool alone = can_have_own_processes(invocation);
-  table.add({"PID namespace", alone ? "yes" : "-", "", alone ? "ok" : "optional",
-             "nothing that a step starts outlives it (docs/isolation.md)"});
+  missing |= !add_namespaces(site, invocation, table);
   add_memory(site, table);
   add_emulators(invocation, table);
   missing |= !add_site(site, invocation, table);

@@ -96,7 +96,8 @@ std::string enter_own_namespace(const NamespaceIds& ids) {
   std::optional<Mapper> mapper;
   if (has_ids) mapper.emplace(ids, user, group);
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-    return fmt::format("cannot make a user namespace: {}", std::strerror(errno));
+    return fmt::format("cannot make a user namespace: {}",
+                       errno == ENOSPC ? "no more are allowed" : std::strerror(errno));
   if (has_ids ? !mapper->map() : !map_single_id(user, group)) return "cannot map ids into a user namespace";
   if (::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0)
     return fmt::format("cannot become root of a user namespace: {}", std::strerror(errno));

@@ -111,6 +111,18 @@ done
 expect 0 "$KILN" build -f "$matrix" --state stopped --site apptainer.json version=2.1 library=none
 if grep "$work/stopped" /proc/mounts; then fail 'something is still mounted'; fi
 equals "$(ls stopped/engine/containers)" ''
+# A damaged layer is seen when it is unpacked, and made again by the next build.
+rm -r stopped/engine
+blob=$("$KILN_PYTHON" -c 'import glob, json
+for path in glob.glob("stopped/steps/*.json"):
+    layers = json.load(open(path))["layers"]
+    if len(layers) == 1: print(layers[0]["blob"]["digest"][7:])')
+printf x | dd of="stopped/store/sha256/${blob:0:2}/$blob" bs=1 seek=5000 conv=notrunc status=none
+cp -r tiny again
+echo 'echo again' >>again/recipes/framework/hello/distro.sh
+expect 1 "$KILN" build -f again/tiny.json --state stopped --site apptainer.json version=2.1 library=none
+holds "$out" 'what this step builds on is damaged'
+expect 0 "$KILN" build -f again/tiny.json --state stopped --site apptainer.json version=2.1 library=none
 # More memory than it may have.
 cp -r tiny greedy
 echo 'dd if=/dev/zero of=/dev/null bs=300M count=1' >>greedy/recipes/framework/hello/distro.sh
@@ -164,7 +176,7 @@ as_user() {
 }
 manifest_of() { "$KILN_PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1]))["manifest"])' "$1"; }
 expect 0 as_user build -f tiny/tiny.json version=2.1 library=none
-equals "$(manifest_of "$home"/.kiln/built/*.json)" "$(manifest_of stopped/built/*.json)"
+equals "$(manifest_of "$home"/.kiln/built/*.json)" "$(manifest_of older-state/built/*.json)"
 as_user build -f slow/tiny.json --state stopped version=2.1 library=none >/dev/null 2>stopped.err &
 job=$!
 until pgrep -f "sleep $long" >/dev/null; do

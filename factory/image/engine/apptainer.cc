@@ -63,7 +63,7 @@ class ApptainerContainer final : public Container {
         layers_(std::move(layers)),
         folder_(engine.setup_.store / "containers" / ("kiln-" + unique_name())) {
     engine_.setup_.files.make_directories(upper());
-    fs::permissions(upper(), fs::perms(0755));
+    fs::permissions(upper(), kRootMode);
     if (!layers_.empty()) copy_root_attributes(engine_.layers_.folder() / layers_.front(), upper());
   }
   ApptainerContainer(const ApptainerContainer&) = delete;
@@ -134,8 +134,9 @@ class ApptainerContainer final : public Container {
                             engine_.layers_.folder());
       if (result.ok()) break;
     }
-    if (!result.ok())
-      throw Error(ExitCode::store, fmt::format("cannot mount an overlay: {}", last_lines(result.tail, 1)),
+    if (!result.ok())  // mount(8) has a second line, which sends the reader to dmesg(1)
+      throw Error(ExitCode::store,
+                  "cannot mount an overlay: " + result.tail.substr(0, result.tail.find('\n')),
                   "the engine apptainer needs root, or Linux 5.11, and a state folder on a local disk");
     is_mounted_ = true;
     return tree();

@@ -195,6 +195,10 @@ void unpack_layer(const BuiltLayer& layer, const fs::path& blob, const fs::path&
   unpacker.finish();
 } catch (const fs::filesystem_error& error) {
   throw Error(ExitCode::store, error.what());
+} catch (const Error& error) {
+  if (error.code() != ExitCode::input) throw;
+  // Nobody wrote it but us: whoever runs the step looks at the store then, and takes damage away.
+  throw Error(ExitCode::store, fmt::format("layer {}: {}", layer.blob.digest.text(), error.message()));
 }
 
 }  // namespace kiln

@@ -11,8 +11,8 @@ namespace kiln {
 
 // Unpacks the layer, whose bytes lie in `blob`, into `folder`, which is there and empty; owner and mode of
 // its root stay unless the layer has them. Device nodes are left out: a container has a /dev of its own.
-// Digest and DiffID are checked on the way. Throws Error(input) for a damaged layer, Error(store) for what
-// cannot be written or is no layer by itself, such as a hard link to a file of another.
+// Digest and DiffID are checked on the way. Throws Error(store) for a damaged layer, for what cannot be
+// written, and for what is no layer by itself, such as a hard link to a file of another.
 void unpack_layer(const BuiltLayer& layer, const std::filesystem::path& blob,
                   const std::filesystem::path& folder);
 

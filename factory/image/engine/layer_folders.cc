@@ -45,7 +45,7 @@ void LayerFolders::unpack(const BuiltLayer& layer, const std::string& name, cons
   const fs::path unfinished = folder_ / (std::string(kUnfinished) + unique_name());
   setup_.files.make_directories(unfinished);
   try {
-    fs::permissions(unfinished, fs::perms(0755));
+    fs::permissions(unfinished, kRootMode);
     if (!below.empty()) copy_root_attributes(folder_ / below, unfinished);
     unpack_layer(layer, BlobStore::reading(setup_.blob_store).path(layer.blob.digest), unfinished);
     setup_.files.rename(unfinished, folder_ / name);

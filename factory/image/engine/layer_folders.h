@@ -14,6 +14,10 @@
 
 namespace kiln {
 
+// Of the root folder where nobody says it: as containers/storage has it (drivers/overlay, defaultPerms), so
+// that a script sees the same by every engine.
+inline constexpr fs::perms kRootMode{0555};
+
 class LayerFolders {
  public:
   explicit LayerFolders(const EngineSetup& setup) : setup_(setup), folder_(setup.store / "layers") {}
