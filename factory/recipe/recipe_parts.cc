@@ -175,9 +175,11 @@ std::vector<std::string> read_secrets(const JsonNode& node) {
   return names;
 }
 
-std::vector<std::string> read_cache(const JsonNode& node) {
-  std::vector<std::string> names;
-  for (const JsonNode& item : read_distinct(node, "cache")) {
+void read_cache(const JsonNode& method, Method& read) {
+  auto list = method.find("cache");
+  if (!list) return;
+  std::vector<std::string>& names = read.cache;
+  for (const JsonNode& item : read_distinct(*list, "cache")) {
     names.push_back(item.name());
     if (find_cache_kind(names.back()) != nullptr) continue;
     item.fail(fmt::format("there is no cache '{}'", names.back()),
@@ -186,7 +188,8 @@ std::vector<std::string> read_cache(const JsonNode& node) {
                   : did_you_mean(names.back(), cache_names()));
   }
   std::sort(names.begin(), names.end());
-  return names;
+  if (!names.empty() && read.script.empty() && !read.build)
+    list->fail("no script of this method would find it");
 }
 
 // Text, or {"value": …, "with": "framework/tensorflow"}.

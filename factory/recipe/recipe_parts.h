@@ -17,8 +17,8 @@ Companion read_companion(const JsonNode& node);
 std::vector<Upstream> read_upstream(const JsonNode& node);  // one, or an array
 // Names of secrets, sorted.
 std::vector<std::string> read_secrets(const JsonNode& node);
-// Names of caches, sorted.
-std::vector<std::string> read_cache(const JsonNode& node);
+// Names of caches, sorted, into a method that is read but for them.
+void read_cache(const JsonNode& method, Method& read);
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node);
 OwnLimits read_limits(const JsonNode& node);
 

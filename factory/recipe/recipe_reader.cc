@@ -209,8 +209,7 @@ Method RecipeReader::read_method(const std::string& name, const JsonNode& node) 
       build->at("mount").fail("no script of this method would see what is mounted",
                               "add a 'script', or 'copy'");
   }
-  if (!method.cache.empty() && method.script.empty() && !method.build)
-    node.at("cache").fail("no script of this method would find it");
+  read_cache(node, method);
   if (auto after = node.find("after")) {
     for (const JsonNode& item : read_distinct(*after, "name")) {
       method.after.push_back(item.name());
@@ -225,7 +224,6 @@ void RecipeReader::read_script_parts(const JsonNode& node, Method& method) {
   if (auto list = node.find("files")) take_method_files(*list, method);
   if (auto list = node.find("parameters")) method.parameters = read_parameters(*list);
   if (auto list = node.find("secrets")) method.secrets = read_secrets(*list);
-  if (auto list = node.find("cache")) method.cache = read_cache(*list);
 }
 
 void RecipeReader::read_base(const JsonNode& node, Method& method) {
