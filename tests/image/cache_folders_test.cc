@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-class CacheFoldersTest : public testing::Test {
+class CacheFoldersTest : public ::testing::Test {
  protected:
   // A use that is over, of a folder with `bytes`, `hours` ago.
   void keep(const std::string& id, std::size_t bytes, int hours) {

@@ -122,7 +122,7 @@ TEST_F(CachesOfSteps, WhatPipCallsDamagedGoesAndTheScriptRunsOnceMore) {
 
 TEST_F(CachesOfSteps, WithoutAFolderTheStepIsDoneAllTheSame) {
   const Step& step = add_cached();
-  site.cache.folder = folder.write("file", "") + "/caches";
+  site.cache.folder = folder.write("file", "") / "caches";
   run_with(step, [&](const fs::path& cache) { EXPECT_TRUE(cache.empty()); });
   EXPECT_NE(log(step).find("kiln: goes without the cache ccache: "), std::string::npos) << log(step);
 }

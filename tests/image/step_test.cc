@@ -316,10 +316,9 @@ TEST_F(Steps, APullTakesLayersAsTheyAreAndChecksThem) {
 }
 
 TEST_F(Steps, ABaseOfAnotherArchitectureIsRefused) {
-  PulledImage image;
+  BlobStore origin(folder / "origin");
+  LayoutImage image;
   image.config.architecture = own_architecture() == "arm64" ? "amd64" : "arm64";
-  fs::path origin = folder / "origin";
-  fs::create_directories(origin);
   engine.on_pull = [&](const fs::path& layout) { write_layout(layout, image, origin, files); };
   Step& step = add(StepKind::pull, "");
   step.reference = "docker.io/library/debian:13";
