@@ -189,7 +189,7 @@ TEST_F(SharedStepsOf, ASignatureIsForOneStepOnly) {
   refuses(kStep, "it is of another: " + kBase);
   replace(tag, envelope("test-" + kTest));
   refuses(kStep, "expected a payload of the type application/vnd.kiln.step.record.v1+json");
-  replace("test-" + kTest, envelope("step-" + kStep));
+  replace("test-" + kTest, envelope("step-" + kBase));
   refuses(kTest, "expected a payload of the type");
 }
 
@@ -283,6 +283,7 @@ TEST_F(SharedStepsOf, OtherBitsOfOneKeyAreALoudWord) {
   // And where what was fetched stands on a step that was run here.
   told.clear();
   make(kBase, {"another base"});
+  RecordWriter(maker, files).remove_step(kStep);
   EXPECT_TRUE(shared(reads, maker).fetch(wanted(kStep)));
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].find("WARNING: base, which thing 1.0 stands on, has other bits"), 0u) << told[0];
