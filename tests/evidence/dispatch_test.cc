@@ -151,6 +151,7 @@ TEST(DispatchNames, AnotherTableIsAnotherVersionOfWhatIsFound) {
 
 TEST(DispatchNames, EveryEntryIsRead) {
   const DispatchNames& names = dispatch_names();
+  EXPECT_EQ(names.tier_of_abi("__arm_tpidr2_restore"), Tier::v4);
   EXPECT_EQ(names.tier_of("_ZN2at6native6AVX51212_GLOBAL__N_1L3addE"), Tier::v4);
   EXPECT_EQ(names.tier_of("sgemm_kernel_HASWELL"), Tier::v3);
   EXPECT_EQ(names.tier_of("_ZN3jxl6N_AVX39InvHSqueezeERNS_5ImageEjjPNS_10ThreadPoolE"), Tier::v4);
