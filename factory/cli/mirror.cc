@@ -97,7 +97,8 @@ void run_mirror(const MirrorOptions& options, Invocation& invocation) {
   const auto alone = FileLock::try_acquire(folder.root() / "lock");
   if (!alone) throw Error(ExitCode::locked, "another kiln mirror fills " + folder.root().string());
   const TemporaryFolder temporary;
-  const StepSetup steps = invocation.step_setup(site, invocation.state());
+  const StatePaths state = invocation.state();
+  const StepSetup steps = invocation.step_setup(site, state);
   std::unique_ptr<Http> http;
   std::optional<WheelFetcher> wheels;
   const PipPlaces places = pip_places(site, invocation);
