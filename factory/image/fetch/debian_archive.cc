@@ -30,8 +30,9 @@ std::string one_line(const std::string& text) {
 }
 
 std::vector<std::string> words_of(const std::string& text) {
+  const std::string line = one_line(text);  // outlives the words, which are parts of it
   std::vector<std::string> words;
-  for (std::string_view word : split(one_line(text), ' '))
+  for (std::string_view word : split(line, ' '))
     if (!word.empty()) words.emplace_back(word);
   return words;
 }
