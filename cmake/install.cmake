@@ -8,7 +8,7 @@ install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kil
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 install(DIRECTORY ci/github ci/gitlab ci/jenkins ci/cron ci/systemd DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
-install(PROGRAMS ci/pin DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
+install(PROGRAMS ci/pin ci/share-steps DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 
 # archspec's tables with the licence texts of the package they come from.
 cmake_path(GET KILN_ARCHSPEC_JSON PARENT_PATH archspec_folder)

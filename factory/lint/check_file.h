@@ -15,7 +15,7 @@ std::vector<Error> check_dockerfile(const SourceFile& file, Report& report);
 std::vector<Error> check_definition(const SourceFile& file, Report& report);
 
 // A script of a recipe, or one that is looked at alone.
-void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report);
+void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, bool keeps_pip = false);
 
 // KL003, KL012, KL060 and KL061 in Python, line by line.
 void check_python_file(const SourceFile& file, Report& report);

@@ -17,9 +17,10 @@ std::string_view code_of(std::string_view line) {
 
 }  // namespace
 
-void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report) {
+void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, bool keeps_pip) {
   Span all{0, file.text().size()};
   ScriptUnit unit{&file, all, place, read_shell(file.text(), all)};
+  unit.keeps_pip = keeps_pip;
   check_script(unit, report);
   WholeFile whole{&file, {{"", "", std::nullopt, {}}}, {}, {}};
   whole.stages.front().units.push_back(std::move(unit));

@@ -32,7 +32,7 @@ void check_versions(const PipCall& pip, const ScriptUnit& unit, const ShellComma
 }
 
 void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
-  if (!stays(unit.place) || pip.call.program == "uv") return;
+  if (!stays(unit.place) || unit.keeps_pip || pip.call.program == "uv") return;
   for (std::string_view word :
        {"PIP_NO_CACHE_DIR", "/root/.cache", "~/.cache", "pip cache purge", "type=cache"})
     if (unit.mentions(word)) return;

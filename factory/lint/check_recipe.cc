@@ -14,13 +14,25 @@
 namespace kiln::lint {
 namespace {
 
+std::set<std::string> scripts_with_pip_cache(const Recipe& component) {
+  std::set<std::string> scripts;
+  for (const Method& method : component.methods) {
+    if (std::find(method.cache.begin(), method.cache.end(), "pip") == method.cache.end()) continue;
+    scripts.insert(method.script);
+    if (method.build) scripts.insert(method.build->script);
+    scripts.insert(method.files.begin(), method.files.end());
+  }
+  return scripts;
+}
+
 void check_files(const RecipeSource& recipe, Report& report) {
+  const std::set<std::string> kept = scripts_with_pip_cache(recipe.component);
   for (const auto& [path, place] : places_of(recipe.component)) {
     const SourceFile& file = recipe.files.at(path);
     bool script = path.ends_with(".sh") || file.text().starts_with("#!/bin/sh") ||
                   file.text().starts_with("#!/bin/bash");
     if (script)
-      check_shell_file(file, place, report);
+      check_shell_file(file, place, report, kept.contains(path));
     else if (path.ends_with(".py"))
       check_python_file(file, report);
     else if (path.ends_with(".txt") && path.find("requirements") != std::string::npos)

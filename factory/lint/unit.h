@@ -32,6 +32,7 @@ struct ScriptUnit {
   ScriptPlace place = ScriptPlace::recipe;
   ShellText shell;
   bool unattended = false;  // DEBIAN_FRONTEND is set around it
+  bool keeps_pip = false;   // the method has a cache for what pip keeps
 
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);

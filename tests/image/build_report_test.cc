@@ -77,6 +77,7 @@ TEST(BuildReport, JsonSaysWhichImageItSpeaksOf) {
                          {"failed", 2},
                          {"skipped", 1},
                          {"steps_run", 3},
+                         {"steps_fetched", 0},
                          {"seconds", 1.5}};
   EXPECT_EQ(to_json(report), expected);
 }

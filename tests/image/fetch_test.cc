@@ -62,7 +62,7 @@ TEST(DebianArchive, ReadsWhereAptFindsAPackage) {
       listed_package("'copy:/m/apt/trixie-0123456789ab/%2e%2e/x.deb' x.deb 1 SHA256:" + hex, kArchive, "/m"));
 }
 
-TEST(Commits, FindSubmodulesAsGitDoes) {
+TEST(MirroredCommits, FindSubmodulesAsGitDoes) {
   EXPECT_EQ(submodule_url("https://e.org/a/b.git", "https://f.org/c"), "https://f.org/c");
   EXPECT_EQ(submodule_url("https://e.org/a/b.git", "../c.git"), "https://e.org/a/c.git");
   EXPECT_EQ(submodule_url("https://e.org/a/b/", "../../c"), "https://e.org/c");

@@ -211,16 +211,16 @@ TEST(Caches, AreUsedByAScript) {
       "library/x",
       {
           {{{"recipe.json", recipe_with("\"ccache\"")}},
-           "recipe.json:1:101 KL095 no script of the method 'distro' uses the cache 'ccache': install ccache "
+           "recipe.json:1:94 KL095 no script of the method 'distro' uses the cache 'ccache': install ccache "
            "and "
            "put /usr/lib/ccache first in PATH"},
           {{{"recipe.json", recipe_with("\"ccache\"")},
             {"a.sh", kShell + "PATH=/usr/lib/ccache:$PATH make\n"}},
            ""},
-          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "pip install --no-cache-dir ./x\n"}},
-           "recipe.json:1:101 KL095 no script of the method 'distro' uses the cache 'pip': call pip without "
+          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "/opt/x/bin/pip install --no-cache-dir ./x\n"}},
+           "recipe.json:1:94 KL095 no script of the method 'distro' uses the cache 'pip': call pip without "
            "--no-cache-dir"},
-          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "pip install ./x\n"}}, ""},
+          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "/opt/x/bin/pip install ./x\n"}}, ""},
       });
 }
 

@@ -32,6 +32,7 @@ class Step:
         self.parent = parent.key if parent else ""
         self.source = more.pop("source", None)  # the last step of the stage that is copied from
         self.site = more.pop("site", "")  # a script beside it, which is no part of what it does
+        self.cache = more.pop("cache", [])  # what it holds decides no bit
         secrets = sorted(more.pop("secrets", []))
         self.inputs = {"schema": 1, "kind": kind, "component": self.component, "parent": self.parent, **more}
         if secrets:
@@ -46,7 +47,8 @@ class Step:
 
     def document(self):
         """As `kiln show --stage plan` has it."""
-        return {"kind": self.kind, "component": self.component, "version": self.version, "method": self.method, "title": self.title,
+        cache = {"cache": self.cache} if self.cache else {}
+        return {**cache, "kind": self.kind, "component": self.component, "version": self.version, "method": self.method, "title": self.title,
                 "parent": self.parent, "from": self.inputs.get("from", ""), "copy": self.inputs.get("copy", []), "mount": self.inputs.get("mount", []), "script": self.script,
                 "files": self.files, "site": self.site, "secrets": self.inputs.get("secrets", []), "parameters": self.inputs.get("parameters", {}), "reference": self.inputs.get("reference", ""),
                 "inputs": self.inputs, "key": self.key}
@@ -93,7 +95,7 @@ class ImageBuilder:
         if "script" in method:
             parameters = self._parameters(chosen, laid, "optional" if chosen.build else "required")
             steps.append(Step("run", chosen, steps[-1], script=method["script"], files=self._files(chosen, stage), parameters=parameters,
-                              secrets=method.get("secrets", []), **mounted))
+                              secrets=method.get("secrets", []), cache=method.get("cache", []), **mounted))
         laid.append(chosen)
 
     def _files(self, chosen, stage):
@@ -132,7 +134,7 @@ class ImageBuilder:
         for tool in tools:
             self._lay(steps, tool, laid, tools)
         steps.append(Step("run", chosen, steps[-1], script=chosen.build["script"], files=self._files(chosen, tools),
-                          parameters=self._parameters(chosen, laid, "required"), secrets=chosen.build.get("secrets", [])))
+                          parameters=self._parameters(chosen, laid, "required"), secrets=chosen.build.get("secrets", []), cache=chosen.method.get("cache", [])))
         self.building.pop()
         name = f"build-{chosen.recipe.name}"
         if any(name == other for other, _ in self.stages):

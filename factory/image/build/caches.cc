@@ -106,6 +106,9 @@ void Caches::note(const std::string& what) const {
 
 void Caches::hand_to(ContainerRun& request) const {
   request.mounts.insert(request.mounts.end(), mounts_.begin(), mounts_.end());
+  // Whatever the site hands on: what is sloppy there would be found here.
+  if (environment_.contains("CCACHE_DIR"))
+    std::erase_if(request.environment, [](const auto& one) { return one.first.starts_with("CCACHE_"); });
   for (const auto& [name, value] : environment_) request.environment[name] = value;
 }
 

@@ -77,7 +77,7 @@ class StorageContainer final : public Container {
  private:
   bool remove() {
     // A store whose file system is gone: the engine would begin another below the empty mount point.
-    if (!engine_.setup_.files.exists(engine_.root())) return true;
+    if (!engine_.setup_.files.is_directory(engine_.setup_.store)) return true;
     if (!mounted_.empty()) engine_.attempt(engine_.unmount(name_), true);
     return engine_.attempt(engine_.remove(name_), true).ok();
   }

@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+PATH=/usr/lib/ccache:$PATH
+make
