@@ -65,6 +65,7 @@ case $KILN_VERSION in
     ;;
   2)
     git init --quiet /tmp/source && cd /tmp/source
+    git remote add origin "$KILN_SOURCE_URL" # what a submodule beside it is relative to
     git fetch -q --depth 1 "$KILN_SOURCE_URL" "${KILN_SOURCE_CHECKSUM#git:}"
     git checkout --quiet FETCH_HEAD
     git submodule --quiet update --init --recursive --depth 1
