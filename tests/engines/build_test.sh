@@ -215,7 +215,7 @@ for tool in ninja sh env tar sort mktemp busybox chmod mkdir install ln rm cat; 
   ln -s "$(command -v "$tool")" tools/
 done
 expect 5 env PATH="$work/tools" "$KILN" build -f "$matrix" --state noengine --format json
-holds "$out" "'buildah' is not installed"
+holds "$err" "the engine 'buildah' is not installed"
 
 # 13. A launcher that is not there is named: 5. A step that takes too long: 124.
 echo '{"launcher": ["kiln-no-such-launcher"]}' >launcher.json
