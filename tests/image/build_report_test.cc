@@ -76,6 +76,7 @@ TEST(BuildReport, JsonSaysWhichImageItSpeaksOf) {
                          {"up_to_date", 0},
                          {"failed", 2},
                          {"skipped", 1},
+                         {"steps_fetched", 0},
                          {"steps_run", 3},
                          {"steps_fetched", 0},
                          {"seconds", 1.5}};
