@@ -259,10 +259,13 @@ TEST_F(SharedStepsOf, ASiteThatWritesGzipTakesNoZstd) {
 }
 
 TEST_F(SharedStepsOf, WhatCouldNotRunSaysNothingToOthers) {
-  TestRecord record{kTest, 0, "not run: this machine lacks avx512f"};
-  RecordWriter(maker, files).write(record);
-  share_all();
-  EXPECT_FALSE(registry.tags_of("ai/steps").contains("test-" + kTest));
+  for (const char* said :
+       {"not run: this machine lacks avx512f", "hello, not run: there is no GPU here; 2 s"}) {
+    TestRecord record{kTest, 0, said};
+    RecordWriter(maker, files).write(record);
+    share_all();
+    EXPECT_FALSE(registry.tags_of("ai/steps").contains("test-" + kTest)) << said;
+  }
 }
 
 TEST_F(SharedStepsOf, WhatIsWrongThereIsMadeGood) {
