@@ -16,8 +16,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/memory_watch.h"
 #include "base/ignored_calls.h"
+#include "base/memory_watch.h"
 #include "base/process_namespace.h"
 #include "base/process_output.h"
 

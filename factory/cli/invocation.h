@@ -38,7 +38,7 @@ struct GlobalOptions {
   bool locked = false;
   std::string mirror;    // in place of the site file's
   bool offline = false;  // build from it alone
-  bool wait = false;  // for the lock of the state folder
+  bool wait = false;     // for the lock of the state folder
 };
 
 // What -f names, read.

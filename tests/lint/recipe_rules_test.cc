@@ -217,7 +217,8 @@ TEST(Caches, AreUsedByAScript) {
           {{{"recipe.json", recipe_with("\"ccache\"")},
             {"a.sh", kShell + "PATH=/usr/lib/ccache:$PATH make\n"}},
            ""},
-          {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "/opt/x/bin/pip install --no-cache-dir ./x\n"}},
+          {{{"recipe.json", recipe_with("\"pip\"")},
+            {"a.sh", kShell + "/opt/x/bin/pip install --no-cache-dir ./x\n"}},
            "recipe.json:1:94 KL095 no script of the method 'distro' uses the cache 'pip': call pip without "
            "--no-cache-dir"},
           {{{"recipe.json", recipe_with("\"pip\"")}, {"a.sh", kShell + "/opt/x/bin/pip install ./x\n"}}, ""},

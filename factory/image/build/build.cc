@@ -185,12 +185,9 @@ void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const Build
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
         fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
-  const NinjaOptions ninja{options.kiln,
-                           setup.state.root().string(),
-                           setup.site.launcher,
-                           setup.plan.name(),
-                           step_arguments(setup.site.launching),
-                           hex_of(closed, setup.plan.steps())};
+  const NinjaOptions ninja{
+      options.kiln,      setup.state.root().string(),          setup.site.launcher,
+      setup.plan.name(), step_arguments(setup.site.launching), hex_of(closed, setup.plan.steps())};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
 }
 

@@ -70,7 +70,6 @@ class DockerContainer final : public Container {
     if (request.interactive) start.emplace_back("--interactive");
     start.push_back(name_);
     Command command = script.command(start, ContainerScript::Network::of_engine);
-    command.own_processes = false;  // they are the daemon's
     CommandResult result = engine_.setup_.runner.run(command);
     if (result.end != CommandEnd::exited) engine_.attempt({"kill", name_}, true);
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
