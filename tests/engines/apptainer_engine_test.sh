@@ -165,7 +165,7 @@ equals "$(ls refused/engine/containers)" ''
 user=kiln-apptainer
 id "$user" >/dev/null 2>&1 || useradd --create-home "$user" # with subordinate ids, as Debian's login.defs gives them
 home=$(getent passwd "$user" | cut -d: -f 6)
-at_exit 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true'
+at_exit "unmount_all; userdel --remove $user >/dev/null 2>&1 || true"
 archspec=$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')
 cp -r tiny slow "$KILN_SOURCE/ci/apptainer" "$KILN_SOURCE/ci/debian_root.sh" "$KILN" "$archspec" "$home"
 apptainer_here "$home/bin" "$home"

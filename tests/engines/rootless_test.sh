@@ -6,7 +6,7 @@
 user=kiln-rootless
 id "$user" >/dev/null 2>&1 || useradd --create-home "$user" # with subordinate ids, as Debian's login.defs gives them
 home=$(getent passwd "$user" | cut -d: -f 6)
-at_exit 'unmount_all; userdel --remove "$user" >/dev/null 2>&1 || true'
+at_exit "unmount_all; userdel --remove $user >/dev/null 2>&1 || true"
 archspec=$("$KILN_PYTHON" -c 'import archspec, pathlib; print(pathlib.Path(archspec.__file__).parent / "json/cpu/microarchitectures.json")')
 cp -r "$tiny" "$home/tiny"
 cp "$KILN" "$archspec" "$home"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # $work is of script.sh
 # For the tests of the engine `docker`, sourced behind script.sh: a real dockerd of the test's own, on its own socket and storage.
 
 # Starts it and points DOCKER_HOST to it; at the test's end it is stopped.
