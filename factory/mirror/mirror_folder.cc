@@ -79,7 +79,7 @@ Digest MirrorFolder::put(const Digest& expected,
     file.write(bytes.data(), bytes.size());
     hasher.update(bytes);
   });
-  const Digest digest = hasher.finish();
+  Digest digest = hasher.finish();
   if (!expected.empty() && digest != expected)
     throw Error(ExitCode::network,
                 fmt::format("{} has the digest {}, expected {}", name, digest.text(), expected.text()),

@@ -78,7 +78,9 @@ pulled() { # pulled ARCHITECTURE: the digest of the manifest that skopeo takes
   skopeo inspect --override-arch "$1" --format '{{.Digest}}' oci:pulled:image
 }
 equals "$(pulled amd64) $(pulled arm64) $(pulled ppc64le)" "$here $arm $power"
-in_store() { podman --root "$work/store" --runroot "$work/run" "$@"; }
+run_root=$(mktemp -d /tmp/kiln-XXXXXX) # podman takes none of more than 50 characters
+at_exit "rm -rf $run_root"
+in_store() { podman --root "$work/store" --runroot "$run_root" "$@"; }
 at_exit 'in_store system reset --force >/dev/null 2>&1'
 for architecture in arm64 ppc64le; do
   in_store pull --quiet --cert-dir "$certificates" --arch "$architecture" "$place/hello:2.1" >/dev/null

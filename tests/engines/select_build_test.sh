@@ -87,7 +87,7 @@ for file in fast turbo stock; do
   cp -r .kiln all
   expect 0 "$KILN" publish -f "$matrix" --state all
   expect 0 "$KILN" select --dsl $file.json --host x86_64 --state all --json
-  equals "$(json '(it["answer"], it["reasons"])')" "$named"
+  equals "$(json '(it["answer"], [reason for reason in it["reasons"] if not reason.startswith("tested on ")])')" "$named" # where it was tested nobody knew before
   rm -rf all
 done
 

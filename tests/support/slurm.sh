@@ -191,7 +191,7 @@ slurm_lose_node() {
 }
 slurm_start_node() {
   slurm_boot "$1"
-  slurm_wait 30 "the node $1 does not come back" slurm_node_is "$1" idle
+  slurm_wait 90 "the node $1 does not come back" slurm_node_is "$1" idle
 }
 slurm_node_is() { [ "$(slurm_its sinfo --noheader --Node --partition build --nodes "$1" --format %t)" = "$2" ]; }
 on_node() {

@@ -48,14 +48,14 @@ Json to_json(const HostRecord& record) {
 
 HostRecord host_record_from_json(const JsonNode& node) {
   node.allow_only({"host", "image", "key", "threads", "taken", "file_system", "marks"});
-  constexpr int kMostThreads = 1 << 20;
+  constexpr int kMostThreadsOfHost = 1 << 20;
   HostRecord record;
   record.host = host_from_json(node.at("host"));
   record.image = node.at("image").string();
   record.key = node.at("key").string();
   if (auto kind = node.find("file_system")) record.file_system = kind->string();
   if (auto marks = node.find("marks")) record.marks = marks->strings();
-  record.threads = static_cast<int>(node.at("threads").integer(0, kMostThreads));
+  record.threads = static_cast<int>(node.at("threads").integer(0, kMostThreadsOfHost));
   record.taken = node.at("taken").string();
   return record;
 }

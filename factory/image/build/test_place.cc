@@ -85,7 +85,7 @@ std::string why_not_here(const CommandResult& result, const TestTarget& target, 
   if (met_old_kernel(result))
     return fmt::format("the kernel of this machine ({}) is too old for the image's C library",
                        place.host.kernel);
-  const std::string gpu = gpu_lacking_here(result, target.gpus, place.host);
+  std::string gpu = gpu_lacking_here(result, target.gpus, place.host);
   if (!gpu.empty()) return gpu;
   return met_unknown_instruction(result) ? lacking_here(target.cpu, place) : "";
 }

@@ -221,7 +221,7 @@ CommandResult ApptainerEngine::run(const fs::path& tree, const ContainerRun& req
   const Words inside =
       script.argv(fmt::format("{}cd {} && unset OLDPWD; ", kForget, quote_shell_text(request.folder)));
   arguments.insert(arguments.end(), inside.begin(), inside.end());
-  const CommandResult result = setup_.runner.run(script.command(std::move(arguments)));
+  CommandResult result = setup_.runner.run(script.command(std::move(arguments)));
   script.check_begun(result, program());
   return result;
 }

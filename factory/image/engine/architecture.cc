@@ -82,7 +82,7 @@ bool can_run(const std::string& architecture, const FileSystem& files) {
 std::string emulator_of(const std::string& architecture, const FileSystem& files, CommandRunner& runner,
                         const std::map<std::string, std::string>& environment) {
   if (architecture.empty() || architecture == own_architecture() || !can_run(architecture, files)) return "";
-  const std::string name = handler_name(architecture);
+  std::string name = handler_name(architecture);
   const auto program = line_of(files.read(kHandlers + name).value_or(""), "interpreter ");
   if (!program || !files.exists(*program)) return name;  // the kernel holds it open, wherever it was
   Command command;

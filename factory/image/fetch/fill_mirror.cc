@@ -30,12 +30,12 @@ class Filling {
 
   FillReport run() {
     const FileMask readable(kImageMask);  // steps read it as other users
-    for (const auto& [reference, cells] : needs_.images) each([&] { add_image(reference, cells); });
-    for (const auto& [source, cells] : needs_.sources)
-      each([&] { add_source(source.first, source.second, cells); });
-    for (const auto& [need, cells] : needs_.wheels) each([&] { add_wheels(need, cells); });
+    for (const auto& one : needs_.images) each([&] { add_image(one.first, one.second); });
+    for (const auto& one : needs_.sources)
+      each([&] { add_source(one.first.first, one.first.second, one.second); });
+    for (const auto& one : needs_.wheels) each([&] { add_wheels(one.first, one.second); });
     keep();
-    for (const auto& [key, need] : needs_.bases) each([&] { add_base(need); });
+    for (const auto& one : needs_.bases) each([&] { add_base(one.second); });
     for (const auto& [component, cells] : needs_.unknown)
       report_.problems.emplace_back(ExitCode::input,
                                     fmt::format("{} does not say where its packages come from, so "

@@ -119,7 +119,7 @@ bool CacheFolders::is_used(const fs::path& uses) const {
 }
 
 fs::path CacheFolders::set_aside(const fs::path& folder) const {
-  const fs::path aside = root_ / ("." + unique_name() + ".tmp");
+  fs::path aside = root_ / ("." + unique_name() + ".tmp");
   files_.rename(folder, aside);
   return aside;
 }
