@@ -8,6 +8,33 @@ std::vector<std::string> with_reason(std::vector<std::string> keys) {
   return keys;
 }
 
+const std::vector<std::string>& site_keys() {
+  static const std::vector<std::string> kKeys = {"engine",
+                                                 "launcher",
+                                                 "partition",
+                                                 "jobs",
+                                                 "layer_compression",
+                                                 "zstd_level",
+                                                 "formats",
+                                                 "limits",
+                                                 "pull",
+                                                 "pass_environment",
+                                                 "ca_certificates",
+                                                 "pip_configuration",
+                                                 "git_configuration",
+                                                 "mirror",
+                                                 "secrets",
+                                                 "cache",
+                                                 "evidence",
+                                                 "builder",
+                                                 "gc",
+                                                 "nightly",
+                                                 "publish",
+                                                 "scratch",
+                                                 "steps"};
+  return kKeys;
+}
+
 }  // namespace
 
 const KeyTable& key_table() {
@@ -44,30 +71,7 @@ const KeyTable& key_table() {
       {"matrix/excluded", with_reason(kAxes)},
       {"matrix/constraint", {"if", "require", "forbid", "reason"}},
       {"target", {"cpu", "accelerators", "description"}},
-      {"site",
-       {"engine",
-        "launcher",
-        "partition",
-        "jobs",
-        "layer_compression",
-        "zstd_level",
-        "formats",
-        "limits",
-        "pull",
-        "pass_environment",
-        "ca_certificates",
-        "pip_configuration",
-        "git_configuration",
-        "mirror",
-        "secrets",
-        "cache",
-        "evidence",
-        "builder",
-        "gc",
-        "nightly",
-        "publish",
-        "scratch",
-        "steps"}},
+      {"site", site_keys()},
       {"site/launcher", {"slurm"}},
       {"site/slurm", {"arguments", "default", "partitions", "poll", "patience"}},
       {"site/slurm_place", {"partition", "arguments", "microarchitecture", "cpus", "memory", "time", "most"}},

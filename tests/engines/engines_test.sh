@@ -94,9 +94,10 @@ expect 0 "$KILN" doctor --engine podman
 holds "$out" 'runs the steps: an OCI runtime'
 
 # 5. Engines with faults, in front of the real one: whichever it is, the user gets a clear word, an exit code, and an image the next time.
+mark=$((1000000 + $$)) # of what this run leaves
 faulty() { # faulty FAULT ENGINE: a folder for PATH in which the engine has it; its environment is kiln's, so both are written into it
   mkdir -p "fault-$1-$2"
-  { printf '#!/bin/bash\nfault=%s\nreal=%q\n' "$1" "$(type -P "$2")"; cat fault.sh; } >"fault-$1-$2/$2"
+  { printf '#!/bin/bash\nfault=%s\nreal=%q\nmark=%s\n' "$1" "$(type -P "$2")" "$mark"; cat fault.sh; } >"fault-$1-$2/$2"
   chmod +x "fault-$1-$2/$2"
   echo "$work/fault-$1-$2"
 }
@@ -107,7 +108,7 @@ case " $* " in
       crash) kill -SEGV $$ ;;
       nothing) exit 0 ;;
       hang) trap '' TERM; while :; do sleep 1; done ;;
-      session) setsid bash -c "trap '' TERM; while :; do sleep 27182; done" & trap '' TERM; while :; do sleep 1; done ;;
+      session) setsid bash -c "trap '' TERM; while :; do sleep $mark; done" & trap '' TERM; while :; do sleep 1; done ;;
       flood) yes 'all work and no play' ;;
       full) echo 'Error: write /var/tmp/x: no space left on device' >&2; exit 125 ;;
     esac
@@ -137,7 +138,7 @@ for engine in "${engines[@]}"; do
     esac
     [ "$status" != 0 ] || { cat fault.out fault.err; fail "$engine with $fault: kiln says that all is well"; }
     grep -qE "$said" fault.out fault.err || { cat fault.out fault.err; fail "$engine with $fault: nothing is said of it"; }
-    ! pgrep -f '[s]leep 27182' || fail "$engine with $fault: what it started is still there"
+    ! pgrep -f "sleep $mark" || fail "$engine with $fault: what it started is still there"
     [ "$engine" != docker ] || [ -z "$(docker ps --quiet)" ] || fail "docker with $fault: a container still runs"
     [ -z "$(ls "$state/built" 2>/dev/null)" ] || fail "$engine with $fault: there is an image"
   done
