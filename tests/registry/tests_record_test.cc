@@ -127,7 +127,11 @@ TEST(TestsRecord, OfEqualImagesTheOneTestedOnSuchAHostWins) {
   auto answer = [](const std::vector<IndexEntry>& entries, const Host& host) {
     return select_image(query(), entries, host, archspec());
   };
-  const Selection best = answer({unknown, elsewhere, here}, zen4);
+  auto tag = [&](const std::vector<IndexEntry>& entries, const Host& host) {
+    return answer(entries, host).winner->entry->image.tag;  // the winner points into `entries`
+  };
+  const std::vector<IndexEntry> three = {unknown, elsewhere, here};
+  const Selection best = answer(three, zen4);
   EXPECT_EQ(best.winner->entry->image.tag, "c");
   EXPECT_EQ(best.reasons.back(), "tested on nid1 (zen4), 2026-11-24");
   EXPECT_EQ(answer({elsewhere, here}, zen4).reasons[2],
@@ -136,10 +140,10 @@ TEST(TestsRecord, OfEqualImagesTheOneTestedOnSuchAHostWins) {
             "pytorch:a was not tested on a host like this one: tested, nobody knows where");
   EXPECT_EQ(answer({elsewhere, none}, zen4).reasons[2],
             "pytorch:d is untested here: its recipes have no test");
-  EXPECT_EQ(answer({elsewhere, here}, {}).winner->entry->image.tag, "b") << "without a host by name";
+  EXPECT_EQ(tag({elsewhere, here}, {}), "b") << "without a host by name";
   IndexEntry stale = here;
   stale.stale = true;
-  EXPECT_EQ(answer({elsewhere, stale}, zen4).winner->entry->image.tag, "b");
+  EXPECT_EQ(tag({elsewhere, stale}, zen4), "b");
 }
 
 TEST(TestsRecord, OfEqualImagesTheTestedOneWins) {
