@@ -209,6 +209,7 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* command =
       bench.add_subcommand("compare", "Compare runs: two times, hosts, files, or groups of images");
+  command->fallthrough();
   const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
   command->add_option("A", options->a, what)->required()->type_name("RUNS");
   command->add_option("B", options->b, "the same: how many times as fast is it?")
@@ -236,6 +237,7 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
 void add_bench_import(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<ImportRunsOptions>();
   CLI::App* command = bench.add_subcommand("import", "Take runs that were measured elsewhere, or by ReFrame");
+  command->fallthrough();
   command->add_option("file", options->file, "a file that --export wrote, or a run report of ReFrame")
       ->required()
       ->type_name("FILE");

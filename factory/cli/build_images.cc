@@ -52,7 +52,7 @@ void need_mirror(const Catalogue& catalogue, const ImageNumbers& images, const S
     const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
       return needs.cells.contains(mirror.cells[cell]);
     });
-    if (ours && !invocation.files.exists(folder.path(item.path))) lines.push_back(item.name);
+    if (ours && !folder.has(item)) lines.push_back(item.name);
   }
   if (lines.empty()) return;
   for (const std::string& line : lines) tell(fmt::format("the mirror does not have {}", line));

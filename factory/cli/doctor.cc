@@ -5,6 +5,7 @@
 
 #include "base/cgroup.h"
 #include "base/processors.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/doctor_locks.h"
 #include "cli/invocation.h"
@@ -151,6 +152,25 @@ bool add_engines(const Site& site, Invocation& invocation, Table& table) {
   return good;
 }
 
+// Docker's program alone runs nothing. False when no daemon answers, or kiln cannot read what it keeps.
+bool add_docker_daemon(Invocation& invocation, Table& table) {
+  Command command;
+  command.argv = {"docker", "info", "--format", "{{.ServerVersion}} {{.Driver}}"};
+  command.environment = invocation.child_environment();
+  command.limits.wall = std::chrono::seconds(10);
+  command.capture_stdout = true;
+  const CommandResult result = invocation.runner.run(command);
+  // `docker info` ends with 0 and empty words where some versions of it reach no daemon.
+  const std::string answer = result.ok() ? std::string(trimmed(result.output)) : "";
+  const bool is_there = !answer.empty() && answer.front() != ' ';
+  const bool good = is_there && answer.ends_with(" overlay2");
+  table.add({"docker's daemon", is_there ? answer : "-", "overlay2", good ? "ok" : "MISSING",
+             good       ? "answers"
+             : is_there ? "kiln reads what changed from its overlays: set storage-driver in daemon.json"
+                        : "does not answer: start dockerd, or name its socket in $DOCKER_HOST"});
+  return good;
+}
+
 // False when one of the programs is missing that hand over jobs and ask for them.
 bool add_slurm(const Invocation& invocation, Table& table) {
   bool all = true;
@@ -211,6 +231,8 @@ void run_doctor(const std::string& held, Invocation& invocation) {
                good ? "ok" : (tool.required ? "MISSING" : "optional"), tool.purpose});
   }
   missing |= !add_engines(site, invocation, table);
+  if (site.engine == "docker" && invocation.runner.find_program("docker"))
+    missing |= !add_docker_daemon(invocation, table);
   const std::string curl = http_version();
   table.add({"libcurl", curl.empty() ? "-" : curl, "", curl.empty() ? "optional" : "ok",
              "publishes to registries"});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cli/options_text.h"
 
@@ -100,6 +101,12 @@ Error no_value(const CLI::App& command, const std::string& message) {
   return Error(ExitCode::usage, fmt::format("{} needs a value: {}", name, value_label(*option)), choices);
 }
 
+// CLI11 counts a variable like a word of the command line.
+bool is_from_environment(const CLI::Option& option) {
+  const char* value = option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
+  return value != nullptr && option.results() == std::vector<std::string>{value};
+}
+
 }  // namespace
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
@@ -135,8 +142,10 @@ CLI::Option* repeatable(CLI::Option* option) {
 
 void refuse_parent_options(const CLI::App& command) {
   const CLI::App& parent = *command.get_parent();
+  for (const CLI::Option* option : positionals_of(parent))
+    if (option->count() > 0) throw unknown_word(command, option->results().front());
   for (const CLI::Option* option : options_of(parent))
-    if (option->count() > 0)
+    if (option->count() > 0 && !is_from_environment(*option))
       throw Error(ExitCode::usage,
                   fmt::format("{} and '{}' do not go together", names_of(*option), command.get_name()),
                   fmt::format("it is an option of `{}` itself", full_name(parent)));

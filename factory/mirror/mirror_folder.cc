@@ -120,7 +120,6 @@ bool MirrorFolder::is_linked(const std::string& inside, const Digest& digest) co
 
 std::string MirrorFolder::fault_of_repository(const MirrorItem& item, CommandRunner& runner,
                                               const std::map<std::string, std::string>& environment) const {
-  if (!files_.is_directory(root_ / item.path)) return "is missing";
   Command command;
   // All that the commit reaches is there, and has the digests that it says.
   command.argv = {"git",           "-c",       "safe.directory=*", "-C", path(item.path).string(), "fsck",
@@ -132,12 +131,18 @@ std::string MirrorFolder::fault_of_repository(const MirrorItem& item, CommandRun
   return result.ok() ? "" : "is damaged";
 }
 
+bool MirrorFolder::has(const MirrorItem& item) const {
+  if (item.kind == MirrorKind::commit) return files_.is_directory(path(item.path));
+  if (item.kind == MirrorKind::image) return files_.exists(path(item.path) / "index.json");
+  return files_.exists(file_of(item.digest)) && is_linked(item.path, item.digest);
+}
+
 std::string MirrorFolder::fault_of(const MirrorItem& item, CommandRunner& runner,
                                    const std::map<std::string, std::string>& environment) const {
   if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+  if (!has(item)) return "is missing";
   if (item.kind == MirrorKind::commit) return fault_of_repository(item, runner, environment);
   if (item.kind == MirrorKind::image) return fault_of_layout(path(item.path));
-  if (!files_.exists(file_of(item.digest)) || !is_linked(item.path, item.digest)) return "is missing";
   return is_whole(item.digest) ? "" : "is damaged";
 }
 

@@ -36,6 +36,8 @@ class MirrorFolder {
   void link(const std::string& inside, const Digest& digest) const;
   bool is_linked(const std::string& inside, const Digest& digest) const;
 
+  // Whether all of an item seems to be there: reads nothing of it. Links alone are not the files they name.
+  bool has(const MirrorItem& item) const;
   // What is wrong with an item: "" when all of it is there and whole; else "is missing", "is damaged". Reads
   // it.
   std::string fault_of(const MirrorItem& item, CommandRunner& runner,

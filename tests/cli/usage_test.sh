@@ -16,6 +16,8 @@ look_at() {
   holds "$(grep -A 1 '^Examples:' <<<"$out" | tail -n 1)" "kiln $*"
   [ "$(wc -L <<<"$out")" -le 110 ] || fail "lines of over 110 columns in: kiln $* --help"
   expect 0 "$KILN" man "$@"
+  expect 2 "$KILN" "$@" --state s --no-such-option # what every command takes is taken behind it, too
+  holds "$err" "kiln $* has no option '--no-such-option'"
 }
 for command in $(commands); do
   look_at "$command"
@@ -75,6 +77,8 @@ says "--explain and --format json do not go together; --format json holds every 
 says '--chunk goes with --format github' plan -f "$matrix" --chunk 1
 says '--output - does not work: a SIF file is written out of order; name a file, and read that' sif oci:x -o -
 says "-o, --output and 'list' do not go together; it is an option of \`kiln sif\` itself" sif -o x list y
+says "--rounds and 'import' do not go together; it is an option of \`kiln bench\` itself" bench import x --rounds 3
+says "kiln bench import takes no argument 'y'; see \`kiln bench import --help\`" bench import x y
 says 'COMMAND and --output do not go together; --output writes all pages' man plan -o out
 [ ! -e out ] || fail 'something was written'
 

@@ -92,6 +92,11 @@ expect 3 "$KILN" build -f "$matrix" --site wrong.json
 holds "$err" "wrong.json:1:12: error:"
 expect 0 "$KILN" doctor --engine podman
 holds "$out" 'runs the steps: an OCI runtime'
+expect 0 "$KILN" doctor --engine docker
+holds "$(grep "^docker's daemon" <<<"$out")" overlay2
+expect 5 env DOCKER_HOST="unix://$work/nobody.sock" "$KILN" doctor --engine docker
+holds "$(grep "^docker's daemon" <<<"$out")" 'MISSING'
+holds "$out" "start dockerd, or name its socket in \$DOCKER_HOST"
 
 # 5. Engines with faults, in front of the real one: whichever it is, the user gets a clear word, an exit code, and an image the next time.
 mark=$((1000000 + $$)) # of what this run leaves

@@ -161,6 +161,37 @@ TEST(MirrorFolder, KeepsNothingOfAWrongDigestOrOfHalf) {
   EXPECT_TRUE(fs::is_empty(mirror.temporary()));
 }
 
+// A link that leads nowhere is no file: `lstat` alone would take it for one.
+TEST(MirrorFolder, HasWhatItsLinksLeadTo) {
+  testing::TemporaryFolder folder;
+  RealFileSystem files;
+  const MirrorFolder mirror(folder.path(), files);
+  MirrorItem item;
+  item.kind = MirrorKind::wheel;
+  item.path = "pip/aa/wheel.whl";
+  item.digest = Digest::of("wheel");
+  EXPECT_FALSE(mirror.has(item));
+  mirror.link(item.path, item.digest);
+  EXPECT_FALSE(mirror.has(item));
+  mirror.put(
+      item.digest, [](const auto& sink) { sink("wheel"); }, "wheel");
+  EXPECT_TRUE(mirror.has(item));
+  fs::remove(folder.path() / item.path);
+  EXPECT_FALSE(mirror.has(item)) << "nobody finds it";
+
+  item.kind = MirrorKind::image;
+  item.path = "images/bb";
+  fs::create_directories(folder.path() / item.path);
+  EXPECT_FALSE(mirror.has(item)) << "an empty folder is no layout";
+  files.write(folder.path() / item.path / "index.json", "{}");
+  EXPECT_TRUE(mirror.has(item));
+  item.kind = MirrorKind::commit;
+  item.path = "git/cc.git";
+  EXPECT_FALSE(mirror.has(item));
+  fs::create_directories(folder.path() / item.path);
+  EXPECT_TRUE(mirror.has(item));
+}
+
 TEST(MirrorFolder, ListsWheelsForPip) {
   const Mirror mirror = sample();
   const std::string hex = Digest::of("jax").hex();

@@ -14,9 +14,9 @@ namespace {
 int open_fifo(const std::filesystem::path& fifo) {
   // Whoever the script becomes may open what is its own stdout; the folder keeps all others out.
   if (::mkfifo(fifo.c_str(), 0600) != 0 || ::chmod(fifo.c_str(), 0622) != 0)
-    fail_with_errno(errno, "making", fifo);
+    fail_with_errno(errno, "make", fifo);
   const int end = ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (end < 0) fail_with_errno(errno, "opening", fifo);
+  if (end < 0) fail_with_errno(errno, "open", fifo);
   return end;
 }
 

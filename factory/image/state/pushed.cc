@@ -133,7 +133,7 @@ void PushedNames::append(const std::string& line) {
     }
     sync_folder(file_.parent_path());
   }
-  if (!lines_file_->append(line) || !lines_file_->sync()) fail_with_errno(errno, "writing", file_);
+  if (!lines_file_->append(line) || !lines_file_->sync()) fail_with_errno(errno, "write", file_);
 }
 
 void PushedNames::put_image(const std::string& image, const PushedRecord& record) {
