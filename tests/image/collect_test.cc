@@ -162,6 +162,26 @@ TEST(Collect, WhatAMappingOrAnUnknownJournalNamesStays) {
   EXPECT_EQ(damage_in(small.state, small.files), "");
 }
 
+// Gigabytes of objects and what jobs printed: a digest in them is nobody's name for an image.
+TEST(Collect, WhatCompilersAndJobsLeaveNamesNothing) {
+  CollectedState small;
+  publish_bases(small, 2);
+  const ImageRecord old = Index::open(small.state.root(), Index::Mode::read).entries(1).at(0).image;
+  const std::string key(64, 'a');
+  small.files.write(small.state.caches() / "ccache/x/0/object", old.manifest.text());
+  small.files.write(small.state.job(key) / "output", old.manifest.text());
+  small.files.write(small.state.jobs() / "queue", "");
+  Retention for_a_day = keep_newest(1);
+  for_a_day.keep_for = std::chrono::hours(24 * (small.days + 1));
+  EXPECT_EQ(count(survey({small.state, small.files, for_a_day, small.clock.now, nullptr}), GarbageKind::log),
+            0u)
+      << "it may still run";
+  small.gc(keep_newest(1));
+  EXPECT_FALSE(BlobStore::reading(small.state.store()).has(old.manifest));
+  EXPECT_FALSE(fs::exists(small.state.job(key)));
+  EXPECT_TRUE(fs::exists(small.state.jobs() / "queue"));
+}
+
 TEST(Collect, WhatIsBuiltAndNotPublishedStaysForItsTime) {
   CollectedState small;
   publish_bases(small, 1);

@@ -21,7 +21,8 @@ constexpr std::string_view kKnown =
     " plans origins recipes lock build.ninja steps tests failed running images built conversions sif logs"
     " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
     " events.fifo index.lock demand.jsonl locks proposals.json pushed.jsonl history.jsonl memory nights"
-    " nights.lease nights.reserve hosts bench site.json writers.lease doctor.lock ";
+    " nights.lease nights.reserve hosts bench site.json writers.lease doctor.lock"
+    " jobs caches shared.unread shared.unwritten ";
 
 bool is_known(const std::string& name) {
   return name.starts_with('.') || name.starts_with("index.db") ||

@@ -40,6 +40,7 @@ class Surveyor {
     find_layouts();
     find_blobs(blobs);
     find_logs();
+    find_jobs();
     find_caches();
     find_compiler_caches();
     find_recipes();
@@ -188,6 +189,16 @@ class Surveyor {
       if (!needed)
         add(GarbageKind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for),
             {path});
+    }
+  }
+
+  // What steps that failed as jobs of a cluster left. Younger ones may still run, whoever waited for them.
+  void find_jobs() {
+    for (const std::string& name : setup_.files.list(state_.jobs())) {
+      const fs::path path = fs::path("jobs") / name;
+      if (setup_.files.is_directory(state_.root() / path) && !is_young(path, setup_.retention.keep_for))
+        add(GarbageKind::log, "job of " + short_key(name),
+            "nobody waits for it" + and_older(setup_.retention.keep_for), {path});
     }
   }
 
