@@ -42,6 +42,8 @@ if [ ! -d catalogue ]; then
   printf '{"name": "prefix", "axes": {"framework": [%s], "version": ["1"], "method": ["distro"], "base": ["busybox@1.35"], "target": ["plain"]}}\n' \
     "$names" >catalogue/prefix.json
   "$kiln" generate -f catalogue/prefix.json -o definitions >/dev/null
+  for script in definitions/*/*/rootfs.sh; do sh "$script" >/dev/null; done # not measured
+  chmod -R a+rwX . # Apptainer runs as a user of its own
   KILN_OUTPUT=$PWD/base.tar KILN_VERSION=1.35 sh -eu catalogue/recipes/base/busybox/rootfs.sh >/dev/null
   "$source/ci/apptainer" install >/dev/null
 fi
@@ -65,8 +67,7 @@ distinct() {
 }
 from_definitions() {
   local definition
-  for definition in definitions/*/Singularity.def definitions/*/*/Singularity.def; do
-    [ -e "$definition" ] || continue
+  for definition in definitions/*/*/Singularity.def; do
     (cd "$(dirname "$definition")" && "$source/ci/apptainer" run build --fakeroot --force image.sif Singularity.def) || return
   done
 }
