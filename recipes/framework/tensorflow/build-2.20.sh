@@ -7,7 +7,7 @@ apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends bash ca-certifica
 python=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 work=$(mktemp -d)
 cd "$work"
-curl -fsSL --proto '=https,file' -o tensorflow.tar.gz "$KILN_SOURCE_URL"
+curl -fsSL --proto '=https' -o tensorflow.tar.gz "$KILN_SOURCE_URL"
 echo "${KILN_SOURCE_CHECKSUM#sha256:}  tensorflow.tar.gz" | sha256sum -c --quiet -
 tar -xzf tensorflow.tar.gz
 cd "tensorflow-$KILN_VERSION"

@@ -15,7 +15,7 @@ work=$(mktemp -d)
   -r "requirements-$KILN_VERSION.txt"
 
 cd "$work"
-curl -fsSL --proto '=https,file' -o tensorflow.tar.gz "$KILN_SOURCE_URL"
+curl -fsSL --proto '=https' -o tensorflow.tar.gz "$KILN_SOURCE_URL"
 echo "${KILN_SOURCE_CHECKSUM#sha256:}  tensorflow.tar.gz" | sha256sum -c --quiet -
 tar -xzf tensorflow.tar.gz
 cd "tensorflow-$KILN_VERSION"

@@ -10,7 +10,7 @@ esac
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$@"
 work=$(mktemp -d)
 cd "$work"
-curl -fsSL --proto '=https,file' -o bazel.zip "$KILN_SOURCE_URL"
+curl -fsSL --proto '=https' -o bazel.zip "$KILN_SOURCE_URL"
 echo "${KILN_SOURCE_CHECKSUM#sha256:}  bazel.zip" | sha256sum -c --quiet -
 unzip -q bazel.zip -d source
 cd source
