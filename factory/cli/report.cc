@@ -14,6 +14,7 @@
 #include "cli/usage.h"
 #include "figures/figure_page.h"
 #include "figures/panel_tables.h"
+#include "image/build/kept_runs.h"
 
 namespace kiln {
 namespace {
@@ -27,36 +28,29 @@ struct ReportRequest {
   std::string format;  // "": a table, or every kind of file
 };
 
-// A file of runs, or a run by itself, as the state folder keeps them.
 std::vector<BenchRun> runs_of_file(const fs::path& path, const Invocation& invocation) {
   constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
-  const JsonNode root = read_document(invocation.files, path, kLimits).root();
-  const std::int64_t now = invocation.clock.unix_seconds();
-  if (root.is_object() && root.find("workload")) return {bench_run_from_json(root, now)};
-  return runs_from_json(root, now);
+  return runs_from_json(read_document(invocation.files, path, kLimits).root(),
+                        invocation.clock.unix_seconds());
 }
 
-// In the order of their names.
-std::vector<fs::path> recorded_files(const Invocation& invocation) {
-  const fs::path folder = invocation.state().root() / "bench" / "runs";
-  std::vector<fs::path> paths;
-  for (const std::string& name : invocation.files.list(folder))
-    if (name.ends_with(".json")) paths.push_back(folder / name);
-  if (paths.empty())
-    throw Error(ExitCode::no_match, fmt::format("no run is recorded in {}", folder.string()),
+std::vector<BenchRun> recorded_runs(Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  std::vector<BenchRun> runs = KeptRuns(state, invocation.files, invocation.clock.unix_seconds()).all();
+  if (runs.empty())
+    throw Error(ExitCode::no_match, fmt::format("no run is recorded in {}", state.bench_runs().string()),
                 "`kiln bench` records runs; --runs FILE reads those of a file");
-  return paths;
+  return runs;
 }
 
 // Each run once, though files may share some.
-std::vector<BenchRun> read_wanted(const ReportRequest& request, const Invocation& invocation) {
-  std::vector<fs::path> paths(request.files.begin(), request.files.end());
-  if (paths.empty()) paths = recorded_files(invocation);
+std::vector<BenchRun> read_wanted(const ReportRequest& request, Invocation& invocation) {
+  if (request.files.empty()) return recorded_runs(invocation);
   std::vector<BenchRun> runs;
   std::set<std::string> seen;
-  for (const fs::path& path : paths)
+  for (const std::string& path : request.files)
     for (BenchRun& run : runs_of_file(path, invocation))
-      if (seen.insert(to_json(run).dump()).second) runs.push_back(std::move(run));
+      if (seen.insert(KeptRuns::sum_of(run)).second) runs.push_back(std::move(run));
   if (runs.empty())
     throw Error(ExitCode::no_match, "no run is in what was read", "`kiln bench` records runs");
   return runs;

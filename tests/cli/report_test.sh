@@ -37,17 +37,23 @@ diff -r figures again
 expect 0 "$KILN" report --runs "$runs/one-host.json" -o csv --format csv
 equals "$(ls csv)" tables.csv
 
-# The runs of the state folder, each in a file of its own; one that comes twice is one.
-mkdir -p .kiln/bench/runs
-"$KILN_PYTHON" - "$runs/two-hosts.json" <<'PY'
-import json, sys
-for number, run in enumerate(json.load(open(sys.argv[1]))["runs"]):
-    json.dump(run, open(f".kiln/bench/runs/{number:064x}.json", "w"))
-PY
+# The runs of the state folder; one that comes twice is one.
+expect 0 "$KILN" bench import "$runs/two-hosts.json"
 expect 0 "$KILN" report --format html
 equals "$out" "$(cat "$golden/two-hosts.html")"
 expect 0 "$KILN" report --runs "$runs/two-hosts.json" --runs "$runs/two-hosts.json" --format html
 equals "$out" "$(cat "$golden/two-hosts.html")"
+
+# A digit that is another one is no measurement: `report` and `compare` say which file it is.
+cp -r .kiln damaged
+run=$(find damaged/bench/runs -name '*.json' | head -n 1)
+"$KILN_PYTHON" -c 'import re, sys; text = open(sys.argv[1]).read()
+open(sys.argv[1], "w").write(re.sub(r"(\"samples\":\[\d)", lambda m: m[1][:-1] + ("9" if m[1][-1] != "9" else "8"), text))' "$run"
+for command in report 'bench compare stock=yes stock=no'; do
+  # shellcheck disable=SC2086 # words
+  expect 8 "$KILN" --state damaged $command
+  holds "$err" "${run#damaged/}: a kept run is not what was written"
+done
 
 # Hosts and units are never one picture.
 expect 2 "$KILN" report --figure images --workload mnist-cnn --format svg

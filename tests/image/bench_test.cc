@@ -104,13 +104,17 @@ TEST_F(Kept, ARunThatComesTwiceIsThereOnce) {
 
 TEST_F(Kept, ADamagedRunIsSaidAndNotPassedOver) {
   const std::string sum = runs.add(run_of(0, "a", {1, 2}));
-  files.write(state.bench_run(sum), "{\"samples\": [");
-  try {
-    runs.all();
-    FAIL() << "it was read";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_NE(error.format().find(sum), std::string::npos);
+  std::string other_digit = files.read(state.bench_run(sum)).value();
+  other_digit.replace(other_digit.find("[1.0,2.0]"), 9, "[9.0,2.0]");
+  for (const std::string& damaged : {std::string("{\"samples\": ["), other_digit}) {
+    files.write(state.bench_run(sum), damaged);
+    try {
+      runs.all();
+      FAIL() << "it was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::store);
+      EXPECT_NE(error.format().find(sum), std::string::npos);
+    }
   }
 }
 

@@ -28,11 +28,11 @@ class KeptRuns {
   std::string add(const BenchRun& run);  // its sum
   void remove(const std::string& sum) { files_.remove_all(state_.bench_run(sum)); }
   std::optional<BenchRun> find(const std::string& sum) const;
-  // By date, then in order. Throws Error(store) with the file that is none of ours.
+  // By date, then in order. Both throw Error(store) with the file that is none of ours or was changed.
   std::vector<BenchRun> all() const;
 
  private:
-  BenchRun read(const std::string& text, const std::string& file) const;
+  BenchRun read(const std::string& text, const std::string& sum) const;
 
   const StatePaths& state_;
   FileSystem& files_;
