@@ -1,119 +1,13 @@
 #include "image/shared/shared_steps.h"
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <nlohmann/json.hpp>
-
-#include "image/shared/folder_place.h"
-#include "image/shared/registry_place.h"
-#include "image/state/record_files.h"
-#include "support/fake_effects.h"
-#include "support/key_file.h"
-#include "support/memory_registry.h"
-#include "support/temporary_folder.h"
+#include "support/shared_steps_fixture.h"
 
 namespace kiln {
 namespace {
 
+using testing::kBase, testing::kStep, testing::kTest;
 using testing::MemoryRegistry;
-
-// Hands on to a registry that outlives it.
-struct Through final : Http {
-  explicit Through(Http& own) : http(own) {}
-  HttpAnswer send(const HttpRequest& request) override { return http.send(request); }
-  Http& http;
-};
-
-const std::string kBase(64, 'a'), kStep(64, 'b'), kTest(64, 'c');
-
-// Two builders, each with a state folder: what one has made, the other takes.
-class SharedStepsOf : public ::testing::Test {
- protected:
-  SharedStepsOf() {
-    writes.registry = reads.registry = "http://registry.site/ai/steps";
-    writes.key = testing::key_file(folder / "key", "P-256", "", folder / "key.pub");
-    reads.trust = {(folder / "key.pub").string()};
-    make(kBase, {"base"});
-    make(kStep, {"base", "step"});
-    TestRecord test{kTest, 2, "all is well", "nid001", "zen4"};
-    RecordWriter(maker, files).write(test);
-  }
-
-  // The record of a step whose chain has these layers, the last its own.
-  void make(const std::string& key, const std::vector<std::string>& layers) {
-    StepRecord record{key, {}, 1.5};
-    for (const std::string& bytes : layers)
-      record.chain.layers.push_back({BlobStore(maker.store()).put(bytes, std::string(media_type::kLayerZstd)),
-                                     Digest::of(bytes), bytes == layers.back() ? key : kBase, bytes});
-    record.chain.base.emplace();
-    RecordWriter(maker, files).write(record);
-  }
-
-  SharedSteps shared(const SharedStepsPlace& place, const StatePaths& state) {
-    const SharedStepsSetup setup{
-        place,  limits, state, files,
-        runner, clock,  {},    [this](const std::string& text) {
-                                   told.push_back(text); }};
-    if (!place.folder.empty()) return SharedSteps(setup);
-    RegistryAddress address = RegistryAddress::parse(place.registry);
-    auto http = std::make_unique<Through>(registry);
-    Http& asked = *http;
-    return SharedSteps(
-        setup,
-        std::make_unique<RegistryPlace>(
-            std::move(http), RegistryAccess{address, asked, {}, clock, 0, [](std::chrono::milliseconds) {}}));
-  }
-  static SharedSteps::Wanted wanted(const std::string& key) {
-    return {{key, key == kTest}, "thing 1.0", key == kTest ? "" : std::string(media_type::kLayerZstd)};
-  }
-  void share_all() {
-    SharedSteps ours = shared(writes, maker);
-    for (const std::string& key : {kBase, kStep, kTest}) ours.share(wanted(key));
-  }
-  bool takes(const std::string& key) { return shared(reads, taker).fetch(wanted(key)).has_value(); }
-  // It is not believed, it is said why, and nothing is left of it.
-  void refuses(const std::string& key, const std::string& why) {
-    told.clear();
-    EXPECT_FALSE(takes(key)) << why;
-    ASSERT_EQ(told.size(), 1u) << why;
-    EXPECT_NE(told[0].find("is not taken from "), std::string::npos) << told[0];
-    EXPECT_NE(told[0].find(why), std::string::npos) << told[0];
-    EXPECT_FALSE(files.exists(taker.step(key)));
-    EXPECT_FALSE(files.exists(taker.test(key)));
-  }
-  Json manifest(const std::string& name) {
-    MemoryRegistry::Repository& steps = registry.repositories["ai/steps"];
-    return Json::parse(steps.manifests.at(steps.tags.at(name)).second);
-  }
-  // Another record under the tag of a step.
-  void replace(const std::string& name, const std::string& envelope) {
-    Json changed = manifest(name);
-    changed["config"]["digest"] = Digest::of(envelope).text();
-    changed["config"]["size"] = envelope.size();
-    registry.repositories["ai/steps"].blobs[Digest::of(envelope).text()] = envelope;
-    registry.put("ai/steps", changed.dump(), name);
-  }
-  std::string envelope(const std::string& name) {
-    return registry.repositories["ai/steps"].blobs.at(manifest(name)["config"]["digest"]);
-  }
-  std::string& blob(const std::string& bytes) {
-    return registry.repositories["ai/steps"].blobs.at(Digest::of(bytes).text());
-  }
-
-  testing::TemporaryFolder folder;
-  StatePaths maker{folder / "maker"}, taker{folder / "taker"};
-  RealFileSystem files;
-  testing::FakeCommandRunner runner;
-  testing::FakeClock clock;
-  PullLimits limits;
-  SharedStepsPlace writes, reads;
-  MemoryRegistry registry;
-  std::vector<std::string> told;
-  const std::string tag = "step-" + kStep;
-};
+using testing::SharedStepsOf;
 
 TEST_F(SharedStepsOf, WhatOneHasMadeTheOtherTakes) {
   share_all();
@@ -317,79 +211,6 @@ TEST_F(SharedStepsOf, ARegistryThatIsAwayIsAskedOnce) {
   EXPECT_TRUE(takes(kBase));
 }
 
-// --- in a folder
-
-class SharedFolder : public SharedStepsOf {
- protected:
-  SharedFolder() {
-    writes = reads = {};
-    writes.folder = reads.folder = (folder / "shared").string();
-    writes.is_private = reads.is_private = true;
-    fs::create_directory(writes.folder);
-  }
-  fs::path record(const std::string& name) const {
-    return fs::path(reads.folder) / "steps" / (name + ".json");
-  }
-};
-
-TEST_F(SharedFolder, OursAreBelievedWithoutASignature) {
-  share_all();
-  EXPECT_TRUE(takes(kStep));
-  EXPECT_TRUE(takes(kTest));
-  EXPECT_EQ(RecordReader(taker, files).step(kStep)->origin.signer, "");
-  EXPECT_EQ(shared(reads, taker).names().size(), 3u);
-}
-
-TEST_F(SharedFolder, WhatOthersMayWriteIsNotOurs) {
-  share_all();
-  fs::permissions(record(tag), fs::perms::group_write, fs::perm_options::add);
-  refuses(kStep, "its record there may be written by its group");
-  fs::permissions(record(tag), fs::perms::group_write, fs::perm_options::remove);
-  fs::permissions(record(tag).parent_path(), fs::perms::others_write, fs::perm_options::add);
-  refuses(kStep, "its record there may be written by everybody");
-  fs::permissions(record(tag).parent_path(), fs::perms::others_write, fs::perm_options::remove);
-  EXPECT_TRUE(takes(kStep));
-}
-
-TEST_F(SharedFolder, WhatBelongsToSomebodyElseIsNotOurs) {
-  if (::geteuid() != 0) GTEST_SKIP() << "files can be given away by root only";
-  share_all();
-  ASSERT_EQ(::chown(record(tag).c_str(), 1234, 0), 0);
-  refuses(kStep, "its record there belongs to the user 1234");
-}
-
-TEST_F(SharedFolder, ALinkAndAPipeAreNoRecords) {
-  share_all();
-  fs::rename(record(tag), folder / "elsewhere");
-  fs::create_symlink(folder / "elsewhere", record(tag));
-  refuses(kStep, "cannot open");
-  fs::remove(record(tag));
-  ASSERT_EQ(::mkfifo(record(tag).c_str(), 0600), 0);
-  refuses(kStep, "its record there is no file");
-}
-
-TEST_F(SharedFolder, WithoutThePromiseASignatureIsAsked) {
-  share_all();
-  reads.is_private = false;
-  reads.trust = {(folder / "key.pub").string()};
-  refuses(kStep, "nobody whom the site file trusts has signed it");
-  writes.key = (folder / "key").string();
-  fs::remove(record(tag));
-  share_all();
-  EXPECT_TRUE(takes(kStep));
-}
-
-TEST_F(SharedFolder, ADamagedLayerIsMadeGoodByWhoeverFindsIt) {
-  share_all();
-  const BlobStore store(reads.folder);
-  files.write(store.path(Digest::of("step")), "stop");
-  SharedSteps finder = shared(writes, taker);
-  EXPECT_FALSE(finder.fetch(wanted(kStep)));
-  fs::copy(maker.root(), taker.root(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  finder.share(wanted(kStep));  // it was run here meanwhile
-  EXPECT_EQ(store.read(Digest::of("step")), "step");
-}
-
 // --- what nobody uses any more
 
 TEST_F(SharedStepsOf, WhatNobodyHasUsedForLongGoes) {
@@ -410,37 +231,6 @@ TEST_F(SharedStepsOf, WhatNobodyHasUsedForLongGoes) {
   registry.put("ai/steps", "{}", "latest");
   registry.put("ai/steps", "{}", "step-" + std::string(64, 'd'));
   EXPECT_EQ(writer.old().all, 1u) << "what is no step of ours is left alone";
-}
-
-TEST_F(SharedFolder, LayersGoWithTheLastRecordThatNamesThem) {
-  share_all();
-  const BlobStore store(reads.folder);
-  auto age = [&](const fs::path& file) {
-    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(48));
-  };
-  for (const Digest& blob : store.blobs()) age(store.path(blob));
-  shared(writes, maker).remove({{"step-" + kStep}, 3});
-  EXPECT_TRUE(store.has(Digest::of("base"))) << "a record that stays needs it";
-  EXPECT_FALSE(store.has(Digest::of("step")));
-  // A young one may be waiting for its record.
-  shared(writes, maker).share(wanted(kStep));
-  age(store.path(Digest::of("base")));
-  shared(writes, maker).remove({{"step-" + kStep}, 3});
-  EXPECT_TRUE(store.has(Digest::of("step")));
-  // Where a record cannot be read, nobody knows what it needs.
-  age(store.path(Digest::of("step")));
-  files.write(record("step-" + std::string(64, 'd')), "damaged");
-  EXPECT_THROW(shared(writes, maker).remove({{"step-" + kBase}, 3}), Error);
-  EXPECT_TRUE(store.has(Digest::of("step")));
-  EXPECT_TRUE(store.has(Digest::of("base")));
-}
-
-TEST_F(SharedFolder, AFolderThatIsNotThereIsAway) {
-  fs::remove(writes.folder);
-  EXPECT_FALSE(takes(kStep));
-  EXPECT_FALSE(fs::exists(writes.folder)) << "it may be a mount point";
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_NE(told[0].find("there is no folder"), std::string::npos) << told[0];
 }
 
 }  // namespace
