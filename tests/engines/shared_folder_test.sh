@@ -33,12 +33,23 @@ expect 0 "$KILN" build -f "$matrix" --state "$work/local" "${cell[@]}"
 digests local >local.digests
 
 # 1. A disk of its own that is taken away: kiln says so, writes nothing below the empty mount point, and goes on when it is back.
+plug() { # loop devices are the whole machine's: another container may take the free one first
+  for _ in $(seq 20); do
+    if mount -o loop disk.img disk 2>mount.err; then return; fi
+    sleep 0.5
+  done
+  fail "no loop device: $(cat mount.err)"
+}
+unplugged() { # a loop device outlives a lazy umount for a moment, and mount would take it again
+  until [ -z "$(losetup --associated disk.img)" ]; do sleep 0.05; done
+}
 new_disk() { # new_disk SIZE
   umount disk 2>/dev/null || true
+  unplugged
   truncate -s 0 disk.img
   truncate -s "$1" disk.img
   mkfs.ext4 -q disk.img
-  mount -o loop disk.img disk
+  plug
 }
 mkdir disk
 new_disk 200M
@@ -49,7 +60,8 @@ ended 8
 holds "$err" "the state folder $work/disk/state is not there any more: its file system was unmounted, or its server is away"
 equals "$(find disk)" disk
 equals "$(at_work)" ''
-mount -o loop disk.img disk
+unplugged
+plug
 green "$work/disk/state"
 
 # 2. It fails, and the kernel lets nobody write any more; it is full.
@@ -61,8 +73,9 @@ ended 8
 holds "$err$out" 'Read-only file system'
 equals "$(at_work)" ''
 umount --lazy disk
+unplugged
 e2fsck -p disk.img >e2fsck.log 2>&1 || [ $? -le 1 ] || { cat e2fsck.log; fail 'the disk is damaged'; }
-mount -o loop disk.img disk
+plug
 green "$work/disk/state"
 new_disk 60M
 start "$work/disk/state"
