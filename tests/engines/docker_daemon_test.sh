@@ -39,8 +39,9 @@ holds "$out$err" 'ocker daemon'
 [ -z "$(ls state/built 2>/dev/null)" ] || fail 'there is an image'
 equals "$(pgrep -af "step --state $work/" || true)" ''
 
-rm -rf docker-bin docker.pid
+rm -rf docker-bin docker.pid docker-exec/containerd/containerd.pid # of a dead process that nobody may have waited for
 start_dockerd
+at_exit "kill -KILL $dockerd; pkill -KILL -f '^containerd --config $work/' || true" # asked nicely, it waits for the containerd that is gone
 open_gate
 expect 0 "$KILN" build -f "$matrix" --state "$work/state" --engine docker "${cell[@]}"
 equals "$(digests state)" "$(digests quiet)"
