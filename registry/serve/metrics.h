@@ -1,0 +1,44 @@
+// Counters of the server, as Prometheus reads them (text format 0.0.4).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "registry/http/server.h"
+
+namespace kiln {
+
+// What is known at the moment when somebody looks.
+struct ServeGauges {
+  HttpCounts http{};
+  std::int64_t snapshot = 0;       // 0: there is none
+  std::size_t demand_waiting = 0;  // questions that are not written yet
+  std::size_t cache_bytes = 0;
+  std::uint64_t memory = 0;  // bytes that the process has in memory
+  std::size_t tokens = 0;
+};
+
+class ServeMetrics {
+ public:
+  // `verb` is a word of the program's. REQUIRES: it lives as long as this.
+  void count(std::string_view verb, int status, double seconds);
+  void count_cache(bool hit);
+  void count_wrong_token();
+  std::string text(const ServeGauges& gauges);
+
+ private:
+  static constexpr std::array<double, 9> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                                    0.025,  0.05,  0.25,   1.0};  // seconds
+  std::mutex lock_;
+  std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;
+  std::array<std::uint64_t, kBounds.size() + 1> times_{};
+  double seconds_ = 0;
+  std::uint64_t hits_ = 0, misses_ = 0, wrong_tokens_ = 0;
+};
+
+}  // namespace kiln
