@@ -30,7 +30,7 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 200;
-  std::string body{};
+  std::string body{};                     // of 304, and to HEAD, only its length is sent
   std::string type = "application/json";  // of the body; "" = there is none
   std::vector<std::pair<std::string, std::string>> headers{};
   std::chrono::milliseconds delay{0};  // waited before it is sent, without keeping a thread

@@ -102,7 +102,7 @@ void HttpServer::State::start(int listening) {
       MHD_start_daemon(flags, 0, &State::may_come, this, &State::asked, this, MHD_OPTION_LISTEN_SOCKET,
                        own_socket, MHD_OPTION_THREAD_POOL_SIZE, limits.threads, MHD_OPTION_CONNECTION_LIMIT,
                        static_cast<unsigned>(limits.connections), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                       limits.head, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                       limits.head, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 0,
                        MHD_OPTION_URI_LOG_CALLBACK, &State::target_read, this, MHD_OPTION_UNESCAPE_CALLBACK,
                        &State::leave_escaped, this, MHD_OPTION_NOTIFY_CONNECTION, &State::came_or_went, this,
                        MHD_OPTION_NOTIFY_COMPLETED, &State::completed, this, MHD_OPTION_END);

@@ -75,7 +75,9 @@ std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_b
 HttpTarget parse_target(std::string_view raw) {
   if (!raw.starts_with('/'))
     bad_target("expected a path that begins with a slash", "absolute and authority forms are for proxies");
-  if (raw.find('#') != raw.npos) bad_target("a target has no fragment");
+  for (char c : raw)
+    if (c <= ' ' || c > '~' || std::string_view("#\"<>\\^`{|}").find(c) != std::string_view::npos)
+      bad_target("the target has a character that stands in none as it is", "percent-encoding is for those");
   const std::size_t question = raw.find('?');
   HttpTarget target;
   target.segments = segments_of(raw.substr(0, question));

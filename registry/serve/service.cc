@@ -180,14 +180,14 @@ Service::Tag Service::current_tag() {
 HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
   const Tag tag = current_tag();
   const std::string etag = tag.text();
-  if (request.method != "POST" && names_tag(request.header("if-none-match"), etag))
-    return {304, "", "", {{"ETag", etag}, {"Cache-Control", "no-cache"}}};
   VerbAnswer answer = kept_or_made(request, match, tag);
   if (answer.demand) demand_.add(*answer.demand);
   HttpResponse& response = answer.response;
   if (response.status == 200) {
     response.headers.emplace_back("ETag", etag);
     response.headers.emplace_back("Cache-Control", "no-cache");
+    // The body stays: of it the transport sends the length, and no more.
+    if (request.method != "POST" && names_tag(request.header("if-none-match"), etag)) response.status = 304;
   }
   response.headers.emplace_back("Kiln-Snapshot", std::to_string(tag.snapshot));
   return std::move(response);
