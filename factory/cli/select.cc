@@ -115,8 +115,8 @@ void print_answer(const Answer& answer, const Question& question, const std::opt
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {
     if (selection.winner)
-      reference = reference_of(selection.winner->entry->image, question.reading.query.format,
-                               places_of(invocation));
+      reference =
+          reference_of(selection.winner->entry->image, question.reading.query.format, places_of(invocation));
   } catch (const Error& error) {
     damaged = error;
   }

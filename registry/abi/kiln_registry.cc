@@ -79,8 +79,8 @@ ChooserPlaces places_of(const char* state, const kiln_open_options& options) {
   const std::filesystem::path share =
       options.share == nullptr ? installed_share() : std::filesystem::path(options.share);
   const char* archspec = std::getenv("KILN_ARCHSPEC");
-  places.archspec = archspec != nullptr ? std::filesystem::path(archspec)
-                                        : share / "archspec" / "microarchitectures.json";
+  places.archspec =
+      archspec != nullptr ? std::filesystem::path(archspec) : share / "archspec" / "microarchitectures.json";
   places.recipes = {share / "recipes"};
   places.targets =
       options.targets == nullptr ? share / "matrix" / "targets" : std::filesystem::path(options.targets);
@@ -163,9 +163,10 @@ void kiln_registry_close(kiln_registry* registry) { delete registry; }
 
 int kiln_registry_select(kiln_registry* registry, const char* dsl, size_t length,
                          const struct kiln_select_options* options, char** answer, char** error) {
-  return kiln::asked(registry, dsl, length, options, true, answer, error, [](const kiln::ChooserReply& reply) {
-    return reply.answer.is_null() ? std::string() : kiln::lines_of(reply.answer);
-  });
+  return kiln::asked(registry, dsl, length, options, true, answer, error,
+                     [](const kiln::ChooserReply& reply) {
+                       return reply.answer.is_null() ? std::string() : kiln::lines_of(reply.answer);
+                     });
 }
 
 int kiln_registry_reference(kiln_registry* registry, const char* dsl, size_t length,

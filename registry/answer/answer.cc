@@ -78,10 +78,9 @@ std::string text_of(const Applications& others) {
 Error no_match(const Answer& answer, const Question& question, const std::string& more,
                const std::string& when_empty) {
   const Selection& selection = answer.selection;
-  std::string why = selection.nearest_miss.empty() ? without_images(answer, question, when_empty)
-                                                   : selection.nearest_miss;
-  if (question.host.here && selection.host_refuses)
-    why += "; the host is this machine, --host names another";
+  std::string why =
+      selection.nearest_miss.empty() ? without_images(answer, question, when_empty) : selection.nearest_miss;
+  if (question.host.here && selection.host_refuses) why += "; the host is this machine, --host names another";
   if (!more.empty()) why += "; " + more;
   return {ExitCode::no_match, "no image matches", why};
 }

@@ -20,11 +20,11 @@
 namespace kiln {
 
 struct ChooserPlaces {
-  std::filesystem::path state;                        // has index.db; need not be there yet
-  std::filesystem::path archspec;                     // microarchitectures.json
-  std::vector<std::filesystem::path> recipes{};       // their graph compilers are known beside the index's
+  std::filesystem::path state;                       // has index.db; need not be there yet
+  std::filesystem::path archspec;                    // microarchitectures.json
+  std::vector<std::filesystem::path> recipes{};      // their graph compilers are known beside the index's
   std::filesystem::path targets = "matrix/targets";  // what hosts may be called
-  std::filesystem::path sif_folder{};                 // $SINGULARITY_DIR; "" = the state's own
+  std::filesystem::path sif_folder{};                // $SINGULARITY_DIR; "" = the state's own
 };
 
 struct ChooserQuestion {
@@ -40,10 +40,10 @@ struct ChooserQuestion {
 };
 
 struct ChooserReply {
-  ExitCode code = ExitCode::ok;  // as kiln select ends: ok, input, no_match, store
-  Json answer{};                   // as kiln select --json prints it; null where there is nothing to say
-  std::string text{};              // as --explain prints it
-  std::string reference{};         // "" unless code is ok
+  ExitCode code = ExitCode::ok;      // as kiln select ends: ok, input, no_match, store
+  Json answer{};                     // as kiln select --json prints it; null where there is nothing to say
+  std::string text{};                // as --explain prints it
+  std::string reference{};           // "" unless code is ok
   std::vector<std::string> notes{};  // lines for people
   std::optional<Error> error{};      // says why, where code is not ok
   // The question, to be counted by record_demand() with the day of today; choose() writes nothing.

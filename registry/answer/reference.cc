@@ -19,8 +19,8 @@ std::string sif_reference(const ImageRecord& image, const ReferencePlaces& place
   const bool is_here =
       sif != nullptr && fs::exists(BlobStore::reading(places.state / "store").path(sif->blob.digest));
   if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
-  const fs::path file = places.sif_folder.empty() ? sif_path(places.state, image)
-                                                  : places.sif_folder / image.sif_name();
+  const fs::path file =
+      places.sif_folder.empty() ? sif_path(places.state, image) : places.sif_folder / image.sif_name();
   check_sif(places.state, image, file);
   return file.string();
 }

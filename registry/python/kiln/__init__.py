@@ -25,9 +25,11 @@ _ALLOW_FAILING, _LENIENT = 1, 2
 
 
 class Error(Exception):
-    """What a question ends with when there is no answer. str() is for people; `code` is kiln's exit code."""
+    """What a question ends with when there is no answer. str() is for people; `code` is kiln's exit code; `answer` has the reasons,
+    as `kiln select --json` prints them, where select() asked and there are any."""
 
     code = 70
+    answer = None  # type: Optional[Dict[str, Any]]
 
 
 class UsageError(Error):
@@ -43,10 +45,9 @@ class InputError(Error):
 
 
 class NoMatch(Error):
-    """No image matches. `answer` has why not, as `kiln select --json` prints it, where select() asked."""
+    """No image matches."""
 
     code = 4
-    answer = None  # type: Optional[Dict[str, Any]]
 
 
 class StoreError(Error):
@@ -79,7 +80,7 @@ def _library_file() -> str:
     if named:
         return named
     name = "libkiln_registry.so.1"
-    for folder in pathlib.Path(__file__).resolve().parents[1:5]:
+    for folder in list(pathlib.Path(__file__).resolve().parents)[1:5]:
         if (folder / name).exists():
             return str(folder / name)
     return name
@@ -200,13 +201,8 @@ class Registry:
         limit: int = 0,
     ) -> Dict[str, Any]:
         """The whole answer, as `kiln select --json` prints it (docs/query.md). `limit`: no more than so many other images of a
-        kind; 0: 20. Raises as reference(); a NoMatch has the answer."""
-        try:
-            answer = json.loads(self._ask("select", dsl, host, format, snapshot, allow_failing, lenient, limit))
-        except NoMatch as miss:
-            text = miss.answer
-            miss.answer = json.loads(text) if isinstance(text, str) and text else None
-            raise
+        kind; 0: 20. Raises as reference(); `answer` of the error has the reasons then."""
+        answer = json.loads(self._ask("select", dsl, host, format, snapshot, allow_failing, lenient, limit))
         return answer  # type: ignore[no-any-return]
 
     def explain(
@@ -272,6 +268,6 @@ class Registry:
         if status == 0:
             return found
         failure = _error(status, why)
-        if isinstance(failure, NoMatch) and found:
-            failure.answer = found  # type: ignore[assignment]
+        if call == "select" and found:
+            failure.answer = json.loads(found)
         raise failure
