@@ -64,7 +64,7 @@ RouteMatch find_route(const HttpRequest& request) {
     for (std::string_view word : kNotYet)
       if (segments.front() == word) return {&kNotYetRoute, {}, "", ErrorStyle::peer};
   const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
-  for (const Route& route : kRoutes) {
+  for (const Route& route : all_routes()) {
     if (!match(route.path, segments, found.names)) continue;
     found.style = route.style;
     if (route.method == method) {
