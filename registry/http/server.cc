@@ -46,6 +46,12 @@ std::string address_text(const sockaddr* address) {
   return text;
 }
 
+HttpResponse too_many_bodies() {
+  HttpResponse busy = http_error(503, "too many bodies come in at once");
+  busy.headers.emplace_back("Retry-After", "1");
+  return busy;
+}
+
 HttpConnection* connection_of(MHD_Connection* handle) {
   const auto* found = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return found == nullptr ? nullptr : static_cast<HttpConnection*>(found->socket_context);
@@ -77,8 +83,8 @@ struct HttpServer::State {
   MHD_Result read_head(MHD_Connection* handle, const char* target, const char* method, Exchange& exchange);
   void take_piece(std::string_view piece, Exchange& exchange);
   MHD_Result answer(MHD_Connection* handle, Exchange& exchange);
-  MHD_Result refuse(MHD_Connection* handle, int status, const std::string& why);
-  MHD_Result send(MHD_Connection* handle, const HttpResponse& response);
+  MHD_Result refuse(MHD_Connection* handle, int status, const std::string& why, Exchange& exchange);
+  MHD_Result send(MHD_Connection* handle, const Exchange& exchange);
 
   const HttpLimits limits;
   const HttpHandler handler;
@@ -193,18 +199,18 @@ MHD_Result HttpServer::State::read_head(MHD_Connection* handle, const char* targ
   exchange.head_read = true;
   const auto* size = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   if (size == nullptr || target != method + std::strlen(method) + 1)
-    return refuse(handle, 400, "the request line is not METHOD TARGET HTTP/1.1");
+    return refuse(handle, 400, "the request line is not METHOD TARGET HTTP/1.1", exchange);
   // libmicrohttpd keeps the head in one piece, from the method on, until the answer is sent.
   HeaderBlock block = read_header_block({method, size->header_size}, exchange.raw_target.size());
-  if (block.status != 0) return refuse(handle, block.status, block.why);
+  if (block.status != 0) return refuse(handle, block.status, block.why, exchange);
   HttpRequest& request = exchange.request;
   try {
     request.target = parse_target(exchange.raw_target);
   } catch (const Error& error) {
-    return refuse(handle, 400, error.message());
+    return refuse(handle, 400, error.message(), exchange);
   }
   if (block.content_length > limits.body)
-    return refuse(handle, 413, fmt::format("the body has more than {} bytes", limits.body));
+    return refuse(handle, 413, fmt::format("the body has more than {} bytes", limits.body), exchange);
   request.method = method;
   request.raw_target = std::move(exchange.raw_target);
   request.headers = std::move(block.headers);
@@ -226,33 +232,30 @@ void HttpServer::State::take_piece(std::string_view piece, Exchange& exchange) {
 }
 
 MHD_Result HttpServer::State::answer(MHD_Connection* handle, Exchange& exchange) {
-  if (exchange.response) return send(handle, *exchange.response);  // it was delayed
-  if (exchange.overflowed) {
-    HttpResponse busy = http_error(503, "too many bodies come in at once");
-    busy.headers.emplace_back("Retry-After", "1");
-    return send(handle, busy);
-  }
+  if (exchange.response) return send(handle, exchange);  // it was delayed
   HttpConnection* connection = connection_of(handle);
   connections.enter(*connection, Phase::answering);
-  exchange.response = handler(exchange.request);
-  if (exchange.response->delay.count() <= 0 || stopping) return send(handle, *exchange.response);
+  exchange.response = exchange.overflowed ? too_many_bodies() : handler(exchange.request);
+  if (exchange.response->delay.count() <= 0 || stopping) return send(handle, exchange);
   MHD_suspend_connection(handle);
   connections.delay(*connection, exchange.response->delay);
   return MHD_YES;
 }
 
-MHD_Result HttpServer::State::refuse(MHD_Connection* handle, int status, const std::string& why) {
+MHD_Result HttpServer::State::refuse(MHD_Connection* handle, int status, const std::string& why,
+                                     Exchange& exchange) {
   ++malformed;
   if (HttpConnection* connection = connection_of(handle)) connections.enter(*connection, Phase::answering);
-  HttpResponse response = http_error(status, why);
-  response.close = true;  // where the next request begins is not known any more
-  return send(handle, response);
+  exchange.response = http_error(status, why);
+  exchange.response->close = true;  // where the next request begins is not known any more
+  return send(handle, exchange);
 }
 
-MHD_Result HttpServer::State::send(MHD_Connection* handle, const HttpResponse& response) {
-  // libmicrohttpd copies the body and does not write to it.
+MHD_Result HttpServer::State::send(MHD_Connection* handle, const Exchange& exchange) {
+  const HttpResponse& response = *exchange.response;
+  // The exchange, and the body with it, stays until all is sent; libmicrohttpd does not write to it.
   MHD_Response* made = MHD_create_response_from_buffer(
-      response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_MUST_COPY);
+      response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_PERSISTENT);
   if (made == nullptr) return MHD_NO;
   if (!response.body.empty()) MHD_add_response_header(made, "Content-Type", response.type.c_str());
   for (const auto& [name, value] : response.headers)

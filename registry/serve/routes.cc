@@ -78,7 +78,7 @@ RouteMatch find_route(const HttpRequest& request) {
 }
 
 void check_parameters(const Route& route, const HttpRequest& request) {
-  if (route.style == ErrorStyle::peer) return;
+  if (route.style == ErrorStyle::peer || request.target.query.empty()) return;
   std::vector<std::string> known;
   for (std::string_view name : split(route.parameters, ' '))
     if (!name.empty()) known.emplace_back(name);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kBearer = "bearer ";
 constexpr std::chrono::milliseconds kWrongTokenDelay{1000};
+constexpr double kGlance = 0.001;  // seconds for which a look at the index's file is good
 
 bool is_json(std::string_view type) {
   const std::string media = lower_case(trimmed(type.substr(0, type.find(';'))));
@@ -41,6 +42,12 @@ std::string cache_key(const HttpRequest& request) {
   return key += request.body;
 }
 
+std::string tag_text(const IndexIdentity& index, std::int64_t snapshot) {
+  const std::string file =
+      fmt::format("{} {} {} {}", index.device, index.inode, index.size, index.changed_ns);
+  return fmt::format("\"{}-{}\"", snapshot, Digest::of(file).hex().substr(0, 12));
+}
+
 bool may_be_kept(int status) { return status < 500; }
 
 void add_common_headers(HttpResponse& response) {
@@ -52,12 +59,6 @@ void add_common_headers(HttpResponse& response) {
 
 }  // namespace
 
-std::string Service::Tag::text() const {
-  const std::string file =
-      fmt::format("{} {} {} {}", index.device, index.inode, index.size, index.changed_ns);
-  return fmt::format("\"{}-{}\"", snapshot, Digest::of(file).hex().substr(0, 12));
-}
-
 Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock)
     : write_(std::move(write)), clock_(clock), held_(std::make_unique<Held>(std::move(settings))) {}
 
@@ -67,6 +68,9 @@ void Service::change(ServeSettings settings) {
   const std::unique_lock alone(changing_);
   held_ = std::move(next);
   cache_.clear();
+  const std::lock_guard held(tag_lock_);
+  glanced_ = -1;
+  tag_ = {};
 }
 
 std::shared_lock<std::shared_mutex> Service::together() {
@@ -160,34 +164,45 @@ VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
 }
 
 HttpResponse Service::from_verb(const HttpRequest& request, const RouteMatch& match) {
-  return made(request, match).response;
+  VerbAnswer answer = made(request, match);
+  if (match.route->writes) {  // whoever wrote sees it
+    const std::lock_guard held(tag_lock_);
+    glanced_ = -1;
+  }
+  return std::move(answer.response);
 }
 
 // Of the state before the answer is made: what is made of a newer one is then asked for again, and not the
 // other way round.
 Service::Tag Service::current_tag() {
-  const IndexIdentity index = held_->chooser.identity();
+  const double now = clock_.monotonic_seconds();
   {
     const std::lock_guard held(tag_lock_);
-    if (tag_.index == index) return tag_;
+    if (glanced_ >= 0 && now - glanced_ < kGlance) return tag_;
   }
-  Tag tag{index};
+  Tag tag{held_->chooser.identity()};
+  {
+    const std::lock_guard held(tag_lock_);
+    glanced_ = now;
+    if (!tag_.text.empty() && tag_.index == tag.index) return tag_;
+  }
   held_->chooser.with_index([&](const Index& open) { tag.snapshot = open.current(); });
+  tag.text = tag_text(tag.index, tag.snapshot);
   const std::lock_guard held(tag_lock_);
   return tag_ = tag;
 }
 
 HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
   const Tag tag = current_tag();
-  const std::string etag = tag.text();
   VerbAnswer answer = kept_or_made(request, match, tag);
   if (answer.demand) demand_.add(*answer.demand);
   HttpResponse& response = answer.response;
   if (response.status == 200) {
-    response.headers.emplace_back("ETag", etag);
+    response.headers.emplace_back("ETag", tag.text);
     response.headers.emplace_back("Cache-Control", "no-cache");
     // The body stays: of it the transport sends the length, and no more.
-    if (request.method != "POST" && names_tag(request.header("if-none-match"), etag)) response.status = 304;
+    if (request.method != "POST" && names_tag(request.header("if-none-match"), tag.text))
+      response.status = 304;
   }
   response.headers.emplace_back("Kiln-Snapshot", std::to_string(tag.snapshot));
   return std::move(response);

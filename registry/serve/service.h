@@ -47,7 +47,7 @@ class Service {
   struct Tag {  // of the index that an answer is from
     IndexIdentity index;
     std::int64_t snapshot = 0;
-    std::string text() const;
+    std::string text{};  // as ETag has it
   };
   std::shared_lock<std::shared_mutex> together();
   HttpResponse routed(const HttpRequest& request, const RouteMatch& match);
@@ -71,7 +71,8 @@ class Service {
   WrongTokens wrong_tokens_;
   std::function<HttpCounts()> counts_;
   std::mutex tag_lock_;
-  Tag tag_;  // the last one
+  Tag tag_;              // the last one
+  double glanced_ = -1;  // when the index's file was looked at for it, in monotonic seconds
 };
 
 }  // namespace kiln

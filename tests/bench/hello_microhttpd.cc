@@ -1,19 +1,21 @@
-// The least that a server on libmicrohttpd can do, with the same event loop and threads as kiln serve: the yardstick of
-// tests/bench/serve.sh.
+// The least that a server on libmicrohttpd can do, with the same event loop and threads as kiln serve: the
+// yardstick of tests/bench/serve.sh.
 //
-//   hello_microhttpd PORT
+//   hello_microhttpd PORT [FILE]    answers with the bytes of the file
 #include <microhttpd.h>
 #include <netinet/in.h>
 
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 namespace {
 
 constexpr unsigned kThreads = 4;  // HttpLimits::threads
-char kHello[] = "{\"hello\": \"world\"}\n";
+std::string hello = "{\"hello\": \"world\"}\n";
 
 MHD_Result answer(void*, MHD_Connection* connection, const char*, const char*, const char*, const char*,
                   std::size_t* size, void** seen) {
@@ -24,7 +26,7 @@ MHD_Result answer(void*, MHD_Connection* connection, const char*, const char*, c
     return MHD_YES;
   }
   MHD_Response* response =
-      MHD_create_response_from_buffer(std::strlen(kHello), kHello, MHD_RESPMEM_PERSISTENT);
+      MHD_create_response_from_buffer(hello.size(), hello.data(), MHD_RESPMEM_PERSISTENT);
   MHD_add_response_header(response, "Content-Type", "application/json");
   const MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
   MHD_destroy_response(response);
@@ -34,7 +36,11 @@ MHD_Result answer(void*, MHD_Connection* connection, const char*, const char*, c
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc < 2) return 2;
+  if (argc > 2) {
+    std::ifstream file(argv[2], std::ios::binary);
+    hello.assign(std::istreambuf_iterator<char>(file), {});
+  }
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(argv[1])));

@@ -186,3 +186,8 @@ holds "$err" "'localhost:80' is no address to listen on"
 expect 3 "$KILN" --state state serve --tokens none
 holds "$err" "there is no file 'none'"
 expect 2 "$KILN" serve token --tokens tokens --name 'a b'
+
+# 11. Its service may do little (tenths of systemd-analyze's exposure).
+if command -v systemd-analyze >/dev/null; then
+  expect 0 systemd-analyze security --offline=true --threshold=4 "$KILN_SOURCE/ci/systemd/kiln-serve.service"
+fi
