@@ -1,5 +1,7 @@
 #include "registry/http/header_block.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/text.h"
@@ -10,11 +12,15 @@ namespace {
 constexpr std::string_view kLineEnd("\0\0", 2);  // what was CR LF
 
 // RFC 9110, section 5.6.2.
+constexpr std::array<bool, 256> kInToken = [] {
+  std::array<bool, 256> in{};
+  for (unsigned c = 0; c < in.size(); ++c) in[c] = is_letter_or_digit(static_cast<char>(c));
+  for (unsigned char c : std::string_view("!#$%&'*+-.^_`|~")) in[c] = true;
+  return in;
+}();
+
 bool is_token(std::string_view text) {
-  for (char c : text)
-    if (!is_letter_or_digit(c) && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
-      return false;
-  return !text.empty();
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return kInToken[c]; });
 }
 
 std::string_view without_blanks(std::string_view text) {
