@@ -3,18 +3,19 @@
 #
 #   tests/bench/serve.sh [BUILD [TURNS [SECONDS [IMAGES]]]]
 #
-# BUILD: a build folder in which `ninja bench` has run (default build/release); TURNS: how often each is measured (default 5), SECONDS
-# for each (default 4), IMAGES: mappings in the index (default 1000). wrk asks over 64 kept connections, by turns: the bare server with
+# BUILD: a build folder in which `ninja bench` has run (default build/release); TURNS: how often each is measured (default 9), SECONDS
+# for each (default 2), IMAGES: mappings in the index (default 1000). wrk asks over 64 kept connections, by turns: the bare server with
 # a word (`hello`) and with the very bytes of the answer (`hello_same`), and /v1/select (`select`: the answer with 20 others and their
 # reasons; `select_short`: with one), while 5,000 slow clients and 100 with wrong tokens hold connections to kiln serve
-# (serve_crowd.py; its request time is long here, so that they stay). `rss`: resident bytes of kiln serve after each turn; `least`: slow clients that were connected at the least;
-# `wrong`: wrong tokens that were answered.
+# (serve_crowd.py; its request time is long here, so that they stay). `rss`: resident bytes of
+# the server after each turn, `cpu`: hundredths of a second that it had of the processors; `least`: slow clients that were connected at
+# the least; `wrong`: wrong tokens that were answered.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 kiln=$build/kiln hello=$build/tests/bench/hello_microhttpd
-turns=${2:-5} seconds=${3:-4} images=${4:-1000}
+turns=${2:-9} seconds=${3:-2} images=${4:-1000}
 ulimit -n "$(ulimit -Hn)"
 work=$(mktemp -d)
 cd "$work"
@@ -40,8 +41,8 @@ file:close()
 function done(summary, latency)
   local errors = summary.errors
   local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
-  print(string.format('"rps": %.1f, "p99_ms": %.3f, "failed": %d', summary.requests / summary.duration * 1e6,
-                      latency:percentile(99) / 1000, failed))
+  print(string.format('"rps": %.1f, "p99_ms": %.3f, "failed": %d, "requests": %d', summary.requests / summary.duration * 1e6,
+                      latency:percentile(99) / 1000, failed, summary.requests))
 end
 LUA
 
@@ -58,27 +59,32 @@ done
 curl -sf -o short.json --json @ask.json "http://127.0.0.1:$port/v1/select?limit=1"
 hello_port=$(free_port)
 "$hello" "$hello_port" &
-pids+=($!)
+hello_pid=$!
+pids+=("$hello_pid")
 same_port=$(free_port)
 "$hello" "$same_port" first.json &
-pids+=($!)
+same_pid=$!
+pids+=("$same_pid")
 
 coproc crowd { exec "$root/tests/bench/serve_crowd.py" "$port" 5000 100; }
 read -r -t 60 word <&"${crowd[0]}"
 [ "$word" = ready ]
 
-# load SERIES PORT [QUERY]: a line of JSON.
+# ticks PID: its processor time, in hundredths of a second.
+ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
+# load SERIES PID PORT [QUERY]: a line of JSON.
 load() {
-  local numbers
-  numbers=$(wrk -t2 -c64 -d"$seconds" --latency -s post.lua "http://127.0.0.1:$2/v1/select${3-}" | grep '^"rps"')
-  [ "$2" != "$port" ] || numbers+=", \"rss\": $(awk '/^VmRSS/ {print $2 * 1024}' "/proc/$server/status")"
-  printf '{"series": "%s", %s}\n' "$1" "$numbers"
+  local before numbers
+  before=$(ticks "$2")
+  numbers=$(wrk -t2 -c64 -d"$seconds" --latency -s post.lua "http://127.0.0.1:$3/v1/select${4-}" | grep '^"rps"')
+  printf '{"series": "%s", %s, "cpu": %s, "rss": %s}\n' "$1" "$numbers" $(($(ticks "$2") - before)) \
+    "$(awk '/^VmRSS/ {print $2 * 1024}' "/proc/$2/status")"
 }
 for _ in $(seq "$turns"); do
-  load hello "$hello_port"
-  load hello_same "$same_port"
-  load select "$port"
-  load select_short "$port" '?limit=1'
+  load hello "$hello_pid" "$hello_port"
+  load hello_same "$same_pid" "$same_port"
+  load select "$server" "$port"
+  load select_short "$server" "$port" '?limit=1'
 done
 eval "exec ${crowd[1]}>&-"
 read -r -t 60 told <&"${crowd[0]}"
