@@ -1,5 +1,7 @@
 #include "registry/serve/answer_cache.h"
 
+#include <mutex>
+
 namespace kiln {
 
 void AnswerCache::drop(Place place) {
@@ -8,46 +10,58 @@ void AnswerCache::drop(Place place) {
   kept_.erase(place);
 }
 
-std::optional<VerbAnswer> AnswerCache::find(const IndexIdentity& index, const std::string& request) {
-  const std::lock_guard held(lock_);
-  if (index != index_) return std::nullopt;
-  const auto found = places_.find(request);
-  if (found == places_.end()) return std::nullopt;
-  const Place place = found->second;
-  if (std::chrono::steady_clock::now() - place->made > limits_.age) {
-    drop(place);
-    return std::nullopt;
-  }
-  kept_.splice(kept_.begin(), kept_, place);
-  return place->answer;
-}
-
-void AnswerCache::put(const IndexIdentity& index, const std::string& request, const VerbAnswer& answer) {
-  const std::lock_guard held(lock_);
-  if (index != index_) {
-    places_.clear();
-    kept_.clear();
-    bytes_ = 0;
-    index_ = index;
-  }
-  if (const auto found = places_.find(request); found != places_.end()) drop(found->second);
-  Kept kept{request, answer, std::chrono::steady_clock::now()};
-  if (kept.bytes() > limits_.bytes / 4) return;  // it would push all others out
-  bytes_ += kept.bytes();
-  kept_.push_front(std::move(kept));
-  places_.emplace(kept_.front().request, kept_.begin());
-  while (bytes_ > limits_.bytes) drop(std::prev(kept_.end()));
-}
-
-void AnswerCache::clear() {
-  const std::lock_guard held(lock_);
+void AnswerCache::drop_all() {
   places_.clear();
   kept_.clear();
   bytes_ = 0;
 }
 
+// Those that were used since the last time are spared once.
+void AnswerCache::make_room() {
+  while (bytes_ > limits_.bytes) {
+    const Place last = std::prev(kept_.end());
+    if (last->used.exchange(false))
+      kept_.splice(kept_.begin(), kept_, last);
+    else
+      drop(last);
+  }
+}
+
+std::optional<VerbAnswer> AnswerCache::find(const IndexIdentity& index, const std::string& request) {
+  const std::shared_lock held(lock_);
+  if (index != index_) return std::nullopt;
+  const auto found = places_.find(request);
+  if (found == places_.end()) return std::nullopt;
+  Kept& kept = *found->second;
+  if (std::chrono::steady_clock::now() - kept.made > limits_.age) return std::nullopt;
+  kept.used.store(true, std::memory_order_relaxed);
+  return kept.answer;
+}
+
+void AnswerCache::put(const IndexIdentity& index, const std::string& request, const VerbAnswer& answer) {
+  const std::unique_lock alone(lock_);
+  if (index != index_) {
+    drop_all();
+    index_ = index;
+  }
+  if (const auto found = places_.find(request); found != places_.end()) drop(found->second);
+  kept_.emplace_front(request, answer, std::chrono::steady_clock::now());
+  const Place place = kept_.begin();
+  places_.emplace(place->request, place);
+  bytes_ += place->bytes();
+  if (place->bytes() > limits_.bytes / 4)
+    drop(place);  // it would push all others out
+  else
+    make_room();
+}
+
+void AnswerCache::clear() {
+  const std::unique_lock alone(lock_);
+  drop_all();
+}
+
 std::size_t AnswerCache::bytes() {
-  const std::lock_guard held(lock_);
+  const std::shared_lock held(lock_);
   return bytes_;
 }
 

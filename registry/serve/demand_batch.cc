@@ -1,5 +1,7 @@
 #include "registry/serve/demand_batch.h"
 
+#include <mutex>
+
 namespace kiln {
 namespace {
 
@@ -16,22 +18,30 @@ std::string key_of(const Demand& demand) {
 }  // namespace
 
 void DemandBatch::add(const Demand& demand) {
-  std::string key = key_of(demand);
-  const std::lock_guard held(lock_);
-  const auto found = waiting_.find(key);
-  if (found != waiting_.end())
+  const std::string key = key_of(demand);
+  {
+    const std::shared_lock held(lock_);
+    if (const auto found = waiting_.find(key); found != waiting_.end()) {
+      found->second.count += demand.count;
+      return;
+    }
+  }
+  const std::unique_lock alone(lock_);
+  if (const auto found = waiting_.find(key); found != waiting_.end())
     found->second.count += demand.count;
   else if (waiting_.size() < kMostKept)
-    waiting_.emplace(std::move(key), demand);
+    waiting_.emplace(key, demand);
 }
 
 void DemandBatch::write(const std::filesystem::path& state, const std::string& day) {
-  std::map<std::string, Demand> written;
+  std::map<std::string, Waiting> written;
   {
-    const std::lock_guard held(lock_);
+    const std::unique_lock alone(lock_);
     written.swap(waiting_);
   }
-  for (auto& [key, demand] : written) {
+  for (auto& [key, waiting] : written) {
+    Demand& demand = waiting.demand;
+    demand.count = waiting.count;
     demand.last = day;
     // A question that is too long to be kept has no line: that is not tried again.
     if (!record_demand(state, demand) && !demand_line(demand).empty()) add(demand);
@@ -39,7 +49,7 @@ void DemandBatch::write(const std::filesystem::path& state, const std::string& d
 }
 
 std::size_t DemandBatch::size() {
-  const std::lock_guard held(lock_);
+  const std::shared_lock held(lock_);
   return waiting_.size();
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,11 +35,12 @@ class ServeMetrics {
  private:
   static constexpr std::array<double, 9> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
                                                     0.025,  0.05,  0.25,   1.0};  // seconds
-  std::mutex lock_;
-  std::map<std::pair<std::string_view, int>, std::uint64_t> requests_;
-  std::array<std::uint64_t, kBounds.size() + 1> times_{};
-  double seconds_ = 0;
-  std::uint64_t hits_ = 0, misses_ = 0, wrong_tokens_ = 0;
+  using Count = std::atomic<std::uint64_t>;
+  std::shared_mutex lock_;  // of the map; what is in it is counted by many at once
+  std::map<std::pair<std::string_view, int>, Count> requests_;
+  std::array<Count, kBounds.size() + 1> times_{};
+  Count microseconds_{0};
+  Count hits_{0}, misses_{0}, wrong_tokens_{0};
 };
 
 }  // namespace kiln

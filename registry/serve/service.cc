@@ -65,7 +65,9 @@ Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock
 void Service::change(ServeSettings settings) {
   auto next = std::make_unique<Held>(std::move(settings));
   const std::lock_guard turn(turn_);
+  change_waits_ = true;
   const std::unique_lock alone(changing_);
+  change_waits_ = false;
   held_ = std::move(next);
   cache_.clear();
   const std::lock_guard held(tag_lock_);
@@ -74,7 +76,8 @@ void Service::change(ServeSettings settings) {
 }
 
 std::shared_lock<std::shared_mutex> Service::together() {
-  const std::lock_guard turn(turn_);
+  // Readers alone, one after the other, would keep a change waiting for ever.
+  if (change_waits_) const std::lock_guard after_it(turn_);
   return std::shared_lock(changing_);
 }
 
@@ -177,7 +180,7 @@ HttpResponse Service::from_verb(const HttpRequest& request, const RouteMatch& ma
 Service::Tag Service::current_tag() {
   const double now = clock_.monotonic_seconds();
   {
-    const std::lock_guard held(tag_lock_);
+    const std::shared_lock held(tag_lock_);
     if (glanced_ >= 0 && now - glanced_ < kGlance) return tag_;
   }
   Tag tag{held_->chooser.identity()};

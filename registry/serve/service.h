@@ -2,6 +2,7 @@
 // write, what is kept of answers, how errors look, what is counted.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -62,17 +63,18 @@ class Service {
 
   MappingWriter write_;
   const Clock& clock_;
-  std::mutex turn_;  // whoever waits for changing_ has it, so that a change is not kept waiting for ever
-  std::shared_mutex changing_;  // of held_
+  std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first
+  std::mutex turn_;                        // of changes
+  std::shared_mutex changing_;             // of held_
   std::unique_ptr<Held> held_;
   AnswerCache cache_{AnswerCache::Limits{}};
   DemandBatch demand_;
   ServeMetrics metrics_;
   WrongTokens wrong_tokens_;
   std::function<HttpCounts()> counts_;
-  std::mutex tag_lock_;
-  Tag tag_;              // the last one
-  double glanced_ = -1;  // when the index's file was looked at for it, in monotonic seconds
+  std::shared_mutex tag_lock_;  // of these two
+  Tag tag_;                     // the last one
+  double glanced_ = -1;         // when the index's file was looked at for it, in monotonic seconds
 };
 
 }  // namespace kiln

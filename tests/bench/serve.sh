@@ -3,8 +3,8 @@
 #
 #   tests/bench/serve.sh [BUILD [TURNS [SECONDS [IMAGES]]]]
 #
-# BUILD: a build folder in which `ninja bench` has run (default build/release); TURNS: how often each is measured (default 9), SECONDS
-# for each (default 2), IMAGES: mappings in the index (default 1000). wrk asks over 64 kept connections, by turns: the bare server with
+# BUILD: a build folder in which `ninja bench` has run (default build/release); TURNS: how often each is measured (default 15), SECONDS
+# for each (default 1), IMAGES: mappings in the index (default 1000). wrk asks over 64 kept connections, by turns: the bare server with
 # a word (`hello`) and with the very bytes of the answer (`hello_same`), and /v1/select (`select`: the answer with 20 others and their
 # reasons; `select_short`: with one), while 5,000 slow clients and 100 with wrong tokens hold connections to kiln serve
 # (serve_crowd.py; its request time is long here, so that they stay). `rss`: resident bytes of
@@ -15,7 +15,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 kiln=$build/kiln hello=$build/tests/bench/hello_microhttpd
-turns=${2:-9} seconds=${3:-2} images=${4:-1000}
+turns=${2:-15} seconds=${3:-1} images=${4:-1000}
 ulimit -n "$(ulimit -Hn)"
 work=$(mktemp -d)
 cd "$work"
