@@ -10,6 +10,7 @@
 
 #include "base/unique_name.h"
 #include "cli/invocation.h"
+#include "cli/print.h"
 #include "cli/step_events.h"
 #include "cli/step_job.h"
 #include "image/build/build.h"
