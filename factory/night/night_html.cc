@@ -26,7 +26,7 @@ pre{background:var(--soft);padding:.6rem;overflow:auto;max-height:24rem;white-sp
 .green{background:var(--good);fill:var(--good)}.red{background:var(--bad);fill:var(--bad)}
 .held{background:var(--wait);fill:var(--wait)}.interrupted{background:var(--off);fill:var(--off)}
 .all{fill:var(--soft)}.series polyline{fill:none;stroke:currentColor;stroke-width:1.5}.series circle{fill:var(--bad)}
-.muted{color:var(--off)}summary{cursor:pointer}
+.muted{color:var(--off)}summary{cursor:pointer}summary h2{display:inline}
 )";
 
 std::string list_of(const std::vector<std::string>& lines) {
@@ -109,7 +109,7 @@ std::string images(const NightReport& report, std::string_view title, bool open,
   }
   if (count == 0) return "";
   return fmt::format(
-      "<details{}><summary><h2 style=\"display:inline\">{} ({})</h2></summary>\n"
+      "<details{}><summary><h2>{} ({})</h2></summary>\n"
       "<table><tr><th>image</th><th>verdict</th><th>time</th><th>size</th></tr>\n{}</table></details>\n",
       open ? " open" : "", title, count, rows);
 }

@@ -28,7 +28,7 @@ struct Column {
 };
 constexpr std::array<Column, 7> kColumns = {{{"Image", "name"},
                                              {"Version", "version"},
-                                             {"Graph compilers", ""},
+                                             {"Compilers", ""},
                                              {"Target", "target"},
                                              {"Measured", "speed"},
                                              {"Size", "size"},

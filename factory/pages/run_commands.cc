@@ -139,7 +139,7 @@ RunCommands run_commands(const ImageRecord& image) {
   if (image.external()) return of_mapping(image);
   if (image.published.registry.empty())
     return {{"This image is in no registry: these commands are for the machine that has the state folder "
-             "(.kiln). `kiln publish --to` pushes it."},
+             "(.kiln). kiln publish --to pushes it."},
             from_state(image)};
   ImageRecord pinned = image;
   if (!image.immutable_tag.empty()) pinned.tag = image.immutable_tag;

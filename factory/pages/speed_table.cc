@@ -44,7 +44,8 @@ std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
   const std::string name = page_text(names(row.entry->image)), doubt = doubt_about(*row.speed);
   return fmt::format(
       "<tr{}><th scope=\"row\">{}</th><td class=\"plot\">{}</td><td class=\"number\">{}</td><td "
-      "class=\"number\">{} to {}</td><td class=\"number\">{}</td><td>{}{}</td></tr>\n",
+      "class=\"number\">{} to {}</td><td class=\"number\">{}</td><td><span "
+      "class=\"value\">{}</span>{}</td></tr>\n",
       row.own ? " class=\"own\"" : "",
       row.own ? fmt::format("<bdi>{}</bdi> <span class=\"badge\">this image</span>", name)
               : fmt::format("<a href=\"../../{}\"><bdi>{}</bdi></a>", image_path(row.entry->image), name),

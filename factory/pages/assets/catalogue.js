@@ -161,12 +161,12 @@
     : bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
   const speedText = (median) => (median >= 1000 ? numbers.format(Math.round(median)) : String(Number(median.toPrecision(4))));
 
-  function cell(label, ...content) {
-    const made = element("td");
+  function cell(label, kind, ...content) {
+    const made = element("td", undefined, kind);
     made.dataset.label = label;
     made.setAttribute("role", "cell");
     made.append(...content);
-    if (!made.textContent) made.className = "empty";
+    if (!made.textContent) made.classList.add("empty");
     return made;
   }
 
@@ -186,20 +186,20 @@
 
   function speedCell(row) {
     const speed = speedOf(row);
-    if (!speed) return cell("Measured");
+    if (!speed) return cell("Measured", "");
     const value = element("span", `${speedText(speed[MEDIAN])} ${words[speed[UNIT]]}`, "value");
     value.title = `quartiles ${speedText(speed[LOW])} to ${speedText(speed[HIGH])}, on ${words[speed[HOST]]}`;
-    return cell("Measured", value, " ", element("span", words[speed[WORKLOAD]], "soft"));
+    return cell("Measured", "", value, " ", element("span", words[speed[WORKLOAD]], "soft"));
   }
 
   function rowOf(row) {
     const made = element("tr");
     made.setAttribute("role", "row");
     const version = data.versions[row[VERSION]];
-    made.append(nameCell(row), cell("Version", version),
-      cell("Graph compilers", row[COMPILERS].map((one) => words[one]).join(", ")),
-      cell("Target", [words[row[CPU]], ...row[ACCELERATORS].map((one) => words[one])].filter(Boolean).join(", ")),
-      speedCell(row), cell("Size", sizeText(row[SIZE])), cell("Created", row[CREATED]));
+    made.append(nameCell(row), cell("Version", "short", version),
+      cell("Compilers", "", row[COMPILERS].map((one) => words[one]).join(", ")),
+      cell("Target", "", [words[row[CPU]], ...row[ACCELERATORS].map((one) => words[one])].filter(Boolean).join(", ")),
+      speedCell(row), cell("Size", "short", sizeText(row[SIZE])), cell("Created", "date", row[CREATED]));
     return made;
   }
 
