@@ -43,7 +43,7 @@ std::string datalist(std::string_view id, const std::set<std::string>& words) {
 std::string text_field(std::string_view id, std::string_view label, std::string_view list,
                        std::string_view hint) {
   return fmt::format(
-      "<div><label for=\"{0}\">{1}</label><input type=\"text\" id=\"{0}\"{2} autocomplete=\"off\" "
+      "<div><label for=\"{0}\">{1}</label><input type=\"text\" id=\"{0}\"{2} "
       "spellcheck=\"false\" aria-describedby=\"{0}-hint\"><p class=\"hint\" id=\"{0}-hint\">{3}</p></div>\n",
       id, label, list.empty() ? "" : fmt::format(" list=\"{}\"", list), hint);
 }

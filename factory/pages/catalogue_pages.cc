@@ -69,7 +69,7 @@ std::optional<Page> CataloguePages::night_at(std::string_view path) const {
     if (night_path(night.matrix, night.number) != path) continue;
     auto report = source_.night(night.matrix, night.number);
     if (!report) return std::nullopt;
-    return html(with_policy(*std::move(report)));
+    return html(with_policy(*std::move(report), std::string(path)));
   }
   return std::nullopt;
 }

@@ -51,7 +51,7 @@ std::string warnings_of(const IndexEntry& entry) {
 }
 
 std::string fact(std::string_view word, const std::string& value) {
-  return value.empty() ? "" : fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", word, page_text(value));
+  return value.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", word, page_text(value));
 }
 
 std::string size_words(std::uint64_t bytes) {

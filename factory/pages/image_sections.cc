@@ -22,7 +22,7 @@ std::string list_html(const std::vector<std::string>& words) {
 
 // A row of a list of facts; `value` is markup.
 std::string fact_row(std::string_view word, const std::string& value) {
-  return value.empty() ? "" : fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", word, value);
+  return value.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", word, value);
 }
 
 std::string facts_list(const std::string& rows) {

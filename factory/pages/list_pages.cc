@@ -37,7 +37,7 @@ constexpr std::array<Column, 7> kColumns = {{{"Image", "name"},
 std::string filters_html() {
   std::string html =
       "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Images\"><label "
-      "for=\"query\">Search</label><input type=\"search\" id=\"query\" autocomplete=\"off\" "
+      "for=\"query\">Search</label><input type=\"search\" id=\"query\" "
       "spellcheck=\"false\" "
       "aria-describedby=\"query-hint\"><p class=\"hint\" id=\"query-hint\">Parts of names; press / to come "
       "here.</p>\n<details id=\"more-filters\"><summary>Filters</summary><div class=\"filter-grid\">\n";

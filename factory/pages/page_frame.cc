@@ -78,13 +78,16 @@ std::string policy_hash(std::string_view text) {
   return "sha256-" + base64_of(bytes);
 }
 
-std::string with_policy(std::string html) {
-  constexpr std::string_view kOpen = "<style>", kHead = "<head>";
+std::string with_policy(std::string html, const std::string& path) {
+  constexpr std::string_view kOpen = "<style>", kHead = "<head>", kMain = "<main>";
   const std::size_t open = html.find(kOpen), close = html.find("</style>", open), head = html.find(kHead);
   if (open == std::string::npos || close == std::string::npos || head == std::string::npos)
     throw Error(ExitCode::internal, "a page without a head or a style");
   const std::string hash =
       policy_hash(std::string_view(html).substr(open + kOpen.size(), close - open - kOpen.size()));
+  if (const std::size_t main = html.find(kMain); main != std::string::npos)
+    html.insert(main + kMain.size(),
+                fmt::format("<p><a href=\"{}nights.html\">All nights</a></p>\n", way_up(path)));
   html.insert(
       head + kHead.size(),
       fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "

@@ -20,9 +20,9 @@ struct PageFrame {
 
 std::string framed(const PageFrame& frame, const PageContent& content);
 
-// A page that brings its own head and style: the same policy, which lets this one style in and no script.
-// `html` as night_html() makes it. REQUIRES: one <style>, and a <head> before it.
-std::string with_policy(std::string html);
+// A night's report, which brings its own head and style, as the page at `path`: with a policy that lets this
+// one style in and no script, and a way back. `html` as night_html() makes it.
+std::string with_policy(std::string html, const std::string& path);
 
 // Base64 of the SHA-256 of the text, as a policy names it: "sha256-…".
 std::string policy_hash(std::string_view text);

@@ -13,6 +13,7 @@ import time
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -241,10 +242,9 @@ def check_keyboard(browser, url, where):
     wanted = browser.run("""
       const able = 'a[href], button:not(:disabled), input, select, textarea, summary, [tabindex="0"]';
       return [...document.querySelectorAll(able)].filter((e) => e.checkVisibility() && e.tabIndex >= 0).length""")
-    body = browser.driver.find_element(By.TAG_NAME, "body")
     seen = []
     for _ in range(wanted + 1):
-        browser.driver.switch_to.active_element.send_keys(Keys.TAB) if seen else body.send_keys(Keys.TAB)
+        ActionChains(browser.driver).send_keys(Keys.TAB).perform()
         name, outlined = browser.run("""
           const e = document.activeElement, style = getComputedStyle(e);
           const label = e.id === 'file' ? document.querySelector('label[for=file]') : e;
