@@ -113,7 +113,7 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
       {"evidence", "Evidence", evidence_html(image.evidence)},
       {"tests", "Tests", tests_html(image)},
       {"bill", "Bill of materials", sbom_html(image, source)},
-      {"definitions", "Definition files", definitions_html(image, source, provenance)},
+      {"definitions", "Definition files", definitions_html(entry, source, provenance)},
       {"history", "History", history_html(image, content, source)},
       {"labels", "Labels", labels_html(image)},
   };

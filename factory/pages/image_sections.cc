@@ -135,9 +135,11 @@ std::string tests_html(const ImageRecord& image) {
   const auto add = [&](const std::string& name, const std::string& outcome) {
     const auto run = tests.ran.find(name);
     const bool known = run != tests.ran.end();
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        page_text(name), outcome, known ? page_text(run->second.text()) : "not known",
-                        known ? page_text(run->second.kernel) : "", known ? page_text(run->second.at) : "");
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"short\">{}</td><td "
+        "class=\"short\">{}</td></tr>\n",
+        page_text(name), outcome, known ? page_text(run->second.text()) : "not known",
+        known ? page_text(run->second.kernel) : "", known ? page_text(run->second.at) : "");
   };
   for (const std::string& name : tests.passed) add(name, "passed");
   for (const auto& [name, why] : tests.not_run) add(name, "passed, but not run in full: " + page_text(why));
@@ -149,18 +151,15 @@ std::string tests_html(const ImageRecord& image) {
 std::string sbom_html(const ImageRecord& image, const PageSource& source) {
   if (image.external()) return "";
   const auto bill = source.document(image, "spdx");
-  std::string html;
-  if (!bill)
-    html = "<p>It has none: it was built before kiln made them.</p>\n";
-  else if (!bill->problem.empty())
-    html = problem_html("bill of materials", *bill);
-  else
-    html = bill_html(bill->text);
+  if (!bill) return "<p>It has none: it was built before kiln made them.</p>\n";
+  const std::string html =
+      bill->problem.empty() ? bill_html(bill->text) : problem_html("bill of materials", *bill);
   return html + copy_block("The whole document", fmt::format("kiln inspect {} --sbom spdx", image.name()));
 }
 
-std::string definitions_html(const ImageRecord& image, const PageSource& source,
+std::string definitions_html(const IndexEntry& entry, const PageSource& source,
                              const std::optional<PageDocument>& provenance) {
+  const ImageRecord& image = entry.image;
   if (image.external()) return "";
   std::string html;
   const auto files = source.definitions(image);
@@ -176,7 +175,8 @@ std::string definitions_html(const ImageRecord& image, const PageSource& source,
     add("Singularity.def", files->singularity);
   }
   if (image.cell.empty()) return html;
-  const std::string matrix = provenance && provenance->problem.empty() ? matrix_of(provenance->text) : "";
+  std::string matrix = provenance && provenance->problem.empty() ? matrix_of(provenance->text) : "";
+  if (matrix.empty() && !entry.matrices.empty()) matrix = entry.matrices.front();
   return html + copy_block("Makes them, with their scripts beside them",
                            fmt::format("kiln generate -f {} -o out {}",
                                        matrix.empty() ? "MATRIX" : shell_word("matrix/" + matrix + ".json"),
@@ -197,7 +197,8 @@ std::string history_html(const ImageRecord& image, const PageContent& content, c
                               : span->stale          ? "stale"
                                                      : "";
     rows += fmt::format(
-        "<tr{}><th scope=\"row\">{}</th><td>{}</td><td><code>{}{}</code>{}</td><td>{}</td></tr>\n",
+        "<tr{}><th scope=\"row\">{}</th><td class=\"short\">{}</td><td "
+        "class=\"short\"><code>{}{}</code>{}</td><td>{}</td></tr>\n",
         span->image == own ? " class=\"own\"" : "",
         span->first == span->last ? std::to_string(span->first)
                                   : fmt::format("{} to {}", span->first, span->last),

@@ -16,7 +16,7 @@ std::string all_flags_html(const ImageRecord& image, const std::optional<PageDoc
 std::string evidence_html(const EvidenceRecord& evidence);
 std::string tests_html(const ImageRecord& image);
 std::string sbom_html(const ImageRecord& image, const PageSource& source);
-std::string definitions_html(const ImageRecord& image, const PageSource& source,
+std::string definitions_html(const IndexEntry& entry, const PageSource& source,
                              const std::optional<PageDocument>& provenance);
 std::string history_html(const ImageRecord& image, const PageContent& content, const PageSource& source);
 std::string labels_html(const ImageRecord& image);
