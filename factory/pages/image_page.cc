@@ -120,8 +120,8 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
   const std::string name = names(image);
   std::string main = fmt::format(
       "<div class=\"title\"><p class=\"crumb\"><a "
-      "href=\"../../index.html\">Catalogue</a></p>\n<h1><bdi>{}</bdi></h1>\n",
-      page_text(name));
+      "href=\"{}index.html\">Catalogue</a></p>\n<h1><bdi>{}</bdi></h1>\n",
+      way_up(image_path(image)), page_text(name));
   main += lead_of(image) + badges_of(entry) + warnings_of(entry) + facts_of(entry) + "</div>\n";
   main += "<div class=\"page-columns\">\n" + contents_of(parts) + "<div class=\"parts\">\n";
   for (const Part& part : parts) main += section(part.id, part.title, part.content);

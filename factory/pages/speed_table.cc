@@ -38,6 +38,7 @@ struct SpeedRow {
   const IndexEntry* entry;
   const Measurement* speed;
   bool own;
+  std::string up;  // from the page to the folder of all
 };
 
 std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
@@ -48,7 +49,7 @@ std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
       "class=\"value\">{}</span>{}</td></tr>\n",
       row.own ? " class=\"own\"" : "",
       row.own ? fmt::format("<bdi>{}</bdi> <span class=\"badge\">this image</span>", name)
-              : fmt::format("<a href=\"../../{}\"><bdi>{}</bdi></a>", image_path(row.entry->image), name),
+              : fmt::format("<a href=\"{}{}\"><bdi>{}</bdi></a>", row.up, image_path(row.entry->image), name),
       bar_svg(*row.speed, most, row.own), number_words(row.speed->median), number_words(row.speed->low),
       number_words(row.speed->high), row.speed->samples, page_text(row.speed->taken.substr(0, 10)),
       doubt.empty() ? "" : fmt::format("<br><span class=\"doubt\">{}</span>", page_text(doubt)));
@@ -57,11 +58,12 @@ std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
 // The fastest, and the image itself wherever it stands.
 std::vector<SpeedRow> rows_of(const SpeedPlace& place, const std::vector<std::size_t>& numbers,
                               std::size_t own, const std::vector<IndexEntry>& entries) {
+  const std::string up = way_up(image_path(entries[own].image));
   std::vector<SpeedRow> rows;
   for (std::size_t number : numbers) {
     if (number != own && rows.size() >= kMostRows) continue;
     const auto speeds = latest_speeds(entries[number]);
-    rows.push_back({&entries[number], speeds.at(place), number == own});
+    rows.push_back({&entries[number], speeds.at(place), number == own, up});
   }
   return rows;
 }

@@ -12,6 +12,10 @@
 
 namespace kiln::testing {
 
+inline bool has(const std::string& text, std::string_view words) {
+  return text.find(words) != std::string::npos;
+}
+
 inline constexpr const char* kDay = "2026-11-20T10:00:00Z";
 
 struct SampleTarget {
