@@ -22,10 +22,10 @@ std::vector<TagSpan> spans_of(IndexState& state, const TagName& name) {
     const PastRow row = PastRow::from(*past);
     spans.push_back(span_of(row.tagged, row.first, row.last));
   }
-  // A first snapshot that is not there yet: it came back with a rollback.
-  const std::int64_t now = state.current_row().snapshot;
-  if (const auto tag = state.tag(name); tag && now > 0)
-    spans.push_back(span_of(tag->tagged, std::min(tag->first, now), now));
+  // A first snapshot that is not there yet: it came back with a rollback, and what it was there is in `past`.
+  const std::int64_t newest = state.current_row().newest;
+  if (const auto tag = state.tag(name); tag && tag->first <= newest)
+    spans.push_back(span_of(tag->tagged, tag->first, newest));
   std::stable_sort(spans.begin(), spans.end(),
                    [](const TagSpan& a, const TagSpan& b) { return a.first < b.first; });
   return spans;

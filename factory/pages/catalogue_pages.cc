@@ -85,10 +85,4 @@ std::optional<Page> CataloguePages::page(std::string_view path) const {
   return night_at(path);
 }
 
-std::vector<std::pair<std::string, std::string>> page_headers() {
-  return {{"X-Content-Type-Options", "nosniff"},
-          {"Referrer-Policy", "no-referrer"},
-          {"Content-Security-Policy", "frame-ancestors 'none'"}};
-}
-
 }  // namespace kiln

@@ -48,8 +48,4 @@ class CataloguePages {
   SpeedTable speeds_;
 };
 
-// Headers that a server should send with each of them: a name and its value. What a page says in its own
-// <meta> cannot say who may frame it.
-std::vector<std::pair<std::string, std::string>> page_headers();
-
 }  // namespace kiln

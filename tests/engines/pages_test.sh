@@ -19,6 +19,7 @@ serve() {
   done
   echo "http://127.0.0.1:$(cat "$port")"
 }
+# shellcheck disable=SC2016 # when it ends
 at_exit 'for file in *.pid; do [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null || true; done'
 
 # 1. Many images, some measured, stale or retired, and nights.
