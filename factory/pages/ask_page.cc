@@ -108,7 +108,7 @@ constexpr std::string_view kAnswer =
     "itself.</p>\n"
     "<div id=\"served\" hidden><p><button type=\"submit\" form=\"form\" class=\"main\" "
     "id=\"ask\">Ask</button> "
-    "<button type=\"button\" id=\"ladder\">On which host would there be more?</button></p></div>\n"
+    "<button type=\"button\" id=\"ladder\">What would other hosts get?</button></p></div>\n"
     "<div id=\"answer\" role=\"status\"></div><div id=\"rungs\"></div>\n"
     "<figure class=\"copy\"><figcaption>The command that asks</figcaption><pre><code "
     "id=\"command\"></code></pre></figure></div>\n";

@@ -51,7 +51,8 @@ std::string results_html() {
   std::string html =
       "<div><div class=\"result-bar\"><p id=\"count\" role=\"status\"></p><button type=\"button\" "
       "id=\"clear\" "
-      "hidden>Clear filters</button></div>\n<div id=\"results\" tabindex=\"-1\"><table "
+      "hidden>Clear filters</button></div>\n<p id=\"caution\" class=\"soft\" role=\"status\"></p>\n<div "
+      "id=\"results\" tabindex=\"-1\"><table "
       "role=\"table\"><caption>"
       "Images of the catalogue</caption><thead role=\"rowgroup\"><tr role=\"row\">";
   for (const Column& column : kColumns)

@@ -204,13 +204,24 @@ def check_speeds(browser, images):
     measured = [image for image in images if any(one["workload"] == "mnist-cnn" for one in image["measurements"])]
     Select(browser.at("speed")).select_by_value("mnist-cnn")
     browser.driver.find_element(By.CSS_SELECTOR, "button[data-sort=speed]").click()
+    hosts = {(one["host"]["model"], one["host"]["cores"], *one["host"].get("accelerators", [])) for image in measured for one in image["measurements"]
+             if one["workload"] == "mnist-cnn"}
     equals("the measured ones", browser.text("count"), f"{len(measured):,} of {len(images):,} images")
+    check("that hosts do not compare", browser.text("caution").startswith(f"Measured on {len(hosts)} kinds of hosts, whose speeds do not compare"))
     medians = sorted(one["median"] for image in measured for one in image["measurements"] if one["workload"] == "mnist-cnn")
     shown = [float(text.split(" ")[0]) for text in cells(browser, 5)]
     equals("the fastest first", [round(one, 1) for one in shown], [round(one, 1) for one in medians[:50]])
 
 
 def check_times(browser, url):
+    """Others may be on the machine: of three turns one has to be fast enough throughout."""
+    worst = []
+    while not worst or (min(worst) >= MOST_MILLISECONDS and len(worst) < 3):
+        worst.append(worst_time(browser, url))
+    check(f"an input took {min(worst):.0f} ms to paint", min(worst) < MOST_MILLISECONDS)
+
+
+def worst_time(browser, url):
     browser.open(url)
     browser.run(TIMES)
     for words in ("pytorch", "2.1", "zen4 sm_90", "nothing at all"):
@@ -233,7 +244,7 @@ def check_times(browser, url):
     load = browser.run("const [it] = performance.getEntriesByType('navigation'); return it.loadEventEnd")
     print(f"input to paint: median {statistics.median(values):.0f} ms, worst {max(values):.0f} ms of {len(values)} inputs; "
           f"the page was there after {load:.0f} ms")
-    check(f"an input took {max(values):.0f} ms to paint", max(values) < MOST_MILLISECONDS)
+    return max(values)
 
 
 def check_keyboard(browser, url, where):
@@ -360,6 +371,8 @@ def check_ask(browser, pages, ask_url, silent_url):
     browser.at("ladder").click()
     hosts = len(browser.driver.find_elements(By.CSS_SELECTOR, "#hosts option"))
     browser.wait("all rungs", lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#rungs tbody tr")) == hosts)
+    times = [float(text.split(", ")[1].split(" ")[0]) for text in cells_of(browser, "#rungs td:nth-child(3)") if "times as fast" in text]
+    equals("the fastest host first", times, sorted(times, reverse=True))
     check("some hosts have another answer", len(set(cells_of(browser, "#rungs td:nth-child(2)"))) > 1)
     browser.check_quiet("the answer")
     browser.run("scrollTo(0, 0)")

@@ -135,37 +135,59 @@
     }
   }
 
-  const speedOf = (image) => (image?.measurement ? `${image.measurement.median} ${image.measurement.unit} (${image.measurement.workload})` : "");
+  // How many times as fast one answer is as another, where both were measured by the same workload in the same unit; else 0.
+  function timesAsFast(one, other) {
+    if (!one || !other || one.workload !== other.workload || one.unit !== other.unit) return 0;
+    return one.unit.endsWith("/s") ? one.median / other.median : other.median / one.median;
+  }
 
-  function rung(host, json) {
-    const row = element("tr"), head = element("th", host), name = element("td"), failed = element("td");
+  function rung({host, json, times}) {
+    const row = element("tr"), head = element("th", host), name = element("td"), why = element("td");
+    const speed = json.selected?.measurement;
     head.scope = "row";
     if (json.selected) name.append(link(json.selected));
     else name.textContent = "none";
-    failed.textContent = json.selected ? speedOf(json.selected) || (json.reasons || [])[0] || "" : (json.misses_by_reason || [])[0]?.reason || "";
-    row.append(head, name, failed);
+    if (speed) {
+      const compared = times > 0 && host !== value("host") ? `, ${times.toFixed(2)} times as fast as the answer` : "";
+      why.textContent = `${speed.median} ${speed.unit} (${speed.workload})${compared}`;
+    } else why.textContent = json.selected ? (json.reasons || [])[0] || "" : (json.misses_by_reason || [])[0]?.reason || "";
+    row.append(head, name, why);
     return row;
   }
 
-  // The same question for each kind of host that images of the catalogue are for.
-  async function climb() {
-    const hosts = [...at("hosts").options].map((option) => option.value);
-    const table = element("table"), body = element("tbody"), head = element("tr"), box = element("div", undefined, "wide");
+  function rungTable() {
+    const table = element("table"), body = element("tbody"), head = element("tr"), thead = element("thead");
+    const box = element("div", undefined, "wide");
     for (const title of ["Host", "Answer", "Measured there, or why"]) {
       const cell = element("th", title);
       cell.scope = "col";
       head.append(cell);
     }
-    const thead = element("thead");
     thead.append(head);
     table.append(element("caption", "The answer on each kind of host"), thead, body);
     box.append(table);
     box.tabIndex = 0;
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", "The answer on each kind of host");
+    return [box, body];
+  }
+
+  // The same question for each kind of host that images of the catalogue are for: where a faster image than the answer would
+  // run stands first, then where there is another answer, then where there is none.
+  async function climb() {
+    const [box, body] = rungTable();
     at("rungs").replaceChildren(element("h2", "On other hosts"), box);
+    const rungs = [];
+    const place = (one) => (one.json.selected ? one.times : -1);
     try {
-      for (const host of hosts) body.append(rung(host, await ask(host)));
+      const here = await ask(value("host"));
+      showAnswer(here);
+      for (const host of [...at("hosts").options].map((option) => option.value)) {
+        const json = await ask(host);
+        rungs.push({host, json, times: timesAsFast(json.selected?.measurement, here.selected?.measurement)});
+        rungs.sort((a, b) => place(b) - place(a));
+        body.replaceChildren(...rungs.map(rung));
+      }
     } catch (error) {
       showProblem("rungs", error);
     }

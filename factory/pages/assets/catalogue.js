@@ -227,12 +227,19 @@
 
   const isFiltered = () => state.query !== "" || facets.some((facet) => facet.chosen !== "");
 
+  // What an order by speed cannot say.
+  function caution() {
+    if (["", "measured"].includes(facetNamed("speed").chosen)) return "Speeds of different workloads do not compare: choose one.";
+    const hosts = new Set(found.map((number) => speedOf(rows[number])?.[HOST]));
+    return hosts.size > 1 ? `Measured on ${hosts.size} kinds of hosts, whose speeds do not compare: choose a processor and an accelerator.` : "";
+  }
+
   function showCount() {
     const all = numbers.format(rows.length), some = numbers.format(found.length);
-    let text = isFiltered() ? `${some} of ${all} images` : rows.length === 1 ? "1 image" : `${all} images`;
-    if (/^-?speed$/.test(state.sort) && ["", "measured"].includes(facetNamed("speed").chosen))
-      text += "; speeds of different workloads do not compare: choose one";
+    const text = isFiltered() ? `${some} of ${all} images` : rows.length === 1 ? "1 image" : `${all} images`;
+    const warning = /^-?speed$/.test(state.sort) ? caution() : "";
     if (at("count").textContent !== text) at("count").textContent = text;
+    if (at("caution").textContent !== warning) at("caution").textContent = warning;
     at("clear").hidden = !isFiltered();
   }
 
