@@ -91,30 +91,34 @@ std::vector<RunCommand> from_registry(const PlaceInRegistry& place, const ImageR
   };
 }
 
-// For whoever has the state folder: layout and SIF as kiln keeps them.
+// For whoever has the state folder: layout and SIF as kiln keeps them. Docker's formats know no layers of
+// zstd, and skopeo does not unpack them on its own.
 std::vector<RunCommand> from_state(const ImageRecord& image) {
-  const std::string run = trial_of(image), name = image.name();
+  const std::string run = trial_of(image), name = "localhost/" + image.name(), file = image.repository;
   const GpuWords gpu = gpu_words(image);
-  const std::string layout = "oci:.kiln/" + image.layout, archive = image.repository + ".tar";
-  const std::string load = fmt::format("skopeo copy {} docker-archive:{}:{}", layout, archive, name);
+  // A layout has documents beside the image, so the tag says which is meant.
+  const std::string layout = fmt::format("oci:.kiln/{}:{}", image.layout, image.tag);
+  const std::string load = fmt::format("skopeo copy {} containers-storage:{}\n", layout, name);
+  const std::string gzip =
+      fmt::format("skopeo copy --dest-compress-format gzip {} oci:gzip:{}\nskopeo copy oci:gzip:{} ", layout,
+                  image.tag, image.tag);
+  const bool has_sif = image.attachment("sif") != nullptr;
   return {
-      {"Apptainer",
-       fmt::format("apptainer exec{} {} {}", gpu.apptainer,
-                   image.attachment("sif") != nullptr ? ".kiln/sif/" + image.sif_name() : layout, run)},
-      {"Podman",
-       fmt::format("skopeo copy {} containers-storage:localhost/{}\npodman run --rm{} localhost/{} {}",
-                   layout, name, gpu.podman, name, run)},
-      {"Docker", fmt::format("skopeo copy {} docker-daemon:{}\ndocker run --rm{} {} {}", layout, name,
-                             gpu.docker, name, run)},
+      {"Apptainer", fmt::format("apptainer exec{} {} {}", gpu.apptainer,
+                                has_sif ? ".kiln/sif/" + image.sif_name() : layout, run)},
+      {"Podman", load + fmt::format("podman run --rm{} {} {}", gpu.podman, name, run)},
+      {"Docker",
+       gzip + fmt::format("docker-daemon:{0}\ndocker run --rm{1} {0} {2}", image.name(), gpu.docker, run)},
       {"Slurm with pyxis",
-       fmt::format("skopeo copy {} docker-daemon:{}\nenroot import -o {}.sqsh dockerd://{}\nsrun{} "
-                   "--container-image=$PWD/{}.sqsh {}",
-                   layout, name, image.repository, name, gpu.slurm, image.repository, run)},
-      {"Charliecloud",
-       fmt::format("skopeo copy {} docker-daemon:{}\nch-convert -i docker {} ./image{}\nch-run ./image -- {}",
-                   layout, name, name, gpu.charliecloud, run)},
+       load +
+           fmt::format("enroot import -o {0}.sqsh podman://{1}\nsrun{2} --container-image=$PWD/{0}.sqsh {3}",
+                       file, name, gpu.slurm, run)},
+      {"Charliecloud", load + fmt::format("ch-convert -i podman {} ./image{}\nch-run ./image -- {}", name,
+                                          gpu.charliecloud, run)},
       {"Sarus",
-       fmt::format("{}\nsarus load {} {}\nsarus run load/library/{} {}", load, archive, name, name, run)},
+       gzip +
+           fmt::format("docker-archive:{0}.tar:{1}\nsarus load {0}.tar {1}\nsarus run load/library/{1} {2}",
+                       file, image.name(), run)},
   };
 }
 

@@ -53,8 +53,9 @@ std::optional<PageDocument> StatePages::document(const ImageRecord& image, const
   if (attachment == nullptr) return std::nullopt;
   try {
     return PageDocument{BlobStore(state_.store()).read(attachment->blob.digest, kMostShown)};
-  } catch (const Error& error) {
-    return PageDocument{"", error.message()};
+  } catch (const Error&) {  // its words name a file of ours, which is nobody's business
+    return PageDocument{"",
+                        attachment->blob.digest.text() + " is damaged or gone; kiln index fsck says more"};
   }
 }
 

@@ -58,9 +58,18 @@ TEST(RunCommands, OfAnImageInNoRegistryAreForItsStateFolder) {
   image.published = {};
   EXPECT_EQ(run_commands(image).notes.size(), 1u);
   for (const RunCommand& command : run_commands(image).commands) {
-    EXPECT_NE(command.text.find(".kiln/"), std::string::npos) << command.text;
+    EXPECT_NE(command.text.find("oci:.kiln/" + image.layout + ":" + image.tag), std::string::npos)
+        << command.text;
     EXPECT_EQ(command.text.find("registry.site"), std::string::npos) << command.text;
   }
+}
+
+TEST(RunCommands, ASifOfTheStateFolderIsRunAsItIs) {
+  ImageRecord image = sample_image(0);
+  image.published = {};
+  image.attachments = {{"sif", {}, {}}};
+  EXPECT_TRUE(command_of(image, "Apptainer")
+                  .starts_with("apptainer exec .kiln/sif/pytorch_2.0.0-pip-x86_64_v3-trixie.sif "));
 }
 
 TEST(RunCommands, OfAMappingPullItsReference) {
