@@ -19,6 +19,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 MOST_MILLISECONDS = 100  # from an input to its paint
+MOST_IDLE_MILLISECONDS = 50  # of a page that has nothing to do: three frames of a sixtieth of a second
 WIDE, PHONE = (1280, 900), (390, 844)
 
 # What breaks a policy is remembered from the first byte of a page on.
@@ -214,14 +215,33 @@ def check_speeds(browser, images):
 
 
 def check_times(browser, url):
-    """Others may be on the machine: of three turns one has to be fast enough throughout."""
-    worst = []
-    while not worst or (min(worst) >= MOST_MILLISECONDS and len(worst) < 3):
-        worst.append(worst_time(browser, url))
-    check(f"an input took {min(worst):.0f} ms to paint", min(worst) < MOST_MILLISECONDS)
+    """Others may be on the machine: a turn counts if a page with nothing but a field is painted in time beside it, and of those
+    that count the best is fast enough throughout. The half of the inputs is, in each turn that counts."""
+    turns, disturbed = [], 0
+    while len(turns) < 3 and disturbed < 12 and (not turns or min(worst for _, worst in turns) >= MOST_MILLISECONDS):
+        before = idle_time(browser)
+        median, worst = times_of(browser, url)
+        if worst >= MOST_MILLISECONDS and max(before, idle_time(browser)) > MOST_IDLE_MILLISECONDS:
+            disturbed += 1
+            time.sleep(2)
+        else:
+            turns.append((median, worst))
+    if not turns:
+        raise Failed(f"others kept the processors busy in {disturbed} turns: the times say nothing")
+    median, worst = min(turns, key=lambda turn: turn[1])
+    check(f"an input took {worst:.0f} ms to paint, half of them {median:.0f} ms", worst < MOST_MILLISECONDS)
 
 
-def worst_time(browser, url):
+def idle_time(browser):
+    """The worst time to a paint of a page that has nothing to do: two frames, and what others take."""
+    browser.open("data:text/html,<title>idle</title><input id=query>")
+    browser.run(TIMES)
+    type_into(browser, "query", "twenty letters, idle")
+    browser.wait("the last idle paint", lambda: browser.run("return times.length") >= 20)
+    return max(duration for _, duration in browser.run("return times"))
+
+
+def times_of(browser, url):
     browser.open(url)
     browser.run(TIMES)
     for words in ("pytorch", "2.1", "zen4 sm_90", "nothing at all"):
@@ -244,7 +264,7 @@ def worst_time(browser, url):
     load = browser.run("const [it] = performance.getEntriesByType('navigation'); return it.loadEventEnd")
     print(f"input to paint: median {statistics.median(values):.0f} ms, worst {max(values):.0f} ms of {len(values)} inputs; "
           f"the page was there after {load:.0f} ms")
-    return max(values)
+    return statistics.median(values), max(values)
 
 
 def check_keyboard(browser, url, where):
