@@ -52,6 +52,17 @@ struct Snapshot {
   bool current = false;
 };
 
+// What a name stood for, from one snapshot to another.
+struct TagSpan {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::string image;  // 64 hex: ImageRecord::identity
+  bool stale = false;
+  bool failing = false;
+  std::string retired{};  // the reason
+  bool operator==(const TagSpan&) const = default;
+};
+
 // What was found and done. What could not be made good is named: nothing of it is answered to anybody.
 struct RecoveryReport {
   std::size_t adopted = 0;    // sidecars without a row
@@ -126,8 +137,11 @@ class Index {
   std::vector<std::string> compilers(
       std::optional<std::int64_t> snapshot = {}) const;  // graph compilers that entries have, sorted
   std::vector<Snapshot> snapshots() const;               // newest first
-  std::int64_t current() const;                          // 0 when nothing was published
-  void rollback(std::int64_t snapshot);                  // Error(no_match) when there is none of that number
+  // What this name stood for, oldest first; of a mapping "" and its code. Each row proves itself, that none
+  // is missing nobody proves: for people to look at, not to answer by.
+  std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const;
+  std::int64_t current() const;          // 0 when nothing was published
+  void rollback(std::int64_t snapshot);  // Error(no_match) when there is none of that number
   // Throws Error(no_match) for a number that is not there.
   SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
   // What forget() would take away.

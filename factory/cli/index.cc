@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/index_demand.h"
+#include "cli/index_export.h"
 #include "cli/index_fsck.h"
 #include "cli/index_list.h"
 #include "cli/invocation.h"
@@ -29,7 +30,6 @@ struct IndexOptions {
   std::string format = "table";
   std::string reason;
   bool undo = false;
-  bool mappings = false;
 };
 
 std::optional<std::int64_t> chosen_snapshot(const IndexOptions& options) {
@@ -146,13 +146,6 @@ void import(const IndexOptions& options, Invocation& invocation) {
   say("snapshot {}: {} imported\n", done.snapshot, counted(done.mappings, "mapping"));
 }
 
-void export_mappings(const IndexOptions& options, Invocation& invocation) {
-  Json mappings = Json::array();
-  for (const IndexEntry& entry : invocation.index(Index::Mode::read).entries(chosen_snapshot(options)))
-    if (entry.image.external()) mappings.push_back(mapping_json(entry.image));
-  print_json(mappings);
-}
-
 }  // namespace
 
 CLI::App* add_index(CLI::App& app, Invocation& invocation) {
@@ -204,12 +197,7 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
                                         "kiln index import mappings.json");
   import_command->add_option("file", options->file, "JSON file")->required()->type_name("FILE");
   import_command->callback([options, &invocation] { import(*options, invocation); });
-  CLI::App* export_command =
-      add("export", "Print the mappings as MODAK has them, as `index import` reads them",
-          "kiln index export --mappings >mappings.json");
-  export_command->add_flag("--mappings", options->mappings, "what is printed")->required();
-  export_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
-  export_command->callback([options, &invocation] { export_mappings(*options, invocation); });
+  add_index_export(*command, invocation);
   add_index_demand(*command, invocation);
   add_index_fsck(*command, invocation);
   command->footer("kiln index list\nkiln index show pytorch:2.6.0-distro-x86_64-trixie");

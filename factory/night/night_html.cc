@@ -16,8 +16,9 @@ constexpr std::size_t kNightsShown = 60;
 
 // Colours of states are told apart by those who see no red and green, too: each has its word beside it.
 constexpr std::string_view kStyle = R"(
-:root{color-scheme:light dark;--line:#8886;--soft:#8882;--good:#2b8a57;--bad:#c4432b;--wait:#b7791f;--off:#7a7f87}
-body{font:15px/1.45 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
+:root{color-scheme:light dark;--line:#8886;--soft:#8882;--good:#23784a;--bad:#c4432b;--wait:#8f5c10;--off:#666b73;--muted:#5f646c}
+@media (prefers-color-scheme:dark){:root{--muted:#a4a9b1}}
+body{font:15px/1.45 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;background:Canvas;color:CanvasText}
 h1{font-size:1.4rem;margin:0}h2{font-size:1.05rem;margin:2rem 0 .5rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}
 th{font-weight:600}code,pre,.name{font:13px/1.4 ui-monospace,monospace;overflow-wrap:anywhere}
@@ -26,7 +27,7 @@ pre{background:var(--soft);padding:.6rem;overflow:auto;max-height:24rem;white-sp
 .green{background:var(--good);fill:var(--good)}.red{background:var(--bad);fill:var(--bad)}
 .held{background:var(--wait);fill:var(--wait)}.interrupted{background:var(--off);fill:var(--off)}
 .all{fill:var(--soft)}.series polyline{fill:none;stroke:currentColor;stroke-width:1.5}.series circle{fill:var(--bad)}
-.muted{color:var(--off)}summary{cursor:pointer}
+.muted{color:var(--muted)}summary{cursor:pointer}summary h2{display:inline}
 )";
 
 std::string list_of(const std::vector<std::string>& lines) {
@@ -49,7 +50,7 @@ std::string head(const NightReport& report, std::span<const PastNight> nights) {
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" "
-      "content=\"width=device-width\"><title>{}</title><style>{}</style></head><body>\n"
+      "content=\"width=device-width\"><title>{}</title><style>{}</style></head><body><main>\n"
       "<h1>{} <span class=\"state {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"muted\">night {}, {}, {} on "
       "{}; ",
       markup_text(night_headline(report)), kStyle, markup_text(report.matrix), name_of(report.state),
@@ -109,7 +110,7 @@ std::string images(const NightReport& report, std::string_view title, bool open,
   }
   if (count == 0) return "";
   return fmt::format(
-      "<details{}><summary><h2 style=\"display:inline\">{} ({})</h2></summary>\n"
+      "<details{}><summary><h2>{} ({})</h2></summary>\n"
       "<table><tr><th>image</th><th>verdict</th><th>time</th><th>size</th></tr>\n{}</table></details>\n",
       open ? " open" : "", title, count, rows);
 }
@@ -148,7 +149,7 @@ std::string night_html(const NightReport& report, std::span<const PastNight> bef
   for (const std::string* line : {&report.registry, &report.collected})
     if (!line->empty()) ends.push_back(*line);
   add_list(html, "Published and collected", ends);
-  return html + "</body></html>\n";
+  return html + "</main></body></html>\n";
 }
 
 }  // namespace kiln

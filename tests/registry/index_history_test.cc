@@ -76,6 +76,23 @@ class IndexHistory : public testing::IndexTest {
     }
     EXPECT_EQ(images, index.entries().size());
     EXPECT_EQ(index.entries_of("pytorch").size(), index.entries_of("PYTORCH").size());
+    check_names(index);
+  }
+
+  // What history() says of each name is what the snapshots say.
+  void check_names(const Index& index) {
+    std::map<std::pair<std::int64_t, std::string>, std::string> said, wanted;
+    for (int i = 0; i < kNames; ++i)
+      for (const TagSpan& span : index.history("pytorch", name(i)))
+        for (const auto& [number, text] : snapshots)
+          if (span.first <= number && number <= span.last)
+            said[{number, "pytorch:" + name(i)}] +=
+                fmt::format("{} {} {} {};", span.image, span.stale, span.failing, span.retired);
+    for (const auto& [number, text] : snapshots)
+      for (const IndexEntry& entry : index.entries(number))
+        wanted[{number, entry.image.name()}] = fmt::format("{} {} {} {};", entry.image.identity().hex(),
+                                                           entry.stale, entry.failing, entry.retired);
+    EXPECT_EQ(said, wanted);
   }
 
   CurrentRow current_row() {

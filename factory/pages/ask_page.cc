@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "pages/list_pages.h"
+#include "pages/page_frame.h"
+#include "pages/page_text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostHosts = 24;  // that the ladder asks for, one question each
+
+// What the images of the snapshot have, for the form to offer.
+struct Offers {
+  std::set<std::string> applications, compilers, methods, workloads, hosts;
+};
+
+Offers offers_of(const std::vector<IndexEntry>& entries) {
+  Offers offers;
+  for (const IndexEntry& entry : entries) {
+    const ImageRecord& image = entry.image;
+    if (!image.application.empty()) offers.applications.insert(image.application);
+    if (!image.method.empty()) offers.methods.insert(image.method);
+    for (const ComponentRecord& part : image.components)
+      if (part.kind == "compiler") offers.compilers.insert(part.name);
+    for (const Measurement& speed : entry.measurements) offers.workloads.insert(speed.workload);
+    std::string host = image.cpu;
+    for (const std::string& accelerator : image.accelerators) host += "," + accelerator;
+    if (!image.cpu.empty() && offers.hosts.size() < kMostHosts) offers.hosts.insert(host);
+  }
+  return offers;
+}
+
+std::string datalist(std::string_view id, const std::set<std::string>& words) {
+  std::string html = fmt::format("<datalist id=\"{}\">", id);
+  for (const std::string& word : words)
+    html += fmt::format("<option value=\"{}\"></option>", page_text(word));
+  return html + "</datalist>\n";
+}
+
+std::string text_field(std::string_view id, std::string_view label, std::string_view list,
+                       std::string_view hint) {
+  return fmt::format(
+      "<div><label for=\"{0}\">{1}</label><input type=\"text\" id=\"{0}\"{2} "
+      "spellcheck=\"false\" aria-describedby=\"{0}-hint\"><p class=\"hint\" id=\"{0}-hint\">{3}</p></div>\n",
+      id, label, list.empty() ? "" : fmt::format(" list=\"{}\"", list), hint);
+}
+
+// `options`: value and words in turn.
+std::string choice_field(std::string_view id, std::string_view label,
+                         const std::vector<std::pair<std::string, std::string>>& options) {
+  std::string html = fmt::format("<div><label for=\"{0}\">{1}</label><select id=\"{0}\">", id, label);
+  for (const auto& [value, words] : options)
+    html += fmt::format("<option value=\"{}\">{}</option>", page_text(value), page_text(words));
+  return html + "</select></div>\n";
+}
+
+std::string compilers_field(const std::set<std::string>& compilers) {
+  if (compilers.empty()) return "";
+  std::string html =
+      "<fieldset class=\"all\" id=\"compilers\"><legend>Graph compilers, exactly these</legend><div "
+      "class=\"choices\">";
+  for (const std::string& compiler : compilers)
+    html += fmt::format("<label><input type=\"checkbox\" value=\"{0}\"> {0}</label>", page_text(compiler));
+  return html + "</div></fieldset>\n";
+}
+
+std::string form_html(const Offers& offers) {
+  std::vector<std::pair<std::string, std::string>> methods = {{"", "any"}};
+  for (const std::string& method : offers.methods) methods.emplace_back(method, method);
+  std::string html = "<form id=\"form\" class=\"fields\" aria-label=\"The question\">\n";
+  html += choice_field("kind", "What runs",
+                       {{"ai", "an AI framework"}, {"hpc", "an HPC application, or an MPI"}});
+  html += text_field("application", "Framework or application", "applications", "Needed: pytorch, gromacs");
+  html += text_field("version", "Version", "", "2.6, &gt;=2.1, ~=2.1.3; empty: any");
+  html +=
+      choice_field("build", "Build", {{"yes", "optimised for its target"}, {"no", "stock, as published"}});
+  html += choice_field(
+      "cpu-type", "Processor family",
+      {{"", "not said"}, {"x86", "x86"}, {"amd", "x86 by AMD"}, {"arm", "Arm"}, {"power", "Power"}});
+  html += choice_field("acc-type", "Accelerator", {{"", "none"}, {"nvidia", "NVIDIA"}, {"amd", "AMD"}});
+  html += choice_field("method", "Install method", methods);
+  html += text_field("workload", "Workload whose speed counts", "workloads", "Empty: the one that most have");
+  html += compilers_field(offers.compilers);
+  html +=
+      text_field("host", "Host", "hosts", "zen4,nvidia:sm_90: what the job runs on; any: nothing is known");
+  html += "</form>\n" + datalist("applications", offers.applications) +
+          datalist("workloads", offers.workloads) + datalist("hosts", offers.hosts);
+  return html;
+}
+
+constexpr std::string_view kDocument =
+    "<div class=\"drop\" id=\"drop\"><label for=\"document\">The question as a document</label>"
+    "<p class=\"hint\" id=\"document-hint\">The form writes it. Drop a DSL file here, open one, or edit "
+    "it.</p>"
+    "<textarea id=\"document\" spellcheck=\"false\" aria-describedby=\"document-hint\"></textarea>\n"
+    "<p><label class=\"button\" for=\"file\">Open a file</label> <input type=\"file\" id=\"file\" "
+    "class=\"unseen\" "
+    "accept=\".json,application/json\"> <span id=\"file-said\" role=\"status\"></span></p></div>\n";
+
+constexpr std::string_view kAnswer =
+    "<div><p class=\"notice care\" id=\"from-file\" hidden><strong>This page was opened from a file, so it "
+    "can ask "
+    "nobody.</strong> Below is the command that asks. Served by <code>kiln serve</code>, the page shows the "
+    "answer "
+    "itself.</p>\n"
+    "<div id=\"served\" hidden><p><button type=\"submit\" form=\"form\" class=\"main\" "
+    "id=\"ask\">Ask</button> "
+    "<button type=\"button\" id=\"ladder\">What would other hosts get?</button></p></div>\n"
+    "<div id=\"answer\" role=\"status\"></div><div id=\"rungs\"></div>\n"
+    "<figure class=\"copy\"><figcaption>The command that asks</figcaption><pre><code "
+    "id=\"command\"></code></pre></figure></div>\n";
+
+}  // namespace
+
+std::string ask_page(const PageContent& content) {
+  std::string main =
+      "<h1>Ask for an image</h1>\n<p>Which image is the best for a job on its host? <code>kiln select</code> "
+      "answers, "
+      "with its reasons.</p>\n<noscript><p class=\"notice care\">This form needs JavaScript, which is "
+      "switched off "
+      "here. <code>kiln select --dsl job.json --explain</code> needs none.</p></noscript>\n";
+  main += fmt::format("<div class=\"ask\"><div>\n{}{}</div>\n{}</div>\n",
+                      form_html(offers_of(content.entries)), kDocument, kAnswer);
+  PageFrame frame{
+      "ask.html", "Ask for an image · kiln", std::move(main), {"assets/page.js", "assets/ask.js"}};
+  frame.asks = true;
+  return framed(frame, content);
+}
+
+}  // namespace kiln

@@ -1,0 +1,129 @@
+#include "pages/catalogue_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/text.h"
+#include "pages/page_text.h"
+#include "pages/speed_table.h"
+
+namespace kiln {
+namespace {
+
+// Words by their numbers, in the order in which they come.
+class WordList {
+ public:
+  std::size_t number_of(const std::string& word) {
+    const auto [found, is_new] = numbers_.try_emplace(word, words_.size());
+    if (is_new) words_.push_back(word);
+    return found->second;
+  }
+  std::string numbers_of(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words)
+      text += fmt::format("{}{}", text.empty() ? "" : ",", number_of(word));
+    return "[" + text + "]";
+  }
+  const std::vector<std::string>& words() const { return words_; }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> words_;
+};
+
+std::string script_list(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ",") + script_text(text);
+  return "[" + list + "]";
+}
+
+// All versions, newest first, as versions are ordered, and where each stands.
+struct VersionList {
+  std::vector<std::string> texts;
+  std::map<std::string, std::size_t> places;
+};
+
+VersionList versions_of(const std::vector<IndexEntry>& entries) {
+  std::map<std::string, Version> known;
+  for (const IndexEntry& entry : entries) known.try_emplace(entry.image.version.text(), entry.image.version);
+  std::vector<Version> order;
+  for (const auto& [text, version] : known) order.push_back(version);
+  std::stable_sort(order.begin(), order.end(), [](const Version& a, const Version& b) { return b < a; });
+  VersionList list;
+  for (const Version& version : order) {
+    list.places[version.text()] = list.texts.size();
+    list.texts.push_back(version.text());
+  }
+  return list;
+}
+
+// By application, the newest version first, then as the index has them.
+std::vector<std::size_t> catalogue_order(const std::vector<IndexEntry>& entries,
+                                         const VersionList& versions) {
+  std::vector<std::size_t> order(entries.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const ImageRecord &one = entries[a].image, &other = entries[b].image;
+    if (one.application != other.application) return one.application < other.application;
+    return versions.places.at(one.version.text()) < versions.places.at(other.version.text());
+  });
+  return order;
+}
+
+int state_bits(const IndexEntry& entry) {
+  const bool states[] = {entry.stale,
+                         entry.failing,
+                         !entry.retired.empty(),
+                         !entry.image.external() && !entry.image.why_untested().empty(),
+                         entry.image.external(),
+                         entry.image.optimised};
+  int bits = 0, bit = 1;
+  for (bool state : states) {
+    bits += state ? bit : 0;
+    bit *= 2;
+  }
+  return bits;
+}
+
+std::string speeds_text(const IndexEntry& entry, WordList& words) {
+  std::string text;
+  for (const auto& [place, speed] : latest_speeds(entry))
+    text += fmt::format("{}[{},{},{},{},{},{}]", text.empty() ? "" : ",", words.number_of(place.workload),
+                        words.number_of(place.unit), words.number_of(place.host), speed->median, speed->low,
+                        speed->high);
+  return "[" + text + "]";
+}
+
+std::string row_text(const IndexEntry& entry, const PageNames& names, const VersionList& versions,
+                     WordList& words) {
+  const ImageRecord& image = entry.image;
+  std::vector<std::string> compilers;
+  for (const ComponentRecord& part : image.components)
+    if (part.kind == "compiler") compilers.push_back(part.name);
+  const std::string path = image_path(image);
+  const bool follows = path == fmt::format("images/{}/{}.html", image.repository, image.tag);
+  return fmt::format("[{},{},{},{},{},{},{},{},{},{},{},{}]", script_text(names(image)),
+                     follows ? "0" : script_text(path), words.number_of(image.application),
+                     versions.places.at(image.version.text()), words.number_of(image.method),
+                     words.numbers_of(compilers), words.number_of(image.cpu),
+                     words.numbers_of(image.accelerators), image.size,
+                     script_text(image.created.substr(0, 10)), state_bits(entry), speeds_text(entry, words));
+}
+
+}  // namespace
+
+std::string catalogue_data(const PageContent& content, const PageNames& names) {
+  const VersionList versions = versions_of(content.entries);
+  WordList words;
+  std::string rows;
+  for (std::size_t number : catalogue_order(content.entries, versions))
+    rows += (rows.empty() ? "\n" : ",\n") + row_text(content.entries[number], names, versions, words);
+  return fmt::format(
+      "window.kilnCatalogue = {{\"snapshot\":{},\n\"words\":{},\n\"versions\":{},\n\"rows\":[{}]}};\n",
+      content.snapshot, script_list(words.words()), script_list(versions.texts), rows);
+}
+
+}  // namespace kiln

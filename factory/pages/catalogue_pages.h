@@ -1,0 +1,51 @@
+// The catalogue as pages for people: one snapshot of the index → a path below / → bytes. Each page is made by
+// itself, when it is asked for, so that a folder of all of them and a server that makes one have the same
+// bytes. Pure, but for what the source reads.
+//
+//   index.html, data.js         the catalogue, and its rows
+//   images/<repository>/<tag>.html, mappings/<code>.html
+//   ask.html                    a question as a form
+//   nights.html, nights/<matrix>/<number>.html
+//   assets/                     style, scripts, icon
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "pages/page_names.h"
+#include "pages/page_source.h"
+#include "pages/speed_table.h"
+
+namespace kiln {
+
+struct Page {
+  std::string media_type;  // "text/html; charset=utf-8"
+  std::string bytes;
+};
+
+class CataloguePages {
+ public:
+  // REQUIRES: the source outlives this.
+  CataloguePages(PageContent content, const PageSource& source);
+
+  // Of all pages, sorted: "images/pytorch/2.6.0-distro-x86_64.html".
+  std::vector<std::string> paths() const;
+  // nullopt: there is no such page. "" is index.html. Whoever asks need not be trusted.
+  std::optional<Page> page(std::string_view path) const;
+  const PageContent& content() const { return content_; }
+
+ private:
+  std::optional<Page> image_at(std::string_view path) const;
+  std::optional<Page> night_at(std::string_view path) const;
+
+  PageContent content_;
+  const PageSource& source_;
+  PageNames names_;
+  std::unordered_map<std::string, std::size_t> images_;  // path → number in content_.entries
+  SpeedTable speeds_;
+};
+
+}  // namespace kiln

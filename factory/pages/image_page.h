@@ -1,0 +1,16 @@
+// The page of one image. Pure, but for what the source reads.
+#pragma once
+
+#include <string>
+
+#include "pages/page_names.h"
+#include "pages/page_source.h"
+#include "pages/speed_table.h"
+
+namespace kiln {
+
+// All of it, as HTML. `speeds` as of the content's entries.
+std::string image_page(std::size_t number, const PageContent& content, const PageSource& source,
+                       const PageNames& names, const SpeedTable& speeds);
+
+}  // namespace kiln

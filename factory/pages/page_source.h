@@ -1,0 +1,58 @@
+// What pages are made of: values that are read once, and what is asked for when a page needs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/index.h"
+
+namespace kiln {
+
+// The Dockerfile and the definition file of an image.
+struct DefinitionFiles {
+  std::string dockerfile;
+  std::string singularity;
+};
+
+// A document that hangs on an image. `problem`: why it could not be read; then there is no text.
+struct PageDocument {
+  std::string text;
+  std::string problem{};
+};
+
+// A night as a list has it.
+struct NightRow {
+  std::string matrix;
+  std::int64_t number = 0;
+  std::string state;     // green, red, held, interrupted
+  std::string started;   // RFC 3339
+  std::string headline;  // one sentence
+};
+
+// One snapshot of the index.
+struct PageContent {
+  std::int64_t snapshot = 0;          // 0: nothing was published
+  std::vector<Snapshot> snapshots;    // all that there are, newest first
+  std::vector<IndexEntry> entries;    // of `snapshot`
+  std::vector<NightRow> nights = {};  // newest first in each matrix
+};
+
+// What only some page needs, and what is too much to be held for all. May be asked by several threads at
+// once where the real one says so.
+class PageSource {
+ public:
+  virtual ~PageSource() = default;
+  // spdx, provenance; nullopt: the image has none.
+  virtual std::optional<PageDocument> document(const ImageRecord& image, const std::string& kind) const = 0;
+  // nullopt: nothing here knows how it was made any more.
+  virtual std::optional<DefinitionFiles> definitions(const ImageRecord& image) const = 0;
+  // As Index::history().
+  virtual std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const = 0;
+  // The report of a night, as HTML; nullopt: there is none.
+  virtual std::optional<std::string> night(const std::string& matrix, std::int64_t number) const = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The catalogue's pages in a browser: 10,000 images, from a file and from a server; docs/catalogue-pages.md.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+axe=$(echo "$KILN_SOURCE"/.cache/validators/lib/python3*/site-packages/axe_selenium_python/node_modules/axe-core/axe.min.js)
+if ! [ -f "$axe" ] || ! command -v chromedriver >/dev/null || ! /usr/bin/python3 -c 'import selenium' 2>/dev/null; then
+  echo 'skipped: ci/setup --validators was not run'
+  exit 77
+fi
+
+# serve FOLDER NAME [KILN STATE]: prints where it is served.
+serve() {
+  local port=$2.port
+  /usr/bin/python3 -B "$KILN_SOURCE/tests/engines/pages_server.py" "$1" "$port" "${@:3}" >"$2.log" 2>&1 &
+  echo "$!" >"$2.pid"
+  for _ in {1..100}; do
+    [ -s "$port" ] && break
+    sleep 0.05
+  done
+  echo "http://127.0.0.1:$(cat "$port")"
+}
+# shellcheck disable=SC2016 # when it ends
+at_exit 'for file in *.pid; do [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null || true; done'
+
+# 1. Many images, some measured, stale or retired, and nights.
+expect 0 "$KILN_BUILD/tests/make_catalogue" many 10000
+expect 0 "$KILN" --state many index export --html pages
+holds "$out" 'pages: snapshot 3, 10000 images'
+"$KILN" --state many index list --format json >images.json
+
+# 2. Names that want to be something else than text.
+"$KILN_PYTHON" - >hostile.json <<'PY'
+import json
+names = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"'onclick=alert(3) x='", "\u202egnp.exe", "a\u2028b", "../../up",
+         "javascript:alert(4)", "&lt;b&gt;", "${alert(5)}", "`alert(6)`"]
+print(json.dumps([{"opt_dsl_code": f"code {i} {name}", "app_name": "x" + name, "version": "1." + str(i), "enable_opt_build": True,
+                   "target": {"cpu_type": "x86", "acc_type": "none"}, "selectors": {}, "container_name": name.replace(" ", "/"), "container_type": "docker"}
+                  for i, name in enumerate(names)]))
+PY
+expect 0 "$KILN" --state hostile index import hostile.json
+expect 0 "$KILN" --state hostile index export --html hostile-pages
+
+# 3. What a person does and sees. The command that the form wrote is one that the program takes.
+ask=$(serve pages ask "$KILN" many)
+silent=$(serve pages silent)
+/usr/bin/python3 -B "$KILN_SOURCE/tests/engines/pages_browser.py" pages images.json hostile-pages "$ask" "$silent" pictures "$axe" \
+  nights/demo/2.html || fail 'a page is not what it should be'
+expect 0 bash -c "kiln() { '$KILN' --state many \"\$@\"; }; . ./asked.sh"
+holds "$out" 'pytorch:2.6'

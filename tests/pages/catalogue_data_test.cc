@@ -1,0 +1,117 @@
+#include "pages/catalogue_data.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pages/page_samples.h"
+#include "pages/speed_table.h"
+
+namespace kiln {
+namespace {
+
+using testing::sample_entry;
+using testing::sample_mapping;
+
+Json data_of(const std::vector<IndexEntry>& entries) {
+  PageContent content{7, {}, entries};
+  const std::string text = catalogue_data(content, PageNames(content.entries));
+  constexpr std::string_view kStart = "window.kilnCatalogue = ", kEnd = ";\n";
+  EXPECT_TRUE(text.starts_with(kStart) && text.ends_with(kEnd));
+  return Json::parse(text.substr(kStart.size(), text.size() - kStart.size() - kEnd.size()));
+}
+
+TEST(CatalogueData, ARowHasWhatTheScriptReads) {
+  const Json data = data_of({sample_entry(15)});  // 2.0.0 of pytorch for zen4 without a GPU, pip
+  const Json& row = data["rows"][0];
+  const auto word = [&](std::size_t place) { return data["words"][row[place].get<std::size_t>()]; };
+  ASSERT_EQ(row.size(), 12u);
+  EXPECT_EQ(row[0], sample_entry(15).image.name());
+  EXPECT_EQ(row[1], 0);  // its page follows from its name
+  EXPECT_EQ(word(2), sample_entry(15).image.application);
+  EXPECT_EQ(data["versions"][row[3].get<std::size_t>()], sample_entry(15).image.version.text());
+  EXPECT_EQ(word(4), "pip");
+  EXPECT_EQ(word(6), sample_entry(15).image.cpu);
+  EXPECT_EQ(row[8], sample_entry(15).image.size);
+  EXPECT_EQ(row[9].get<std::string>().size(), 10u);
+  EXPECT_EQ(data["snapshot"], 7);
+}
+
+TEST(CatalogueData, VersionsAreOrderedAsVersions) {
+  IndexEntry nine = sample_entry(0), ten = sample_entry(0);
+  nine.image.version = Version("2.9.1");
+  nine.image.tag = "nine";
+  ten.image.version = Version("2.10.0");
+  ten.image.tag = "ten";
+  const Json data = data_of({nine, ten});
+  EXPECT_EQ(data["versions"], Json({"2.10.0", "2.9.1"}));
+  EXPECT_EQ(data["rows"][0][0], "pytorch:ten");
+}
+
+TEST(CatalogueData, StatesAreBits) {
+  IndexEntry entry = sample_entry(0);
+  entry.image.optimised = false;
+  EXPECT_EQ(data_of({entry})["rows"][0][10], 0);
+  entry.stale = true;
+  EXPECT_EQ(data_of({entry})["rows"][0][10], 1);
+  entry.retired = "wrong";
+  entry.image.optimised = true;
+  EXPECT_EQ(data_of({entry})["rows"][0][10], 1 + 4 + 32);
+  EXPECT_EQ(data_of({sample_mapping("m", "docker://a/b")})["rows"][0][10], 16);
+}
+
+TEST(CatalogueData, OfTwoMeasurementsInOnePlaceTheLatestCounts) {
+  IndexEntry entry = sample_entry(0);
+  const std::size_t places = entry.measurements.size();
+  ASSERT_GT(places, 0u);
+  Measurement later = entry.measurements.front();
+  later.median = 12.5;
+  entry.measurements.push_back(later);
+  const Json speeds = data_of({entry})["rows"][0][11];
+  EXPECT_EQ(speeds.size(), places);
+  EXPECT_EQ(speeds[0][3], 12.5);
+}
+
+TEST(CatalogueData, HostileNamesStayOneStringEach) {
+  const std::string name = "</script><script>alert(1)//\u2028\u202E\"'\\";
+  const Json data = data_of({sample_mapping("c", name)});
+  EXPECT_EQ(data["rows"][0][0], "</script><script>alert(1)//[U+2028][U+202E]\"'\\");
+  PageContent content{1, {}, {sample_mapping("c", name)}};
+  const std::string text = catalogue_data(content, PageNames(content.entries));
+  EXPECT_EQ(text.find_first_of("<>&"), std::string::npos);
+}
+
+TEST(SpeedTable, StandsTogetherByWorkloadUnitAndHost) {
+  std::vector<IndexEntry> entries = {sample_entry(0), sample_entry(0), sample_entry(0)};
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].image.tag = "image-" + std::to_string(i);
+    entries[i].measurements.resize(1);
+    entries[i].measurements[0].median = 100.0 - 10.0 * static_cast<double>(i);
+  }
+  entries[1].measurements[0].host.model = "another";
+  const PageNames names(entries);
+  const SpeedTable table(entries);
+  const std::string html = table.html(0, entries, names);
+  EXPECT_NE(html.find("image-2"), std::string::npos);
+  EXPECT_EQ(html.find("image-1"), std::string::npos);     // measured on another host
+  EXPECT_LT(html.find("image-2"), html.find("image-0"));  // less is better
+  EXPECT_NE(html.find("ms/step, less is better"), std::string::npos);
+  entries[0].measurements.clear();
+  EXPECT_EQ(SpeedTable(entries).html(0, entries, names), "");
+}
+
+TEST(SpeedTable, TheImageItselfIsThereHoweverSlow) {
+  std::vector<IndexEntry> entries;
+  for (int i = 0; i < 40; ++i) {
+    entries.push_back(sample_entry(0));
+    entries.back().image.tag = "image-" + std::to_string(i);
+    entries.back().measurements.resize(1);
+    entries.back().measurements[0].median = 10.0 + i;
+  }
+  const std::string html = SpeedTable(entries).html(39, entries, PageNames(entries));
+  EXPECT_NE(html.find("image-39</bdi> <span class=\"badge\">this image"), std::string::npos);
+  EXPECT_NE(html.find("27 more were measured here"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln
