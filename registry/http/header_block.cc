@@ -9,6 +9,7 @@
 namespace kiln {
 namespace {
 
+constexpr std::size_t kUsualHeaders = 12;
 constexpr std::string_view kLineEnd("\0\0", 2);  // what was CR LF
 
 // RFC 9110, section 5.6.2.
@@ -94,6 +95,7 @@ void read_framing(HeaderBlock& block, bool is_1_0) {
 
 HeaderBlock read_header_block(std::string_view rest, std::size_t target_bytes) {
   HeaderBlock block;
+  block.headers.reserve(kUsualHeaders);
   bool is_1_0 = false;
   if (!take_request_line(rest, target_bytes, is_1_0)) {
     refuse(block, 400, "the request line is not METHOD TARGET HTTP/1.1, ended by CR LF");

@@ -34,6 +34,7 @@ std::vector<std::string> segments_of(std::string_view path) {
   std::vector<std::string> segments;
   path.remove_prefix(1);
   if (path.empty()) return segments;
+  segments.reserve(4);
   for (std::string_view raw : split(path, '/')) segments.push_back(segment_of(raw));
   if (segments.size() > kMostPieces) bad_target("the path has too many segments");
   return segments;

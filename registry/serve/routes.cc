@@ -40,17 +40,25 @@ constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
+// Without the first segment of a path, and that.
+std::string_view take_segment(std::string_view& path) {
+  path.remove_prefix(1);
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
 bool match(std::string_view path, const std::vector<std::string>& segments, std::vector<std::string>& names) {
-  const auto wanted = split(path.substr(1), '/');
-  if (wanted.size() != segments.size()) return false;
   names.clear();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (is_name(wanted[i]))
-      names.push_back(segments[i]);
-    else if (wanted[i] != segments[i])
+  for (const std::string& segment : segments) {
+    if (path.empty()) return false;
+    const std::string_view wanted = take_segment(path);
+    if (is_name(wanted))
+      names.push_back(segment);
+    else if (wanted != segment)
       return false;
   }
-  return true;
+  return path.empty();
 }
 
 }  // namespace

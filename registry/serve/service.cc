@@ -196,16 +196,18 @@ Service::Tag Service::current_tag() {
 }
 
 HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
-  const Tag tag = current_tag();
+  Tag tag = current_tag();
   VerbAnswer answer = kept_or_made(request, match, tag);
   if (answer.demand) demand_.add(*answer.demand);
   HttpResponse& response = answer.response;
+  response.headers.reserve(response.headers.size() + 4);
   if (response.status == 200) {
-    response.headers.emplace_back("ETag", tag.text);
-    response.headers.emplace_back("Cache-Control", "no-cache");
-    // The body stays: of it the transport sends the length, and no more.
-    if (request.method != "POST" && names_tag(request.header("if-none-match"), tag.text))
-      response.status = 304;
+    if (request.method != "POST") {
+      response.headers.emplace_back("Cache-Control", "no-cache");
+      // The body stays: of it the transport sends the length, and no more.
+      if (names_tag(request.header("if-none-match"), tag.text)) response.status = 304;
+    }
+    response.headers.emplace_back("ETag", std::move(tag.text));
   }
   response.headers.emplace_back("Kiln-Snapshot", std::to_string(tag.snapshot));
   return std::move(response);
