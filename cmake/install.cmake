@@ -6,7 +6,7 @@ install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln USE_SOURCE_PERMISSIONS)
 # As they lie here, so that their links lead somewhere; what they say of ci/pin holds where they are.
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(DIRECTORY ci/github ci/gitlab ci/jenkins ci/cron ci/systemd DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 install(PROGRAMS ci/pin ci/share-steps DESTINATION ${CMAKE_INSTALL_DOCDIR}/ci)
 

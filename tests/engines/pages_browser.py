@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Looks at exported pages in Chromium, as people do: pages_browser.py PAGES IMAGES.json HOSTILE ASK_URL PICTURES AXE
+"""Looks at exported pages in Chromium, as people do: pages_browser.py PAGES IMAGES.json HOSTILE ASK_URL SILENT_URL PICTURES AXE NIGHT
 
 PAGES: an export of many images; IMAGES.json: `kiln index list --format json` of the same index; HOSTILE: an export whose names
 are hostile; ASK_URL: PAGES served by a server that answers questions, SILENT_URL one that does not; PICTURES: a folder for
-screenshots; AXE: axe.min.js. Every check names itself when it fails; the exit code is 1 then."""
+screenshots; AXE: axe.min.js; NIGHT: the page of a night. Every check names itself when it fails; the exit code is 1 then."""
 import collections
 import json
 import pathlib
@@ -11,24 +11,16 @@ import statistics
 import sys
 import time
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
+
+from pages_chromium import PHONE, WIDE, Browser, Failed, check, equals, parts
+from pages_form import check_answer, check_documents, check_form
 
 MOST_MILLISECONDS = 100  # from an input to its paint
 MOST_IDLE_MILLISECONDS = 50  # of a page that has nothing to do: three frames of a sixtieth of a second
-WIDE, PHONE = (1280, 900), (390, 844)
-
-# What breaks a policy is remembered from the first byte of a page on.
-WATCH = """
-window.broken = [];
-document.addEventListener('securitypolicyviolation', (event) => broken.push(event.violatedDirective + ' ' + event.blockedURI));
-window.addEventListener('error', (event) => broken.push(String(event.message)));
-window.alert = (text) => broken.push('alert ' + text);
-"""
 
 # From the time that the browser gave the input to the second frame after it: then what it caused is on the screen.
 TIMES = """
@@ -43,84 +35,6 @@ for (const kind of ['input', 'change', 'click'])
     }));
   }, true);
 """
-
-
-class Failed(Exception):
-    pass
-
-
-def check(what, holds):
-    if not holds:
-        raise Failed(what)
-
-
-def equals(what, found, wanted):
-    check(f"{what}: expected {repr(wanted)[:2000]}, found {repr(found)[:2000]}", found == wanted)
-
-
-def parts(version):
-    return [int(part) for part in version.split(".")]
-
-
-class Browser:
-    def __init__(self, axe, pictures):
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for argument in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--disable-dev-shm-usage"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
-        self.axe, self.pictures = axe.read_text(), pictures
-        self.size(WIDE)
-        self.media()
-
-    def size(self, size, mobile=False):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": mobile})
-
-    def media(self, scheme="light", media=""):
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-            "media": media, "features": [{"name": "prefers-color-scheme", "value": scheme},
-                                         {"name": "prefers-reduced-motion", "value": "reduce"}]})  # no click on what still moves
-
-    def open(self, url):
-        self.driver.get("about:blank")  # a new fragment alone would load nothing
-        self.driver.get(url)
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def at(self, name):
-        return self.driver.find_element(By.ID, name)
-
-    def text(self, name):
-        return self.at(name).text
-
-    def wait(self, what, condition):
-        try:
-            WebDriverWait(self.driver, 10).until(lambda _: condition())
-        except Exception as error:
-            raise Failed(f"waited for: {what}") from error
-
-    def picture(self, name):
-        self.driver.save_screenshot(str(self.pictures / f"{name}.png"))
-
-    def check_quiet(self, where, allowed=()):
-        """Nothing on the console, no policy broken, no error."""
-        equals(f"{where}: what broke", self.run("return window.broken"), [])
-        lines = [line["message"] for line in self.driver.get_log("browser")
-                 if not any(word in line["message"] for word in allowed)]
-        equals(f"{where}: the console", lines, [])
-
-    def check_axe(self, where):
-        self.run(self.axe)
-        found = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run({resultTypes: ['violations', 'incomplete']}).then(done, (error) => done({error: String(error)}));")
-        check(f"{where}: axe failed: {found.get('error')}", "violations" in found)
-        rules = [(rule["id"], [node["html"][:120] for node in rule["nodes"][:3]]) for rule in found["violations"]]
-        equals(f"{where}: axe", rules, [])
-        check(f"{where}: axe looked at nothing", len(found["passes"]) > 10)
 
 
 def names_shown(browser):
@@ -268,7 +182,7 @@ def times_of(browser, url):
 
 
 def check_keyboard(browser, url, where):
-    """Tab comes to all that can be used, each once and seen, and Escape is not needed to get away."""
+    """Tab comes to all that can be used, each once and seen."""
     browser.open(url)
     wanted = browser.run("""
       const able = 'a[href], button:not(:disabled), input, select, textarea, summary, [tabindex="0"]';
@@ -358,76 +272,6 @@ def check_hostile(browser, pages):
     browser.check_quiet("hostile names in the form")
 
 
-def check_ask(browser, pages, ask_url, silent_url):
-    browser.open(f"{pages}/ask.html")
-    check("from a file it says that it can ask nobody", browser.at("from-file").is_displayed() and not browser.at("served").is_displayed())
-    box = browser.at("application")
-    box.clear()
-    box.send_keys("pytorch")
-    browser.at("version").send_keys("2.6")
-    browser.at("host").send_keys("zen4")
-    command = browser.text("command")
-    check(f"the command: {command}", command.startswith("kiln select --dsl - --host zen4 --explain <<'JSON'") and command.endswith("\nJSON"))
-    pathlib.Path("asked.sh").write_text(command + "\n")
-    document = json.loads(browser.at("document").get_attribute("value"))
-    equals("the document", document["optimisation"]["app_type-ai_training"]["ai_framework-pytorch"], {"version": "2.6"})
-    browser.at("host").send_keys("'; touch x")
-    check("a host is one word of a shell", "--host 'zen4'\\''; touch x'" in browser.text("command"))
-    browser.check_quiet("the form")
-    browser.picture("ask-file")
-
-    browser.open(f"{ask_url}/ask.html")
-    check("served it can ask", browser.at("served").is_displayed() and not browser.at("from-file").is_displayed())
-    box = browser.at("application")
-    box.clear()
-    box.send_keys("pytorch")
-    browser.at("host").send_keys("zen4")
-    browser.at("ask").click()
-    browser.wait("an answer", lambda: "The answer" in browser.text("answer"))
-    answer = browser.text("answer")
-    check(f"the answer has its reasons: {answer}", "pytorch:" in answer and "host zen4" in answer)
-    link = browser.driver.find_element(By.CSS_SELECTOR, "#answer .name a")
-    name, target = link.text, link.get_attribute("href")
-    browser.at("ladder").click()
-    hosts = len(browser.driver.find_elements(By.CSS_SELECTOR, "#hosts option"))
-    browser.wait("all rungs", lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#rungs tbody tr")) == hosts)
-    times = [float(text.split(", ")[1].split(" ")[0]) for text in cells_of(browser, "#rungs td:nth-child(3)") if "times as fast" in text]
-    equals("the fastest host first", times, sorted(times, reverse=True))
-    check("some hosts have another answer", len(set(cells_of(browser, "#rungs td:nth-child(2)"))) > 1)
-    browser.check_quiet("the answer")
-    browser.run("scrollTo(0, 0)")
-    browser.picture("ask-answer")
-    browser.check_axe("the answer")
-    # A document that is dropped, and one that is wrong.
-    drop(browser, "dropped.json", '{"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "app_type-ai_training": '
-         '{"config": {"ai_framework": "jax"}}}}')
-    browser.wait("the file", lambda: "dropped.json was read" in browser.text("file-said"))
-    browser.at("ask").click()
-    browser.wait("its answer", lambda: "jax:" in browser.text("answer"))
-    drop(browser, "bad.json", "{no json")
-    browser.wait("the bad file", lambda: "bad.json" in browser.text("file-said"))
-    browser.at("ask").click()
-    browser.wait("a refusal", lambda: "not valid JSON" in browser.text("answer"))
-    browser.driver.get_log("browser")  # the refusal's status is on the console, as it should be
-    browser.open(target)
-    equals("the answer's page", browser.driver.find_element(By.TAG_NAME, "h1").text, name)
-    browser.open(f"{silent_url}/ask.html")
-    browser.at("ask").click()
-    browser.wait("that nobody answers", lambda: "answers no questions" in browser.text("answer"))
-    browser.driver.get_log("browser")
-
-
-def cells_of(browser, selector):
-    return browser.run("return [...document.querySelectorAll(arguments[0])].map((c) => c.textContent)", selector)
-
-
-def drop(browser, name, text):
-    browser.run("""
-      const moved = new DataTransfer();
-      moved.items.add(new File([arguments[1]], arguments[0], {type: 'application/json'}));
-      document.getElementById('drop').dispatchEvent(new DragEvent('drop', {dataTransfer: moved, bubbles: true, cancelable: true}));""", name, text)
-
-
 def look_at_all(browser, pages, image, night):
     for name, url in (("catalogue", f"{pages}/index.html"), ("image", image), ("ask", f"{pages}/ask.html"),
                       ("nights", f"{pages}/nights.html"), ("night", night)):
@@ -466,7 +310,9 @@ def main(arguments):
                      lambda: check_by_keys(browser, f"{pages}/index.html"),
                      lambda: check_without_scripts(browser, pages, image),
                      lambda: check_hostile(browser, hostile),
-                     lambda: check_ask(browser, pages, ask_url, silent_url),
+                     lambda: check_form(browser, pages),
+                     lambda: check_answer(browser, ask_url),
+                     lambda: check_documents(browser, ask_url, silent_url),
                      lambda: look_at_all(browser, pages, image, night if "://" in night else f"{pages}/{night}")):
             step()
             print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)

@@ -47,3 +47,4 @@ silent=$(serve pages silent)
   nights/demo/2.html || fail 'a page is not what it should be'
 expect 0 bash -c "kiln() { '$KILN' --state many \"\$@\"; }; . ./asked.sh"
 holds "$out" 'pytorch:2.6'
+rm -rf many pages # tens of thousands of files, which are quick to remove while they are new
