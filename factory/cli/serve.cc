@@ -10,6 +10,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/serve_token.h"
+#include "cli/served_pages.h"
 #include "cli/state_lock.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
@@ -116,13 +117,14 @@ void run_serve(ServeOptions options, Invocation& invocation) {
   options.limits.connections = raise_descriptors(options.limits.connections);
   options.limits.request = std::chrono::seconds(options.seconds);
   std::mutex writing;
+  ServedPages pages(invocation.state(), invocation.files, invocation.clock);
   Service service(
       read_settings(options, invocation),
       [&](const JsonDocument& document) {
         const std::lock_guard held(writing);
         return import_mapping(document, invocation);
       },
-      invocation.clock);
+      invocation.clock, [&](const std::string& path) { return pages.page(path); });
   const ListeningSocket socket = listen(options, invocation);
   HttpServer server(socket.descriptor(), options.limits,
                     [&](const HttpRequest& request) { return service.answer(request); });

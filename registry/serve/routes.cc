@@ -38,6 +38,10 @@ constexpr std::array<std::string_view, 6> kNotYet = {"infrastructures", "scripts
                                                      "optimise",        "get_build", "get_optimisation"};
 constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false, ErrorStyle::peer};
 
+// For people, and so in no /openapi.json.
+constexpr Route kFrontRoute{"GET", "/", "front", answer_front};
+constexpr Route kPagesRoute{"GET", "/catalogue", "pages", answer_page};
+
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
 // Without the first segment of a path, and that.
@@ -68,6 +72,11 @@ std::span<const Route> all_routes() { return kRoutes; }
 RouteMatch find_route(const HttpRequest& request) {
   RouteMatch found;
   const auto& segments = request.target.segments;
+  if (segments.empty() || segments.front() == "catalogue") {
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (!reads) return {nullptr, {}, "GET, HEAD", ErrorStyle::own};
+    return {segments.empty() ? &kFrontRoute : &kPagesRoute, {}, "", ErrorStyle::own};
+  }
   if (!segments.empty())
     for (std::string_view word : kNotYet)
       if (segments.front() == word) return {&kNotYetRoute, {}, "", ErrorStyle::peer};

@@ -59,8 +59,11 @@ void add_common_headers(HttpResponse& response) {
 
 }  // namespace
 
-Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock)
-    : write_(std::move(write)), clock_(clock), held_(std::make_unique<Held>(std::move(settings))) {}
+Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages)
+    : write_(std::move(write)),
+      pages_(std::move(pages)),
+      clock_(clock),
+      held_(std::make_unique<Held>(std::move(settings))) {}
 
 void Service::change(ServeSettings settings) {
   auto next = std::make_unique<Held>(std::move(settings));
@@ -158,7 +161,7 @@ HttpResponse Service::metrics_response() {
 
 VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
   const VerbCall call{request, match.names, today()};
-  const VerbPlace place{held_->chooser, demand_, write_};
+  const VerbPlace place{held_->chooser, demand_, write_, pages_};
   try {
     return match.route->verb(call, place);
   } catch (const std::exception& exception) {

@@ -26,8 +26,8 @@ struct ServeSettings {
 
 class Service {
  public:
-  // `write` and `clock` outlive it. Throws as ImageChooser does.
-  Service(ServeSettings settings, MappingWriter write, const Clock& clock);
+  // What `write` and `pages` refer to, and `clock`, outlive it. Throws as ImageChooser does.
+  Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages = {});
 
   // Called by several threads at once; throws nothing.
   HttpResponse answer(const HttpRequest& request);
@@ -62,6 +62,7 @@ class Service {
   std::string today() const;
 
   MappingWriter write_;
+  PageMaker pages_;
   const Clock& clock_;
   std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first
   std::mutex turn_;                        // of changes
