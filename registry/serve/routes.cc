@@ -17,8 +17,10 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/select", "select", answer_select,
           "host format snapshot limit allow_failing lenient explain", true},
     Route{"POST", "/v1/explain", "explain", answer_explain, kSelectParameters, true},
-    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true},
-    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true},
+    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true, false,
+          ErrorStyle::own, true},
+    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true, false,
+          ErrorStyle::own, true},
     Route{"GET", "/v1/snapshots", "snapshots", answer_snapshots, "", true},
     Route{"GET", "/v1/demand", "demand", answer_demand, "unmet limit"},
     Route{"GET", "/healthz", "healthz", answer_health},
@@ -26,11 +28,11 @@ constexpr std::array kRoutes = {
     Route{"GET", "/openapi.json", "openapi", answer_openapi},
     Route{"POST", "/get_image", "get_image", answer_get_image, "", true, false, ErrorStyle::peer},
     Route{"GET", "/container_mappings", "container_mappings", answer_mappings, "", true, false,
-          ErrorStyle::peer},
+          ErrorStyle::peer, true},
     Route{"POST", "/container_mappings", "new_container_mapping", answer_new_mapping, "", false, true,
           ErrorStyle::peer},
     Route{"GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, "", true, false,
-          ErrorStyle::peer},
+          ErrorStyle::peer, true},
 };
 
 // The peer's that are whole in a later version: every method, and whatever is below.

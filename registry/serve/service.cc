@@ -1,6 +1,7 @@
 #include "registry/serve/service.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kBearer = "bearer ";
 constexpr std::chrono::milliseconds kWrongTokenDelay{1000};
+constexpr std::chrono::milliseconds kWholePatience{100};
 constexpr double kGlance = 0.001;  // seconds for which a look at the index's file is good
 
 bool is_json(std::string_view type) {
@@ -216,12 +218,27 @@ HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& m
   return std::move(response);
 }
 
+// Several at once would take the memory of several, and all threads from those who ask for less.
+VerbAnswer Service::made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+                               const std::string& key) {
+  const std::unique_lock alone(whole_, kWholePatience);
+  if (!alone.owns_lock()) {
+    HttpResponse busy = plain_error(503, "others read the whole index already", "", match.style);
+    busy.headers.emplace_back("Retry-After", "1");
+    return {std::move(busy)};
+  }
+  if (auto kept = cache_.find(tag.index, key)) return *std::move(kept);  // made while we waited
+  VerbAnswer answer = made(request, match);
+  ::malloc_trim(0);
+  return answer;
+}
+
 VerbAnswer Service::kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag) {
   const std::string key = cache_key(request);
   auto kept = cache_.find(tag.index, key);
   metrics_.count_cache(kept.has_value());
   if (kept) return *std::move(kept);
-  VerbAnswer answer = made(request, match);
+  VerbAnswer answer = match.route->whole ? made_alone(request, match, tag, key) : made(request, match);
   if (may_be_kept(answer.response.status)) cache_.put(tag.index, key, answer);
   return answer;
 }

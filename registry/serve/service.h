@@ -55,6 +55,8 @@ class Service {
   HttpResponse from_verb(const HttpRequest& request, const RouteMatch& match);
   HttpResponse from_index(const HttpRequest& request, const RouteMatch& match);
   VerbAnswer kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag);
+  VerbAnswer made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+                        const std::string& key);
   VerbAnswer made(const HttpRequest& request, const RouteMatch& match);
   HttpResponse metrics_response();
   std::optional<HttpResponse> refuse_writer(const HttpRequest& request);
@@ -73,6 +75,7 @@ class Service {
   ServeMetrics metrics_;
   WrongTokens wrong_tokens_;
   std::function<HttpCounts()> counts_;
+  std::timed_mutex whole_;      // of routes that read all of a snapshot
   std::shared_mutex tag_lock_;  // of these two
   Tag tag_;                     // the last one
   double glanced_ = -1;         // when the index's file was looked at for it, in monotonic seconds
