@@ -16,6 +16,23 @@ cmake_path(GET archspec_folder PARENT_PATH archspec_json_folder)
 file(GLOB archspec_licences ${archspec_json_folder}/LICENSE* ${archspec_json_folder}/COPYRIGHT ${archspec_json_folder}/NOTICE)
 install(FILES ${KILN_ARCHSPEC_JSON} ${archspec_licences} DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln/archspec)
 
+# The library: find_package(kiln_registry) and kiln::registry, or pkg-config kiln_registry; the Python module lies beside it.
+set_target_properties(kiln_registry_shared PROPERTIES EXPORT_NAME registry
+  PUBLIC_HEADER "${CMAKE_SOURCE_DIR}/registry/abi/kiln_registry.h;${CMAKE_SOURCE_DIR}/registry/abi/kiln_registry.hpp")
+install(TARGETS kiln_registry_shared EXPORT kiln_registry LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT kiln_registry NAMESPACE kiln:: FILE kiln_registry-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kiln_registry)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/kiln_registry-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/kiln_registry-config-version.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kiln_registry)
+# It names its folders from where it lies, so that the folder may be moved.
+file(RELATIVE_PATH KILN_INCLUDES_FROM_LIBRARIES /${CMAKE_INSTALL_LIBDIR} /${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(${CMAKE_SOURCE_DIR}/cmake/kiln_registry.pc.in ${CMAKE_BINARY_DIR}/kiln_registry.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/kiln_registry.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY registry/python/kiln DESTINATION ${CMAKE_INSTALL_LIBDIR}/python3/dist-packages
+  PATTERN __pycache__ EXCLUDE)
+install(PROGRAMS registry/python/mapper.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+
 # Manual pages and completions, made by the program that was just built.
 install(CODE "
   set(program \"$<TARGET_FILE:kiln>\")

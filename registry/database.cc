@@ -26,6 +26,7 @@ constexpr int kBusyMilliseconds = 5'000;
       throw Error(ExitCode::store, fmt::format("no space left for {}", file),
                   "free space there, or choose another state folder with --state");
     case SQLITE_READONLY:
+      if (code == SQLITE_READONLY_ROLLBACK) throw UnfinishedCommit(file);
       if (code == SQLITE_READONLY_DBMOVED)
         throw Error(ExitCode::locked, file + " was replaced while it was open", "try again");
       // Writable for the system and read-only for SQLite: a damaged header.
@@ -52,6 +53,12 @@ void check(sqlite3* handle, int code) {
 DamagedDatabase::DamagedDatabase(const std::string& message)
     : Error(ExitCode::store, message, "run `kiln index recover`: it is rebuilt from the sidecars in store/") {
 }
+
+UnfinishedCommit::UnfinishedCommit(const std::string& file)
+    : Error(ExitCode::store, file + " is in the middle of a commit, and this mount is read-only",
+            "where nobody writes it any more, `kiln index list` on a machine that may write it takes the "
+            "commit "
+            "back") {}
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 

@@ -26,6 +26,13 @@ class DamagedDatabase : public Error {
   explicit DamagedDatabase(const std::string& message);
 };
 
+// The file is in the middle of a commit, and who reads it may not take that back (a read-only mount): either
+// another machine is writing, whose lock does not show here, or it was killed when it wrote.
+class UnfinishedCommit : public Error {
+ public:
+  explicit UnfinishedCommit(const std::string& file);
+};
+
 class Statement {
  public:
   ~Statement();

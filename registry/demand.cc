@@ -96,6 +96,11 @@ Demand demand_of(const ImageQuery& query, const Host& host, const Selection& sel
   return demand;
 }
 
+Json to_json(const Demand& demand) {
+  return {{"question", demand.question}, {"host", demand.host},   {"outcome", name_of(demand.outcome)},
+          {"why", demand.why},           {"count", demand.count}, {"last", demand.last}};
+}
+
 std::string demand_line(const Demand& demand) {
   Json json{{"question", demand.question}, {"outcome", name_of(demand.outcome)}, {"count", demand.count}};
   put(json, "host", demand.host);

@@ -24,6 +24,8 @@ struct Demand {
 };
 
 std::string_view name_of(Demand::Outcome outcome);
+// As programs read it: `kiln index demand --format json` has a list of these.
+Json to_json(const Demand& demand);
 
 // One question and its answer. Second best: the winner runs, but was built for another processor or GPU than
 // the host's, or is stale.

@@ -151,7 +151,7 @@ std::unique_ptr<IndexState> open_whole(const fs::path& folder) {
   return nullptr;
 }
 
-std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
+std::unique_ptr<IndexState> read_as_it_is(const fs::path& folder) {
   if (!fs::exists(folder / kDatabase)) {
     bool published = current_by_sidecar(BlobStore::reading(folder / "store")).number != 0;
     throw Error(ExitCode::store, fmt::format("there is no index in {}", folder.string()),
@@ -171,6 +171,26 @@ std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
 }
 
 }  // namespace
+
+UnseenWriter::UnseenWriter(fs::path folder)
+    : folder_(std::move(folder)), end_(std::chrono::steady_clock::now() + kUnseenWriterPatience) {
+  std::error_code absent;
+  seen_ = fs::last_write_time(folder_ / kDatabase, absent);
+}
+
+bool UnseenWriter::may_be_at_work() {
+  if (std::chrono::steady_clock::now() >= end_) return false;
+  std::error_code absent;
+  const fs::file_time_type now = fs::last_write_time(folder_ / kDatabase, absent);
+  const bool changed = now != seen_;
+  seen_ = now;
+  return changed || fs::exists((folder_ / kDatabase).string() + "-journal", absent);
+}
+
+std::unique_ptr<IndexState> open_for_reading(const fs::path& folder) {
+  return beside_unseen_writers(
+      folder, [] {}, [&] { return read_as_it_is(folder); });
+}
 
 std::unique_ptr<IndexState> open_or_make_again(const fs::path& folder) {
   make_durable_folder(folder);

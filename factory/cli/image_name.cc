@@ -8,8 +8,8 @@
 
 #include "cli/attachments.h"
 #include "cli/invocation.h"
-#include "image/state/image_check.h"
 #include "oci/blob_damage.h"
+#include "registry/image_check.h"
 
 namespace kiln {
 
@@ -47,7 +47,7 @@ ImageName name_of(const std::string& text, Invocation& invocation) {
   if (text.starts_with("docker:") || text.starts_with("oci:") || text.find("-archive:") != std::string::npos)
     return parse_image_name(text);
   if (auto record = find_record(text, invocation); record && !record->layout.empty()) {
-    check_layout(invocation.state(), *record);
+    check_layout(invocation.state().root(), *record);
     invocation.image_read = *record;
     return {"oci", (invocation.state().root() / record->layout).string(), ""};
   }

@@ -16,6 +16,8 @@
 #include "cli/state_lock.h"
 #include "cli/table.h"
 #include "image/state/sif_folder.h"
+#include "registry/answer/entry_json.h"
+#include "registry/image_check.h"
 #include "registry/mappings.h"
 
 namespace kiln {
@@ -25,6 +27,7 @@ struct IndexOptions {
   std::string name;
   std::string file;
   std::int64_t snapshot = 0;
+  std::string format = "table";
   std::string reason;
   bool undo = false;
 };
@@ -66,7 +69,7 @@ void show(const IndexOptions& options, Invocation& invocation) {
   note_other_codes(entries, entry.image, options.name, invocation);
   Json json = entry_json(entry);
   if (entry.image.attachment("sif") != nullptr)
-    json["sif"] = sif_path(invocation.state(), entry.image).string();
+    json["sif"] = sif_path(invocation.state().root(), entry.image).string();
   print_json(json);
 }
 
@@ -99,9 +102,11 @@ void retire(const IndexOptions& options, Invocation& invocation) {
     say("snapshot {}: {} {}\n", number, names, options.undo ? "is not retired any more" : "is retired");
 }
 
-void snapshots(Invocation& invocation) {
+void snapshots(const IndexOptions& options, Invocation& invocation) {
+  const std::vector<Snapshot> all = invocation.index(Index::Mode::read).snapshots();
+  if (options.format == "json") return print_json(snapshots_json(all));
   Table table({"SNAPSHOT", "CREATED", "IMAGES", "NOTE", ""});
-  for (const Snapshot& snapshot : invocation.index(Index::Mode::read).snapshots())
+  for (const Snapshot& snapshot : all)
     table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images),
                snapshot.note, snapshot.current ? "current" : ""});
   print_text(table.text());
@@ -166,9 +171,12 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
       ->type_name("IMAGE");
   show_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
   show_command->callback([options, &invocation] { show(*options, invocation); });
-  add("snapshots", "List the snapshots, newest first", "kiln index snapshots")->callback([&invocation] {
-    snapshots(invocation);
-  });
+  CLI::App* snapshots_command =
+      add("snapshots", "List the snapshots, newest first", "kiln index snapshots --format json");
+  snapshots_command->add_option("--format", options->format, "table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  snapshots_command->callback([options, &invocation] { snapshots(*options, invocation); });
   CLI::App* rollback_command =
       add_writer("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
   rollback_command->add_option("snapshot", options->snapshot, "number")->required();

@@ -17,11 +17,6 @@ struct DemandOptions {
   bool unmet = false;
 };
 
-Json demand_json(const Demand& demand) {
-  return {{"question", demand.question}, {"host", demand.host},   {"outcome", name_of(demand.outcome)},
-          {"why", demand.why},           {"count", demand.count}, {"last", demand.last}};
-}
-
 void print_table(const std::vector<Demand>& all, std::size_t limit) {
   Table table({"TIMES", "LAST", "OUTCOME", "QUESTION", "HOST", "WHY"});
   for (std::size_t i = 0; i < std::min(limit, all.size()); ++i) {
@@ -39,7 +34,7 @@ void run_demand(const DemandOptions& options, Invocation& invocation) {
     std::erase_if(all, [](const Demand& one) { return one.outcome == Demand::Outcome::answered; });
   if (options.format == "table") return print_table(all, options.limit);
   Json json = Json::array();
-  for (const Demand& one : all) json.push_back(demand_json(one));
+  for (const Demand& one : all) json.push_back(to_json(one));
   print_json(json);
 }
 

@@ -9,6 +9,7 @@
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "registry/answer/entry_json.h"
 #include "registry/distinct_names.h"
 #include "registry/image_patterns.h"
 
@@ -67,9 +68,7 @@ void run_list(const ListRequest& request, Invocation& invocation) {
   if (request.limit > 0 && all > request.limit)
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(request.limit), entries.end());
   if (request.format == "json") {
-    Json list = Json::array();
-    for (const IndexEntry& entry : entries) list.push_back(entry_json(entry));
-    print_json(list);
+    print_json(entries_json(entries));
   } else {
     print_list(entries);
   }
@@ -78,20 +77,6 @@ void run_list(const ListRequest& request, Invocation& invocation) {
 }
 
 }  // namespace
-
-Json entry_json(const IndexEntry& entry) {
-  Json json = to_json(entry.image);
-  json["name"] = entry.image.name();
-  json["stale"] = entry.stale;
-  if (entry.failing) json["failing"] = true;
-  if (!entry.retired.empty()) json["retired"] = entry.retired;
-  if (std::string why = entry.image.why_untested(); !why.empty()) json["untested"] = why;
-  if (!entry.matrices.empty()) json["matrices"] = entry.matrices;
-  json["measurements"] = Json::array();
-  for (const Measurement& measurement : entry.measurements)
-    json["measurements"].push_back(to_json(measurement));
-  return json;
-}
 
 void add_index_list(CLI::App& index, Invocation& invocation) {
   auto request = std::make_shared<ListRequest>();

@@ -45,13 +45,16 @@ std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path&
 
 }  // namespace
 
+fs::path Invocation::archspec_file() const {
+  const auto named = environment.find("KILN_ARCHSPEC");
+  if (named != environment.end()) return named->second;
+  const fs::path installed = shared_folder() / "archspec" / "microarchitectures.json";
+  return files.exists(installed) ? installed : fs::path(KILN_ARCHSPEC_JSON);
+}
+
 const Microarchitectures& Invocation::cpus() {
   if (!cpus_) {
-    auto named = environment.find("KILN_ARCHSPEC");
-    fs::path installed = shared_folder() / "archspec" / "microarchitectures.json";
-    std::string file = named != environment.end() ? named->second
-                       : files.exists(installed)  ? installed.string()
-                                                  : KILN_ARCHSPEC_JSON;
+    const std::string file = archspec_file().string();
     auto bytes = files.read(file);
     if (!bytes)
       throw Error(ExitCode::tool_missing, "archspec's tables are missing: " + file,
@@ -238,13 +241,19 @@ void Invocation::need_root_or_namespace() const {
   run_in_user_namespace(std::move(words));
 }
 
+std::vector<fs::path> Invocation::recipe_folders() const {
+  std::vector<fs::path> folders(options.recipes.begin(), options.recipes.end());
+  folders.emplace_back("recipes");
+  folders.push_back(shared_folder() / "recipes");
+  return folders;
+}
+
 std::vector<std::string> Invocation::graph_compilers(const std::vector<std::string>& of_index,
                                                      const std::vector<std::string>& matrices) const {
-  std::vector<fs::path> roots(options.recipes.begin(), options.recipes.end());
+  std::vector<fs::path> roots = recipe_folders();
   for (const std::string& matrix : matrices)
     for (const char* beside : {"recipes", "../recipes"})
       roots.push_back(fs::path(matrix).parent_path() / beside);
-  for (const fs::path& root : {fs::path("recipes"), shared_folder() / "recipes"}) roots.push_back(root);
   std::vector<std::string> of_recipes = recipe_names(files, roots, Kind::compiler);
   std::set<std::string> names(of_recipes.begin(), of_recipes.end());
   names.insert(of_index.begin(), of_index.end());

@@ -88,11 +88,14 @@ class Invocation {
   // Error(input) for a bad site file.
   void note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const;
   void note_faults(const std::vector<Error>& faults) const;  // as warnings: no cell needs what is wrong there
+  // Where recipes are looked for beside those of matrices: named, here, or installed with kiln.
+  std::vector<fs::path> recipe_folders() const;
   // The graph compilers that there are: of the recipes that are named, lie here or beside these matrices, or
   // were installed with kiln, and those that an index has.
   std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index,
                                            const std::vector<std::string>& matrices = {}) const;
   const Microarchitectures& cpus();
+  fs::path archspec_file() const;        // from which those are read
   std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own
   Site site() const;
   StatePaths state() const;
@@ -159,6 +162,7 @@ CLI::App* add_gc(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation);
+CLI::App* add_serve(CLI::App& app, Invocation& invocation);
 CLI::App* add_sif(CLI::App& app, Invocation& invocation);
 CLI::App* add_mirror(CLI::App& app, Invocation& invocation);
 CLI::App* add_lock(CLI::App& app, Invocation& invocation);

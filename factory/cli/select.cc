@@ -1,20 +1,16 @@
 // kiln select: a DSL document in, one reference out.
-#include "registry/select.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/reading.h"
-#include "base/text.h"
 #include "cli/invocation.h"
 #include "cli/print.h"
 #include "cli/select_build.h"
 #include "cli/select_cells.h"
 #include "cli/select_host.h"
 #include "cli/usage.h"
-#include "image/state/image_check.h"
-#include "image/state/sif_folder.h"
+#include "registry/answer/answer.h"
 #include "registry/demand.h"
 
 namespace kiln {
@@ -39,106 +35,27 @@ JsonDocument read_named(const std::string& file, const FileSystem& files) {
   return JsonDocument::parse(files.read("/dev/stdin", JsonLimits{}.bytes).value_or(""), "stdin");
 }
 
-// Throws Error(store) when what it names is damaged.
-std::string reference(const ImageRecord& image, const std::string& format, const Invocation& invocation) {
-  const StatePaths state = invocation.state();
-  if (image.external()) return image.name();
-  if (format == "oci") {
-    check_layout(state, image);
-    return fmt::format("oci:{}:{}", (state.root() / image.layout).string(), image.tag);
-  }
-  if (format == "digest") {
-    if (!image.published.registry.empty()) return image.registry_digest();
-    throw Error(ExitCode::no_match, image.name() + " is in no registry",
-                "`kiln publish --to` puts it there; --format oci names its layout here");
-  }
-  if (format == "sif") {
-    const Attachment* sif = image.attachment("sif");
-    const bool is_here =
-        sif != nullptr && fs::exists(BlobStore::reading(state.store()).path(sif->blob.digest));
-    if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
-    auto folder = invocation.environment.find("SINGULARITY_DIR");
-    fs::path file = folder == invocation.environment.end() ? sif_path(state, image)
-                                                           : fs::path(folder->second) / image.sif_name();
-    check_sif(state, image, file);
-    return file.string();
-  }
-  if (!image.published.registry.empty()) return image.registry_tag();
-  check_blobs(state, image);
-  return image.name();
-}
-
-DslReading read_query(const JsonDocument& document, const std::vector<std::string>& compilers,
-                      const SelectOptions& options) {
-  DslReading reading = read_dsl(document, compilers);
-  if (!options.lenient) refuse_lost_choices(reading);
-  return reading;
-}
-
-// How many images they have in the index, by name.
-using Applications = std::map<std::string, std::size_t>;
-
-Applications other_applications(const Index& index, const ImageQuery& query,
-                                std::optional<std::int64_t> snapshot) {
-  Applications others = index.applications(snapshot);
-  others.erase(lower_case(query.application));
-  return others;
-}
-
-// "12 images of other applications: openmpi 3, pytorch 9"
-std::string text_of(const Applications& others) {
-  std::size_t images = 0;
-  std::string names;
-  for (const auto& [application, count] : others) {
-    images += count;
-    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", application.empty() ? "(none)" : application,
-                         count);
-  }
-  return images == 0 ? "" : fmt::format("{} of other applications: {}\n", counted(images, "image"), names);
-}
-
-std::string hint_without_images(const ImageQuery& query, const Applications& others,
-                                const std::optional<SelectCells>& cells) {
-  if (others.empty()) return cells ? "the index is empty" : "the index is empty: run `kiln publish`";
-  std::vector<std::string> names;
-  for (const auto& [application, count] : others) names.push_back(application);
-  std::string hint = fmt::format("the index has no image of {}", query.application);
-  const std::string near = did_you_mean(query.application, names);
-  return near.empty() ? hint : hint + "; " + near;
-}
-
 // What is asked, and the index that it is asked of.
-struct Question {
-  DslReading reading;
-  std::optional<std::int64_t> snapshot;
-  QuestionHost host;
+struct Asking {
+  Question question;
   std::optional<Index> index;  // nothing: there is none yet, and cells to build
+
+  Answer ask(bool explained, Invocation& invocation) const {
+    return kiln::ask(index ? &*index : nullptr, question, explained, invocation.cpus());
+  }
 };
 
-struct Asked {
-  std::vector<IndexEntry> entries;  // of the application: the selection refers to them
-  Applications others;
-  Selection selection;
-};
-
-Json json_answer(const Asked& asked, std::size_t limit, const std::optional<SelectCells>& cells,
-                 const DslReading& reading, const std::string& answer) {
-  Json json = to_json(asked.selection, limit);
-  json["other_applications"] = asked.others;
-  if (cells) cells->add_to(json);
-  json["notes"] = Json::array();
-  for (const DslNote& note : reading.notes) json["notes"].push_back(text_of(note));
-  if (!answer.empty()) json["answer"] = answer;
-  return json;
+ReferencePlaces places_of(const Invocation& invocation) {
+  auto folder = invocation.environment.find("SINGULARITY_DIR");
+  return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};
 }
 
-// `without`: what is said where there is not even a miss.
-Error no_match(const Selection& selection, const std::string& without, bool here,
-               const std::optional<SelectCells>& cells) {
-  std::string why = selection.nearest_miss.empty() ? without : selection.nearest_miss;
-  if (here && selection.host_refuses) why += "; the host is this machine, --host names another";
-  if (cells) why += "; " + cells->hint();
-  return {ExitCode::no_match, "no image matches", why};
+Json json_answer(const Answer& answer, const Question& question, std::size_t limit,
+                 const std::optional<SelectCells>& cells, const std::string& reference) {
+  Json json = to_json(answer, question, limit);
+  if (cells) cells->add_to(json);
+  if (!reference.empty()) json["answer"] = reference;
+  return json;
 }
 
 void check(const CLI::App& command, const SelectOptions& options, const Invocation& invocation) {
@@ -156,101 +73,86 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
   keep_readable(options.host);
 }
 
-Question read_question(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  const JsonDocument document = read_named(options.dsl, invocation.files);
-  Question question;
-  if (options.snapshot > 0) question.snapshot = options.snapshot;
-  auto read = [&] {
-    auto of_index =
-        question.index ? question.index->compilers(question.snapshot) : std::vector<std::string>{};
-    return read_query(document, invocation.graph_compilers(of_index, options.matrices), options);
-  };
-  // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) question.reading = read();
-  if (invocation.has_index() || options.matrices.empty() || question.snapshot)
-    question.index.emplace(invocation.index(Index::Mode::read));
-  question.reading = read();
-  ImageQuery& query = question.reading.query;
-  if (command.count("--format") > 0) query.format = options.format;
-  for (const DslNote& note : question.reading.notes) invocation.note(text_of(note));
-  query.allow_failing = options.allow_failing;
-  question.host = choose_host(options.host, query, invocation);
-  if (!question.host.note.empty()) invocation.note(question.host.note);
-  return question;
+QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
+  QuestionTerms terms;
+  if (command.count("--format") > 0) terms.format = options.format;
+  if (options.snapshot > 0) terms.snapshot = options.snapshot;
+  terms.allow_failing = options.allow_failing;
+  terms.lenient = options.lenient;
+  return terms;
 }
 
-// Reasons take reading all images of the application: for who asks for them (`explained`), and for a miss.
-// Images of other applications never qualify: how many there are is all that is read of them.
-Asked ask(const Question& question, bool explained, Invocation& invocation) {
-  const ImageQuery& query = question.reading.query;
-  Asked asked;
-  if (question.index && !explained && !question.snapshot) {
-    if (auto best = question.index->best(query, question.host.host, invocation.cpus())) {
-      asked.entries.push_back(*std::move(best));
-      asked.selection.winner = Candidate{&asked.entries.back(), "", 0, nullptr, false};
-      return asked;
-    }
-  }
-  if (question.index) {
-    asked.entries = question.index->entries_of(query.application, question.snapshot);
-    asked.others = other_applications(*question.index, query, question.snapshot);
-  }
-  asked.selection = select_image(query, asked.entries, question.host.host, invocation.cpus());
-  return asked;
+Asking read_asking(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
+  const JsonDocument document = read_named(options.dsl, invocation.files);
+  const QuestionTerms terms = terms_of(command, options);
+  Asking asking;
+  auto read = [&] {
+    auto of_index = asking.index ? asking.index->compilers(terms.snapshot) : std::vector<std::string>{};
+    return read_question(document, invocation.graph_compilers(of_index, options.matrices), terms);
+  };
+  // Without an index, what is wrong in the document is still the first thing to mend.
+  if (!invocation.has_index()) asking.question = read();
+  if (invocation.has_index() || options.matrices.empty() || terms.snapshot)
+    asking.index.emplace(invocation.index(Index::Mode::read));
+  asking.question = read();
+  for (const DslNote& note : asking.question.reading.notes) invocation.note(text_of(note));
+  asking.question.host = choose_host(options.host, asking.question.reading.query, invocation);
+  if (!asking.question.host.note.empty()) invocation.note(asking.question.host.note);
+  return asking;
 }
 
 // Of another time's images nobody is to build more.
 void count(const Question& question, const Selection& selection, Invocation& invocation) {
-  if (question.snapshot) return;
   const std::string day = rfc3339(invocation.clock.unix_seconds()).substr(0, 10);
-  record_demand(invocation.state().root(),
-                demand_of(question.reading.query, question.host.host, selection, invocation.cpus(), day));
+  if (auto demand = demand_of(question, selection, invocation.cpus(), day))
+    record_demand(invocation.state().root(), *demand);
 }
 
-void print_answer(const Asked& asked, const Question& question, const std::optional<SelectCells>& cells,
+void print_answer(const Answer& answer, const Question& question, const std::optional<SelectCells>& cells,
                   const SelectOptions& options, const Invocation& invocation) {
-  const Selection& selection = asked.selection;
-  std::string answer;
+  const Selection& selection = answer.selection;
+  std::string reference;
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {
     if (selection.winner)
-      answer = reference(selection.winner->entry->image, question.reading.query.format, invocation);
+      reference =
+          reference_of(selection.winner->entry->image, question.reading.query.format, places_of(invocation));
   } catch (const Error& error) {
     damaged = error;
   }
   if (options.json)
-    print_json(json_answer(asked, options.limit, cells, question.reading, answer));
+    print_json(json_answer(answer, question, options.limit, cells, reference));
   else if (options.explain)
-    print_text(explain(selection, options.limit) + (cells ? cells->explain() : "") + text_of(asked.others));
+    print_text(explain(selection, options.limit) + (cells ? cells->explain() : "") + text_of(answer.others));
   if (!selection.winner)
-    throw no_match(selection, hint_without_images(question.reading.query, asked.others, cells),
-                   question.host.here, cells);
+    throw no_match(answer, question, cells ? cells->hint() : "",
+                   cells ? "the index is empty" : "the index is empty: run `kiln publish`");
   if (damaged) throw Error(*damaged);
-  if (!options.json && !options.explain) say("{}\n", answer);
+  if (!options.json && !options.explain) say("{}\n", reference);
 }
 
 void run_select(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
   check(command, options, invocation);
-  Question question = read_question(command, options, invocation);
+  Asking asking = read_asking(command, options, invocation);
   const bool explained = options.explain || options.json;
-  Asked asked = ask(question, explained, invocation);
+  Answer answer = asking.ask(explained, invocation);
   std::optional<SelectCells> cells;
-  if (!asked.selection.winner && !options.matrices.empty()) {
-    cells.emplace(options.matrices, question.reading.query, question.host.host, invocation);
-    cells->find(asked.entries);
+  if (!answer.selection.winner && !options.matrices.empty()) {
+    cells.emplace(options.matrices, asking.question.reading.query, asking.question.host.host, invocation);
+    cells->find(answer.entries);
     if (options.build_if_missing && cells->cell()) prepare_build(invocation);
   }
-  count(question, asked.selection, invocation);
+  count(asking.question, answer.selection, invocation);
   if (options.build_if_missing && cells && cells->cell()) {
     auto ask_again = [&]() -> IndexAnswer {
-      if (invocation.has_index()) question.index.emplace(invocation.index(Index::Mode::read));
-      asked = ask(question, explained, invocation);
-      return {asked.entries, asked.selection.winner.has_value()};
+      if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));
+      answer = asking.ask(explained, invocation);
+      return {answer.entries, answer.selection.winner.has_value()};
     };
     build_missing(*cells, ask_again, invocation);
     if (ask_again().answers) cells.reset();
   }
-  print_answer(asked, question, cells, options, invocation);
+  print_answer(answer, asking.question, cells, options, invocation);
 }
 
 }  // namespace

@@ -85,13 +85,13 @@ std::vector<std::string> matching(const std::string& glob, const Microarchitectu
 }
 
 // One processor and one compiler.
-struct Answer {
+struct FlagAnswer {
   Target target;
   CompilerVersion compiler;
   std::variant<std::vector<FlagOrigin>, NoFlags> flags;
 };
 
-Json json_of(const Answer& answer, const FlagQuery& query, Invocation& invocation) {
+Json json_of(const FlagAnswer& answer, const FlagQuery& query, Invocation& invocation) {
   Json json = {{"archspec", archspec_of(invocation)},
                {"cpu", answer.target.cpu},
                {"family", invocation.cpus().family(answer.target.cpu)},
@@ -112,14 +112,14 @@ Json json_of(const Answer& answer, const FlagQuery& query, Invocation& invocatio
   return json;
 }
 
-void print(const std::vector<Answer>& answers, const std::string& archspec) {
+void print(const std::vector<FlagAnswer>& answers, const std::string& archspec) {
   if (answers.size() == 1 && std::holds_alternative<std::vector<FlagOrigin>>(answers.front().flags)) {
     say("{} with {} (archspec {})\n", answers.front().target.composition(), answers.front().compiler.text(),
         archspec);
     return print(std::get<std::vector<FlagOrigin>>(answers.front().flags));
   }
   Table table({"CPU", "COMPILER", "TARGET", "KILN_CPU_FLAGS", "NOTE"});
-  for (const Answer& one : answers) {
+  for (const FlagAnswer& one : answers) {
     if (auto* none = std::get_if<NoFlags>(&one.flags)) {
       table.add({one.target.cpu, one.compiler.text(), "", "", none->reason});
       continue;
@@ -136,13 +136,13 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
   const Microarchitectures& cpus = invocation.cpus();
   const Optimise optimise = parse_optimise(query.optimise, {}, "--optimise");
   TargetBook targets(cpus);
-  std::vector<Answer> answers;
+  std::vector<FlagAnswer> answers;
   for (const std::string& compiler : query.compilers) {
     for (const std::string& glob : query.cpus) {
       for (const std::string& cpu : matching(glob, cpus)) {
         std::string name = cpu;
         for (const std::string& accelerator : query.accelerators) name += "," + accelerator;
-        Answer answer{targets.get(name, {}), compiler_from(compiler), {}};
+        FlagAnswer answer{targets.get(name, {}), compiler_from(compiler), {}};
         FlagQuestion question{&answer.target, &cpus, answer.compiler, {}, optimise};
         question.optimise.profile = "/opt/kiln/profile/name";
         answer.flags = all_flags(question);
@@ -152,7 +152,7 @@ void show_flags(const FlagQuery& query, bool json, Invocation& invocation) {
   }
   if (!json) return print(answers, archspec_of(invocation));
   Json array = Json::array();
-  for (const Answer& answer : answers) array.push_back(json_of(answer, query, invocation));
+  for (const FlagAnswer& answer : answers) array.push_back(json_of(answer, query, invocation));
   print_json(array);
 }
 

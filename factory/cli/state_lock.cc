@@ -13,14 +13,16 @@ namespace kiln {
 namespace {
 
 // Whose files other machines may have, too, and whose flock(2) may be this machine's own: f_type of
-// statfs(2); those that its page does not list are from their own sources (linux/magic.h; Lustre's
-// lustre_user.h; GPFS).
+// statfs(2), as linux/magic.h (6.1) has it; of those outside the kernel, as their own sources do (Lustre's
+// lustre_user.h, BeeGFS's ModeHelper.h) and coreutils' table for `stat -f`.
 bool is_network(const fs::path& folder) {
-  constexpr std::array<std::uint64_t, 10> kTypes = {0x6969 /* NFS */,        0xFF534D42 /* CIFS */,
-                                                    0xFE534D42 /* SMB2 */,   0x65735546 /* FUSE */,
-                                                    0x0BD00BD0 /* Lustre */, 0x47504653 /* GPFS */,
-                                                    0x00C36400 /* Ceph */,   0x01021997 /* 9p */,
-                                                    0x19830326 /* BeeGFS */, 0x5346414F /* AFS */};
+  constexpr std::array<std::uint64_t, 14> kTypes = {0x6969 /* NFS */,       0x517B /* SMB */,
+                                                    0xFF534D42 /* CIFS */,  0xFE534D42 /* SMB2 */,
+                                                    0x65735546 /* FUSE */,  0x0BD00BD0 /* Lustre */,
+                                                    0x47504653 /* GPFS */,  0x00C36400 /* Ceph */,
+                                                    0x01021997 /* 9p */,    0x19830326 /* BeeGFS */,
+                                                    0x5346414F /* AFS */,   0x6B414653 /* kAFS */,
+                                                    0xAAD7AAEA /* PanFS */, 0x20030528 /* OrangeFS */};
   struct statfs status {};
   if (::statfs(folder.c_str(), &status) != 0) return false;
   const auto type = static_cast<std::uint32_t>(status.f_type);

@@ -23,7 +23,8 @@ build=$1
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(json version recipe matrix target_site component_value plan_read dsl host index
-  dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest registry_answer)
+  dockerfile definition_file lint emitters import package_databases elf_file layer_merge sif_reader squashfs manifest registry_answer
+  http_target http_head serve_request)
 
 # with_first BYTE FILE…: each file as a seed that starts with this byte, by which some targets choose what to read.
 with_first() {
@@ -116,6 +117,22 @@ seeds_of() {
     sif_reader)
       mksquashfs "$root/tests/data/tiny/targets" "$work/squashfs" -comp gzip -noappend -quiet -no-progress -nopad -all-root
       python3 "$root/tests/fuzz/sif_seeds.py" "$seeds" "$work/squashfs"
+      ;;
+    http_target) text_seeds '/v1/images/a%2Fb/c+d?limit=3&match=target%3Dzen*+x&flag' '/' '/a/../b' '/%2e' '/a?b=1&%62=2' 'http://x/' ;;
+    http_head)
+      text_seeds '\2GET\0/x\0HTTP/1.1\0\0Host\0 h\0\0Content-Length\0 5\0\0X\0\ta b\0\0\0\0' '\1POST\0/\0HTTP/1.0\0\0\0\0' \
+        '\1G\0/\0HTTP/1.1\0\0Host\0h\0\0Transfer-Encoding\0chunked\0\0\0\0'
+      ;;
+    serve_request)
+      local dsl
+      for dsl in "$root"/tests/data/dsl/*.json "$root"/matrix/dsl/*.json; do
+        with_first 'POST /v1/select?host=zen4,nvidia:sm_80&limit=3\n' "$dsl"
+        with_first 'POST /get_image\n' "$dsl"
+      done
+      text_seeds 'POST /v1/explain?format=sif&snapshot=1&allow_failing&lenient=1\n{"dsl":{"application":{"app_tag":"a"}},"host":{"cpu":"zen3"}}' \
+        'GET /v1/images?match=application=tensor*+state=good&limit=2&offset=1\n' 'GET /v1/images/a/b?snapshot=1\n' 'GET /v1/snapshots\n' \
+        'GET /v1/demand?unmet=1&limit=3\n' 'HEAD /healthz\n' 'GET /metrics\n' 'GET /container_mappings/tf\n' 'PUT /scripts/3\n' \
+        'POST /container_mappings\n{"opt_dsl_code":"a","app_name":"b","version":2,"target":{"cpu_type":"arm","acc_type":"amd"},"selectors":{"xla":true},"container_name":"c"}'
       ;;
     import) with_first '' "$root"/tests/data/legacy/*/*.Dockerfile ;;
   esac

@@ -6,8 +6,8 @@
 
 #include "image/build/mend.h"
 #include "image/state/fsck.h"
-#include "image/state/image_check.h"
 #include "image/state/sif_folder.h"
+#include "registry/image_check.h"
 #include "support/small_state.h"
 
 namespace kiln {
@@ -78,8 +78,8 @@ class DamageLoop : public ::testing::Test {
   void check_answers() {
     for (const IndexEntry& entry : Index::open(small.state.root(), Index::Mode::read).entries()) {
       try {
-        check_layout(small.state, entry.image);
-        check_sif(small.state, entry.image, sif_path(small.state, entry.image));
+        check_layout(small.state.root(), entry.image);
+        check_sif(small.state.root(), entry.image, sif_path(small.state.root(), entry.image));
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ExitCode::store) << error.format();
         EXPECT_NE(error.format().find(entry.image.name()), std::string::npos) << error.format();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/effects.h"
+#include "registry/image_check.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -120,12 +121,12 @@ TEST_F(SifFolder, NothingToShowMakesNothing) {
 TEST_F(SifFolder, ThePathIsTheLinkWhenThatIsRight) {
   ImageRecord old = image("1", "one");
   publish({old});
-  EXPECT_EQ(sif_path(state, old), state.sif_folder() / "hello_1.sif");
+  EXPECT_EQ(sif_path(state.root(), old), state.sif_folder() / "hello_1.sif");
   ImageRecord newer = image("1", "two");
   publish({newer});
-  EXPECT_EQ(sif_path(state, newer), state.sif_folder() / "hello_1.sif");
-  EXPECT_EQ(sif_path(state, old), store.path(old.attachments.front().blob.digest));
-  EXPECT_THROW(sif_path(state, image("2", "")), Error);
+  EXPECT_EQ(sif_path(state.root(), newer), state.sif_folder() / "hello_1.sif");
+  EXPECT_EQ(sif_path(state.root(), old), store.path(old.attachments.front().blob.digest));
+  EXPECT_THROW(sif_path(state.root(), image("2", "")), Error);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 mkdir "$work/gate"
 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/gate.py" "$work/gate" &
 gate=$!
-at_exit "kill $gate 2>/dev/null"
+at_exit "kill $gate 2>/dev/null || true"
 until [ -e "$work/gate/port" ]; do
   kill -0 "$gate" 2>/dev/null || fail 'the gate does not start'
   sleep 0.05

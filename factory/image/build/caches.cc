@@ -15,14 +15,11 @@ namespace {
 constexpr std::size_t kIdDigits = 32;
 constexpr const char* kStatistics = "/run/kiln/cache/statistics";
 
-// What pip says of a file that is not what its index promised, or is no archive (pip 20 to 25).
-constexpr std::array kPipDamage = {"DO NOT MATCH THE HASHES",
-                                   "BadZipFile",
-                                   "Bad CRC-32",
-                                   "invalid wheel",
-                                   "has an invalid wheel",
-                                   "zlib.error",
-                                   "Error -3 while decompressing"};
+// What pip says of a file that is not what its index promised, or is no archive: pip's exceptions.py
+// (HashMismatch, InvalidWheel), and zipfile's and zlib's words below them.
+constexpr std::array kPipDamage = {"DO NOT MATCH THE HASHES", "BadZipFile", "Bad CRC-32",
+                                   "' located at ",  // Wheel '…' located at … is invalid
+                                   "has an invalid wheel",    "zlib.error", "Error -3 while decompressing"};
 
 fs::path cache_root(const StepSetup& setup) {
   return fs::absolute(setup.site.cache.folder.empty() ? setup.state.caches()

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "image/state/image_check.h"
 #include "image/state/record_files.h"
 #include "oci/blob_damage.h"
 #include "oci/layout.h"
+#include "registry/image_check.h"
 
 namespace kiln {
 namespace {

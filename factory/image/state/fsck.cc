@@ -9,9 +9,9 @@
 #include <set>
 #include <thread>
 
-#include "image/state/image_check.h"
 #include "oci/blob_damage.h"
 #include "oci/layout.h"
+#include "registry/image_check.h"
 
 namespace kiln {
 namespace {

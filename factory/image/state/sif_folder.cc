@@ -100,13 +100,4 @@ void show_sifs(const StatePaths& state, const Index& index) {
   }
 }
 
-fs::path sif_path(const StatePaths& state, const ImageRecord& image) {
-  const Attachment* sif = image.attachment("sif");
-  if (sif == nullptr) throw Error(ExitCode::no_match, image.name() + " has no SIF");
-  fs::path blob = blob_path(state, sif->blob.digest);
-  fs::path link = state.sif_folder() / image.sif_name();
-  std::error_code absent;
-  return fs::equivalent(link, blob, absent) ? link : blob;
-}
-
 }  // namespace kiln

@@ -18,7 +18,4 @@ namespace kiln {
 // REQUIRES: the state's lock is held.
 void show_sifs(const StatePaths& state, const Index& index);
 
-// The image's name in the folder, if that leads to its SIF now; else the blob's own.
-std::filesystem::path sif_path(const StatePaths& state, const ImageRecord& image);
-
 }  // namespace kiln

@@ -1,16 +1,15 @@
-#include "image/state/image_check.h"
+#include "registry/image_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "registry/image_blobs.h"
-
 namespace kiln {
+namespace fs = std::filesystem;
 namespace {
 
-std::vector<ImageBlob> whole_blobs(const StatePaths& state, const ImageRecord& image) {
-  std::vector<ImageBlob> blobs = blobs_of(image, BlobStore::reading(state.store()));
+std::vector<ImageBlob> whole_blobs(const fs::path& state, const ImageRecord& image) {
+  std::vector<ImageBlob> blobs = blobs_of(image, BlobStore::reading(state / "store"));
   if (auto damaged = first_damage(blobs)) throw damage_error(image, *damaged);
   return blobs;
 }
@@ -40,11 +39,11 @@ std::vector<Descriptor> blobs_in_layout(const fs::path& folder, const Digest& ma
   return inside;
 }
 
-void check_blobs(const StatePaths& state, const ImageRecord& image) { whole_blobs(state, image); }
+void check_blobs(const fs::path& state, const ImageRecord& image) { whole_blobs(state, image); }
 
-void check_layout(const StatePaths& state, const ImageRecord& image) {
+void check_layout(const fs::path& state, const ImageRecord& image) {
   std::vector<ImageBlob> blobs = whole_blobs(state, image);
-  fs::path folder = state.root() / image.layout;
+  fs::path folder = state / image.layout;
   std::string damage = layout_damage(folder, blobs_in_layout(folder, image.manifest, blobs));
   if (damage.empty()) return;
   throw Error(ExitCode::store,
@@ -52,7 +51,7 @@ void check_layout(const StatePaths& state, const ImageRecord& image) {
               kDamageRemedy);
 }
 
-void check_sif(const StatePaths& state, const ImageRecord& image, const fs::path& file) {
+void check_sif(const fs::path& state, const ImageRecord& image, const fs::path& file) {
   whole_blobs(state, image);
   std::error_code problem;
   if (!fs::is_directory(file.parent_path(), problem)) return;
@@ -62,7 +61,18 @@ void check_sif(const StatePaths& state, const ImageRecord& image, const fs::path
   throw Error(ExitCode::store,
               fmt::format("{} is not the SIF of {}: it {}", file.string(), image.name(),
                           problem ? "is missing" : fmt::format("has {} of {} bytes", size, sif->blob.size)),
-              fmt::format("copy it from {}", (state.sif_folder() / image.sif_name()).string()));
+              fmt::format("copy it from {}", (sif_folder(state) / image.sif_name()).string()));
+}
+
+fs::path sif_folder(const fs::path& state) { return state / "sif"; }
+
+fs::path sif_path(const fs::path& state, const ImageRecord& image) {
+  const Attachment* sif = image.attachment("sif");
+  if (sif == nullptr) throw Error(ExitCode::no_match, image.name() + " has no SIF");
+  const fs::path blob = BlobStore::reading(state / "store").path(sif->blob.digest);
+  const fs::path link = sif_folder(state) / image.sif_name();
+  std::error_code absent;
+  return fs::equivalent(link, blob, absent) ? link : blob;
 }
 
 }  // namespace kiln

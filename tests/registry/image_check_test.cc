@@ -1,4 +1,4 @@
-#include "image/state/image_check.h"
+#include "registry/image_check.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "support/temporary_folder.h"
 
 namespace kiln {
+namespace fs = std::filesystem;
 namespace {
 
 // An image with a layout and a SIF.
@@ -21,7 +22,7 @@ class ImageCheck : public ::testing::Test {
     image.repository = "hello";
     image.tag = "1";
     image.layout = "images/hello/1-k";
-    image.manifest = write_layout(state.root() / image.layout, made, store, files).manifest.digest;
+    image.manifest = write_layout(state / image.layout, made, store, files).manifest.digest;
     image.attachments = {{"sif", store.put("the SIF", "sif"), {}}};
   }
   template <typename Check>
@@ -47,8 +48,8 @@ class ImageCheck : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder;
-  StatePaths state{folder / "state"};
-  BlobStore store{state.store()};
+  fs::path state = folder / "state";
+  BlobStore store{state / "store"};
   RealFileSystem files;
   ImageRecord image;
   Digest layer = Digest::of("the layer");
@@ -67,7 +68,7 @@ TEST_F(ImageCheck, ACutLayerIsDamage) {
 }
 
 TEST_F(ImageCheck, ALayoutIsMissedWholeAndInParts) {
-  fs::path made = state.root() / image.layout;
+  fs::path made = state / image.layout;
   fs::path blob = blob_in_layout(made, layer);
   fs::remove(blob);
   EXPECT_TRUE(has(layout(), "has no blobs/sha256/" + layer.hex())) << layout();
@@ -92,9 +93,9 @@ TEST_F(ImageCheck, ALayoutWithNewLabelsIsNoDamage) {
   newer.layers = {store.put("the layer", std::string(media_type::kLayerZstd))};
   newer.tag = "1";
   newer.annotations = {{"new", "label"}};
-  write_layout(state.root() / image.layout, newer, store, files);
+  write_layout(state / image.layout, newer, store, files);
   EXPECT_EQ(layout(), "");
-  fs::remove(blob_in_layout(state.root() / image.layout, manifest_descriptor(newer).digest));
+  fs::remove(blob_in_layout(state / image.layout, manifest_descriptor(newer).digest));
   EXPECT_TRUE(has(layout(), "has no blobs/sha256/")) << layout();
 }
 

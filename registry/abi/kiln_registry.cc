@@ -1,0 +1,206 @@
+// The C interface: no exception leaves it, and each text that does is the caller's to free.
+#include "registry/abi/kiln_registry.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "base/json_text.h"
+#include "base/unexpected.h"
+#include "registry/abi/installed_share.h"
+#include "registry/answer/chooser.h"
+#include "registry/answer/entry_json.h"
+
+struct kiln_registry {
+  kiln::ImageChooser chooser;
+};
+
+namespace kiln {
+namespace {
+
+// Of malloc, so that a library with another C++ runtime may come later. nullptr for nullptr: nobody wants it.
+void give(const std::string& text, char** place) {
+  if (place == nullptr) return;
+  *place = static_cast<char*>(std::malloc(text.size() + 1));
+  if (*place == nullptr) throw std::bad_alloc();
+  std::memcpy(*place, text.c_str(), text.size() + 1);
+}
+
+// Without memory for the words there are none.
+int fail(const Error& why, char** error) noexcept {
+  try {
+    give(why.format(), error);
+  } catch (...) {
+  }
+  return static_cast<int>(why.code());
+}
+
+// Runs `body`, and turns what it throws into a status and words.
+template <typename Body>
+int guarded(char** error, const Body& body) noexcept {
+  try {
+    if (error != nullptr) *error = nullptr;
+    return body();
+  } catch (const std::exception& exception) {
+    try {
+      return fail(unexpected_error(exception), error);
+    } catch (...) {
+    }
+  } catch (...) {
+  }
+  return KILN_INTERNAL;
+}
+
+void need(bool holds, const char* what) {
+  if (!holds) throw Error(ExitCode::usage, what);
+}
+
+std::string word(const char* text) { return text == nullptr ? "" : text; }
+
+// What a caller knows of a structure: one that was compiled against an older header gives a shorter one.
+template <typename Options>
+Options whole(const Options* given) {
+  Options options{};
+  if (given == nullptr) return options;
+  need(given->size >= sizeof(std::size_t), "the size of the options is not set");
+  // What it has beyond what we know must be as if it were not there.
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof(Options); i < given->size; ++i)
+    need(bytes[i] == 0, "an option is asked for that this version of the library does not have");
+  std::memcpy(&options, given, std::min(given->size, sizeof(Options)));
+  return options;
+}
+
+ChooserPlaces places_of(const char* state, const kiln_open_options& options) {
+  ChooserPlaces places;
+  places.state = std::filesystem::absolute(state).lexically_normal();
+  const std::filesystem::path share =
+      options.share == nullptr ? installed_share() : std::filesystem::path(options.share);
+  const char* archspec = std::getenv("KILN_ARCHSPEC");
+  places.archspec =
+      archspec != nullptr ? std::filesystem::path(archspec) : share / "archspec" / "microarchitectures.json";
+  places.recipes = {share / "recipes"};
+  places.targets =
+      options.targets == nullptr ? share / "matrix" / "targets" : std::filesystem::path(options.targets);
+  places.sif_folder = word(std::getenv("SINGULARITY_DIR"));
+  return places;
+}
+
+ChooserQuestion question_of(const char* dsl, std::size_t length, const kiln_select_options& options) {
+  constexpr std::uint32_t kKnown = KILN_ALLOW_FAILING | KILN_LENIENT;
+  need((options.flags & ~kKnown) == 0, "a flag is asked for that this version of the library does not have");
+  need(options.snapshot >= 0, "the number of a snapshot is negative");
+  ChooserQuestion question;
+  question.document = {dsl, length};
+  question.host = word(options.host);
+  question.terms.format = word(options.format);
+  need(question.terms.format.empty() || is_reference_format(question.terms.format),
+       "the format is none of tag, digest, oci, sif");
+  if (options.snapshot > 0) question.terms.snapshot = options.snapshot;
+  question.terms.allow_failing = (options.flags & KILN_ALLOW_FAILING) != 0;
+  question.terms.lenient = (options.flags & KILN_LENIENT) != 0;
+  if (options.limit > 0) question.limit = options.limit;
+  return question;
+}
+
+// As `kiln select` counts: where the state folder cannot be written, it is not.
+void count(const ChooserReply& reply, const std::filesystem::path& state) {
+  if (!reply.demand) return;
+  Demand demand = *reply.demand;
+  demand.last = rfc3339(RealClock().unix_seconds()).substr(0, 10);
+  record_demand(state, demand);
+}
+
+// Asks, counts, and gives what `text_of` makes of the reply.
+template <typename TextOf>
+int asked(kiln_registry* registry, const char* dsl, std::size_t length, const kiln_select_options* options,
+          bool explained, char** answer, char** error, const TextOf& text_of) noexcept {
+  return guarded(error, [&] {
+    if (answer != nullptr) *answer = nullptr;
+    need(registry != nullptr && dsl != nullptr, "the registry or the document is a null pointer");
+    ChooserQuestion question = question_of(dsl, length, whole(options));
+    question.explained = explained;
+    const ChooserReply reply = registry->chooser.choose(question);
+    count(reply, registry->chooser.places().state);
+    if (const std::string text = text_of(reply); !text.empty()) give(text, answer);
+    return reply.error ? fail(*reply.error, error) : static_cast<int>(KILN_DONE);
+  });
+}
+
+std::string lines_of(const Json& json) { return printable_json(json, 2) + "\n"; }
+
+// What an index gives; where there is none, its error.
+template <typename Use>
+int with_index(kiln_registry* registry, char** error, const Use& use) noexcept {
+  return guarded(error, [&] {
+    need(registry != nullptr, "the registry is a null pointer");
+    if (!registry->chooser.with_index(use))
+      Index::open(registry->chooser.places().state, Index::Mode::read);  // says why there is none
+    return static_cast<int>(KILN_DONE);
+  });
+}
+
+}  // namespace
+}  // namespace kiln
+
+unsigned kiln_registry_abi(void) { return KILN_REGISTRY_ABI; }
+
+const char* kiln_registry_version(void) { return KILN_VERSION; }
+
+int kiln_registry_open(const char* state, const struct kiln_open_options* options, kiln_registry** registry,
+                       char** error) {
+  return kiln::guarded(error, [&] {
+    kiln::need(state != nullptr && registry != nullptr, "the state folder or the place is a null pointer");
+    *registry = nullptr;
+    *registry = new kiln_registry{kiln::ImageChooser(kiln::places_of(state, kiln::whole(options)))};
+    return static_cast<int>(KILN_DONE);
+  });
+}
+
+void kiln_registry_close(kiln_registry* registry) { delete registry; }
+
+int kiln_registry_select(kiln_registry* registry, const char* dsl, size_t length,
+                         const struct kiln_select_options* options, char** answer, char** error) {
+  return kiln::asked(registry, dsl, length, options, true, answer, error,
+                     [](const kiln::ChooserReply& reply) {
+                       return reply.answer.is_null() ? std::string() : kiln::lines_of(reply.answer);
+                     });
+}
+
+int kiln_registry_reference(kiln_registry* registry, const char* dsl, size_t length,
+                            const struct kiln_select_options* options, char** reference, char** error) {
+  return kiln::asked(registry, dsl, length, options, false, reference, error,
+                     [](const kiln::ChooserReply& reply) { return reply.reference; });
+}
+
+int kiln_registry_explain(kiln_registry* registry, const char* dsl, size_t length,
+                          const struct kiln_select_options* options, char** text, char** error) {
+  return kiln::asked(registry, dsl, length, options, true, text, error,
+                     [](const kiln::ChooserReply& reply) { return reply.text; });
+}
+
+int kiln_registry_snapshot(kiln_registry* registry, int64_t* number, char** error) {
+  return kiln::guarded(error, [&] {
+    kiln::need(registry != nullptr && number != nullptr, "the registry or the place is a null pointer");
+    *number = 0;
+    registry->chooser.with_index([&](const kiln::Index& index) { *number = index.current(); });
+    return static_cast<int>(KILN_DONE);
+  });
+}
+
+int kiln_registry_snapshots(kiln_registry* registry, char** snapshots, char** error) {
+  return kiln::with_index(registry, error, [&](const kiln::Index& index) {
+    kiln::give(kiln::lines_of(kiln::snapshots_json(index.snapshots())), snapshots);
+  });
+}
+
+int kiln_registry_images(kiln_registry* registry, int64_t snapshot, char** images, char** error) {
+  return kiln::with_index(registry, error, [&](const kiln::Index& index) {
+    const auto asked = snapshot > 0 ? std::optional(snapshot) : std::nullopt;
+    kiln::give(kiln::lines_of(kiln::entries_json(index.entries(asked))), images);
+  });
+}
+
+void kiln_registry_free(char* text) { std::free(text); }

@@ -1,0 +1,112 @@
+/* kiln_registry: ask a kiln index for an image, from a program, without a process for each question.
+ *
+ * C99, and a stable binary interface: a symbol, once here, keeps its meaning; structures grow at their end
+ * only and begin with their size; no exception leaves the library. Threads may ask one registry at once.
+ * Text is UTF-8. docs/library.md has examples; docs/query.md says what the JSON of an answer has.
+ *
+ *     kiln_registry *registry = NULL;
+ *     char *answer = NULL, *error = NULL;
+ *     int status = kiln_registry_open("/srv/kiln", NULL, &registry, &error);
+ *     if (status == KILN_DONE)
+ *       status = kiln_registry_reference(registry, dsl, strlen(dsl), NULL, &answer, &error);
+ *     if (status == KILN_DONE)
+ *       puts(answer);
+ *     else
+ *       fprintf(stderr, "%s\n", error);
+ *     kiln_registry_free(answer);
+ *     kiln_registry_free(error);
+ *     kiln_registry_close(registry);
+ */
+#ifndef KILN_REGISTRY_H
+#define KILN_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a symbol comes to be, never lowered. */
+#define KILN_REGISTRY_ABI 1
+
+/* How a call ended: the exit codes of the program `kiln`. */
+enum kiln_status {
+  KILN_DONE = 0,
+  KILN_INTERNAL = 70,    /* a mistake of kiln, or no memory */
+  KILN_USAGE = 2,        /* a null pointer, a wrong option */
+  KILN_INPUT = 3,        /* the document or the host is wrong */
+  KILN_NO_MATCH = 4,     /* no image, or no snapshot of that number */
+  KILN_TOOL_MISSING = 5, /* archspec's tables are not where kiln was installed */
+  KILN_STORE = 8         /* the index, or the image that is the answer, is damaged or not there */
+};
+
+typedef struct kiln_registry kiln_registry;
+
+/* Where things are. NULL or "": as told. */
+struct kiln_open_options {
+  size_t size;         /* sizeof(struct kiln_open_options) */
+  const char* share;   /* what kiln was installed with: archspec's tables, recipes, targets. NULL: share/kiln
+                          beside the library's own folder */
+  const char* targets; /* the site's own hosts. NULL: those of share */
+};
+
+enum kiln_select_flags {
+  KILN_ALLOW_FAILING = 1, /* images, too, that fail a test which their recipes have by now */
+  KILN_LENIENT = 2        /* an unknown key where images are chosen is a note, not an error */
+};
+
+/* What is asked besides the document. A structure of zeros, but for its size, is what NULL is. */
+struct kiln_select_options {
+  size_t size;      /* sizeof(struct kiln_select_options) */
+  const char* host; /* a description (JSON, as `kiln host` prints it), "here", "any", or the name of a target
+                       ("zen4,nvidia:sm_90"). NULL: the document's, else this machine */
+  const char* format; /* tag, digest, oci or sif. NULL: the document's, else tag */
+  int64_t snapshot;   /* 0: the current one */
+  uint32_t flags;     /* of kiln_select_flags */
+  uint32_t limit;     /* no more than so many other images of a kind in an answer. 0: 20 */
+};
+
+#define KILN_API __attribute__((visibility("default")))
+
+/* KILN_REGISTRY_ABI of the library that runs; its version, "0.1.0". */
+KILN_API unsigned kiln_registry_abi(void);
+KILN_API const char* kiln_registry_version(void);
+
+/* Opens the state folder `state`, where `kiln publish` has made or will make an index; nothing in it is
+ * locked, and nothing is written but the counters of `kiln index demand`, where that may be. `options` may be
+ * NULL. On failure *registry is NULL. */
+KILN_API int kiln_registry_open(const char* state, const struct kiln_open_options* options,
+                                kiln_registry** registry, char** error);
+/* Ends it, when no other thread asks any more. NULL: nothing. */
+KILN_API void kiln_registry_close(kiln_registry* registry);
+
+/* One question: `dsl` is a document of the optimisation DSL, `length` bytes of JSON. *answer is what
+ * `kiln select --json` prints, also where nothing matches (KILN_NO_MATCH). A new snapshot is seen without
+ * being told. */
+KILN_API int kiln_registry_select(kiln_registry* registry, const char* dsl, size_t length,
+                                  const struct kiln_select_options* options, char** answer, char** error);
+/* The same question, and the reference alone, as `kiln select` prints it: many times as fast. */
+KILN_API int kiln_registry_reference(kiln_registry* registry, const char* dsl, size_t length,
+                                     const struct kiln_select_options* options, char** reference,
+                                     char** error);
+/* The same question, and the reasons for people, as `kiln select --explain` prints them. */
+KILN_API int kiln_registry_explain(kiln_registry* registry, const char* dsl, size_t length,
+                                   const struct kiln_select_options* options, char** text, char** error);
+
+/* The number of the current snapshot; 0 when nothing was published yet. */
+KILN_API int kiln_registry_snapshot(kiln_registry* registry, int64_t* number, char** error);
+/* JSON, as `kiln index snapshots --format json` prints it. */
+KILN_API int kiln_registry_snapshots(kiln_registry* registry, char** snapshots, char** error);
+/* The images of a snapshot (0: the current one), JSON, as `kiln index list --format json` prints it. */
+KILN_API int kiln_registry_images(kiln_registry* registry, int64_t snapshot, char** images, char** error);
+
+/* What a call has returned in a `char **`. *error is "error: what; hint", or NULL when there is nothing to
+ * say; each `char **` may be NULL for who does not want it. free() is not for it. NULL: nothing. */
+KILN_API void kiln_registry_free(char* text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+#include "registry/answer/answer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+Applications other_applications(const Index& index, const Question& question) {
+  Applications others = index.applications(question.terms.snapshot);
+  others.erase(lower_case(question.reading.query.application));
+  return others;
+}
+
+// Where there is not even a miss.
+std::string without_images(const Answer& answer, const Question& question, const std::string& when_empty) {
+  if (answer.others.empty()) return when_empty;
+  std::vector<std::string> names;
+  for (const auto& [application, count] : answer.others) names.push_back(application);
+  const std::string& asked = question.reading.query.application;
+  const std::string near = did_you_mean(asked, names);
+  return fmt::format("the index has no image of {}{}{}", asked, near.empty() ? "" : "; ", near);
+}
+
+}  // namespace
+
+Question read_question(const JsonDocument& document, const std::vector<std::string>& compilers,
+                       const QuestionTerms& terms) {
+  Question question{read_dsl(document, compilers), terms};
+  if (!terms.lenient) refuse_lost_choices(question.reading);
+  ImageQuery& query = question.reading.query;
+  if (!terms.format.empty()) query.format = terms.format;
+  query.allow_failing = terms.allow_failing;
+  return question;
+}
+
+Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus) {
+  const ImageQuery& query = question.reading.query;
+  const Host& host = question.host.host;
+  Answer answer;
+  if (index != nullptr && !explained && !question.terms.snapshot) {
+    if (auto best = index->best(query, host, cpus)) {
+      answer.entries.push_back(*std::move(best));
+      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false};
+      return answer;
+    }
+  }
+  if (index != nullptr) {
+    answer.entries = index->entries_of(query.application, question.terms.snapshot);
+    answer.others = other_applications(*index, question);
+  }
+  answer.selection = select_image(query, answer.entries, host, cpus);
+  return answer;
+}
+
+Json to_json(const Answer& answer, const Question& question, std::size_t limit) {
+  Json json = to_json(answer.selection, limit);
+  json["other_applications"] = answer.others;
+  json["notes"] = Json::array();
+  for (const DslNote& note : question.reading.notes) json["notes"].push_back(text_of(note));
+  return json;
+}
+
+std::string text_of(const Applications& others) {
+  std::size_t images = 0;
+  std::string names;
+  for (const auto& [application, count] : others) {
+    images += count;
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", application.empty() ? "(none)" : application,
+                         count);
+  }
+  return images == 0 ? "" : fmt::format("{} of other applications: {}\n", counted(images, "image"), names);
+}
+
+Error no_match(const Answer& answer, const Question& question, const std::string& more,
+               const std::string& when_empty) {
+  const Selection& selection = answer.selection;
+  std::string why =
+      selection.nearest_miss.empty() ? without_images(answer, question, when_empty) : selection.nearest_miss;
+  if (question.host.here && selection.host_refuses) why += "; the host is this machine, --host names another";
+  if (!more.empty()) why += "; " + more;
+  return {ExitCode::no_match, "no image matches", why};
+}
+
+std::optional<Demand> demand_of(const Question& question, const Selection& selection,
+                                const Microarchitectures& cpus, std::string day) {
+  if (question.terms.snapshot) return std::nullopt;
+  return demand_of(question.reading.query, question.host.host, selection, cpus, std::move(day));
+}
+
+}  // namespace kiln

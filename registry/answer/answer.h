@@ -1,0 +1,71 @@
+// A question to the index, and the whole answer: one code for the command line, the library and the server.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "registry/answer/question_host.h"
+#include "registry/answer/reference.h"
+#include "registry/demand.h"
+#include "registry/index.h"
+
+namespace kiln {
+
+// What is asked besides the document.
+struct QuestionTerms {
+  std::string format{};                    // of the reference; "" = the document's, else tag
+  std::optional<std::int64_t> snapshot{};  // nothing = the current one
+  bool allow_failing = false;              // images, too, that fail a test which their recipes have by now
+  bool lenient = false;                    // an unknown key where images are chosen is a note
+};
+
+struct Question {
+  DslReading reading;
+  QuestionTerms terms;
+  QuestionHost host{};
+};
+
+// `compilers`: names of graph compilers, which the document has as booleans. Throws Error(input) for what
+// cannot be understood, or, unless lenient, may be a misspelt choice. The host is the caller's to choose.
+Question read_question(const JsonDocument& document, const std::vector<std::string>& compilers,
+                       const QuestionTerms& terms);
+
+// How many images they have in the index, by name.
+using Applications = std::map<std::string, std::size_t>;
+
+struct Answer {
+  std::vector<IndexEntry> entries;  // of the application: the selection refers to them
+  Applications others;              // other applications
+  Selection selection;
+  Answer() = default;
+  Answer(Answer&&) = default;  // entries keep their places
+  Answer& operator=(Answer&&) = default;
+};
+
+// Reasons take reading all images of the application: for who asks for them (`explained`), and for a miss.
+// Images of other applications never qualify: how many there are is all that is read of them. `index`:
+// nullptr = there is none.
+Answer ask(const Index* index, const Question& question, bool explained, const Microarchitectures& cpus);
+
+// The answer as `kiln select --json` has it, without `answer` and what matrices add. `limit`: no more than so
+// many others of a kind; 0: all.
+Json to_json(const Answer& answer, const Question& question, std::size_t limit);
+
+// "12 images of other applications: openmpi 3, pytorch 9\n"; "" when there are none.
+std::string text_of(const Applications& others);
+
+// Error(no_match) with what is nearest. `more`: what the caller knows besides, for the hint; "" mostly.
+// `when_empty`: what is said of an index without images.
+Error no_match(const Answer& answer, const Question& question, const std::string& more,
+               const std::string& when_empty);
+
+// How the question is counted (`kiln index demand`), on this day; nothing for one about another time's
+// images, of which nobody is to build more.
+std::optional<Demand> demand_of(const Question& question, const Selection& selection,
+                                const Microarchitectures& cpus, std::string day);
+
+}  // namespace kiln

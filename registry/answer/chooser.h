@@ -1,0 +1,93 @@
+// One state folder that is asked again and again, by a library or a server: what kiln select answers, without
+// a process for each question.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/effects.h"
+#include "base/microarchitecture.h"
+#include "registry/answer/answer.h"
+#include "registry/demand.h"
+
+namespace kiln {
+
+struct ChooserPlaces {
+  std::filesystem::path state;                       // has index.db; need not be there yet
+  std::filesystem::path archspec;                    // microarchitectures.json
+  std::vector<std::filesystem::path> recipes{};      // their graph compilers are known beside the index's
+  std::filesystem::path targets = "matrix/targets";  // what hosts may be called
+  std::filesystem::path sif_folder{};                // $SINGULARITY_DIR; "" = the state's own
+};
+
+struct ChooserQuestion {
+  std::string_view document;      // DSL, JSON
+  std::string name = "document";  // of the document, in messages
+  QuestionTerms terms{};
+  // A description (JSON, begins with `{`), `here`, `any`, or the name of a target; "" = the document's, else
+  // `unsaid`. Never the name of a file.
+  std::string host{};
+  UnsaidHost unsaid = UnsaidHost::here;
+  std::size_t limit = 20;  // of each kind of others that are told; 0: all
+  bool explained = true;   // false: `answer` has the winner and no reasons, and takes a fraction of the time
+};
+
+struct ChooserReply {
+  ExitCode code = ExitCode::ok;      // as kiln select ends: ok, input, no_match, store
+  Json answer{};                     // as kiln select --json prints it; null where there is nothing to say
+  std::string text{};                // as --explain prints it
+  std::string reference{};           // "" unless code is ok
+  std::vector<std::string> notes{};  // lines for people
+  std::optional<Error> error{};      // says why, where code is not ok
+  // The question, to be counted by record_demand() with the day of today; choose() writes nothing.
+  std::optional<Demand> demand{};
+  std::int64_t snapshot = 0;  // that was asked; 0: there is no index
+};
+
+// What tells one state of the index's file from another without reading it: a new snapshot changes it.
+struct IndexIdentity {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t changed_ns = 0;
+  auto operator<=>(const IndexIdentity&) const = default;
+};
+
+// Threads may ask at once. A new snapshot, and an index that was made again, is seen by the next question.
+class ImageChooser {
+ public:
+  // Reads archspec's table. Throws Error(input) when it is not there.
+  explicit ImageChooser(ChooserPlaces places);
+  // Never throws for what was asked, or for what the index is: `error` says it.
+  ChooserReply choose(const ChooserQuestion& question);
+
+  // Runs `use` on an open index; false: there is none yet. Throws what `use` throws, and Error(store).
+  bool with_index(const std::function<void(const Index& index)>& use);
+  IndexIdentity identity() const;  // all 0 when there is no index
+  const Microarchitectures& cpus() const { return cpus_; }
+  const ChooserPlaces& places() const { return places_; }
+
+ private:
+  struct OpenIndex {
+    IndexIdentity file;  // device and inode: another file wants opening
+    Index index;
+  };
+  std::vector<std::string> compilers(const Index* index) const;
+  QuestionHost host_of(const ChooserQuestion& question, const ImageQuery& query) const;
+  void answer(const ChooserQuestion& question, const Index* index, ChooserReply& reply) const;
+  std::optional<OpenIndex> take_idle(const IndexIdentity& file);
+
+  ChooserPlaces places_;
+  RealFileSystem files_;
+  Microarchitectures cpus_;
+  std::vector<std::string> recipe_compilers_;
+  std::mutex lock_;              // of idle_
+  std::vector<OpenIndex> idle_;  // SQLite's connections are one thread's at a time
+};
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+#include "registry/answer/reference.h"
+
+#include <fmt/format.h>
+
+#include "registry/image_check.h"
+
+namespace kiln {
+namespace fs = std::filesystem;
+namespace {
+
+std::string digest_reference(const ImageRecord& image) {
+  if (!image.published.registry.empty()) return image.registry_digest();
+  throw Error(ExitCode::no_match, image.name() + " is in no registry",
+              "`kiln publish --to` puts it there; --format oci names its layout here");
+}
+
+std::string sif_reference(const ImageRecord& image, const ReferencePlaces& places) {
+  const Attachment* sif = image.attachment("sif");
+  const bool is_here =
+      sif != nullptr && fs::exists(BlobStore::reading(places.state / "store").path(sif->blob.digest));
+  if (!is_here && !image.registry_sif().empty()) return image.registry_sif();
+  const fs::path file =
+      places.sif_folder.empty() ? sif_path(places.state, image) : places.sif_folder / image.sif_name();
+  check_sif(places.state, image, file);
+  return file.string();
+}
+
+}  // namespace
+
+bool is_reference_format(std::string_view word) {
+  return word == "tag" || word == "digest" || word == "oci" || word == "sif";
+}
+
+std::string reference_of(const ImageRecord& image, const std::string& format, const ReferencePlaces& places) {
+  if (image.external()) return image.name();
+  if (format == "oci") {
+    check_layout(places.state, image);
+    return fmt::format("oci:{}:{}", (places.state / image.layout).string(), image.tag);
+  }
+  if (format == "digest") return digest_reference(image);
+  if (format == "sif") return sif_reference(image, places);
+  if (!image.published.registry.empty()) return image.registry_tag();
+  check_blobs(places.state, image);
+  return image.name();
+}
+
+}  // namespace kiln

@@ -1,0 +1,144 @@
+#include "registry/http/listen.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kBacklog = 4096;
+constexpr std::string_view kUnix = "unix:";
+constexpr int kFirstOfSystemd = 3;  // SD_LISTEN_FDS_START
+
+[[noreturn]] void cannot_listen(const std::string& address, int reason) {
+  throw Error(ExitCode::network, fmt::format("cannot listen on {}: {}", address, std::strerror(reason)),
+              reason == EADDRINUSE ? "another program does already; --listen names another address" : "");
+}
+
+[[noreturn]] void no_address(const std::string& address) {
+  throw Error(ExitCode::usage, fmt::format("'{}' is no address to listen on", address),
+              "127.0.0.1:8642, [::1]:8642, unix:/run/kiln/serve.sock, or systemd");
+}
+
+struct AddressesDeleter {
+  void operator()(addrinfo* addresses) const { ::freeaddrinfo(addresses); }
+};
+using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
+
+Addresses numeric(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == address.npos || colon == 0 || colon + 1 == address.size()) no_address(address);
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &wanted, &found) != 0)
+    no_address(address);
+  return Addresses(found);
+}
+
+sockaddr_un path_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) no_address(std::string(kUnix) + path);
+  path.copy(address.sun_path, path.size());
+  return address;
+}
+
+// A file of a listener that died without taking it away.
+bool is_left_behind(const sockaddr_un& address) {
+  struct stat found {};
+  if (::lstat(address.sun_path, &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool refused = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+                       errno == ECONNREFUSED;
+  ::close(probe);
+  return refused;
+}
+
+}  // namespace
+
+ListeningSocket::ListeningSocket(const std::string& address) {
+  if (address.starts_with(kUnix))
+    listen_on_path(address.substr(kUnix.size()));
+  else
+    listen_on_port(address);
+}
+
+void ListeningSocket::listen_on_path(const std::string& path) {
+  const sockaddr_un address = path_address(path);
+  if (is_left_behind(address)) ::unlink(path.c_str());
+  descriptor_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const auto* plain = reinterpret_cast<const sockaddr*>(&address);
+  if (descriptor_ < 0 || ::bind(descriptor_, plain, sizeof address) != 0 ||
+      ::listen(descriptor_, kBacklog) != 0) {
+    const int reason = errno;
+    ::close(descriptor_);
+    cannot_listen(std::string(kUnix) + path, reason);
+  }
+  path_ = path;
+}
+
+void ListeningSocket::listen_on_port(const std::string& address) {
+  const Addresses found = numeric(address);
+  descriptor_ = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int yes = 1;
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (descriptor_ < 0 || ::bind(descriptor_, found->ai_addr, found->ai_addrlen) != 0 ||
+      ::listen(descriptor_, kBacklog) != 0) {
+    const int reason = errno;
+    ::close(descriptor_);
+    cannot_listen(address, reason);
+  }
+}
+
+ListeningSocket::~ListeningSocket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::exchange(other.path_, {})) {}
+
+ListeningSocket ListeningSocket::of_systemd(const std::map<std::string, std::string>& environment) {
+  auto value = [&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  if (value("LISTEN_PID") != std::to_string(::getpid()) || value("LISTEN_FDS") != "1")
+    throw Error(ExitCode::usage, "systemd handed over no socket, or several",
+                "--listen systemd is for a service with a .socket unit of one address");
+  return ListeningSocket(Handed{kFirstOfSystemd});
+}
+
+std::string ListeningSocket::address() const {
+  if (!path_.empty()) return std::string(kUnix) + path_;
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return "";
+  if (bound.ss_family == AF_UNIX)
+    return std::string(kUnix) + reinterpret_cast<const sockaddr_un&>(bound).sun_path;
+  char host[NI_MAXHOST] = "";
+  char port[NI_MAXSERV] = "";
+  ::getnameinfo(reinterpret_cast<const sockaddr*>(&bound), size, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+  if (bound.ss_family == AF_INET6) return fmt::format("[{}]:{}", host, port);
+  return fmt::format("{}:{}", host, port);
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Where requests come in: a socket of an address, of a path, or one that systemd holds.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace kiln {
+
+// A listening socket, closed with this.
+class ListeningSocket {
+ public:
+  // "127.0.0.1:8642", "[::1]:8642", "unix:/run/kiln/serve.sock"; port 0: one that is free. No name is looked
+  // up. A socket file that nobody listens on is replaced. Throws Error(usage) for what is no address,
+  // Error(network) when it cannot be had.
+  explicit ListeningSocket(const std::string& address);
+  ~ListeningSocket();
+  ListeningSocket(ListeningSocket&& other) noexcept;
+  ListeningSocket& operator=(ListeningSocket&&) = delete;
+
+  // The one that systemd hands over (sd_listen_fds(3)), which keeps listening while we are started anew.
+  // Throws Error(usage) when there is none, or several.
+  static ListeningSocket of_systemd(const std::map<std::string, std::string>& environment);
+
+  int descriptor() const { return descriptor_; }
+  std::string address() const;  // as the constructor takes it, with the port that it is
+
+ private:
+  struct Handed {
+    int descriptor;
+  };
+  explicit ListeningSocket(Handed handed) : descriptor_(handed.descriptor) {}
+  void listen_on_path(const std::string& path);
+  void listen_on_port(const std::string& address);
+  int descriptor_ = -1;
+  std::string path_{};  // of the socket file, which goes with this
+};
+
+}  // namespace kiln

@@ -1,0 +1,91 @@
+#include "registry/http/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostPieces = 64;  // segments, and members of the query: none of ours has more than ten
+
+[[noreturn]] void bad_target(const std::string& message, const std::string& hint = "") {
+  throw Error(ExitCode::input, message, hint);
+}
+
+int hex_value(char c) {
+  if (is_digit(c)) return c - '0';
+  const char lower = lower_case(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+std::string segment_of(std::string_view raw) {
+  const auto text = percent_decoded(raw, false);
+  if (!text) bad_target("the path is not valid percent-encoded UTF-8 text");
+  if (text->empty()) bad_target("the path has an empty segment", "a slash too many");
+  if (*text == "." || *text == "..") bad_target("the path has a segment '" + *text + "'");
+  return *text;
+}
+
+std::vector<std::string> segments_of(std::string_view path) {
+  std::vector<std::string> segments;
+  path.remove_prefix(1);
+  if (path.empty()) return segments;
+  segments.reserve(4);
+  for (std::string_view raw : split(path, '/')) segments.push_back(segment_of(raw));
+  if (segments.size() > kMostPieces) bad_target("the path has too many segments");
+  return segments;
+}
+
+void add_member(std::string_view piece, HttpTarget& target) {
+  const std::size_t equals = piece.find('=');
+  auto name = percent_decoded(piece.substr(0, equals), true);
+  auto value = percent_decoded(equals == piece.npos ? "" : piece.substr(equals + 1), true);
+  if (!name || !value) bad_target("the query is not valid percent-encoded UTF-8 text");
+  if (name->empty()) bad_target("the query has a member without a name");
+  for (const auto& [other, ignored] : target.query)
+    if (other == *name) bad_target(fmt::format("'{}' stands twice in the query", *name));
+  if (target.query.size() == kMostPieces) bad_target("the query has too many members");
+  target.query.emplace_back(*std::move(name), *std::move(value));
+}
+
+}  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      if (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
+        return std::nullopt;
+      c = static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    } else if (c == '+' && plus_is_blank) {
+      c = ' ';
+    }
+    if (is_control(c)) return std::nullopt;
+    out += c;
+  }
+  if (first_not_utf8(out) != std::string::npos) return std::nullopt;
+  return out;
+}
+
+HttpTarget parse_target(std::string_view raw) {
+  if (!raw.starts_with('/'))
+    bad_target("expected a path that begins with a slash", "absolute and authority forms are for proxies");
+  for (char c : raw)
+    if (c <= ' ' || c > '~' || std::string_view("#\"<>\\^`{|}").find(c) != std::string_view::npos)
+      bad_target("the target has a character that stands in none as it is", "percent-encoding is for those");
+  const std::size_t question = raw.find('?');
+  HttpTarget target;
+  target.segments = segments_of(raw.substr(0, question));
+  const std::string_view query = question == raw.npos ? "" : raw.substr(question + 1);
+  for (std::string_view piece : split(query, '&'))
+    if (!piece.empty()) add_member(piece, target);
+  return target;
+}
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+#include "registry/serve/error_response.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_text.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kRetryAfter = "5";  // seconds
+
+HttpResponse response_of(Json error, int status, ErrorStyle style) {
+  HttpResponse response;
+  response.status = status;
+  Json json;
+  if (style == ErrorStyle::peer) json["detail"] = error["message"];
+  json["error"] = std::move(error);
+  response.body = printable_json(json) + "\n";
+  return response;
+}
+
+}  // namespace
+
+int status_of(const Error& error, ErrorStyle style) {
+  switch (error.code()) {
+    case ExitCode::input:
+    case ExitCode::usage:
+      return style == ErrorStyle::peer ? 422 : 400;
+    case ExitCode::no_match:
+      return 404;
+    case ExitCode::locked:
+    case ExitCode::interrupted:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+Json error_json(const Error& error, int status) {
+  Json json{{"code", http_error_code(status)}, {"message", error.message()}};
+  // Hints about the command line help nobody who waits.
+  if (!error.hint().empty() && status != 503) json["hint"] = error.hint();
+  const SourceLocation& where = error.where();
+  if (where == SourceLocation{}) return json;
+  Json place = Json::object();
+  if (where.line > 0) place = {{"line", where.line}, {"column", where.column}};
+  if (!where.file.empty()) place["file"] = where.file;
+  if (!where.pointer.empty()) place["pointer"] = where.pointer;
+  json["where"] = std::move(place);
+  return json;
+}
+
+HttpResponse error_response(const Error& error, ErrorStyle style) {
+  const int status = status_of(error, style);
+  HttpResponse response = response_of(error_json(error, status), status, style);
+  if (status == 503) response.headers.emplace_back("Retry-After", kRetryAfter);
+  return response;
+}
+
+HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style) {
+  Json error{{"code", http_error_code(status)}, {"message", message}};
+  if (!hint.empty()) error["hint"] = hint;
+  return response_of(std::move(error), status, style);
+}
+
+}  // namespace kiln

@@ -1,0 +1,88 @@
+#include "registry/serve/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+
+namespace kiln {
+namespace {
+
+void describe(std::string& out, std::string_view name, std::string_view type, std::string_view help) {
+  fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+}
+
+template <typename Number>
+void one(std::string& out, std::string_view name, std::string_view type, std::string_view help,
+         Number value) {
+  describe(out, name, type, help);
+  fmt::format_to(std::back_inserter(out), "{} {}\n", name, value);
+}
+
+void append_gauges(std::string& out, const ServeGauges& gauges) {
+  one(out, "kiln_connections", "gauge", "Connections that are open.", gauges.http.connections);
+  one(out, "kiln_connections_late_total", "counter", "Connections cut at their deadline.", gauges.http.late);
+  one(out, "kiln_connections_refused_total", "counter", "Connections beyond the limit of their address.",
+      gauges.http.refused);
+  one(out, "kiln_requests_malformed_total", "counter", "Requests refused for their head.",
+      gauges.http.malformed);
+  one(out, "kiln_snapshot", "gauge", "Number of the current snapshot; 0 when there is none.",
+      gauges.snapshot);
+  one(out, "kiln_demand_waiting", "gauge", "Questions that are counted and not written yet.",
+      gauges.demand_waiting);
+  one(out, "kiln_cache_bytes", "gauge", "Bytes of answers that are kept.", gauges.cache_bytes);
+  one(out, "kiln_memory_bytes", "gauge", "Memory of the process.", gauges.memory);
+  one(out, "kiln_tokens", "gauge", "Tokens that may write.", gauges.tokens);
+}
+
+}  // namespace
+
+void ServeMetrics::count(std::string_view verb, int status, double seconds) {
+  const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), seconds) - kBounds.begin();
+  ++times_[static_cast<std::size_t>(bucket)];
+  microseconds_ += static_cast<std::uint64_t>(seconds * 1e6);
+  const std::pair key{verb, status};
+  {
+    const std::shared_lock held(lock_);
+    if (const auto found = requests_.find(key); found != requests_.end()) {
+      ++found->second;
+      return;
+    }
+  }
+  const std::unique_lock alone(lock_);
+  ++requests_[key];
+}
+
+void ServeMetrics::count_cache(bool hit) { ++(hit ? hits_ : misses_); }
+
+void ServeMetrics::count_wrong_token() { ++wrong_tokens_; }
+
+std::string ServeMetrics::text(const ServeGauges& gauges) {
+  std::string out;
+  const std::shared_lock held(lock_);
+  describe(out, "kiln_requests_total", "counter", "Requests answered, by verb and status.");
+  for (const auto& [key, count] : requests_)
+    fmt::format_to(std::back_inserter(out), "kiln_requests_total{{verb=\"{}\",code=\"{}\"}} {}\n", key.first,
+                   key.second, count.load());
+  describe(out, "kiln_request_seconds", "histogram", "Time to make an answer.");
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
+    below += times_[i];
+    fmt::format_to(std::back_inserter(out), "kiln_request_seconds_bucket{{le=\"{}\"}} {}\n", kBounds[i],
+                   below);
+  }
+  below += times_.back();
+  fmt::format_to(std::back_inserter(out),
+                 "kiln_request_seconds_bucket{{le=\"+Inf\"}} {0}\nkiln_request_seconds_sum {1}\n"
+                 "kiln_request_seconds_count {0}\n",
+                 below, static_cast<double>(microseconds_.load()) / 1e6);
+  one(out, "kiln_cache_hits_total", "counter", "Answers that were kept.", hits_.load());
+  one(out, "kiln_cache_misses_total", "counter", "Answers that were not kept, or not any more.",
+      misses_.load());
+  one(out, "kiln_wrong_tokens_total", "counter", "Requests with a token that is none.", wrong_tokens_.load());
+  append_gauges(out, gauges);
+  return out;
+}
+
+}  // namespace kiln

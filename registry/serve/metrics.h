@@ -1,0 +1,46 @@
+// Counters of the server, as Prometheus reads them (text format 0.0.4).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "registry/http/server.h"
+
+namespace kiln {
+
+// What is known at the moment when somebody looks.
+struct ServeGauges {
+  HttpCounts http{};
+  std::int64_t snapshot = 0;       // 0: there is none
+  std::size_t demand_waiting = 0;  // questions that are not written yet
+  std::size_t cache_bytes = 0;
+  std::uint64_t memory = 0;  // bytes that the process has in memory
+  std::size_t tokens = 0;
+};
+
+class ServeMetrics {
+ public:
+  // `verb` is a word of the program's. REQUIRES: it lives as long as this.
+  void count(std::string_view verb, int status, double seconds);
+  void count_cache(bool hit);
+  void count_wrong_token();
+  std::string text(const ServeGauges& gauges);
+
+ private:
+  static constexpr std::array<double, 9> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                                    0.025,  0.05,  0.25,   1.0};  // seconds
+  using Count = std::atomic<std::uint64_t>;
+  std::shared_mutex lock_;  // of the map; what is in it is counted by many at once
+  std::map<std::pair<std::string_view, int>, Count> requests_;
+  std::array<Count, kBounds.size() + 1> times_{};
+  Count microseconds_{0};
+  Count hits_{0}, misses_{0}, wrong_tokens_{0};
+};
+
+}  // namespace kiln

@@ -1,0 +1,93 @@
+// MODAK's verbs, in its shapes: a document comes back with what was chosen, errors have a `detail`.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "registry/mappings.h"
+#include "registry/serve/error_response.h"
+#include "registry/serve/verbs.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostNotes = 8;
+constexpr std::size_t kMostNoteBytes = 400;
+
+// As the value of a header: nothing of a request gets there that could end it.
+std::string header_text(std::string_view note) {
+  std::string text(note.substr(0, kMostNoteBytes));
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return text;
+}
+
+// Where MODAK's clients look for it; the document may be a job, or its parts.
+void put_runtime(Json& document, const std::string& reference) {
+  Json& job = document.contains("job") ? document["job"] : document;
+  if (reference.empty()) {
+    if (job.contains("application") && job["application"].is_object())
+      job["application"].erase("container_runtime");
+    return;
+  }
+  job["application"]["container_runtime"] = reference;
+}
+
+std::vector<Json> mappings_in(const VerbPlace& place, const std::string* code) {
+  std::vector<Json> mappings;
+  place.chooser.with_index([&](const Index& index) {
+    for (const IndexEntry& entry : index.entries())
+      if (entry.image.external() && (code == nullptr || entry.image.code == *code))
+        mappings.push_back(mapping_json(entry.image));
+  });
+  return mappings;
+}
+
+}  // namespace
+
+VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place) {
+  Json document = JsonDocument::parse(call.request.body, "document").value();
+  ChooserQuestion question;
+  question.document = call.request.body;
+  question.unsaid = UnsaidHost::any;
+  question.terms.lenient = true;
+  question.explained = false;
+  ChooserReply reply = place.chooser.choose(question);
+  if (reply.error && reply.code != ExitCode::no_match) throw Error(*reply.error);
+  put_runtime(document, reply.reference);
+  VerbAnswer answer = json_answer(document);
+  for (std::size_t i = 0; i < std::min(reply.notes.size(), kMostNotes); ++i)
+    answer.response.headers.emplace_back("Kiln-Note", header_text(reply.notes[i]));
+  answer.demand = std::move(reply.demand);
+  return answer;
+}
+
+VerbAnswer answer_mappings(const VerbCall&, const VerbPlace& place) {
+  return json_answer(Json(mappings_in(place, nullptr)));
+}
+
+VerbAnswer answer_mapping(const VerbCall& call, const VerbPlace& place) {
+  const auto found = mappings_in(place, &call.names.at(0));
+  if (found.empty())
+    throw Error(ExitCode::no_match, fmt::format("there is no mapping '{}'", call.names.at(0)));
+  return json_answer(found.front());
+}
+
+VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place) {
+  const JsonDocument document = JsonDocument::parse(call.request.body, "document");
+  if (!document.root().is_object()) document.root().fail("expected one mapping, an object");
+  const WrittenMapping written = place.write(document);
+  VerbAnswer answer = json_answer(mapping_json(written.mapping));
+  answer.response.status = 201;
+  answer.response.headers.emplace_back(
+      "Location", "/container_mappings/" + percent_encoded(written.mapping.code, "-._~"));
+  answer.response.headers.emplace_back("Kiln-Snapshot", std::to_string(written.snapshot));
+  return answer;
+}
+
+VerbAnswer answer_not_yet(const VerbCall& call, const VerbPlace&) {
+  return {plain_error(501, fmt::format("{} is not served yet", call.request.target.segments.at(0)),
+                      "kiln serves /get_image and /container_mappings of MODAK's verbs", ErrorStyle::peer)};
+}
+
+}  // namespace kiln

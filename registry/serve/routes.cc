@@ -1,0 +1,98 @@
+#include "registry/serve/routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "registry/serve/verbs.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kSelectParameters = "host format snapshot limit allow_failing lenient";
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/select", "select", answer_select,
+          "host format snapshot limit allow_failing lenient explain", true},
+    Route{"POST", "/v1/explain", "explain", answer_explain, kSelectParameters, true},
+    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true},
+    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true},
+    Route{"GET", "/v1/snapshots", "snapshots", answer_snapshots, "", true},
+    Route{"GET", "/v1/demand", "demand", answer_demand, "unmet limit"},
+    Route{"GET", "/healthz", "healthz", answer_health},
+    Route{"GET", "/metrics", "metrics", nullptr},
+    Route{"GET", "/openapi.json", "openapi", answer_openapi},
+    Route{"POST", "/get_image", "get_image", answer_get_image, "", true, false, ErrorStyle::peer},
+    Route{"GET", "/container_mappings", "container_mappings", answer_mappings, "", true, false,
+          ErrorStyle::peer},
+    Route{"POST", "/container_mappings", "new_container_mapping", answer_new_mapping, "", false, true,
+          ErrorStyle::peer},
+    Route{"GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, "", true, false,
+          ErrorStyle::peer},
+};
+
+// The peer's that are whole in a later version: every method, and whatever is below.
+constexpr std::array<std::string_view, 6> kNotYet = {"infrastructures", "scripts",   "scaling_models",
+                                                     "optimise",        "get_build", "get_optimisation"};
+constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false, ErrorStyle::peer};
+
+bool is_name(std::string_view segment) { return segment.starts_with('{'); }
+
+// Without the first segment of a path, and that.
+std::string_view take_segment(std::string_view& path) {
+  path.remove_prefix(1);
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+bool match(std::string_view path, const std::vector<std::string>& segments, std::vector<std::string>& names) {
+  names.clear();
+  for (const std::string& segment : segments) {
+    if (path.empty()) return false;
+    const std::string_view wanted = take_segment(path);
+    if (is_name(wanted))
+      names.push_back(segment);
+    else if (wanted != segment)
+      return false;
+  }
+  return path.empty();
+}
+
+}  // namespace
+
+std::span<const Route> all_routes() { return kRoutes; }
+
+RouteMatch find_route(const HttpRequest& request) {
+  RouteMatch found;
+  const auto& segments = request.target.segments;
+  if (!segments.empty())
+    for (std::string_view word : kNotYet)
+      if (segments.front() == word) return {&kNotYetRoute, {}, "", ErrorStyle::peer};
+  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+  for (const Route& route : all_routes()) {
+    if (!match(route.path, segments, found.names)) continue;
+    found.style = route.style;
+    if (route.method == method) {
+      found.route = &route;
+      return found;
+    }
+    found.allow += found.allow.empty() ? "" : ", ";
+    found.allow += route.method == "GET" ? "GET, HEAD" : route.method;
+  }
+  return found;
+}
+
+void check_parameters(const Route& route, const HttpRequest& request) {
+  if (route.style == ErrorStyle::peer || request.target.query.empty()) return;
+  std::vector<std::string> known;
+  for (std::string_view name : split(route.parameters, ' '))
+    if (!name.empty()) known.emplace_back(name);
+  for (const auto& [name, value] : request.target.query)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ExitCode::usage, fmt::format("unknown parameter '{}'", name), did_you_mean(name, known));
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Which verb a request is for.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/serve/error_response.h"
+#include "registry/serve/verb.h"
+
+namespace kiln {
+
+struct Route {
+  std::string_view method;
+  std::string_view path;          // "/v1/images/{repository}/{tag}"
+  std::string_view name;          // of metrics: "image"
+  Verb verb = nullptr;            // nullptr: the service's own, which needs more than verbs have
+  std::string_view parameters{};  // of the query: "limit snapshot"; others are refused
+  bool cached = false;            // the answer is that of the index and the request alone
+  bool writes = false;            // needs a token
+  ErrorStyle style = ErrorStyle::own;
+};
+
+std::span<const Route> all_routes();
+
+struct RouteMatch {
+  const Route* route = nullptr;      // nullptr: there is none
+  std::vector<std::string> names{};  // what stands in place of {…}
+  std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
+  ErrorStyle style = ErrorStyle::own;
+};
+RouteMatch find_route(const HttpRequest& request);
+
+// Throws Error(usage) for a member of the query that the route does not have; the peer's take all.
+void check_parameters(const Route& route, const HttpRequest& request);
+
+}  // namespace kiln

@@ -1,0 +1,226 @@
+#include "registry/serve/service.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/process_memory.h"
+#include "base/text.h"
+#include "base/unexpected.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kBearer = "bearer ";
+constexpr std::chrono::milliseconds kWrongTokenDelay{1000};
+constexpr double kGlance = 0.001;  // seconds for which a look at the index's file is good
+
+bool is_json(std::string_view type) {
+  const std::string media = lower_case(trimmed(type.substr(0, type.find(';'))));
+  return media.empty() || media == "application/json" || media.ends_with("+json");
+}
+
+// RFC 9110, section 13.1.2: a list of tags, weak or not.
+bool names_tag(std::string_view list, std::string_view tag) {
+  for (std::string_view one : split(list, ',')) {
+    one = trimmed(one);
+    if (one.starts_with("W/")) one.remove_prefix(2);
+    if (one == tag) return true;
+  }
+  return false;
+}
+
+// All of a request that an answer depends on.
+std::string cache_key(const HttpRequest& request) {
+  std::string key;
+  key.reserve(request.raw_target.size() + request.body.size() + 8);
+  key += request.method == "POST" ? 'P' : 'G';
+  key += request.raw_target;
+  key += '\n';
+  return key += request.body;
+}
+
+std::string tag_text(const IndexIdentity& index, std::int64_t snapshot) {
+  const std::string file =
+      fmt::format("{} {} {} {}", index.device, index.inode, index.size, index.changed_ns);
+  return fmt::format("\"{}-{}\"", snapshot, Digest::of(file).hex().substr(0, 12));
+}
+
+bool may_be_kept(int status) { return status < 500; }
+
+void add_common_headers(HttpResponse& response) {
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : response.headers)
+    if (name == "ETag") return;
+  response.headers.emplace_back("Cache-Control", "no-store");
+}
+
+}  // namespace
+
+Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock)
+    : write_(std::move(write)), clock_(clock), held_(std::make_unique<Held>(std::move(settings))) {}
+
+void Service::change(ServeSettings settings) {
+  auto next = std::make_unique<Held>(std::move(settings));
+  const std::lock_guard turn(turn_);
+  change_waits_ = true;
+  const std::unique_lock alone(changing_);
+  change_waits_ = false;
+  held_ = std::move(next);
+  cache_.clear();
+  const std::lock_guard held(tag_lock_);
+  glanced_ = -1;
+  tag_ = {};
+}
+
+std::shared_lock<std::shared_mutex> Service::together() {
+  // Readers alone, one after the other, would keep a change waiting for ever.
+  if (change_waits_) const std::lock_guard after_it(turn_);
+  return std::shared_lock(changing_);
+}
+
+std::string Service::today() const { return rfc3339(clock_.unix_seconds()).substr(0, 10); }
+
+void Service::write_demand() {
+  const auto unchanged = together();
+  demand_.write(held_->chooser.places().state, today());
+}
+
+HttpResponse Service::answer(const HttpRequest& request) {
+  const auto unchanged = together();
+  const double begin = clock_.monotonic_seconds();
+  const RouteMatch match = find_route(request);
+  HttpResponse response;
+  try {
+    response = routed(request, match);
+  } catch (const std::exception& exception) {
+    response = error_response(unexpected_error(exception), match.style);
+  }
+  add_common_headers(response);
+  metrics_.count(match.route == nullptr ? "none" : match.route->name, response.status,
+                 clock_.monotonic_seconds() - begin);
+  return response;
+}
+
+HttpResponse Service::routed(const HttpRequest& request, const RouteMatch& match) {
+  if (match.route == nullptr && match.allow.empty())
+    return plain_error(404, "there is nothing at this path", "/openapi.json says what there is", match.style);
+  if (match.route == nullptr) {
+    HttpResponse response =
+        plain_error(405, request.method + " is not for this path", "it takes " + match.allow, match.style);
+    response.headers.emplace_back("Allow", match.allow);
+    return response;
+  }
+  if (match.route->method == "POST" && !is_json(request.header("content-type")))
+    return plain_error(415, "the body is JSON or nothing", "Content-Type: application/json", match.style);
+  check_parameters(*match.route, request);
+  if (match.route->writes)
+    if (auto refused = refuse_writer(request)) return *std::move(refused);
+  if (match.route->verb == nullptr) return metrics_response();
+  return match.route->cached ? from_index(request, match) : from_verb(request, match);
+}
+
+std::optional<HttpResponse> Service::refuse_writer(const HttpRequest& request) {
+  const std::string_view sent = request.header("authorization");
+  const bool is_bearer = lower_case(sent.substr(0, kBearer.size())) == kBearer;
+  if (is_bearer && held_->tokens.knows(trimmed(sent.substr(kBearer.size())))) return std::nullopt;
+  HttpResponse response =
+      plain_error(401, sent.empty() ? "to write takes a token" : "the token is none of ours",
+                  "Authorization: Bearer …; `kiln serve token` makes one", ErrorStyle::peer);
+  if (!sent.empty()) {
+    metrics_.count_wrong_token();
+    if (wrong_tokens_.count(request.address, clock_.monotonic_seconds())) {
+      response = plain_error(429, "too many wrong tokens from this address", "", ErrorStyle::peer);
+      response.headers.emplace_back("Retry-After", std::to_string(WrongTokens::kWhile.count()));
+      response.close = true;
+    }
+    response.delay = kWrongTokenDelay;
+  }
+  if (response.status == 401)
+    response.headers.emplace_back("WWW-Authenticate", sent.empty()
+                                                          ? R"(Bearer realm="kiln")"
+                                                          : R"(Bearer realm="kiln", error="invalid_token")");
+  return response;
+}
+
+HttpResponse Service::metrics_response() {
+  ServeGauges gauges;
+  if (counts_) gauges.http = counts_();
+  gauges.snapshot = current_tag().snapshot;
+  gauges.demand_waiting = demand_.size();
+  gauges.cache_bytes = cache_.bytes();
+  gauges.memory = memory_of_tree({::getpid(), true});
+  gauges.tokens = held_->tokens.size();
+  return {200, metrics_.text(gauges), "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
+  const VerbCall call{request, match.names, today()};
+  const VerbPlace place{held_->chooser, demand_, write_};
+  try {
+    return match.route->verb(call, place);
+  } catch (const std::exception& exception) {
+    return {error_response(unexpected_error(exception), match.style)};
+  }
+}
+
+HttpResponse Service::from_verb(const HttpRequest& request, const RouteMatch& match) {
+  VerbAnswer answer = made(request, match);
+  if (match.route->writes) {  // whoever wrote sees it
+    const std::lock_guard held(tag_lock_);
+    glanced_ = -1;
+  }
+  return std::move(answer.response);
+}
+
+// Of the state before the answer is made: what is made of a newer one is then asked for again, and not the
+// other way round.
+Service::Tag Service::current_tag() {
+  const double now = clock_.monotonic_seconds();
+  {
+    const std::shared_lock held(tag_lock_);
+    if (glanced_ >= 0 && now - glanced_ < kGlance) return tag_;
+  }
+  Tag tag{held_->chooser.identity()};
+  {
+    const std::lock_guard held(tag_lock_);
+    glanced_ = now;
+    if (!tag_.text.empty() && tag_.index == tag.index) return tag_;
+  }
+  held_->chooser.with_index([&](const Index& open) { tag.snapshot = open.current(); });
+  tag.text = tag_text(tag.index, tag.snapshot);
+  const std::lock_guard held(tag_lock_);
+  return tag_ = tag;
+}
+
+HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
+  Tag tag = current_tag();
+  VerbAnswer answer = kept_or_made(request, match, tag);
+  if (answer.demand) demand_.add(*answer.demand);
+  HttpResponse& response = answer.response;
+  response.headers.reserve(response.headers.size() + 4);
+  if (response.status == 200) {
+    if (request.method != "POST") {
+      response.headers.emplace_back("Cache-Control", "no-cache");
+      // The body stays: of it the transport sends the length, and no more.
+      if (names_tag(request.header("if-none-match"), tag.text)) response.status = 304;
+    }
+    response.headers.emplace_back("ETag", std::move(tag.text));
+  }
+  response.headers.emplace_back("Kiln-Snapshot", std::to_string(tag.snapshot));
+  return std::move(response);
+}
+
+VerbAnswer Service::kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag) {
+  const std::string key = cache_key(request);
+  auto kept = cache_.find(tag.index, key);
+  metrics_.count_cache(kept.has_value());
+  if (kept) return *std::move(kept);
+  VerbAnswer answer = made(request, match);
+  if (may_be_kept(answer.response.status)) cache_.put(tag.index, key, answer);
+  return answer;
+}
+
+}  // namespace kiln

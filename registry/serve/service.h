@@ -1,0 +1,80 @@
+// The server without its sockets: a request in, a response out. What is around every verb is here: who may
+// write, what is kept of answers, how errors look, what is counted.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+
+#include "base/effects.h"
+#include "registry/serve/answer_cache.h"
+#include "registry/serve/demand_batch.h"
+#include "registry/serve/metrics.h"
+#include "registry/serve/routes.h"
+#include "registry/serve/tokens.h"
+
+namespace kiln {
+
+// What a site may change while it is served.
+struct ServeSettings {
+  ChooserPlaces places;
+  TokenBook tokens{};  // none: nobody writes
+};
+
+class Service {
+ public:
+  // `write` and `clock` outlive it. Throws as ImageChooser does.
+  Service(ServeSettings settings, MappingWriter write, const Clock& clock);
+
+  // Called by several threads at once; throws nothing.
+  HttpResponse answer(const HttpRequest& request);
+  // From the next request on; those that are being answered end with the old ones first. Throws as the
+  // constructor, and then the old settings stay.
+  void change(ServeSettings settings);
+  void write_demand();
+  // What metrics say of the sockets.
+  void watch(std::function<HttpCounts()> counts) { counts_ = std::move(counts); }
+
+ private:
+  struct Held {  // what settings are made into
+    explicit Held(ServeSettings settings)
+        : chooser(std::move(settings.places)), tokens(std::move(settings.tokens)) {}
+    ImageChooser chooser;
+    TokenBook tokens;
+  };
+  struct Tag {  // of the index that an answer is from
+    IndexIdentity index;
+    std::int64_t snapshot = 0;
+    std::string text{};  // as ETag has it
+  };
+  std::shared_lock<std::shared_mutex> together();
+  HttpResponse routed(const HttpRequest& request, const RouteMatch& match);
+  HttpResponse from_verb(const HttpRequest& request, const RouteMatch& match);
+  HttpResponse from_index(const HttpRequest& request, const RouteMatch& match);
+  VerbAnswer kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag);
+  VerbAnswer made(const HttpRequest& request, const RouteMatch& match);
+  HttpResponse metrics_response();
+  std::optional<HttpResponse> refuse_writer(const HttpRequest& request);
+  Tag current_tag();
+  std::string today() const;
+
+  MappingWriter write_;
+  const Clock& clock_;
+  std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first
+  std::mutex turn_;                        // of changes
+  std::shared_mutex changing_;             // of held_
+  std::unique_ptr<Held> held_;
+  AnswerCache cache_{AnswerCache::Limits{}};
+  DemandBatch demand_;
+  ServeMetrics metrics_;
+  WrongTokens wrong_tokens_;
+  std::function<HttpCounts()> counts_;
+  std::shared_mutex tag_lock_;  // of these two
+  Tag tag_;                     // the last one
+  double glanced_ = -1;         // when the index's file was looked at for it, in monotonic seconds
+};
+
+}  // namespace kiln

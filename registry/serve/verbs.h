@@ -1,0 +1,27 @@
+// The verbs, by what they are about. What each answers is in docs/serve.md and openapi.json.
+#pragma once
+
+#include "registry/serve/verb.h"
+
+namespace kiln {
+
+// /v1/select and /v1/explain.
+VerbAnswer answer_select(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_explain(const VerbCall& call, const VerbPlace& place);
+
+// What the index holds.
+VerbAnswer answer_images(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_image(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_snapshots(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_demand(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_health(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_openapi(const VerbCall& call, const VerbPlace& place);
+
+// MODAK's.
+VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_mappings(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_mapping(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_not_yet(const VerbCall& call, const VerbPlace& place);  // 501
+
+}  // namespace kiln

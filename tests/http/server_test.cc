@@ -1,0 +1,215 @@
+#include "registry/http/server.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "loopback.h"
+#include "registry/http/listen.h"
+
+namespace kiln {
+namespace {
+
+using std::chrono::milliseconds, std::chrono::steady_clock;
+using testing::LoopbackClient;
+
+const std::string kGet = "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+
+std::string post(const std::string& body) {
+  return "POST /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+std::string first_line(const std::string& answer) { return answer.substr(0, answer.find('\r')); }
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  HttpServer& start(HttpHandler handler, HttpLimits limits = {}) {
+    server.emplace(socket.descriptor(), limits, std::move(handler));
+    return *server;
+  }
+  std::string asked(const std::string& raw) {
+    LoopbackClient client(socket.address());
+    client.send(raw);
+    return client.read();
+  }
+
+  ListeningSocket socket{"127.0.0.1:0"};
+  std::optional<HttpServer> server;
+};
+
+TEST_F(HttpServerTest, HandsOverWhatWasAsked) {
+  HttpRequest seen;
+  start([&](const HttpRequest& request) {
+    seen = request;
+    return HttpResponse{201, "made\n", "text/plain", {{"Location", "/y"}}};
+  });
+  const std::string answer = asked(
+      "POST /a%20b?c=d%26 HTTP/1.1\r\nHost: h\r\nX-One: 1\r\nContent-Length: 4\r\nConnection: "
+      "close\r\n\r\nbody");
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 201 Created");
+  EXPECT_NE(answer.find("\r\nLocation: /y\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("\r\nContent-Type: text/plain\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("\r\nContent-Length: 5\r\n"), std::string::npos);
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nmade\n"));
+  EXPECT_EQ(seen.method, "POST");
+  EXPECT_EQ(seen.raw_target, "/a%20b?c=d%26");
+  EXPECT_EQ(seen.target.segments, std::vector<std::string>{"a b"});
+  EXPECT_EQ(seen.target.query.at(0).second, "d&");
+  EXPECT_EQ(seen.header("x-one"), "1");
+  EXPECT_EQ(seen.body, "body");
+  EXPECT_EQ(seen.address, "127.0.0.1");
+}
+
+TEST_F(HttpServerTest, AnswersWithoutABodyHaveNone) {
+  start([](const HttpRequest& request) {
+    return request.method == "HEAD" ? HttpResponse{200, "1234567"} : HttpResponse{304, "1234"};
+  });
+  const std::string head = asked("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(head.find("Content-Length: 7\r\n"), std::string::npos) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+  const std::string unchanged = asked(kGet);
+  EXPECT_EQ(first_line(unchanged), "HTTP/1.1 304 Not Modified");
+  EXPECT_NE(unchanged.find("Content-Length: 4\r\n"), std::string::npos)
+      << unchanged;  // of what 200 would have
+  EXPECT_TRUE(unchanged.ends_with("\r\n\r\n")) << unchanged;
+}
+
+TEST_F(HttpServerTest, AConnectionIsKept) {
+  std::atomic<int> times{0};
+  start([&](const HttpRequest&) { return HttpResponse{200, std::to_string(++times)}; });
+  LoopbackClient client(socket.address());
+  for (const char* expected : {"1", "2", "3"}) {
+    client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(client.read(milliseconds(100)).ends_with(std::string("\r\n\r\n") + expected));
+  }
+  EXPECT_FALSE(client.closed());
+  EXPECT_EQ(server->counts().connections, 1u);
+}
+
+TEST_F(HttpServerTest, LargeBodiesAreRefusedBeforeTheyAreSent) {
+  HttpLimits limits;
+  limits.body = 10;
+  start([](const HttpRequest& request) { return HttpResponse{200, request.body}; }, limits);
+  EXPECT_TRUE(asked(post("0123456789")).ends_with("0123456789"));
+  const std::string refused = asked("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n");
+  EXPECT_EQ(first_line(refused), "HTTP/1.1 413 Content Too Large");
+  EXPECT_NE(refused.find("Connection: close"), std::string::npos);
+  EXPECT_NE(refused.find("more than 10 bytes"), std::string::npos);
+}
+
+TEST_F(HttpServerTest, ManyBodiesAtOnceHaveABound) {
+  HttpLimits limits;
+  limits.bodies = 1000;
+  start([](const HttpRequest& request) { return HttpResponse{200, request.body}; }, limits);
+  LoopbackClient first(socket.address());
+  first.send(post(std::string(900, 'a')).substr(0, 600));  // it is not all there
+  std::this_thread::sleep_for(milliseconds(100));
+  const std::string busy = asked(post(std::string(900, 'b')));
+  EXPECT_EQ(first_line(busy), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_NE(busy.find("Retry-After: 1\r\n"), std::string::npos);
+  first.send(std::string(500, 'a'));
+  EXPECT_TRUE(first.read().starts_with("HTTP/1.1 200 OK"));
+  EXPECT_TRUE(asked(post(std::string(900, 'c'))).starts_with("HTTP/1.1 200 OK"));  // there is room again
+}
+
+TEST_F(HttpServerTest, WhoIsSlowIsCutAndOthersAreNot) {
+  HttpLimits limits;
+  limits.request = milliseconds(400);
+  start([](const HttpRequest&) { return HttpResponse{200, "fine"}; }, limits);
+  LoopbackClient slow(socket.address());
+  const auto begin = steady_clock::now();
+  std::thread drips([&] {
+    for (char c : std::string("GET /x HTTP/1.1\r\nHost: ")) {
+      slow.send(std::string(1, c));
+      std::this_thread::sleep_for(milliseconds(50));
+    }
+  });
+  EXPECT_TRUE(asked(kGet).ends_with("fine"));
+  EXPECT_EQ(slow.read(milliseconds(3000)), "");
+  EXPECT_TRUE(slow.closed());
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(1000));
+  drips.join();
+  EXPECT_EQ(server->counts().late, 1u);
+}
+
+TEST_F(HttpServerTest, AnAddressHasItsShare) {
+  HttpLimits limits;
+  limits.per_address = 2;
+  start([](const HttpRequest&) { return HttpResponse{200, "fine"}; }, limits);
+  LoopbackClient first(socket.address());
+  LoopbackClient second(socket.address());
+  std::this_thread::sleep_for(milliseconds(100));
+  LoopbackClient third(socket.address());
+  EXPECT_EQ(third.read(), "");
+  EXPECT_TRUE(third.closed());
+  EXPECT_EQ(server->counts().refused, 1u);
+  first.send(kGet);
+  EXPECT_TRUE(first.read().ends_with("fine"));
+  EXPECT_TRUE(asked(kGet).ends_with("fine"));  // the first one's place
+}
+
+TEST_F(HttpServerTest, ADelayKeepsNoThread) {
+  HttpLimits limits;
+  limits.threads = 2;
+  start(
+      [](const HttpRequest& request) {
+        HttpResponse response{200, "late"};
+        if (request.method == "POST") response.delay = milliseconds(500);
+        return response;
+      },
+      limits);
+  std::vector<std::unique_ptr<LoopbackClient>> many;
+  const auto begin = steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    many.push_back(std::make_unique<LoopbackClient>(socket.address()));
+    many.back()->send(post("x"));
+  }
+  asked(kGet);
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(400));
+  for (const auto& client : many) EXPECT_TRUE(client->read().ends_with("late"));
+  EXPECT_GE(steady_clock::now() - begin, milliseconds(500));
+  EXPECT_LT(steady_clock::now() - begin, milliseconds(1500));
+}
+
+TEST_F(HttpServerTest, WhatWasAskedIsAnsweredBeforeTheEnd) {
+  start([](const HttpRequest&) {
+    std::this_thread::sleep_for(milliseconds(400));
+    return HttpResponse{200, "done"};
+  });
+  LoopbackClient client(socket.address());
+  LoopbackClient idle(socket.address());
+  client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+  std::this_thread::sleep_for(milliseconds(100));
+  server->drain(milliseconds(5000));
+  server.reset();
+  const std::string answer = client.read();
+  EXPECT_TRUE(answer.ends_with("done")) << answer;
+  EXPECT_NE(answer.find("Connection: close"), std::string::npos);
+  EXPECT_EQ(idle.read(), "");
+}
+
+TEST_F(HttpServerTest, EndsWithDelayedAnswersInHand) {
+  start([](const HttpRequest&) {
+    HttpResponse response{200, "late"};
+    response.delay = std::chrono::minutes(1);
+    return response;
+  });
+  LoopbackClient client(socket.address());
+  client.send(kGet);
+  std::this_thread::sleep_for(milliseconds(100));
+  server->drain(milliseconds(5000));
+  EXPECT_TRUE(client.read().ends_with("late"));
+}
+
+TEST_F(HttpServerTest, CountsHeadsThatAreNone) {
+  start([](const HttpRequest&) { return HttpResponse{}; });
+  EXPECT_EQ(first_line(asked("GET /x HTTP/1.1\nHost: h\n\n")), "HTTP/1.1 400 Bad Request");
+  EXPECT_EQ(first_line(asked("GET /../x HTTP/1.1\r\nHost: h\r\n\r\n")), "HTTP/1.1 400 Bad Request");
+  EXPECT_EQ(server->counts().malformed, 2u);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,103 @@
+// MODAK's verbs, as its own clients use them.
+#include "serve_fixture.h"
+
+namespace kiln {
+namespace {
+
+using testing::header_of, testing::kTensorflow, testing::ServeTest;
+
+const std::string kMapping =
+    R"({"opt_dsl_code": "modak-tensorflow-2.2.1-gpu-py3-TEST", "app_name": "tensorflow",
+  "version": "2.2.1", "enable_opt_build": true, "target": {"cpu_type": "x86", "acc_type": "nvidia"},
+  "selectors": {"xla": true, "version": "2.2.1"}, "container_name": "tensorflow_2.2.1-gpu-py3",
+  "container_type": "shub", "container_registry": "library"})";
+
+class PeerVerbs : public ServeTest {
+ protected:
+  HttpResponse post_mapping(const std::string& mapping) {
+    return ask("POST", "/container_mappings", mapping, {{"authorization", "Bearer " + token.token}});
+  }
+};
+
+TEST_F(PeerVerbs, GetImageGivesTheDocumentBack) {
+  Json document = {{"job", Json::parse(kTensorflow)}};
+  document["job"]["job_options"] = {{"job_name", "a job"}, {"node_count", 2}};
+  document["job"]["application"] = {{"executable", "train.py"}, {"container_runtime", "old"}};
+  Json expected = document;
+  expected["job"]["application"]["container_runtime"] = "docker://modakopt/modak:tensorflow-2.1-gpu-src";
+  const HttpResponse response = ask("POST", "/get_image", document.dump());
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_EQ(json(response), expected);
+}
+
+TEST_F(PeerVerbs, WithoutAnImageTheDocumentHasNone) {
+  Json document = {{"job", Json::parse(kTensorflow)}};
+  document["job"]["application"] = {{"container_runtime", "old"}};
+  document["job"]["optimisation"]["app_type-ai_training"]["ai_framework-tensorflow"]["version"] = "9.9";
+  const HttpResponse response = ask("POST", "/get_image", document.dump());
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(json(response)["job"]["application"], Json::object());
+}
+
+TEST_F(PeerVerbs, WhatTheyDoNotKnowIsNoted) {
+  Json document = {{"job", Json::parse(kTensorflow)}};
+  document["job"]["optimisation"]["odd\r\nX-Evil: 1"] = "y";
+  const HttpResponse response = ask("POST", "/get_image?whatever=1", document.dump());
+  EXPECT_EQ(response.status, 200) << response.body;
+  const std::string note = header_of(response, "Kiln-Note");
+  EXPECT_NE(note.find("odd"), std::string::npos) << note;
+  EXPECT_EQ(note.find_first_of("\r\n"), std::string::npos);
+}
+
+TEST_F(PeerVerbs, WhatIsNotUnderstoodIs422WithADetail) {
+  for (const char* body : {"", "{", "[]", R"({"job": 3})", R"({"job": {"optimisation": []}})"}) {
+    const HttpResponse response = ask("POST", "/get_image", body);
+    EXPECT_EQ(response.status, 422) << body << response.body;
+    EXPECT_TRUE(json(response)["detail"].is_string()) << body;
+  }
+}
+
+TEST_F(PeerVerbs, AMappingIsPostedAndFound) {
+  const HttpResponse made = post_mapping(kMapping);
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(json(made)["opt_dsl_code"], "modak-tensorflow-2.2.1-gpu-py3-TEST");
+  EXPECT_EQ(header_of(made, "Location"), "/container_mappings/modak-tensorflow-2.2.1-gpu-py3-TEST");
+  EXPECT_EQ(header_of(made, "Kiln-Snapshot"), "2");
+  EXPECT_EQ(ask("GET", header_of(made, "Location")).body, made.body);
+  EXPECT_EQ(json(ask("GET", "/container_mappings")).size(), 2u);
+  EXPECT_EQ(json(ask("GET", "/container_mappings/nothing"))["detail"], "there is no mapping 'nothing'");
+  EXPECT_EQ(ask("GET", "/container_mappings/nothing").status, 404);
+  std::string asked = kTensorflow;
+  asked.replace(asked.find("\"2.1\""), 5, "\"2.2.1\"");
+  EXPECT_EQ(json(ask("POST", "/get_image", asked))["application"]["container_runtime"],
+            "library://tensorflow_2.2.1-gpu-py3");
+  EXPECT_EQ(header_of(post_mapping(kMapping), "Kiln-Snapshot"), "2");  // nothing new
+}
+
+TEST_F(PeerVerbs, AWriteTakesATokenAndIsWholeOrNothing) {
+  EXPECT_EQ(ask("POST", "/container_mappings", kMapping).status, 401);
+  for (const char* bad :
+       {"{", "[]", "{}", R"({"opt_dsl_code": "a", "app_name": "b", "container_nmae": "c"})"})
+    EXPECT_EQ(post_mapping(bad).status, 422) << bad;
+  locked = true;
+  const HttpResponse later = post_mapping(kMapping);
+  EXPECT_EQ(later.status, 503);
+  EXPECT_EQ(header_of(later, "Retry-After"), "5");
+  EXPECT_EQ(json(later)["error"].contains("hint"), false);  // it is about the command line
+  EXPECT_EQ(json(ask("GET", "/container_mappings")).size(), 1u);
+}
+
+TEST_F(PeerVerbs, OthersAreNotServedYet) {
+  for (const char* path : {"/infrastructures", "/scripts", "/scripts/7", "/scaling_models"}) {
+    EXPECT_EQ(ask("GET", path).status, 501) << path;
+    EXPECT_EQ(ask("POST", path, "{}").status, 501) << path;
+  }
+  for (const char* path : {"/optimise", "/get_build", "/get_optimisation"}) {
+    const HttpResponse response = ask("POST", path, "{}");
+    EXPECT_EQ(response.status, 501);
+    EXPECT_TRUE(json(response)["detail"].is_string());
+  }
+}
+
+}  // namespace
+}  // namespace kiln
