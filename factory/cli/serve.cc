@@ -9,6 +9,7 @@
 
 #include "cli/invocation.h"
 #include "cli/print.h"
+#include "cli/serve_pages.h"
 #include "cli/serve_token.h"
 #include "cli/state_lock.h"
 #include "registry/http/listen.h"
@@ -123,9 +124,12 @@ void run_serve(ServeOptions options, Invocation& invocation) {
         return import_mapping(document, invocation);
       },
       invocation.clock);
+  ServedPages pages(invocation.state(), invocation.files);
   const ListeningSocket socket = listen(options, invocation);
-  HttpServer server(socket.descriptor(), options.limits,
-                    [&](const HttpRequest& request) { return service.answer(request); });
+  HttpServer server(socket.descriptor(), options.limits, [&](const HttpRequest& request) {
+    if (auto page = pages.answer(request)) return *std::move(page);
+    return service.answer(request);
+  });
   service.watch([&] { return server.counts(); });
   invocation.note("serving on " + socket.address());
   tell_systemd(invocation, "READY=1");
