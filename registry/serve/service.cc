@@ -104,7 +104,8 @@ HttpResponse Service::answer(const HttpRequest& request) {
     response = error_response(unexpected_error(exception), match.style);
   }
   add_common_headers(response);
-  metrics_.count(match.route == nullptr ? "none" : match.route->name, response.status,
+  const bool is_nothing = match.route == nullptr || (match.route->name == "page" && response.status == 404);
+  metrics_.count(is_nothing ? "none" : match.route->name, response.status,
                  clock_.monotonic_seconds() - begin);
   return response;
 }

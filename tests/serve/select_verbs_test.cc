@@ -85,9 +85,16 @@ TEST_F(SelectVerbs, WhatIsWrongHasAPlace) {
   const HttpResponse wrapped = ask("POST", "/v1/select", "{\"dsl\": " + misspelt + "}");
   EXPECT_EQ(json(wrapped)["error"]["where"]["pointer"],
             "/dsl/optimisation/app_type-ai_training/ai_framework-tensorflow/versoin");
-  EXPECT_FALSE(json(wrapped)["error"]["where"].contains("line"));
+  // As the body has it, whatever stands before the document.
+  EXPECT_EQ(json(wrapped)["error"]["where"]["line"], 2);
+  EXPECT_EQ(json(wrapped)["error"]["where"]["column"], json(refused)["error"]["where"]["column"]);
+  const HttpResponse behind =
+      ask("POST", "/v1/select", R"({"host": "any", "dsl":)" + std::string("\n\n") + misspelt + "}");
+  EXPECT_EQ(json(behind)["error"]["where"]["line"], 4);
   EXPECT_NE(ask("POST", "/v1/select?lenient=1", misspelt).status, 400);
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": {}, "hsot": "any"})").status, 400);
+  for (const char* dsl : {"[]", "\"}\"", "7", "null"})
+    EXPECT_EQ(ask("POST", "/v1/select", std::string(R"({"dsl": )") + dsl + "}").status, 400) << dsl;
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": )" + kTensorflow + R"(, "host": {"cpu": 7}})").status, 400);
   for (const char* body : {"", "[]", "null", "\"x\"", "{}", "{\"a\":1,\"a\":2}"})
     EXPECT_EQ(ask("POST", "/v1/select", body).status, 400) << body;

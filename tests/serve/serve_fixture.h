@@ -81,8 +81,12 @@ class ServeTest : public ::testing::Test {
   RealClock clock;
   bool locked = false;
   NewToken token = make_token("tests");
-  Service service{settings(token.line), [this](const JsonDocument& mapping) { return write(mapping); },
-                  clock};
+  std::map<std::string, ServedPage> pages{};  // by their paths
+  Service service{settings(token.line), [this](const JsonDocument& mapping) { return write(mapping); }, clock,
+                  [this](const std::string& path) {
+                    const auto found = pages.find(path);
+                    return found == pages.end() ? std::nullopt : std::optional(found->second);
+                  }};
 };
 
 }  // namespace kiln::testing

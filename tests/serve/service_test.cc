@@ -161,6 +161,27 @@ TEST_F(ServiceTest, WrongTokensAreSlowAndThenTooMany) {
   EXPECT_EQ(none.delay.count(), 0);  // it is no guess
 }
 
+TEST_F(ServiceTest, PagesAreWhateverElseIsAskedFor) {
+  pages = {{"", {"text/html; charset=utf-8", "<p>first"}}, {"images/a/b c.html", {"text/html", "<p>b"}}};
+  EXPECT_EQ(ask("GET", "/").body, "<p>first");
+  EXPECT_EQ(ask("HEAD", "/?of=some-link").status, 200);
+  const HttpResponse image = ask("GET", "/images/a/b%20c.html");
+  EXPECT_EQ(image.body, "<p>b");
+  EXPECT_EQ(image.type, "text/html");
+  int policies = 0, caches = 0;
+  for (const auto& [name, value] : image.headers) {
+    policies += name == "Content-Security-Policy" && value == "frame-ancestors 'none'";
+    caches += name == "Cache-Control";
+  }
+  EXPECT_EQ(policies, 1);
+  EXPECT_EQ(caches, 1);
+  EXPECT_EQ(error(ask("GET", "/images/a/c.html")),
+            "404 there is nothing at this path; /openapi.json says what there is");
+  EXPECT_EQ(ask("POST", "/").status, 404);
+  EXPECT_NE(ask("GET", "/metrics").body.find("kiln_requests_total{verb=\"page\",code=\"200\"} 3\n"),
+            std::string::npos);
+}
+
 TEST_F(ServiceTest, CountsWhatItDoes) {
   ask("POST", "/v1/select", kTensorflow);
   ask("POST", "/v1/select", kTensorflow);
