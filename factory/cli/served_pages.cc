@@ -45,12 +45,15 @@ void ServedPages::look() {
   const IndexIdentity now = identity_of_index(state_.root());
   const double time = clock_.monotonic_seconds();
   if (made_ && made_->identity == now && time - made_->time < kNightsAreNew) return;
-  made_ = std::make_unique<Made>(now, time, state_, files_);
+  made_.reset();  // two of them are more than one has to be
+  if (now != IndexIdentity{}) made_ = std::make_unique<Made>(now, time, state_, files_);
 }
 
 std::optional<ServedPage> ServedPages::page(const std::string& path) {
+  if (!CataloguePages::may_be_page(path)) return std::nullopt;
   const std::lock_guard held(lock_);
   look();
+  if (!made_) return std::nullopt;
   if (auto found = made_->kept.find(path); found != made_->kept.end()) return found->second;
   auto page = made_->pages.page(path);
   return page ? std::optional(made_->page(path, *std::move(page))) : std::nullopt;

@@ -20,7 +20,7 @@ class ServedPages {
   // `files` and `clock` outlive it.
   ServedPages(StatePaths state, FileSystem& files, const Clock& clock);
   ~ServedPages();
-  // nullopt: there is no such page. Threads wait for each other. Throws Error(store).
+  // nullopt: there is no such page, or no index. Threads wait for each other. Throws Error(store).
   std::optional<ServedPage> page(const std::string& path);
 
  private:

@@ -24,6 +24,9 @@ constexpr std::string_view kScript = "text/javascript; charset=utf-8";
 constexpr std::array<std::string_view, 5> kLists = {"ask.html", "data.js", "images.html", "index.html",
                                                     "nights.html"};
 
+// The others are below these.
+constexpr std::array<std::string_view, 4> kFolders = {kAssets, "images/", "mappings/", "nights/"};
+
 std::string asset_type(std::string_view name) {
   if (name.ends_with(".css")) return "text/css; charset=utf-8";
   if (name.ends_with(".svg")) return "image/svg+xml";
@@ -72,6 +75,12 @@ std::optional<Page> CataloguePages::night_at(std::string_view path) const {
     return html(with_policy(*std::move(report), std::string(path)));
   }
   return std::nullopt;
+}
+
+bool CataloguePages::may_be_page(std::string_view path) {
+  const auto is_below = [&](std::string_view folder) { return path.starts_with(folder); };
+  return path.empty() || std::find(kLists.begin(), kLists.end(), path) != kLists.end() ||
+         std::any_of(kFolders.begin(), kFolders.end(), is_below);
 }
 
 std::optional<Page> CataloguePages::page(std::string_view path) const {

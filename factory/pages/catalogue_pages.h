@@ -35,6 +35,8 @@ class CataloguePages {
   std::vector<std::string> paths() const;
   // nullopt: there is no such page. "" is index.html. Whoever asks need not be trusted.
   std::optional<Page> page(std::string_view path) const;
+  // Whether it can be the path of a page of any index: known without one.
+  static bool may_be_page(std::string_view path);
   const PageContent& content() const { return content_; }
 
  private:

@@ -7,26 +7,16 @@
 namespace kiln {
 
 VerbAnswer answer_page(const VerbCall& call, const VerbPlace& place) {
-  const auto& segments = call.request.target.segments;
-  if (segments.size() < 2) return answer_front(call, place);
-  const std::string path = fmt::format("{}", fmt::join(segments.begin() + 1, segments.end(), "/"));
   std::optional<ServedPage> page;
-  if (place.pages) page = place.pages(path);
-  if (!page) return {plain_error(404, "there is no such page", "/catalogue is the first", ErrorStyle::own)};
+  if (place.pages) page = place.pages(fmt::format("{}", fmt::join(call.request.target.segments, "/")));
+  if (!page) return {nothing_here(ErrorStyle::own)};
   VerbAnswer answer;
   answer.response.body = std::move(page->bytes);
   answer.response.type = std::move(page->media_type);
-  // What a page's own policy cannot say.
-  answer.response.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
-  answer.response.headers.emplace_back("Referrer-Policy", "no-referrer");
-  return answer;
-}
-
-VerbAnswer answer_front(const VerbCall&, const VerbPlace&) {
-  VerbAnswer answer;
-  answer.response.status = 307;
-  answer.response.type = "";
-  answer.response.headers.emplace_back("Location", "/catalogue/index.html");
+  answer.response.headers = {{"Cache-Control", "no-cache"},
+                             {"Referrer-Policy", "no-referrer"},
+                             // A page's own policy cannot say who may frame it.
+                             {"Content-Security-Policy", "frame-ancestors 'none'"}};
   return answer;
 }
 

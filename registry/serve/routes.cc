@@ -41,8 +41,7 @@ constexpr std::array<std::string_view, 6> kNotYet = {"infrastructures", "scripts
 constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false, ErrorStyle::peer};
 
 // For people, and so in no /openapi.json.
-constexpr Route kFrontRoute{"GET", "/", "front", answer_front};
-constexpr Route kPagesRoute{"GET", "/catalogue", "pages", answer_page};
+constexpr Route kPageRoute{"GET", "", "page", answer_page};
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
@@ -74,11 +73,6 @@ std::span<const Route> all_routes() { return kRoutes; }
 RouteMatch find_route(const HttpRequest& request) {
   RouteMatch found;
   const auto& segments = request.target.segments;
-  if (segments.empty() || segments.front() == "catalogue") {
-    const bool reads = request.method == "GET" || request.method == "HEAD";
-    if (!reads) return {nullptr, {}, "GET, HEAD", ErrorStyle::own};
-    return {segments.empty() ? &kFrontRoute : &kPagesRoute, {}, "", ErrorStyle::own};
-  }
   if (!segments.empty())
     for (std::string_view word : kNotYet)
       if (segments.front() == word) return {&kNotYetRoute, {}, "", ErrorStyle::peer};
@@ -93,11 +87,13 @@ RouteMatch find_route(const HttpRequest& request) {
     found.allow += found.allow.empty() ? "" : ", ";
     found.allow += route.method == "GET" ? "GET, HEAD" : route.method;
   }
+  if (found.allow.empty() && method == "GET") found.route = &kPageRoute;
   return found;
 }
 
 void check_parameters(const Route& route, const HttpRequest& request) {
-  if (route.style == ErrorStyle::peer || request.target.query.empty()) return;
+  const bool takes_any = route.style == ErrorStyle::peer || route.path.empty();
+  if (takes_any || request.target.query.empty()) return;
   std::vector<std::string> known;
   for (std::string_view name : split(route.parameters, ' '))
     if (!name.empty()) known.emplace_back(name);

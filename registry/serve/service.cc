@@ -56,7 +56,7 @@ bool may_be_kept(int status) { return status < 500; }
 void add_common_headers(HttpResponse& response) {
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers)
-    if (name == "ETag") return;
+    if (name == "Cache-Control") return;
   response.headers.emplace_back("Cache-Control", "no-store");
 }
 
@@ -111,8 +111,7 @@ HttpResponse Service::answer(const HttpRequest& request) {
 }
 
 HttpResponse Service::routed(const HttpRequest& request, const RouteMatch& match) {
-  if (match.route == nullptr && match.allow.empty())
-    return plain_error(404, "there is nothing at this path", "/openapi.json says what there is", match.style);
+  if (match.route == nullptr && match.allow.empty()) return nothing_here(match.style);
   if (match.route == nullptr) {
     HttpResponse response =
         plain_error(405, request.method + " is not for this path", "it takes " + match.allow, match.style);

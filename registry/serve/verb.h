@@ -30,7 +30,7 @@ struct ServedPage {
   std::string media_type;
   std::string bytes;
 };
-// The page of this path below /catalogue, "images/pytorch/2.6.0-distro.html"; nullopt: there is none. The
+// The page of this path, "images/pytorch/2.6.0-distro.html", "" for the first; nullopt: there is none. The
 // path is whatever was asked for. Called by several threads at once.
 using PageMaker = std::function<std::optional<ServedPage>(const std::string& path)>;
 

@@ -20,7 +20,7 @@ from pages_chromium import PHONE, WIDE, Browser, Failed, check, equals, parts
 from pages_form import check_answer, check_documents, check_form
 
 MOST_MILLISECONDS = 100  # from an input to its paint
-MOST_IDLE_MILLISECONDS = 50  # of a page that has nothing to do: three frames of a sixtieth of a second
+INPUTS, MOST_TURNS = 57, 8
 
 # From the time that the browser gave the input to the second frame after it: then what it caused is on the screen.
 TIMES = """
@@ -129,30 +129,17 @@ def check_speeds(browser, images):
 
 
 def check_times(browser, url):
-    """Others may be on the machine: a turn counts if a page with nothing but a field is painted in time beside it, and of those
-    that count the best is fast enough throughout. The half of the inputs is, in each turn that counts."""
-    turns, disturbed = [], 0
-    while len(turns) < 3 and disturbed < 12 and (not turns or min(worst for _, worst in turns) >= MOST_MILLISECONDS):
-        before = idle_time(browser)
-        median, worst = times_of(browser, url)
-        if worst >= MOST_MILLISECONDS and max(before, idle_time(browser)) > MOST_IDLE_MILLISECONDS:
-            disturbed += 1
-            time.sleep(2)
-        else:
-            turns.append((median, worst))
-    if not turns:
-        raise Failed(f"others kept the processors busy in {disturbed} turns: the times say nothing")
-    median, worst = min(turns, key=lambda turn: turn[1])
-    check(f"an input took {worst:.0f} ms to paint, half of them {median:.0f} ms", worst < MOST_MILLISECONDS)
-
-
-def idle_time(browser):
-    """The worst time to a paint of a page that has nothing to do: two frames, and what others take."""
-    browser.open("data:text/html,<title>idle</title><input id=query>")
-    browser.run(TIMES)
-    type_into(browser, "query", "twenty letters, idle")
-    browser.wait("the last idle paint", lambda: browser.run("return times.length") >= 20)
-    return max(duration for _, duration in browser.run("return times"))
+    """Others may be on the machine, and hold up this input or that: each counts as in the best of some turns. What is slow by
+    itself is so in all of them."""
+    turns = []
+    while len(turns) < MOST_TURNS:
+        turns.append(times_of(browser, url))
+        equals("inputs of a turn", len(turns[-1]), len(turns[0]))
+        best = [min(times) for times in zip(*turns)]
+        if max(best) < MOST_MILLISECONDS:
+            break
+    print(f"{len(turns)} turns: each input at its best, the worst took {max(best):.0f} ms")
+    check(f"an input took {max(best):.0f} ms to paint, at the least", max(best) < MOST_MILLISECONDS)
 
 
 def times_of(browser, url):
@@ -172,13 +159,13 @@ def times_of(browser, url):
         button.click()
         time.sleep(0.05)
     browser.at("next").click()
-    browser.wait("the last paint", lambda: browser.run("return times.length") >= 45)
+    browser.wait("the last paint", lambda: browser.run("return times.length") >= INPUTS)
     times = browser.run("return times")
     values = [duration for _, duration in times]
     load = browser.run("const [it] = performance.getEntriesByType('navigation'); return it.loadEventEnd")
     print(f"input to paint: median {statistics.median(values):.0f} ms, worst {max(values):.0f} ms of {len(values)} inputs; "
           f"the page was there after {load:.0f} ms")
-    return statistics.median(values), max(values)
+    return values
 
 
 def check_keyboard(browser, url, where):

@@ -8,25 +8,32 @@ if ! [ -f "$axe" ] || ! command -v chromedriver >/dev/null || ! /usr/bin/python3
   exit 77
 fi
 
-# serve FOLDER NAME [KILN STATE]: prints where it is served.
+# serve WORD COMMAND…: starts a server that says where it serves after WORD; then in $url.
 serve() {
-  local port=$2.port
-  /usr/bin/python3 -B "$KILN_SOURCE/tests/engines/pages_server.py" "$1" "$port" "${@:3}" >"$2.log" 2>&1 &
-  echo "$!" >"$2.pid"
+  "${@:2}" >served 2>&1 &
+  at_exit "kill $! 2>/dev/null || true"
+  url=''
   for _ in {1..100}; do
-    [ -s "$port" ] && break
-    sleep 0.05
+    url=$(grep -oE "$1 ?[0-9]+" served | grep -oE '[0-9]+$' || true)
+    [ -z "$url" ] || break
+    sleep 0.1
   done
-  echo "http://127.0.0.1:$(cat "$port")"
+  [ -n "$url" ] || fail "it does not serve: $(cat served)"
+  url=http://127.0.0.1:$url
 }
-# shellcheck disable=SC2016 # when it ends
-at_exit 'for file in *.pid; do [ ! -f "$file" ] || kill "$(cat "$file")" 2>/dev/null || true; done'
+
+# Tens of thousands of files, which a disk takes minutes to remove: in memory where there is room.
+where=$work
+room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1 || true)
+[ "${room:-0}" -lt 2000000 ] || where=/dev/shm
+ground=$(mktemp -d "$where/kiln-pages-XXXXXX")
+at_exit "rm -rf '$ground'"
 
 # 1. Many images, some measured, stale or retired, and nights.
-expect 0 "$KILN_BUILD/tests/make_catalogue" many 10000
-expect 0 "$KILN" --state many index export --html pages
+expect 0 "$KILN_BUILD/tests/make_catalogue" "$ground/many" 10000
+expect 0 "$KILN" --state "$ground/many" index export --html "$ground/pages"
 holds "$out" 'pages: snapshot 3, 10000 images'
-"$KILN" --state many index list --format json >images.json
+"$KILN" --state "$ground/many" index list --format json >images.json
 
 # 2. Names that want to be something else than text.
 "$KILN_PYTHON" - >hostile.json <<'PY'
@@ -41,10 +48,11 @@ expect 0 "$KILN" --state hostile index import hostile.json
 expect 0 "$KILN" --state hostile index export --html hostile-pages
 
 # 3. What a person does and sees. The command that the form wrote is one that the program takes.
-ask=$(serve pages ask "$KILN" many)
-silent=$(serve pages silent)
-/usr/bin/python3 -B "$KILN_SOURCE/tests/engines/pages_browser.py" pages images.json hostile-pages "$ask" "$silent" pictures "$axe" \
+serve 'on 127.0.0.1:' "$KILN" --state "$ground/many" serve --listen 127.0.0.1:0
+ask=$url
+serve 'port' /usr/bin/python3 -u -m http.server --bind 127.0.0.1 --directory "$ground/pages" 0 # the pages alone
+silent=$url
+/usr/bin/python3 -B "$KILN_SOURCE/tests/engines/pages_browser.py" "$ground/pages" images.json hostile-pages "$ask" "$silent" pictures "$axe" \
   nights/demo/2.html || fail 'a page is not what it should be'
-expect 0 bash -c "kiln() { '$KILN' --state many \"\$@\"; }; . ./asked.sh"
+expect 0 bash -c "kiln() { '$KILN' --state '$ground/many' \"\$@\"; }; . ./asked.sh"
 holds "$out" 'pytorch:2.6'
-rm -rf many pages # tens of thousands of files, which are quick to remove while they are new
