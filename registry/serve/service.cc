@@ -26,6 +26,7 @@ bool is_json(std::string_view type) {
 
 // RFC 9110, section 13.1.2: a list of tags, weak or not.
 bool names_tag(std::string_view list, std::string_view tag) {
+  if (list.empty()) return false;
   for (std::string_view one : split(list, ',')) {
     one = trimmed(one);
     if (one.starts_with("W/")) one.remove_prefix(2);
@@ -190,14 +191,19 @@ Service::Tag Service::current_tag() {
   }
   Tag tag{held_->chooser.identity()};
   {
-    const std::lock_guard held(tag_lock_);
-    glanced_ = now;
-    if (!tag_.text.empty() && tag_.index == tag.index) return tag_;
+    const std::shared_lock held(tag_lock_);
+    if (tag_.index == tag.index) tag = tag_;
   }
-  held_->chooser.with_index([&](const Index& open) { tag.snapshot = open.current(); });
-  tag.text = tag_text(tag.index, tag.snapshot);
-  const std::lock_guard held(tag_lock_);
-  return tag_ = tag;
+  if (tag.text.empty()) {
+    held_->chooser.with_index([&](const Index& open) { tag.snapshot = open.current(); });
+    tag.text = tag_text(tag.index, tag.snapshot);
+  }
+  const std::unique_lock alone(tag_lock_);
+  if (now >= glanced_) {  // else somebody looked later, and was done before
+    glanced_ = now;
+    tag_ = tag;
+  }
+  return tag;
 }
 
 HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
