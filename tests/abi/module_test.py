@@ -26,6 +26,21 @@ def question(application):
     return {"optimisation": {"enable_opt_build": True, "app_type": "ai_training", "app_type-ai_training": {"config": {"ai_framework": application}}}}
 
 
+class Golden(unittest.TestCase):
+    def test_what_modak_answers_to_its_own_documents(self):
+        folder = pathlib.Path(os.environ["KILN_DOCUMENT"]).parent
+        state = STATE.parent / "golden"
+        subprocess.run([os.environ["KILN"], "--state", state, "index", "import", folder / "mappings/modak.json"], check=True, stdout=subprocess.DEVNULL)
+        mpich = "docker://ethcscs/mpich:ub1804_cuda101_mpi314_gnugprof"
+        wanted = {"tf_snow": IMAGE, "tf_resnet": IMAGE, "mpi_solver": mpich, "mpi_test": mpich, "mpi_test_egi": "docker://ethcscs/openmpi:3.1.3"}
+        with kiln.Registry(state) as registry:
+            for name, image in wanted.items():
+                text = (folder / (name + ".json")).read_text(encoding="utf-8")
+                self.assertEqual(registry.reference(text, host="any", lenient=True), image, name)
+            with self.assertRaises(kiln.NoMatch):
+                registry.reference((folder / "get_optimisation_non_existent.json").read_text(encoding="utf-8"), host="any", lenient=True)
+
+
 class Answers(unittest.TestCase):
     def setUp(self):
         self.registry = kiln.Registry(STATE)

@@ -46,7 +46,7 @@ for old in python3.8 "$HOME"/.pyenv/versions/3.8.*/bin/python3; do
   if "$old" --version >/dev/null 2>&1; then pythons+=("$old"); fi
 done
 for python in "${pythons[@]}"; do
-  rm -rf state
+  rm -rf state golden
   expect 0 "$KILN" --state state index import mapping.json
   "$python" -B "$KILN_SOURCE/tests/abi/module_test.py" "$work/state" >module.log 2>&1 || fail "$python: $(cat module.log)"
   echo "$("$python" --version): $(grep -o 'Ran .* tests' module.log)"
