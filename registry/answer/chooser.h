@@ -51,7 +51,8 @@ struct ChooserReply {
   std::int64_t snapshot = 0;  // that was asked; 0: there is no index
 };
 
-// What tells one state of the index's file from another without reading it: a new snapshot changes it.
+// What tells one state of the index's file from another without reading it: a new snapshot changes it. It is
+// not opened for that: closing a second descriptor of a file drops the locks that SQLite has on it (POSIX).
 struct IndexIdentity {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t changed_ns = 0;

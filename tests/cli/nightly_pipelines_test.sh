@@ -23,13 +23,17 @@ verify() { # verify STATUS SED-EXPRESSION: the units with the change
   local unit
   rm -f "$work/units/"*
   for unit in ci/systemd/*; do
-    sed -e "s#/srv/kiln/#$KILN_SOURCE/#; s#^ExecStart=/etc/kiln/nightly-failed#ExecStart=/bin/true#" -e "$2" "$unit" >"$work/units/$(basename "$unit")"
+    sed -e "s#/srv/kiln/#$KILN_SOURCE/#; s#^ExecStart=/etc/kiln/nightly-failed#ExecStart=/bin/true#" \
+      -e "s#^ExecStart=/usr/local/bin/kiln#ExecStart=$KILN#" -e "$2" "$unit" >"$work/units/$(basename "$unit")"
   done
   expect "$1" systemd-analyze verify --man=no --recursive-errors=yes "$work"/units/*
   err=$(grep -F "$work/units" <<<"$err" || true)
 }
 verify 0 ''
 equals "$err" ''
+# The server's sandbox: what systemd says it is exposed to, in tenths.
+expect 0 systemd-analyze security --offline=true --threshold=5 "$work/units/kiln-serve.service"
+expect 1 systemd-analyze security --offline=true --threshold=3 "$work/units/kiln-serve.service"
 verify 1 's/^KillMode=.*/KillMode=mixd/'
 holds "$err" 'Failed to parse kill mode'
 verify 1 's/^OnCalendar=.*/OnCalendar=every night/'
