@@ -201,7 +201,7 @@ TEST_F(ServiceTest, PagesAreWhateverElseIsAskedFor) {
 TEST_F(ServiceTest, CountsWhatItDoes) {
   ask("POST", "/v1/select", kTensorflow);
   ask("POST", "/v1/select", kTensorflow);
-  ask("GET", "/nothing");
+  ask("POST", "/nothing", "{}");
   service.watch([] { return HttpCounts{3, 4, 5, 6}; });
   const std::string text = ask("GET", "/metrics").body;
   for (const char* line :
