@@ -9,8 +9,8 @@
 
 #include "cli/invocation.h"
 #include "cli/print.h"
-#include "cli/serve_pages.h"
 #include "cli/serve_token.h"
+#include "cli/served_pages.h"
 #include "cli/state_lock.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
@@ -117,19 +117,17 @@ void run_serve(ServeOptions options, Invocation& invocation) {
   options.limits.connections = raise_descriptors(options.limits.connections);
   options.limits.request = std::chrono::seconds(options.seconds);
   std::mutex writing;
+  ServedPages pages(invocation.state(), invocation.files, invocation.clock);
   Service service(
       read_settings(options, invocation),
       [&](const JsonDocument& document) {
         const std::lock_guard held(writing);
         return import_mapping(document, invocation);
       },
-      invocation.clock);
-  ServedPages pages(invocation.state(), invocation.files);
+      invocation.clock, [&](const std::string& path) { return pages.page(path); });
   const ListeningSocket socket = listen(options, invocation);
-  HttpServer server(socket.descriptor(), options.limits, [&](const HttpRequest& request) {
-    if (auto page = pages.answer(request)) return *std::move(page);
-    return service.answer(request);
-  });
+  HttpServer server(socket.descriptor(), options.limits,
+                    [&](const HttpRequest& request) { return service.answer(request); });
   service.watch([&] { return server.counts(); });
   invocation.note("serving on " + socket.address());
   tell_systemd(invocation, "READY=1");

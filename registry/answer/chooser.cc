@@ -30,9 +30,9 @@ ImageChooser::ImageChooser(ChooserPlaces places)
       cpus_(read_cpus(files_, places_.archspec)),
       recipe_compilers_(recipe_names(files_, places_.recipes, Kind::compiler)) {}
 
-IndexIdentity ImageChooser::identity() const {
+IndexIdentity identity_of_index(const fs::path& state) {
   struct stat found {};
-  if (::stat((places_.state / "index.db").c_str(), &found) != 0) return {};
+  if (::stat((state / "index.db").c_str(), &found) != 0) return {};
   return {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
           found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
 }
@@ -60,10 +60,11 @@ bool ImageChooser::with_index(const std::function<void(const Index& index)>& use
   return true;
 }
 
-std::vector<std::string> ImageChooser::compilers(const Index* index) const {
+std::vector<std::string> ImageChooser::compilers(const Index* index,
+                                                 std::optional<std::int64_t> snapshot) const {
   std::set<std::string> names(recipe_compilers_.begin(), recipe_compilers_.end());
   if (index != nullptr)
-    for (std::string& name : index->compilers()) names.insert(std::move(name));
+    for (std::string& name : index->compilers(snapshot)) names.insert(std::move(name));
   return {names.begin(), names.end()};
 }
 
@@ -76,7 +77,7 @@ QuestionHost ImageChooser::host_of(const ChooserQuestion& question, const ImageQ
 
 void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, ChooserReply& reply) const {
   const JsonDocument document = JsonDocument::parse(std::string(asked.document), asked.name);
-  Question question = read_question(document, compilers(index), asked.terms);
+  Question question = read_question(document, compilers(index, asked.terms.snapshot), asked.terms);
   for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
   question.host = host_of(asked, question.reading.query);
   if (!question.host.note.empty()) reply.notes.push_back(question.host.note);

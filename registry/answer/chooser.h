@@ -58,6 +58,9 @@ struct IndexIdentity {
   auto operator<=>(const IndexIdentity&) const = default;
 };
 
+// All 0 when there is no index.
+IndexIdentity identity_of_index(const std::filesystem::path& state);
+
 // Threads may ask at once. A new snapshot, and an index that was made again, is seen by the next question.
 class ImageChooser {
  public:
@@ -68,7 +71,7 @@ class ImageChooser {
 
   // Runs `use` on an open index; false: there is none yet. Throws what `use` throws, and Error(store).
   bool with_index(const std::function<void(const Index& index)>& use);
-  IndexIdentity identity() const;  // all 0 when there is no index
+  IndexIdentity identity() const { return identity_of_index(places_.state); }
   const Microarchitectures& cpus() const { return cpus_; }
   const ChooserPlaces& places() const { return places_; }
 
@@ -77,7 +80,7 @@ class ImageChooser {
     IndexIdentity file;  // device and inode: another file wants opening
     Index index;
   };
-  std::vector<std::string> compilers(const Index* index) const;
+  std::vector<std::string> compilers(const Index* index, std::optional<std::int64_t> snapshot) const;
   QuestionHost host_of(const ChooserQuestion& question, const ImageQuery& query) const;
   void answer(const ChooserQuestion& question, const Index* index, ChooserReply& reply) const;
   std::optional<OpenIndex> take_idle(const IndexIdentity& file);

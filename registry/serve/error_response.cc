@@ -57,6 +57,10 @@ HttpResponse error_response(const Error& error, ErrorStyle style) {
   return response;
 }
 
+HttpResponse nothing_here(ErrorStyle style) {
+  return plain_error(404, "there is nothing at this path", "/openapi.json says what there is", style);
+}
+
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style) {
   Json error{{"code", http_error_code(status)}, {"message", message}};
   if (!hint.empty()) error["hint"] = hint;

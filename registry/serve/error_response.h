@@ -17,6 +17,7 @@ int status_of(const Error& error, ErrorStyle style);
 Json error_json(const Error& error, int status);
 // With Retry-After where the same request may be answered later.
 HttpResponse error_response(const Error& error, ErrorStyle style);
+HttpResponse nothing_here(ErrorStyle style);  // 404
 // Another response of this style, for what no Error says.
 HttpResponse plain_error(int status, const std::string& message, const std::string& hint, ErrorStyle style);
 

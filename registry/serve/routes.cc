@@ -17,8 +17,10 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/select", "select", answer_select,
           "host format snapshot limit allow_failing lenient explain", true},
     Route{"POST", "/v1/explain", "explain", answer_explain, kSelectParameters, true},
-    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true},
-    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true},
+    Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true, false,
+          ErrorStyle::own, true},
+    Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true, false,
+          ErrorStyle::own, true},
     Route{"GET", "/v1/snapshots", "snapshots", answer_snapshots, "", true},
     Route{"GET", "/v1/demand", "demand", answer_demand, "unmet limit"},
     Route{"GET", "/healthz", "healthz", answer_health},
@@ -26,17 +28,20 @@ constexpr std::array kRoutes = {
     Route{"GET", "/openapi.json", "openapi", answer_openapi},
     Route{"POST", "/get_image", "get_image", answer_get_image, "", true, false, ErrorStyle::peer},
     Route{"GET", "/container_mappings", "container_mappings", answer_mappings, "", true, false,
-          ErrorStyle::peer},
+          ErrorStyle::peer, true},
     Route{"POST", "/container_mappings", "new_container_mapping", answer_new_mapping, "", false, true,
           ErrorStyle::peer},
     Route{"GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, "", true, false,
-          ErrorStyle::peer},
+          ErrorStyle::peer, true},
 };
 
 // The peer's that are whole in a later version: every method, and whatever is below.
 constexpr std::array<std::string_view, 6> kNotYet = {"infrastructures", "scripts",   "scaling_models",
                                                      "optimise",        "get_build", "get_optimisation"};
 constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false, ErrorStyle::peer};
+
+// For people, and so in no /openapi.json.
+constexpr Route kPageRoute{"GET", "", "page", answer_page};
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
 
@@ -82,11 +87,13 @@ RouteMatch find_route(const HttpRequest& request) {
     found.allow += found.allow.empty() ? "" : ", ";
     found.allow += route.method == "GET" ? "GET, HEAD" : route.method;
   }
+  if (found.allow.empty() && method == "GET") found.route = &kPageRoute;
   return found;
 }
 
 void check_parameters(const Route& route, const HttpRequest& request) {
-  if (route.style == ErrorStyle::peer || request.target.query.empty()) return;
+  const bool takes_any = route.style == ErrorStyle::peer || route.path.empty();
+  if (takes_any || request.target.query.empty()) return;
   std::vector<std::string> known;
   for (std::string_view name : split(route.parameters, ' '))
     if (!name.empty()) known.emplace_back(name);

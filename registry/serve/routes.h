@@ -20,6 +20,7 @@ struct Route {
   bool cached = false;            // the answer is that of the index and the request alone
   bool writes = false;            // needs a token
   ErrorStyle style = ErrorStyle::own;
+  bool whole = false;  // reads all of a snapshot, which takes time and memory: one at a time
 };
 
 std::span<const Route> all_routes();

@@ -1,6 +1,7 @@
 #include "registry/serve/service.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kBearer = "bearer ";
 constexpr std::chrono::milliseconds kWrongTokenDelay{1000};
+constexpr std::chrono::milliseconds kWholePatience{100};
 constexpr double kGlance = 0.001;  // seconds for which a look at the index's file is good
 
 bool is_json(std::string_view type) {
@@ -53,14 +55,17 @@ bool may_be_kept(int status) { return status < 500; }
 void add_common_headers(HttpResponse& response) {
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : response.headers)
-    if (name == "ETag") return;
+    if (name == "Cache-Control") return;
   response.headers.emplace_back("Cache-Control", "no-store");
 }
 
 }  // namespace
 
-Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock)
-    : write_(std::move(write)), clock_(clock), held_(std::make_unique<Held>(std::move(settings))) {}
+Service::Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages)
+    : write_(std::move(write)),
+      pages_(std::move(pages)),
+      clock_(clock),
+      held_(std::make_unique<Held>(std::move(settings))) {}
 
 void Service::change(ServeSettings settings) {
   auto next = std::make_unique<Held>(std::move(settings));
@@ -105,8 +110,7 @@ HttpResponse Service::answer(const HttpRequest& request) {
 }
 
 HttpResponse Service::routed(const HttpRequest& request, const RouteMatch& match) {
-  if (match.route == nullptr && match.allow.empty())
-    return plain_error(404, "there is nothing at this path", "/openapi.json says what there is", match.style);
+  if (match.route == nullptr && match.allow.empty()) return nothing_here(match.style);
   if (match.route == nullptr) {
     HttpResponse response =
         plain_error(405, request.method + " is not for this path", "it takes " + match.allow, match.style);
@@ -158,7 +162,7 @@ HttpResponse Service::metrics_response() {
 
 VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
   const VerbCall call{request, match.names, today()};
-  const VerbPlace place{held_->chooser, demand_, write_};
+  const VerbPlace place{held_->chooser, demand_, write_, pages_};
   try {
     return match.route->verb(call, place);
   } catch (const std::exception& exception) {
@@ -213,12 +217,27 @@ HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& m
   return std::move(response);
 }
 
+// Several at once would take the memory of several, and all threads from those who ask for less.
+VerbAnswer Service::made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+                               const std::string& key) {
+  const std::unique_lock alone(whole_, kWholePatience);
+  if (!alone.owns_lock()) {
+    HttpResponse busy = plain_error(503, "others read the whole index already", "", match.style);
+    busy.headers.emplace_back("Retry-After", "1");
+    return {std::move(busy)};
+  }
+  if (auto kept = cache_.find(tag.index, key)) return *std::move(kept);  // made while we waited
+  VerbAnswer answer = made(request, match);
+  ::malloc_trim(0);
+  return answer;
+}
+
 VerbAnswer Service::kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag) {
   const std::string key = cache_key(request);
   auto kept = cache_.find(tag.index, key);
   metrics_.count_cache(kept.has_value());
   if (kept) return *std::move(kept);
-  VerbAnswer answer = made(request, match);
+  VerbAnswer answer = match.route->whole ? made_alone(request, match, tag, key) : made(request, match);
   if (may_be_kept(answer.response.status)) cache_.put(tag.index, key, answer);
   return answer;
 }

@@ -26,8 +26,8 @@ struct ServeSettings {
 
 class Service {
  public:
-  // `write` and `clock` outlive it. Throws as ImageChooser does.
-  Service(ServeSettings settings, MappingWriter write, const Clock& clock);
+  // What `write` and `pages` refer to, and `clock`, outlive it. Throws as ImageChooser does.
+  Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages = {});
 
   // Called by several threads at once; throws nothing.
   HttpResponse answer(const HttpRequest& request);
@@ -55,6 +55,8 @@ class Service {
   HttpResponse from_verb(const HttpRequest& request, const RouteMatch& match);
   HttpResponse from_index(const HttpRequest& request, const RouteMatch& match);
   VerbAnswer kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag);
+  VerbAnswer made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+                        const std::string& key);
   VerbAnswer made(const HttpRequest& request, const RouteMatch& match);
   HttpResponse metrics_response();
   std::optional<HttpResponse> refuse_writer(const HttpRequest& request);
@@ -62,6 +64,7 @@ class Service {
   std::string today() const;
 
   MappingWriter write_;
+  PageMaker pages_;
   const Clock& clock_;
   std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first
   std::mutex turn_;                        // of changes
@@ -72,6 +75,7 @@ class Service {
   ServeMetrics metrics_;
   WrongTokens wrong_tokens_;
   std::function<HttpCounts()> counts_;
+  std::timed_mutex whole_;      // of routes that read all of a snapshot
   std::shared_mutex tag_lock_;  // of these two
   Tag tag_;                     // the last one
   double glanced_ = -1;         // when the index's file was looked at for it, in monotonic seconds

@@ -25,11 +25,21 @@ struct WrittenMapping {
 // what is no mapping, Error(locked) while somebody else writes there, Error(store).
 using MappingWriter = std::function<WrittenMapping(const JsonDocument& mapping)>;
 
+// A page for people.
+struct ServedPage {
+  std::string media_type;
+  std::string bytes;
+};
+// The page of this path, "images/pytorch/2.6.0-distro.html", "" for the first; nullopt: there is none. The
+// path is whatever was asked for. Called by several threads at once.
+using PageMaker = std::function<std::optional<ServedPage>(const std::string& path)>;
+
 // What verbs work on; all of it outlives them.
 struct VerbPlace {
   ImageChooser& chooser;
   DemandBatch& demand;
   const MappingWriter& write;
+  const PageMaker& pages;  // may be empty: there are none
 };
 
 struct VerbCall {

@@ -17,6 +17,9 @@ VerbAnswer answer_demand(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_health(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_openapi(const VerbCall& call, const VerbPlace& place);
 
+// For people: the catalogue's pages.
+VerbAnswer answer_page(const VerbCall& call, const VerbPlace& place);
+
 // MODAK's.
 VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_mappings(const VerbCall& call, const VerbPlace& place);

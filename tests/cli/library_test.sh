@@ -28,7 +28,7 @@ J
 
 # 2. The same answers in every way.
 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/oracle/select/every_way.py" --prefix "$prefix" --world-index "$KILN_BUILD/tests/world_index" \
-  --ask-c "$work/ask_c" --ask-cpp "$work/project/build/ask_cpp" --worlds 20 >worlds.out || fail "$(cat worlds.out)"
+  --ask-c "$work/ask_c" --ask-cpp "$work/project/build/ask_cpp" --worlds 15 >worlds.out || fail "$(cat worlds.out)"
 holds "$(cat worlds.out)" ', 0 differ'
 
 # 3. The Python module, by Debian's Python and by the oldest that it is for, where that is here.

@@ -85,6 +85,28 @@ TEST_F(ServiceTest, ImagesComeInPages) {
   EXPECT_EQ(ask("GET", "/v1/images?snapshot=9").status, 404);
 }
 
+TEST_F(ServiceTest, TheWholeIndexIsReadByOneAtATime) {
+  std::string many = "[";
+  for (int i = 0; i < 200; ++i)
+    many += (i == 0 ? "" : ",") + std::string(R"({"opt_dsl_code": "m)") + std::to_string(i) +
+            R"(", "app_name": "x", "container_name": "y"})";
+  import(many + "]");
+  std::vector<std::thread> askers;
+  std::atomic<int> answered{0}, later{0}, other{0};
+  for (int i = 0; i < 8; ++i)
+    askers.emplace_back([&, i] {
+      const HttpResponse response = ask("GET", "/v1/images?limit=1000&offset=" + std::to_string(i));
+      if (response.status == 200) ++answered;
+      if (response.status == 503 && header_of(response, "Retry-After") == "1") ++later;
+      if (ask("POST", "/v1/select?limit=" + std::to_string(i), kTensorflow).status != 200) ++other;
+    });
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_GE(answered, 1);
+  EXPECT_EQ(answered + later, 8);
+  EXPECT_EQ(other, 0);
+  EXPECT_EQ(ask("GET", "/v1/images?limit=1000&offset=7").status, 200);  // and then again
+}
+
 TEST_F(ServiceTest, WithoutAnIndexItIsNotYet) {
   const testing::MemoryFolder empty;
   ServeSettings none = settings();

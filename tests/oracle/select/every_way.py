@@ -1,11 +1,13 @@
-"""Every case of random worlds, asked of one index in every way that kiln is asked: the command line, the C interface, the C++ header
-and the Python module. Status, answer and words are equal, byte by byte, and the winner is the oracle's.
+"""Every case of random worlds, asked of one index in every way that kiln is asked: the command line, the C interface, the C++ header,
+the Python module and HTTP. Status, answer and words are equal, byte by byte, and the winner is the oracle's.
 
 The folder PREFIX is an installation; WORLD_INDEX makes an index of a world; ASK_C and ASK_CPP are tests/abi/ask.c and ask.cc."""
 import argparse
+import http.client
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -76,6 +78,40 @@ class Module:
             return error.code, getattr(error, "answer", None), str(error)
 
 
+class Served:
+    """`kiln serve`. Its errors are objects: here in the words of the command line."""
+
+    EXIT_CODES = {200: 0, 400: 3, 404: 4, 500: 8}
+
+    def __init__(self, options, state):
+        words = [options.prefix / "bin/kiln", "--state", state, "serve", "--listen", "127.0.0.1:0"]
+        self.program = subprocess.Popen(words, cwd=state.parent, stderr=subprocess.PIPE, text=True)
+        line = self.program.stderr.readline()
+        if "serving on " not in line:
+            raise RuntimeError(f"kiln serve says {line!r}")
+        self.http = http.client.HTTPConnection(line.rsplit(" ", 1)[1].strip(), timeout=30)
+
+    def __call__(self, document, host, allow_failing):
+        target = "/v1/select" + ("?allow_failing=1" if allow_failing else "")
+        target += "" if host != "any" else ("&" if "?" in target else "?") + "host=any"
+        body = document if host == "any" else b'{"dsl": ' + document + b', "host": ' + host.encode() + b"}"
+        self.http.request("POST", target, body, {"Content-Type": "application/json"})
+        response = self.http.getresponse()
+        answer = json.loads(response.read())
+        # The document begins in the body behind a few bytes.
+        back = 0 if body is document else body.index(document)
+        answer.update({"notes": [re.sub(r"^document:1:(\d+)", lambda place: f"document:1:{int(place[1]) - back}", note) for note in answer.get("notes", [])]})
+        error = answer.pop("error", None) if response.status != 200 else None
+        said = "; ".join(error[key] for key in ("message", "hint") if key in error) if error else ""
+        return self.EXIT_CODES[response.status], answer, said
+
+    def close(self):
+        self.http.close()
+        self.program.terminate()
+        if self.program.wait(30) != 0:
+            raise RuntimeError(f"kiln serve ended with {self.program.returncode}")
+
+
 def identity(answer):
     chosen = answer["selected"] if answer else None
     if not chosen:
@@ -90,8 +126,13 @@ def differences(case, question, host, ways, wanted):
     status, text, error = got["command line"]
     answer = json.loads(text) if text else None
     for name, (other_status, other_text, other_error) in got.items():
-        same = other_text == answer if name == "Python" else other_text == text
-        if other_status != status or other_error != error or not same:
+        same = other_text == (answer if name in ("Python", "HTTP") else text)
+        said = other_error == error
+        if name == "HTTP":
+            # What is damaged, and what is no question, has no answer beside its error; where it stands in the document is not in the words.
+            same = same or status in (3, 8)
+            said = error == other_error or error.endswith("error: " + other_error) or status == 3
+        if other_status != status or not said or not same:
             yield f"case {case}: {name} says {other_status}, {other_error!r}, {str(other_text)[:300]!r}; the command line {status}, {error!r}, {text[:300]!r}"
     if identity(answer) != wanted:
         yield f"case {case}: the oracle's is {wanted}, the command line's {identity(answer)}, {error!r}"
@@ -105,12 +146,13 @@ def ask_world(options, world, folder):
     if made.returncode != 0:
         sys.exit(f"no index of seed {world.seed}: exit code {made.returncode}")
     askers = [Asker(program, state) for program in (options.ask_c, options.ask_cpp)]
-    ways = {"command line": CommandLine(options, state), "C": askers[0], "C++": askers[1], "Python": Module(options, state)}
+    served = Served(options, state)
+    ways = {"command line": CommandLine(options, state), "C": askers[0], "C++": askers[1], "Python": Module(options, state), "HTTP": served}
     images = [Image(row) for row in world.rows]
     found = []
     for case, (question, host) in enumerate(world.cases):
         found += differences(case, question, host, ways, Judged(images, question, host).answer())
-    for asker in askers:
+    for asker in (*askers, served):
         asker.close()
     return len(world.cases), [f"seed {world.seed}, {text}" for text in found]
 
