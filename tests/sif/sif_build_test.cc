@@ -14,7 +14,7 @@
 #include "support/layout.h"
 
 // libsquashfs does not free the blocks in flight of a writer that is given up.
-extern "C" const char* __lsan_default_suppressions();
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libsquashfs.so"; }
 
 namespace kiln::sif {
