@@ -82,11 +82,9 @@ std::vector<RunCommand> from_registry(const PlaceInRegistry& place, const ImageR
       {"Docker", fmt::format("docker pull {0}\ndocker run --rm{1} {0} {2}", name, gpu.docker, run)},
       {"Slurm with pyxis",
        fmt::format("srun{} --container-image={} {}", gpu.slurm, shell_word(enroot_reference(name)), run)},
-      {"Charliecloud",
-       gpu.charliecloud.empty()
-           ? fmt::format("ch-image pull {0}\nch-run {0} -- {1}", name, run)
-           : fmt::format("ch-image pull {0}\nch-convert {0} ./image{1}\nch-run ./image -- {2}", name,
-                         gpu.charliecloud, run)},
+      // A folder is an image to ch-run of any version; names are known to newer ones only.
+      {"Charliecloud", fmt::format("ch-image pull {0}\nch-convert {0} ./image{1}\nch-run ./image -- {2}",
+                                   name, gpu.charliecloud, run)},
       {"Sarus", fmt::format("sarus pull {0}\nsarus run {0} {1}", name, run)},
   };
 }

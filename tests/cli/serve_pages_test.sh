@@ -2,22 +2,15 @@
 # kiln serve: the pages of the catalogue, with the bytes of `kiln index export --html`, beside its other answers.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
-serve() {
-  "$KILN" --state state serve --listen 127.0.0.1:0 2>serve.err &
-  server=$!
-  at_exit "kill -KILL $server 2>/dev/null || true"
-  for _ in $(seq 100); do
-    grep '^serving on' serve.err >/dev/null && break
-    sleep 0.1
-  done
-  url=http://127.0.0.1:$(sed -n 's/^serving on 127.0.0.1://p' serve.err)
-}
+# shellcheck source=tests/support/serve.sh
+. "$KILN_SOURCE/tests/support/serve.sh"
 # ask STATUS PATH [OPTION…]: the answer is in the files answer and headers.
 ask() { equals "$(curl -sS --path-as-is -o answer -D headers -w '%{http_code}' "${@:3}" "$url$2")" "$1"; }
 
 # 1. Without an index there are no pages, and with one they come without a restart.
 mkdir state
-serve
+# shellcheck disable=SC2119 # without options
+start_server
 ask 404 /
 expect 0 "$KILN_BUILD/tests/make_catalogue" state 40
 expect 0 "$KILN" --state state index export --html pages

@@ -2,21 +2,10 @@
 # kiln serve: the real program, asked by curl, and by bytes that no client sends (serve_raw.py).
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
+# shellcheck source=tests/support/serve.sh
+. "$KILN_SOURCE/tests/support/serve.sh"
 raw() { "$KILN_PYTHON" -B "$KILN_SOURCE/tests/cli/serve_raw.py" "$port" "$@" || fail "$*"; }
 
-# serve OPTION…: starts it on a free port, which goes to $port.
-serve() {
-  : >serve.err
-  "$KILN" --state state serve --listen 127.0.0.1:0 --tokens tokens "$@" 2>serve.err &
-  server=$!
-  at_exit "kill -KILL $server 2>/dev/null || true"
-  for _ in $(seq 100); do
-    grep -q '^serving on' serve.err && break
-    kill -0 "$server" 2>/dev/null || fail "it did not start: $(cat serve.err)"
-    sleep 0.1
-  done
-  port=$(sed -n 's/^serving on 127.0.0.1://p' serve.err)
-}
 # finish: asks it to end, and it must, in order.
 finish() {
   kill "$server"
@@ -32,16 +21,7 @@ ask() {
   out=$(cat answer)
 }
 
-cat >mappings.json <<'JSON'
-[{"opt_dsl_code": "tf-2.1", "app_name": "tensorflow", "version": "2.1", "enable_opt_build": true,
-  "target": {"cpu_type": "x86", "acc_type": "nvidia"}, "selectors": {"xla": true},
-  "container_name": "modakopt/modak:tensorflow-2.1-gpu-src", "container_type": "docker"}]
-JSON
-cat >question.json <<'JSON'
-{"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"},
-  "app_type-ai_training": {"config": {"ai_framework": "tensorflow"}, "ai_framework-tensorflow": {"version": "2.1", "xla": true}}}}
-JSON
-expect 0 "$KILN" --state state index import mappings.json
+one_mapping
 expect 0 "$KILN" serve token --tokens tokens --name ci
 token=$out
 lacks "$(cat tokens)" "$token"
@@ -49,7 +29,7 @@ expect 0 "$KILN" serve token --tokens tokens --name second
 equals "$(wc -l <tokens)" 2
 
 # 1. What it answers is what the command line prints, byte for byte.
-serve
+start_server --tokens tokens
 ask 200 /v1/select --json @question.json
 expect 0 "$KILN" --state state select --dsl question.json --host any --json
 cmp answer .out
@@ -138,7 +118,7 @@ equals "$(json 'sum(it["count"] for it in it) > 3, {it["outcome"] for it in it} 
 
 # 7. Who is slow is cut, and no address has all connections.
 cat one >tokens
-serve --request-time 2 --per-address 20
+start_server --tokens tokens --request-time 2 --per-address 20
 raw slow
 raw crowd
 finish

@@ -29,7 +29,7 @@ for words in 'All 4 packages' 'GPL-2.0-only' 'The steps that made it' 'turbo 1.0
   on_page "$words"
 done
 # 3. Its commands are those of the engines that are here, in a storage of their own.
-run=$(mktemp -d /tmp/kiln-pages-XXXXXX) # podman takes no longer one
+run=$(mktemp -d /tmp/kiln-pages-XXXXXX) # podman refuses long paths of its run root
 at_exit "rm -rf '$run'"
 storage="[vfs@$work/storage+$run]"
 command_of() { # command_of ENGINE: its lines

@@ -28,7 +28,8 @@ TEST(RunCommands, NameTheTagThatNeverMoves) {
   EXPECT_EQ(command_of(image, "Docker"), "docker pull " + name + "\ndocker run --rm " + name + " " + run);
   EXPECT_EQ(command_of(image, "Slurm with pyxis"),
             "srun --container-image='registry.site:5000#ai/pytorch:" + image.immutable_tag + "' " + run);
-  EXPECT_EQ(command_of(image, "Charliecloud"), "ch-image pull " + name + "\nch-run " + name + " -- " + run);
+  EXPECT_EQ(command_of(image, "Charliecloud"),
+            "ch-image pull " + name + "\nch-convert " + name + " ./image\nch-run ./image -- " + run);
   EXPECT_EQ(command_of(image, "Sarus"), "sarus pull " + name + "\nsarus run " + name + " " + run);
   EXPECT_TRUE(run_commands(image).notes.empty());
 }
