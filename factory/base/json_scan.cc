@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace kiln {
 namespace {
@@ -132,8 +134,14 @@ class Scanner {
   bool boolean(bool value) { return put(value); }
   bool number_integer(std::int64_t value) { return put(value); }
   bool number_unsigned(std::uint64_t value) { return put(value); }
-  bool number_float(double value, const std::string& digits) {
+  // nlohmann's lexer writes the decimal point of the process's locale into the digits, which is not ours to
+  // choose in a program that embeds us.
+  bool number_float(double value, std::string digits) {
     Cursor at = next();
+    for (char& c : digits)
+      if (std::string_view("0123456789+-eE").find(c) == std::string_view::npos) c = '.';
+    double exact = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), exact).ec == std::errc{}) value = exact;
     bool integral = digits.find_first_of(".eE") == std::string::npos;
     if (integral) fail(at, fmt::format("the whole number {} does not fit into 64 bits", digits));
     if (!std::isfinite(value)) fail(at, fmt::format("the number {} is too large", digits));

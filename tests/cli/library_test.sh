@@ -26,7 +26,12 @@ target_link_libraries(ask_cpp PRIVATE kiln::registry)
 J
 { cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$prefix" && cmake --build project/build; } >cmake.log 2>&1 || fail "$(cat cmake.log)"
 
-# 2. The same answers in every way.
+# 2. The same answers in every way, in a program with another locale, too.
+if localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" 2>/dev/null; then
+  export LOCPATH=$work KILN_LOCALE=de_DE.UTF-8
+else
+  echo 'no locales here: the library is asked in the C locale alone'
+fi
 "$KILN_PYTHON" -B "$KILN_SOURCE/tests/oracle/select/every_way.py" --prefix "$prefix" --world-index "$KILN_BUILD/tests/world_index" \
   --ask-c "$work/ask_c" --ask-cpp "$work/project/build/ask_cpp" --worlds 15 >worlds.out || fail "$(cat worlds.out)"
 holds "$(cat worlds.out)" ', 0 differ'

@@ -5,6 +5,7 @@ The folder PREFIX is an installation; WORLD_INDEX makes an index of a world; ASK
 import argparse
 import http.client
 import json
+import locale
 import os
 import pathlib
 import re
@@ -68,6 +69,8 @@ class Module:
     def __init__(self, options, state):
         sys.path.insert(0, str(options.prefix / "lib/python3/dist-packages"))
         import kiln  # noqa: PLC0415, of the prefix
+
+        locale.setlocale(locale.LC_ALL, os.environ.get("KILN_LOCALE", "C"))  # whose commas are no business of the library
 
         self.kiln, self.registry = kiln, kiln.Registry(state)
 
