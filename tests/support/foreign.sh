@@ -10,8 +10,10 @@ in_own_mounts() {
   [ -z "${KILN_OWN_MOUNTS-}" ] || return 0
   [ "$(id -u)" = 0 ] || { echo 'SKIPPED: only root may register an emulator' && exit 77; }
   [ -d "$handlers" ] || { echo 'SKIPPED: the kernel has no binfmt_misc' && exit 77; }
+  # The lock is flock's alone (--close): a server that outlived a killed test would keep the next one waiting for ever. The script ends with
+  # flock, so that no two are at it.
   # shellcheck disable=SC2016 # for the inner shell
-  KILN_OWN_MOUNTS=yes exec flock /run/lock/kiln-binfmt unshare -m sh -c '
+  KILN_OWN_MOUNTS=yes exec flock --close --timeout 900 --verbose /run/lock/kiln-binfmt setpriv --pdeathsig TERM unshare -m sh -c '
     mountpoint -q /proc/sys/fs/binfmt_misc || mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || exit 77
     exec bash "$@"' sh "$@"
 }

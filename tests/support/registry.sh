@@ -23,8 +23,8 @@ export CONTAINERS_REGISTRIES_CONF=$work/registries.conf
 
 registry=
 start_registry() {
-  # It takes each variable REGISTRY_… for a part of its configuration.
-  env -u REGISTRY_AUTH_FILE docker-registry serve "$work/registry.yml" >>"$work/registry.log" 2>&1 &
+  # It takes each variable REGISTRY_… for a part of its configuration. It ends with the script, also when that is killed.
+  setpriv --pdeathsig KILL env -u REGISTRY_AUTH_FILE docker-registry serve "$work/registry.yml" >>"$work/registry.log" 2>&1 &
   registry=$!
   for _ in $(seq 100); do
     "$KILN_PYTHON" -c "import socket; socket.create_connection(('$registry_address', $port), 1)" 2>/dev/null && return
