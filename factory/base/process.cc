@@ -10,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -23,6 +24,8 @@
 
 namespace kiln {
 namespace {
+
+constexpr double kStandstill = 20;  // seconds between two looks at a child, which are a tenth of one apart
 
 std::atomic<bool> g_interrupted{false};
 std::atomic<bool> g_interrupted_again{false};
@@ -188,7 +191,7 @@ class Watch {
         result_(result) {}
 
   void run() {
-    start_ = last_output_ = clock_.monotonic_seconds();
+    start_ = last_output_ = looked_at_ = clock_.monotonic_seconds();
     while (fds_[0].fd >= 0 || fds_[1].fd >= 0) {
       ::poll(fds_, 4, 100);
       for (int i = 0; i < 4; ++i)
@@ -248,8 +251,20 @@ class Watch {
     return true;
   }
 
+  // Nobody looked for long: we were stopped, and the command with us (a suspended job of a cluster). No limit
+  // counts that time.
+  void pass_over_standstill(double now) {
+    const double gap = now - looked_at_;
+    looked_at_ = now;
+    if (gap < kStandstill) return;
+    stood_still_ += gap;
+    last_output_ = std::min(now, last_output_ + gap);
+    kill_at_ += gap;
+  }
+
   void check_limits() {
     double now = clock_.monotonic_seconds();
+    pass_over_standstill(now);
     if (ending_ != CommandEnd::exited) {
       const bool waited_enough = command_.grace.count() > 0 && now > kill_at_;
       if (waited_enough || interrupted_again()) ::kill(-child_.pid, SIGKILL);
@@ -258,7 +273,8 @@ class Watch {
     const CommandLimits& limits = command_.limits;
     if (command_.despite_interrupt ? interrupted_again() : interrupted())
       ending_ = CommandEnd::interrupted;
-    else if (limits.wall.count() > 0 && now - start_ > static_cast<double>(limits.wall.count()))
+    else if (limits.wall.count() > 0 &&
+             now - start_ - stood_still_ > static_cast<double>(limits.wall.count()))
       ending_ = CommandEnd::wall_limit;
     else if (limits.silence.count() > 0 && now - last_output_ > static_cast<double>(limits.silence.count()))
       ending_ = CommandEnd::silence_limit;
@@ -292,6 +308,7 @@ class Watch {
   bool reaped_ = false;
   int status_ = 0;
   double start_ = 0, last_output_ = 0, kill_at_ = 0, reaped_at_ = 0, asked_ = 0;
+  double looked_at_ = 0, stood_still_ = 0;
 };
 
 }  // namespace

@@ -224,6 +224,39 @@ TEST_F(Effects, SilenceIsCountedFromTheLastWord) {
   EXPECT_EQ(Stayer().run("", limits, 11).end, CommandEnd::silence_limit);
 }
 
+// As after `scontrol suspend` and `resume`: an hour between two looks, in which neither ran.
+TEST_F(Effects, NoLimitCountsTheTimeInWhichWeWereStopped) {
+  testing::FakeClock clock;
+  Command command;
+  command.argv = {"/bin/sh", "-c", "echo up; sleep 0.3; echo on"};
+  command.limits = {.wall = std::chrono::seconds(30), .silence = std::chrono::seconds(30)};
+  command.on_line = [&](std::string_view line) { clock.now += line == "up" ? 3600 : 0; };
+  const CommandResult result = run_process(command, clock);
+  EXPECT_EQ(result.end, CommandEnd::exited);
+  EXPECT_EQ(result.seconds, 3600);
+}
+
+// Not even where the command was near its limit before, and it holds from then on.
+TEST_F(Effects, LimitsHoldAfterAStandstill) {
+  struct Suspended final : Clock {
+    std::int64_t unix_seconds() const override { return 0; }
+    double monotonic_seconds() const override {
+      if (runs) now += ++looks == 3 ? 1000 : 15;
+      return now;
+    }
+    mutable double now = 0;
+    mutable int looks = 0;
+    bool runs = false;
+  } clock;
+  Command command;
+  command.argv = {"/bin/sh", "-c", "echo up; exec sleep infinity"};
+  command.limits = wall_limit(50);
+  command.on_line = [&](std::string_view) { clock.runs = true; };
+  const CommandResult result = run_process(command, clock);
+  EXPECT_EQ(result.end, CommandEnd::wall_limit);
+  EXPECT_GT(result.seconds, 1050);
+}
+
 TEST_F(Effects, AFloodOfOutputIsStopped) {
   CommandLimits flood;
   flood.log_bytes = 100'000;
