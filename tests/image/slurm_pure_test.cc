@@ -36,6 +36,10 @@ TEST(SlurmJobState, EachHasItsMeaning) {
   EXPECT_EQ(fate_of("DEADLINE"), JobFate::ended);
   EXPECT_TRUE(is_pending("PENDING"));
   EXPECT_FALSE(is_pending("CONFIGURING"));
+  EXPECT_FALSE(is_pending("SUSPENDED"));
+  EXPECT_TRUE(is_held_for_launch("PENDING", "launch failed requeued held"));
+  EXPECT_FALSE(is_held_for_launch("PENDING", "JobHeldUser"));
+  EXPECT_FALSE(is_held_for_launch("CANCELLED", "launch failed requeued held"));
 }
 
 TEST(SlurmQueue, KnowsItsOwnAgain) {
@@ -186,6 +190,7 @@ JobVerdict judged(std::optional<QueuedJob> job, std::optional<int> status = {}, 
   traces.job = std::move(job);
   if (status) traces.status = JobStatus{"17", *status, "nid1"};
   if (failure) traces.failure = FailureRecord{};
+  traces.has_output = true;
   traces.last_words = "kiln: no buildah";
   return verdict_of(traces);
 }
@@ -197,9 +202,23 @@ TEST(SlurmVerdict, TheStepsOwnRecordComesFirst) {
   done.job = listed("OUT_OF_MEMORY");
   EXPECT_EQ(verdict_of(done).next, Next::done);
   EXPECT_EQ(judged(listed("FAILED"), 1, true).next, Next::failed);
-  EXPECT_EQ(judged(listed("NODE_FAIL"), 1, true).next, Next::failed);
   EXPECT_EQ(judged(listed("OUT_OF_MEMORY"), 1, true).next, Next::more_memory);
   EXPECT_EQ(judged(std::nullopt, 1, true).next, Next::failed);
+}
+
+// Slurm ended the job: what the step says of its script, which was killed with it, is nothing against that.
+TEST(SlurmVerdict, WhatSlurmEndedIsNoFailureOfTheStep) {
+  using Next = JobVerdict::Next;
+  for (const char* lost : {"NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REVOKED"})
+    EXPECT_EQ(judged(listed(lost), 1, true).next, Next::again) << lost;
+  EXPECT_EQ(judged(listed("TIMEOUT", "TimeLimit"), 1, true).next, Next::more_time);
+  EXPECT_EQ(judged(listed("DEADLINE", "DeadLine"), 1, true).next, Next::give_up);
+  EXPECT_EQ(judged(listed("CANCELLED"), 1, true).what, "job 17 on nid1: CANCELLED");
+  EXPECT_EQ(judged(listed("FAILED", "NonZeroExitCode"), 1, true).next, Next::failed);
+  EXPECT_EQ(judged(listed("FAILED", "JobLaunchFailure")).next, Next::again);
+  EXPECT_EQ(judged(listed("FAILED", "JobLaunchFailure"), 1).next, Next::give_up);  // it did begin
+  // Held after its second start failed: what its first left is nothing.
+  EXPECT_EQ(judged(listed("PENDING", "launch failed requeued held"), 130).next, Next::again);
 }
 
 TEST(SlurmVerdict, ThenTheStatusThenWhatSlurmSays) {

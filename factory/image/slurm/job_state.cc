@@ -30,4 +30,10 @@ bool is_pending(std::string_view state) {
   return false;
 }
 
+// The job's state_desc (src/slurmctld/job_mgr.c), which squeue prints with blanks and scontrol with
+// underscores.
+bool is_held_for_launch(std::string_view state, std::string_view reason) {
+  return is_pending(state) && reason.find("launch failed") != reason.npos;
+}
+
 }  // namespace kiln

@@ -20,6 +20,10 @@ enum class JobFate {
 // would be run a second time.
 JobFate fate_of(std::string_view state);
 
+// Alive, and for nobody: the machine that was to start it could not (its prolog failed), and Slurm holds it
+// until an administrator lets it go. `reason`: as squeue has it.
+bool is_held_for_launch(std::string_view state, std::string_view reason);
+
 // Alive, and no machine has it: PENDING, REQUEUED, held in one way or another.
 bool is_pending(std::string_view state);
 

@@ -19,7 +19,7 @@ std::string job_text(const JobTraces& traces) {
 
 // The state and, where it says more, the reason.
 std::string state_text(const QueuedJob& job) {
-  const bool says_more = !job.reason.empty() && job.reason != "None" && fate_of(job.state) != JobFate::over;
+  const bool says_more = !job.reason.empty() && job.reason != "None" && job.reason != "NonZeroExitCode";
   return says_more ? fmt::format("{} ({})", job.state, job.reason) : job.state;
 }
 
@@ -40,6 +40,18 @@ JobVerdict by_status(const JobTraces& traces) {
   return {Next::give_up, what, status < 128 ? static_cast<ExitCode>(status) : ExitCode::images_failed};
 }
 
+// A machine had it and never started its script. FAILED (JobLaunchFailure): it could not write the job's
+// output, say. CANCELLED: its prolog failed, and the job may not be requeued. Held: its prolog failed, and it
+// may.
+bool was_not_started(const JobTraces& traces) {
+  if (!traces.job) return false;
+  const QueuedJob& job = *traces.job;
+  if (is_held_for_launch(job.state, job.reason)) return true;  // whatever it left before it was requeued
+  if (traces.status) return false;
+  return job.reason == "JobLaunchFailure" ||
+         (job.state == "CANCELLED" && !job.nodes.empty() && !traces.has_output);
+}
+
 }  // namespace
 
 JobVerdict verdict_of(const JobTraces& traces) {
@@ -51,7 +63,7 @@ JobVerdict verdict_of(const JobTraces& traces) {
     return {Next::more_memory, traces.had_no_memory && traces.failure
                                    ? fmt::format("{}: {}", job_text(traces), traces.failure->what)
                                    : text};
-  if (traces.failure) return {Next::failed, ""};
+  if (was_not_started(traces)) return {Next::again, text + ": the machine did not start it"};
   switch (fate) {
     case JobFate::no_time:
       return {Next::more_time, text};
@@ -62,6 +74,7 @@ JobVerdict verdict_of(const JobTraces& traces) {
     default:
       break;
   }
+  if (traces.failure) return {Next::failed, ""};
   if (traces.status) return by_status(traces);
   if (!traces.job) return {Next::again, text + ": Slurm knows it no more, and it left nothing"};
   const std::string words = traces.last_words.empty() ? "" : ": " + traces.last_words;

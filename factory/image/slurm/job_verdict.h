@@ -1,8 +1,9 @@
 // How a step's job ended, from what it left and from what Slurm says. Pure.
 //
-// What the step itself recorded comes first: a job that was cancelled while its files were being put away has
-// done its work. Then the exit status that the job's script wrote. Slurm forgets jobs (MinJobAge), need not
-// have an accounting database, and comes last.
+// What the step itself recorded as done comes first: a job that was cancelled while its files were being put
+// away has done its work. Then Slurm's word, where it ended the job: what a step says that was killed is no
+// failure of its own. Then the record of the step's failure, and the exit status that the job's script wrote.
+// Slurm forgets jobs (MinJobAge) and need not have an accounting database, so any of it may be missing.
 #pragma once
 
 #include <optional>
@@ -23,6 +24,7 @@ struct JobTraces {
   std::optional<JobStatus> status;
   std::optional<QueuedJob> job;  // as Slurm lists it; nullopt: it knows no such job any more
   std::string last_words;        // JobFiles::last_words()
+  bool has_output = false;       // JobFiles::has_output()
 };
 
 struct JobVerdict {

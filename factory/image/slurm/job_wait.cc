@@ -36,7 +36,7 @@ void JobWait::find(const QueueView& view) {
 bool JobWait::is_over(bool wrote) {
   const QueueView view = queue_.look(wrote ? wrote_ : 0);
   if (view.silent_for > 0) {
-    if (wrote) return has_settled();
+    if (wrote && !is_requeued_) return has_settled();
     controller_.check_patience(view);
     setup_.tell_waits(fmt::format("job {}; the Slurm controller does not answer", setup_.id));
     told_.clear();
@@ -46,13 +46,19 @@ bool JobWait::is_over(bool wrote) {
   find(view);
   if (times_missing_ == 1) return false;
   if (!job_) return wrote || has_settled();
+  if (fate_of(job_->state) != JobFate::alive) return has_ended(wrote);
+  is_requeued_ = wrote && view.asked > wrote_ && is_pending(job_->state);
+  tell_state();
+  if (is_held_for_launch(job_->state, job_->reason)) return controller_.cancel({setup_.id});
+  end_what_comes_too_late();
+  return false;
+}
+
+// What is killed writes nothing more; whether it had begun to may be seen later.
+bool JobWait::has_ended(bool wrote) {
   const JobFate fate = fate_of(job_->state);
-  if (fate == JobFate::alive) {
-    tell_state();
-    end_what_comes_too_late();
-    return false;
-  }
-  return wrote || fate != JobFate::over || has_settled();  // what is killed writes nothing more
+  const bool has_begun = job_->nodes.empty() || files_.has_output();
+  return wrote || (fate != JobFate::over && (fate != JobFate::ended || has_begun)) || has_settled();
 }
 
 void JobWait::run(JobOutput& output) {
@@ -60,6 +66,7 @@ void JobWait::run(JobOutput& output) {
     output.read();
     const auto status = files_.status();
     const bool wrote = status && status->id == setup_.id;
+    if (!wrote) is_requeued_ = false;
     if (wrote && wrote_ == 0) wrote_ = setup_.clock.unix_seconds();
     if (wrote && setup_.is_done()) break;
     const bool awaits_record = wrote && status->status == 0;

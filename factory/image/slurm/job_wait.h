@@ -38,6 +38,7 @@ class JobWait {
  private:
   bool is_over(bool wrote);
   bool has_settled();
+  bool has_ended(bool wrote);
   void find(const QueueView& view);
   void tell_state();
   void end_what_comes_too_late();
@@ -48,9 +49,10 @@ class JobWait {
   SlurmController& controller_;
   std::optional<QueuedJob> job_;
   int times_missing_ = 0;
-  std::int64_t missed_ = 0;  // Unix seconds: the last view without it
-  std::int64_t wrote_ = 0;   // its status was seen; 0: not yet
-  double over_since_ = -1;   // of the monotonic clock; below 0: it is not over
+  std::int64_t missed_ = 0;   // Unix seconds: the last view without it
+  std::int64_t wrote_ = 0;    // its status was seen; 0: not yet
+  bool is_requeued_ = false;  // what it wrote is of its time before
+  double over_since_ = -1;    // of the monotonic clock; below 0: it is not over
   bool was_too_late_ = false;
   std::string told_;
 };
