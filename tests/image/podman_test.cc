@@ -61,7 +61,10 @@ TEST_F(Podman, RunsUponTheMountedTreeWithTheNetworkOfWhoStartsIt) {
   EXPECT_TRUE(says(command, {"--rootfs", "--network", "host"}));
   EXPECT_TRUE(says(command, {"--user", "0:0", "--workdir", "/run/kiln/framework-x"}));
   EXPECT_TRUE(says(command, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
-  EXPECT_TRUE(says(command, {tree.string(), "/bin/sh", "-c"}));
+  EXPECT_TRUE(says(command, {tree.string(), "/bin/sh", "-c",
+                             "echo >/run/kiln/begun; . /run/kiln/environment; \"$@\" >/run/kiln/stdout "
+                             "2>/run/kiln/stderr; exit",
+                             "sh", "/bin/sh", "-eu", "run.sh"}));
   EXPECT_EQ(PodmanWords(command.argv.end() - 3, command.argv.end()), request.argv);
   EXPECT_TRUE(command.own_processes);
   EXPECT_EQ(command.file_mask, 022u);

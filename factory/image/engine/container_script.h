@@ -24,6 +24,11 @@ class ContainerScript {
   // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
   // front of all that.
   std::vector<std::string> argv(const std::string& before = "") const;
+  // The same for an engine whose containers have processes of their own. The first of those is spared by
+  // signals that nobody handles, its own included: a script that aborts would go on, and in QEMU, which ends
+  // itself by the signal that its program died of, wait for ever. So the shell stays the first one, the
+  // script is its child.
+  std::vector<std::string> argv_as_child() const;
   // The engine's whole command line, with everything around it that the request says. Without network it is
   // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
   // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
@@ -36,6 +41,7 @@ class ContainerScript {
   void check_begun(const CommandResult& result, const std::string& engine) const;
 
  private:
+  std::vector<std::string> in_shell(const std::string& start) const;
   std::vector<std::string> without_network(const std::vector<std::string>& words) const;
 
   const ContainerRun& request_;

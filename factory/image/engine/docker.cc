@@ -65,7 +65,7 @@ class DockerContainer final : public Container {
     if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
       options.emplace_back("--tty");
     for (const Mount& mount : script.mounts()) options.insert(options.end(), {"--volume", mount.volume()});
-    create(options, script.argv());
+    create(options, script.argv_as_child());
     DockerEngine::Words start = {"docker", "start", "--attach"};
     if (request.interactive) start.emplace_back("--interactive");
     start.push_back(name_);

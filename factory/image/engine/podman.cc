@@ -115,7 +115,7 @@ CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const 
     arguments.emplace_back("--tty");
   for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.emplace_back(tree.string());
-  const Words inside = script.argv();
+  const Words inside = script.argv_as_child();
   arguments.insert(arguments.end(), inside.begin(), inside.end());
   const MountTableLink no_new_link(tree);
   CommandResult result = setup_.runner.run(script.command(in_own_group(words(arguments))));
