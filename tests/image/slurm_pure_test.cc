@@ -190,7 +190,6 @@ JobVerdict judged(std::optional<QueuedJob> job, std::optional<int> status = {}, 
   traces.job = std::move(job);
   if (status) traces.status = JobStatus{"17", *status, "nid1"};
   if (failure) traces.failure = FailureRecord{};
-  traces.has_output = true;
   traces.last_words = "kiln: no buildah";
   return verdict_of(traces);
 }

@@ -66,7 +66,7 @@ class SlurmWaits : public ::testing::Test {
     traces_.id = "17";
     traces_.job = wait.job();
     traces_.status = job_.status();
-    traces_.has_output = job_.has_output();
+    traces_.last_words = job_.last_words();
     was_too_late_ = wait.was_too_late();
     return clock_.now - begun;
   }
@@ -142,12 +142,20 @@ TEST_F(SlurmWaits, WhatIsHeldForItsLaunchIsCancelledAndTriedAgain) {
   EXPECT_EQ(verdict.what, "job 17: PENDING (launch failed requeued held): the machine did not start it");
 }
 
-// A job that may not be requeued is CANCELLED then, as by an administrator; but it never began.
-TEST_F(SlurmWaits, WhatWasCancelledOnAMachineBeforeItBeganIsTriedAgain) {
+// A job that may not be requeued is CANCELLED then, as by an administrator; but slurmd says why in its
+// output.
+TEST_F(SlurmWaits, WhatWasCancelledBecauseItsPrologFailedIsTriedAgain) {
+  files_.write(job_.output(), "Error running slurm prolog: 1\n");
   views_ = {"CANCELLED|None|build|n1"};
-  EXPECT_GE(wait(), 60);  // its first file may come late
+  EXPECT_LT(wait(), 60);
   EXPECT_EQ(verdict_of(traces_).next, JobVerdict::Next::again);
   EXPECT_EQ(verdict_of(traces_).what, "job 17 on n1: CANCELLED: the machine did not start it");
+}
+
+TEST_F(SlurmWaits, WhyItWasNotStartedMayBeSeenLater) {
+  views_ = {"CANCELLED|None|build|n1"};
+  EXPECT_GE(wait(), 60);  // by NFS
+  EXPECT_EQ(verdict_of(traces_).next, JobVerdict::Next::give_up);
 }
 
 TEST_F(SlurmWaits, WhatSomebodyCancelsIsCancelled) {
@@ -155,7 +163,7 @@ TEST_F(SlurmWaits, WhatSomebodyCancelsIsCancelled) {
   EXPECT_LT(wait(), 60);
   EXPECT_EQ(verdict_of(traces_).next, JobVerdict::Next::give_up);
   EXPECT_EQ(verdict_of(traces_).what, "job 17: CANCELLED");
-  files_.write(job_.output(), "");
+  files_.write(job_.output(), "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2026-11-25T18:49:58 ***\n");
   views_ = {"CANCELLED|None|build|n1"};
   asked_ = 0;
   EXPECT_LT(wait(), 60);

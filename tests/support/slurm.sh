@@ -11,7 +11,8 @@
 # A node has its own host name, boot id, processes and mounts (as of when it was started) and shares network, files and clock with this
 # machine. Partitions: `build` (both nodes; default), `zen4` (the second), `gpu` (the second, whose gres `gpu` is /dev/null). Memory is
 # enforced by control groups ($slurm_limits is `cgroup`), else by polling (`poll`); a job that asks for none has a GB for each processor.
-# What may be set before slurm_start: slurm_min_job_age (seconds until a job that has ended is forgotten), slurm_limits.
+# What may be set before slurm_start: slurm_min_job_age (seconds until a job that has ended is forgotten), slurm_limits, slurm_credential (seconds,
+# default 120: a job that is requeued waits as long), and slurm_more (lines for slurm.conf).
 # All ends with the script, however that ends, so daemons are started by functions of the script's own process: never in ( ), $( ) or &.
 # Another cluster at the same time: `slurm=FOLDER slurm_start other`, and the same word before the other functions that are to mean it.
 slurm=$work/slurm
@@ -60,7 +61,7 @@ SlurmctldHost=$(hostname)(127.0.0.1)
 SlurmctldPort=${ports[0]}
 SlurmUser=root
 SlurmdUser=root
-AuthInfo=socket=$slurm/munge.socket
+AuthInfo=socket=$slurm/munge.socket,cred_expire=${slurm_credential:-120}
 StateSaveLocation=$slurm/state
 SlurmdSpoolDir=$slurm/%n
 SlurmctldPidFile=$slurm/slurmctld.pid
@@ -94,6 +95,7 @@ PartitionName=build Nodes=${1}1,${1}2 Default=YES LLN=YES MaxTime=60
 PartitionName=zen4 Nodes=${1}2 MaxTime=60
 PartitionName=gpu Nodes=${1}2 MaxTime=60
 CONF
+  printf '%s\n' "${slurm_more:-}" >>"$slurm/slurm.conf"
   echo "NodeName=${1}2 Name=gpu File=/dev/null" >"$slurm/gres.conf"
 }
 

@@ -41,7 +41,7 @@ class JobFiles {
   // Nothing of a job that is over, but what it printed.
   void forget() const;
   void forget_output() const { files_.remove_all(output()); }
-  // Slurm makes that file before it starts the script: without it the script was never started.
+  // slurmd makes that file before it starts the script, or to say why it does not.
   bool has_output() const { return files_.exists(output()); }
   // What it said last that is no event; "" where it said nothing.
   std::string last_words() const;

@@ -207,7 +207,6 @@ class JobRun {
     if (traces.status && traces.status->id != id_) traces.status.reset();
     traces.job = job_;
     traces.last_words = files_.last_words();
-    traces.has_output = files_.has_output();
     for (const PastRun& run : read_history(setup_.state.history(), task_.like.component))
       if (run.key == task_.key && run.time >= begun_)
         traces.had_no_memory = run.end == PastRun::End::out_of_memory;

@@ -41,15 +41,15 @@ JobVerdict by_status(const JobTraces& traces) {
 }
 
 // A machine had it and never started its script. FAILED (JobLaunchFailure): it could not write the job's
-// output, say. CANCELLED: its prolog failed, and the job may not be requeued. Held: its prolog failed, and it
-// may.
+// output, say. CANCELLED, as by somebody: its prolog failed, the job may not be requeued, and slurmd wrote
+// these words (src/slurmd/slurmd/req.c). Held: its prolog failed, and it may be requeued.
 bool was_not_started(const JobTraces& traces) {
   if (!traces.job) return false;
   const QueuedJob& job = *traces.job;
   if (is_held_for_launch(job.state, job.reason)) return true;  // whatever it left before it was requeued
   if (traces.status) return false;
   return job.reason == "JobLaunchFailure" ||
-         (job.state == "CANCELLED" && !job.nodes.empty() && !traces.has_output);
+         (job.state == "CANCELLED" && traces.last_words.starts_with("Error running slurm prolog"));
 }
 
 }  // namespace

@@ -24,7 +24,6 @@ struct JobTraces {
   std::optional<JobStatus> status;
   std::optional<QueuedJob> job;  // as Slurm lists it; nullopt: it knows no such job any more
   std::string last_words;        // JobFiles::last_words()
-  bool has_output = false;       // JobFiles::has_output()
 };
 
 struct JobVerdict {

@@ -54,7 +54,7 @@ bool JobWait::is_over(bool wrote) {
   return false;
 }
 
-// What is killed writes nothing more; whether it had begun to may be seen later.
+// What is killed writes nothing more; but why a machine did not start it may be seen later.
 bool JobWait::has_ended(bool wrote) {
   const JobFate fate = fate_of(job_->state);
   const bool has_begun = job_->nodes.empty() || files_.has_output();
