@@ -179,6 +179,19 @@ TEST_F(SlurmWaits, WhatAMachineCouldNotLaunchIsTriedAgain) {
             "job 17 on n1: FAILED (JobLaunchFailure): the machine did not start it");
 }
 
+// What was submitted a moment ago is in no answer of that second which was there before.
+TEST_F(SlurmWaits, AnAnswerOfTheSameSecondIsNotEnoughForWhoLooksForALostJob) {
+  const SlurmPrograms programs{runner_, clock_, {}};
+  const SlurmSite site;
+  QueueWatch queue(state_, files_, programs, site);
+  SlurmController controller(
+      programs, site, queue, [](const std::string&) {}, [this](auto) { ++clock_.now; });
+  views_ = {"", "RUNNING|None|build|n1"};
+  EXPECT_EQ(controller.ask().jobs.size(), 0u);
+  EXPECT_EQ(controller.ask().jobs.size(), 0u);
+  EXPECT_EQ(controller.ask(true).jobs.size(), 1u);
+}
+
 TEST_F(SlurmWaits, WhatIsHeldByAnybodyElseEndsWithTheTimeToStart) {
   views_ = {"PENDING|JobHeldAdmin|build|"};
   EXPECT_LT(wait(clock_.now + 100), 130);

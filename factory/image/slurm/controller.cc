@@ -46,8 +46,8 @@ void SlurmController::check_patience(const QueueView& view) const {
               "\"patience\" of the site file's \"slurm\" says how long it is waited for");
 }
 
-QueueView SlurmController::ask() {
-  const std::int64_t now = programs_.clock.unix_seconds();
+QueueView SlurmController::ask(bool after_this_second) {
+  const std::int64_t now = programs_.clock.unix_seconds() + (after_this_second ? 1 : 0);
   for (;;) {
     QueueView view = queue_.look(now);
     if (view.silent_for == 0 && view.asked >= now) return view;

@@ -25,8 +25,9 @@ class SlurmController {
                   Wait wait)
       : programs_(programs), site_(site), queue_(queue), tell_(std::move(tell)), wait_(std::move(wait)) {}
 
-  // An answer that is not older than this moment. Throws Error(network) when patience ends.
-  QueueView ask();
+  // An answer of this second or later; `after_this_second`: one that has what was submitted a moment ago,
+  // too, by whomever. Throws Error(network) when patience ends.
+  QueueView ask(bool after_this_second = false);
   // What this cluster is called. Throws as submit().
   std::string cluster();
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`

@@ -124,7 +124,8 @@ class JobRun {
   // partition than is asked for now is one of those.
   std::optional<std::string> adopt() {
     refuse_other_cluster();
-    const QueueView view = controller_.ask();
+    const bool was_handed_over = files_.submission().has_value();  // maybe just now, by who was killed then
+    const QueueView view = controller_.ask(was_handed_over);
     std::optional<std::string> mine;
     std::vector<std::string> others;
     known_.clear();
