@@ -241,7 +241,7 @@ TEST_F(Effects, LimitsHoldAfterAStandstill) {
   struct Suspended final : Clock {
     std::int64_t unix_seconds() const override { return 0; }
     double monotonic_seconds() const override {
-      if (runs) now += ++looks == 3 ? 1000 : 15;
+      if (runs) now += ++looks == 3 ? 1000 : 9;
       return now;
     }
     mutable double now = 0;
