@@ -120,7 +120,7 @@ slurm_wait() {
   shift 2
   until "$@" >/dev/null 2>&1; do
     [ $((tries -= 1)) -gt 0 ] || {
-      tail -n 20 "$slurm"/*.out "$slurm"/*.log >&2
+      tail -n 20 "$slurm"/*.out "$slurm"/*.log "$slurm"/*.state >&2
       fail "Slurm: $what"
     }
     sleep 0.1
@@ -193,7 +193,12 @@ slurm_lose_node() {
 }
 slurm_start_node() {
   slurm_boot "$1"
-  slurm_wait 90 "the node $1 does not come back" slurm_node_is "$1" idle
+  slurm_wait 90 "the node $1 does not come back" slurm_node_is_back "$1"
+}
+# Of the job that it was lost with it may still be clearing away (comp), as long as Slurm asks for that (minutes); it takes others.
+slurm_node_is_back() {
+  slurm_its sinfo --noheader --Node --partition build --nodes "$1" --format %t >"$slurm/$1.state"
+  grep -qxE 'idle|mix|alloc|comp' "$slurm/$1.state"
 }
 slurm_node_is() { [ "$(slurm_its sinfo --noheader --Node --partition build --nodes "$1" --format %t)" = "$2" ]; }
 on_node() {
