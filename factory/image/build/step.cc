@@ -240,11 +240,12 @@ class StepRun {
     options.epoch = source_date_epoch(setup_.environment);
     options.compression = setup_.site.layer_compression;
     options.zstd_level = setup_.site.zstd_level;
-    BuiltLayer layer = write_layer(changes, store_, options);
-    layer.step = step_.key;
-    layer.created_by = step_.title;
-    parent.chain.layers.push_back(std::move(layer));
-    container.keep(step_.key);
+    container.keep(step_.key, [&] {
+      BuiltLayer layer = write_layer(changes, store_, options);
+      layer.step = step_.key;
+      layer.created_by = step_.title;
+      parent.chain.layers.push_back(std::move(layer));
+    });
     return parent;
   }
 
