@@ -12,6 +12,7 @@
 #include "cli/print.h"
 #include "cli/table.h"
 #include "distribution/http.h"
+#include "image/build/gpu_access.h"
 #include "image/engine/architecture.h"
 #include "image/engine/engine.h"
 #include "image/engine/engine_facts.h"
@@ -196,6 +197,21 @@ void add_emulators(Invocation& invocation, Table& table) {
        found.empty() ? "emulates them (Debian's packages qemu-user-static and arch-test)" : "emulates them"});
 }
 
+// What tests of images for GPUs are given (image/build/gpu_access.h).
+void add_gpus(Invocation& invocation, Table& table) {
+  const GpuAccess gpus = gpu_access(invocation.files, invocation.runner, invocation.environment);
+  const bool wants_driver = invocation.files.exists("/proc/driver/nvidia/version");
+  const bool lacks_driver = wants_driver && gpus.mounts.empty();
+  std::string found = gpus.devices.empty() ? "-" : fmt::format("{} nodes", gpus.devices.size());
+  if (!gpus.mounts.empty()) found += fmt::format(", {} libraries", gpus.mounts.size());
+  table.add({"GPUs", found, wants_driver ? "the driver's libraries" : "",
+             gpus.devices.empty() ? "optional"
+             : lacks_driver       ? "MISSING"
+                                  : "ok",
+             lacks_driver ? "ldconfig -p knows no libcuda.so.1: images for GPUs are not tested"
+                          : "for tests and workloads of images for GPUs"});
+}
+
 // What the site file says, and the programs that it names. False when one of those is missing.
 bool add_site(const Site& site, const Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
@@ -242,6 +258,7 @@ void run_doctor(const std::string& held, Invocation& invocation) {
   missing |= !add_namespaces(site, invocation, table);
   add_memory(site, table);
   add_emulators(invocation, table);
+  add_gpus(invocation, table);
   missing |= !add_site(site, invocation, table);
   if (!held.empty()) missing |= !add_locks(held, table);
   std::string remedy = bare_chroot(invocation.files);

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What a compiler cache is worth: OpenBLAS from source by recipes/library/openblas, with an empty cache, with one that another build of it
-# filled, and with none, in turn. Wall time of the compiling step and CPU time of the whole build, for a script that changed, a later version
-# and another target. Samples on stdout, a line of JSON each (ci/bench): `without_again`, `with_again`, …, seconds.
-#   tests/bench/cache.sh FOLDER    FOLDER: empty, or of an earlier run; KILN: the program (default: build/release/kiln);
+# What a compiler cache is worth: a package from its source, with an empty cache, with one that another build of it filled, and with none, in
+# turn. Wall time of the compiling step and CPU time of the whole build, for a script that changed, a later version and another target.
+# Samples on stdout, a line of JSON each (ci/bench): `without_again`, `with_again`, …, seconds.
+#   tests/bench/cache.sh FOLDER [PACKAGE]   FOLDER: empty, or of an earlier run; PACKAGE: openblas, by recipes/library/openblas (the default), or
+#                                  cpython, by tests/data/cpython; KILN: the program (default: build/release/kiln);
 #                                  KILN_BENCH_RUNS=N: how often (default 1); KILN_BENCH_WORDS: more for OpenBLAS's make, such as
 #                                  BUILD_SINGLE=1, a quarter of it
-# The later version is 0.3.34, of Debian's sid. Needs the engine and Debian's packages, as tests/engines/openblas_test.sh does.
+# The later versions are of Debian's sid. Needs the engine and Debian's packages, as tests/engines/openblas_test.sh does.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
@@ -16,10 +17,22 @@ echo '{"formats": ["oci"], "jobs": 1}' >site.json
 
 rm -rf recipes
 mkdir -p recipes/library
-cp -r "$source/recipes/library/openblas" recipes/library/
-cp -r "$source/tests/data/openblas/recipes/framework" recipes/
-script=recipes/library/openblas/source.sh
-sed -i 's/"0.3.29": {}/"0.3.34": {}, &/' recipes/library/openblas/recipe.json
+package=${2:-openblas}
+script=recipes/library/$package/source.sh
+case $package in
+  openblas)
+    cp -r "$source/recipes/library/openblas" recipes/library/
+    cp -r "$source/tests/data/openblas/recipes/framework" recipes/
+    user=blas-user version=0.3.29 later=0.3.34
+    sed -i "s/\"$version\": {}/\"$later\": {}, &/" recipes/library/openblas/recipe.json
+    sed -i "s/ DYNAMIC_ARCH=0/& ${KILN_BENCH_WORDS:-}/" "$script"
+    ;;
+  cpython)
+    cp -r "$source/tests/data/cpython/recipes" .
+    user=python-user version=3.13.5 later=3.13.18
+    ;;
+  *) echo "cache.sh: there is no package '$package'; there are openblas, cpython" >&2 && exit 2 ;;
+esac
 # The sources of sid beside the suite's.
 cat >sid.sh <<'SH'
 for file in "$work"/lists/*.sources; do
@@ -28,13 +41,12 @@ for file in "$work"/lists/*.sources; do
     "$file" >"${file%.sources}-sid.sources"
 done
 SH
-sed -i '/^export APT_CONFIG=/r sid.sh' $script
-sed -i "s/ DYNAMIC_ARCH=0/& ${KILN_BENCH_WORDS:-}/" $script
-cat >matrix.json <<'JSON'
+sed -i '/^export APT_CONFIG=/r sid.sh' "$script"
+cat >matrix.json <<JSON
 {
-  "name": "openblas",
+  "name": "$package",
   "axes": {
-    "framework": ["blas-user"], "version": ["1.0"], "method": ["distro"], "library": ["openblas@0.3.29:source", "openblas@0.3.34:source"],
+    "framework": ["$user"], "version": ["1.0"], "method": ["distro"], "library": ["$package@$version:source", "$package@$later:source"],
     "base": ["debian@trixie"], "target": ["haswell", "skylake_avx512"]
   }
 }
@@ -43,16 +55,16 @@ JSON
 run=0
 # build SERIES VERSION TARGET [OPTION…]: with a script that nobody ran before. `found` and `compiled` are ccache's.
 build() {
-  local series=$1 version=$2 target=$3 start=$SECONDS
+  local series=$1 of=$2 target=$3 start=$SECONDS
   shift 3
   run=$((run + 1))
-  echo "# $series $run $RANDOM$RANDOM" >>$script
+  echo "# $series $run $RANDOM$RANDOM" >>"$script"
   { TIMEFORMAT='%U %S'; time "$kiln" "$@" --recipes "$source/recipes" --recipes recipes build -f matrix.json --state state -j 1 \
-    "library=openblas@$version:source" "target=$target" >build.log 2>&1; } 2>cpu.log || { cat build.log >&2; exit 1; }
-  python3 - "$series" "$(cat cpu.log)" "$((SECONDS - start))" <<'PY'
+    "library=$package@$of:source" "target=$target" >build.log 2>&1; } 2>cpu.log || { cat build.log >&2; exit 1; }
+  python3 - "$package" "$series" "$(cat cpu.log)" "$((SECONDS - start))" <<'PY'
 import glob, json, os, re, sys
-series, cpu, wall = sys.argv[1:]
-logs = [path for path in glob.glob("state/logs/*.log") if "# library/openblas source.sh" in open(path, errors="replace").read(2000)]
+package, series, cpu, wall = sys.argv[1:]
+logs = [path for path in glob.glob("state/logs/*.log") if f"# library/{package} source.sh" in open(path, errors="replace").read(2000)]
 newest = max(logs, key=os.path.getmtime)
 record = json.load(open(f"state/steps/{os.path.basename(newest)[:-4]}.json"))
 said = re.search(r"ccache found (\d+) of (\d+) files", open(newest, errors="replace").read())
@@ -64,15 +76,15 @@ PY
 }
 
 # Makes base and compiler, too.
-[ -d state/steps ] || build first 0.3.29 haswell --no-cache
+[ -d state/steps ] || build first "$version" haswell --no-cache
 
 for ((round = 0; round < ${KILN_BENCH_RUNS:-1}; ++round)); do
   rm -rf state/caches
-  build without_again 0.3.29 haswell --no-cache
-  build with_empty 0.3.29 haswell
-  build with_again 0.3.29 haswell
-  build without_later 0.3.34 haswell --no-cache
-  build with_later 0.3.34 haswell
-  build without_target 0.3.29 skylake_avx512 --no-cache
-  build with_target 0.3.29 skylake_avx512
+  build without_again "$version" haswell --no-cache
+  build with_empty "$version" haswell
+  build with_again "$version" haswell
+  build without_later "$later" haswell --no-cache
+  build with_later "$later" haswell
+  build without_target "$version" skylake_avx512 --no-cache
+  build with_target "$version" skylake_avx512
 done

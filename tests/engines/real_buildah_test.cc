@@ -293,8 +293,12 @@ TEST_F(RealBuildah, RunInImageCapturesWhatAWorkloadPrints) {
   Step base = add_busybox();
   ASSERT_EQ(run(base), StepOutcome::done);
   folder.write("bench/run.sh", "echo \"$SAMPLES\"; echo noise >&2\n");
-  CommandResult result = run_in_image(record(base), {"/bin/sh", "-eu", "run.sh"}, folder / "bench",
-                                      {{"SAMPLES", "[1]"}}, folder / "state/logs/bench.log", true, setup());
+  const ImageRun wanted{{"/bin/sh", "-eu", "run.sh"},
+                        folder / "bench",
+                        {{"SAMPLES", "[1]"}},
+                        folder / "state/logs/bench.log",
+                        true};
+  CommandResult result = run_in_image(record(base), wanted, setup());
   EXPECT_TRUE(result.ok()) << result.tail;
   EXPECT_EQ(result.output, "[1]\n");
   EXPECT_NE(folder.read("state/logs/bench.log").find("noise"), std::string::npos);

@@ -166,7 +166,7 @@ TEST_F(Apptainer, AKeptContainerIsTheLayerOfItsStep) {
   for (const char* text : {"first", "second"}) {  // of a step that was run again
     auto container = engine.start(&parent);
     files.write(container->changes().folder / "new", text);
-    container->keep(b);
+    container->keep(b, [] {});
   }
   EXPECT_TRUE(files.list(folder / "engine/containers").empty());
   StepRecord child = parent;

@@ -215,11 +215,20 @@ TEST_F(Buildah, AKeptContainerIsGone) {
   {
     BuildahEngine engine(setup);
     auto container = engine.start(nullptr);
-    container->keep("key");
+    container->keep("key", [] {});
   }
   EXPECT_TRUE(has_words(ran({"commit"}), {"--rm"}));
   EXPECT_EQ(count({"rm"}), 0u);
   EXPECT_TRUE(files.list(folder / "engine.sessions").empty());
+}
+
+TEST_F(Buildah, WhatChangedIsReadBeforeItGoes) {
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_THROW(container->keep("key", [] { throw Error(ExitCode::store, "no space left"); }), Error);
+  EXPECT_EQ(count({"commit"}), 0u);
+  container->keep("key", [&] { EXPECT_EQ(count({"commit"}), 0u); });
+  EXPECT_EQ(count({"commit", "--quiet"}), 1u);
 }
 
 TEST_F(Buildah, AContainerThatIsKeptAndNotRemovedIsRemovedAfterwards) {
@@ -227,14 +236,14 @@ TEST_F(Buildah, AContainerThatIsKeptAndNotRemovedIsRemovedAfterwards) {
   {
     BuildahEngine engine(setup);
     auto container = engine.start(nullptr);
-    container->keep("key");
+    container->keep("key", [] {});
   }
   EXPECT_EQ(count({"commit"}), 2u);
   EXPECT_EQ(count({"rm"}), 1u);
   answers = {{{"commit"}, fails("no space left on device")}};
   BuildahEngine engine(setup);
   auto container = engine.start(nullptr);
-  EXPECT_THROW(container->keep("key"), Error);
+  EXPECT_THROW(container->keep("key", [] {}), Error);
 }
 
 TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {

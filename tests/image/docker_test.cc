@@ -19,7 +19,9 @@ bool docker_says(const Command& command, const DockerWords& words) {
 class Docker : public ::testing::Test {
  protected:
   Docker() {
-    for (const char* name : {"upper", "work", "lower1", "lower2"}) fs::create_directories(folder / name);
+    for (const char* name :
+         {"overlay2/c0de/diff", "overlay2/c0de/work", "overlay2/one/diff", "overlay2/two/diff"})
+      fs::create_directories(folder / name);
     runner.respond = [this](const Command& command) { return answer(command); };
     setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}, {"DOCKER_HOST", "unix:///x"}};
   }
@@ -28,8 +30,8 @@ class Docker : public ::testing::Test {
     for (const auto& [words, result] : answers)
       if (docker_says(command, words)) return result;
     if (docker_says(command, {"{{json .GraphDriver.Data}}"}))
-      return says("{\"UpperDir\": \"" + (folder / "upper").string() + "\", \"WorkDir\": \"" +
-                  (folder / "work").string() + "\", \"LowerDir\": \"" + lower + "\"}\n");
+      return says("{\"UpperDir\": \"" + upper.string() + "\", \"WorkDir\": \"" +
+                  (folder / "overlay2/c0de/work").string() + "\", \"LowerDir\": \"" + lower + "\"}\n");
     if (docker_says(command, {"{{.State.OOMKilled}}"})) return says("false\n");
     return {};
   }
@@ -64,7 +66,9 @@ class Docker : public ::testing::Test {
   RealFileSystem files;
   testing::FakeClock clock;
   std::vector<std::pair<DockerWords, CommandResult>> answers;
-  std::string lower = (folder / "lower1").string() + ":" + (folder / "lower2").string();
+  const fs::path upper = folder / "overlay2/c0de/diff", one = folder / "overlay2/one/diff",
+                 two = folder / "overlay2/two/diff";
+  std::string lower = one.string() + ":" + two.string();
   EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
 };
 
@@ -74,12 +78,15 @@ TEST_F(Docker, MakesTheContainerOfAScriptWhenItsMountsAreKnown) {
   ContainerRun run = request();
   run.environment = {{"https_proxy", "http://user:secret@proxy"}};
   run.limits.memory = 1u << 30;
+  run.devices = {"/dev/nvidia0", "/dev/nvidiactl"};
   container->run(run);
   const auto created = all({"create"});
-  ASSERT_EQ(created.size(), 2u) << "one that shows the tree, and that of the script";
+  ASSERT_EQ(created.size(), 1u) << "nobody asked for the tree before";
   const Command& last = *created.back();
+  EXPECT_TRUE(docker_says(last, {"--pull", "never"}));
   EXPECT_TRUE(docker_says(last, {"--volume", "/host/files:/run/kiln/x:ro"}));
   EXPECT_TRUE(docker_says(last, {"--network", "host"}));
+  EXPECT_TRUE(docker_says(last, {"--device", "/dev/nvidia0", "--device", "/dev/nvidiactl"}));
   EXPECT_TRUE(docker_says(last, {"--memory", "1073741824"}));
   EXPECT_TRUE(docker_says(last, {"--entrypoint", "/bin/sh"}));
   EXPECT_EQ(DockerWords(last.argv.end() - 2, last.argv.end()), run.argv);
@@ -128,8 +135,8 @@ TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
   step.key = std::string(64, 'a');
   auto container = engine.start(&step);
   const ChangedTree tree = container->changes();
-  EXPECT_EQ(tree.folder, folder / "upper");
-  EXPECT_EQ(tree.below, (std::vector<fs::path>{folder / "lower1", folder / "lower2"}));
+  EXPECT_EQ(tree.folder, upper);
+  EXPECT_EQ(tree.below, (std::vector<fs::path>{one, two}));
   EXPECT_TRUE(engine.start(nullptr)->changes().below.empty());
   answers = {{{"{{json .GraphDriver.Data}}"}, says("null\n")}};
   const Error error = error_of([&] { container->changes(); });
@@ -139,18 +146,18 @@ TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
 
 // As buildah and podman do; Docker's own layer of them is no part of the image.
 TEST_F(Docker, AScriptLeavesTheMountPointsThatAnImageLacks) {
-  lower = (folder / "layers/abc-init/diff").string() + ":" + (folder / "lower1").string();
-  fs::create_directories(folder / "layers/abc-init/diff/etc");
-  fs::create_directories(folder / "lower1/proc");
+  lower = (folder / "overlay2/c0de-init/diff").string() + ":" + one.string();
+  fs::create_directories(folder / "overlay2/c0de-init/diff/etc");
+  fs::create_directories(one / "proc");
   DockerEngine engine(setup);
   StepRecord step;
   step.key = std::string(64, 'a');
   auto container = engine.start(&step);
-  EXPECT_EQ(container->changes().below, (std::vector<fs::path>{folder / "lower1"}));
-  EXPECT_TRUE(fs::is_empty(folder / "upper"));
+  EXPECT_EQ(container->changes().below, (std::vector<fs::path>{one}));
+  EXPECT_TRUE(fs::is_empty(upper));
   container->run(request());
   container->changes();
-  EXPECT_EQ(files.list(folder / "upper"), (DockerWords{"dev", "etc", "sys"}));
+  EXPECT_EQ(files.list(upper), (DockerWords{"dev", "etc", "sys"}));
 }
 
 TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {
@@ -159,12 +166,51 @@ TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {
   const fs::path place = container->place_of("/etc/x");
   EXPECT_TRUE(place.string().ends_with("-tree/etc/x")) << place;
   ASSERT_EQ(all({"mount", "-t", "overlay"}).size(), 1u);
-  EXPECT_TRUE(
-      docker_says(*all({"mount", "-t", "overlay"}).front(),
-                  {"lowerdir=" + (folder / "lower1").string() + ":" + (folder / "lower2").string() +
-                   ",upperdir=" + (folder / "upper").string() + ",workdir=" + (folder / "work").string()}));
+  const Command& mount = *all({"mount", "-t", "overlay"}).front();
+  EXPECT_EQ(mount.folder, folder / "overlay2");
+  EXPECT_EQ(mount.argv.at(5).find("lowerdir=one/diff:two/diff,upperdir=c0de/diff,workdir=c0de/work,"), 0u)
+      << mount.argv.at(5);
+  EXPECT_EQ(mount.argv.at(5).find("volatile"), std::string::npos) << "Docker mounts it again";
   container->run(request());
   EXPECT_EQ(all({"umount"}).size(), 1u);
+  EXPECT_EQ(all({"create"}).size(), 2u) << "one that shows the tree, and that of the script";
+  EXPECT_EQ(all({"rm", "--force"}).size(), 1u);
+}
+
+TEST_F(Docker, ImportsAnImageThatTheDaemonDoesNotHave) {
+  answers = {{{"docker", "create"}, fails("Error: No such image: localhost/kiln:a\n")},
+             {{"image", "inspect"}, fails("Error: No such image\n")}};
+  StepRecord step;
+  step.key = std::string(64, 'a');
+  DockerEngine engine(setup);
+  auto container = engine.start(&step);
+  runner.respond = [this](const Command& command) {
+    if (command.argv.front() == "/bin/sh") answers.clear();  // docker load
+    return answer(command);
+  };
+  container->run(request());
+  EXPECT_EQ(all({"create"}).size(), 2u);
+  answers = {{{"docker", "create"}, fails("Error response from daemon: no space left on device\n")}};
+  EXPECT_EQ(error_of([&] { engine.start(&step)->run(request()); }).message(),
+            "docker create failed: Error response from daemon: no space left on device");
+}
+
+TEST_F(Docker, KeepsWhileWhatChangedIsRead) {
+  DockerEngine engine(setup);
+  bool is_read = false;
+  engine.start(nullptr)->keep("key", [&] { is_read = true; });
+  EXPECT_TRUE(is_read);
+  EXPECT_EQ(all({"commit"}).front()->argv.back(), "localhost/kiln:key");
+  EXPECT_TRUE(all({"rmi"}).empty());
+}
+
+// Else a step that failed would have an image, which its name says is the step's.
+TEST_F(Docker, KeepsNothingOfWhatCannotBeRead) {
+  DockerEngine engine(setup);
+  const auto cannot = [] { throw Error(ExitCode::store, "no space left"); };
+  EXPECT_EQ(error_of([&] { engine.start(nullptr)->keep("key", cannot); }).message(), "no space left");
+  ASSERT_EQ(all({"rmi", "localhost/kiln:key"}).size(), 1u);
+  EXPECT_TRUE(all({"rmi"}).front()->despite_interrupt);
 }
 
 TEST_F(Docker, RemovesTheContainersOfDeadKilnsOfThisStateFolder) {
@@ -175,10 +221,23 @@ TEST_F(Docker, RemovesTheContainersOfDeadKilnsOfThisStateFolder) {
        says("kiln-dead " + sessions + "/dead\nkiln-other /elsewhere/engine.sessions/dead\nsomething\n")}};
   DockerEngine engine(setup);
   auto container = engine.start(nullptr);
+  container->run(request());
   const auto removed = all({"docker", "rm", "--force"});
   ASSERT_EQ(removed.size(), 1u);
   EXPECT_EQ(removed.front()->argv.back(), "kiln-dead");
   EXPECT_TRUE(docker_says(*all({"create"}).front(), {"--label"}));
+  DockerEngine(setup).start(nullptr);
+  EXPECT_EQ(all({"ps", "--all"}).size(), 1u) << "nobody was killed since";
+}
+
+TEST_F(Docker, AContainerThatStaysIsLookedForTheNextTime) {
+  { DockerEngine(setup).start(nullptr)->run(request()); }
+  answers = {{{"docker", "rm"}, fails("Cannot connect to the Docker daemon\n")}};
+  { DockerEngine(setup).start(nullptr)->run(request()); }
+  ASSERT_EQ(all({"ps", "--all"}).size(), 1u);
+  answers.clear();
+  { DockerEngine(setup).start(nullptr)->run(request()); }
+  EXPECT_EQ(all({"ps", "--all"}).size(), 2u);
 }
 
 TEST_F(Docker, WithoutADaemonSaysSo) {

@@ -32,6 +32,18 @@ TEST_F(Session, LeavesTheStoreAloneWhenAllEndedWell) {
   EXPECT_TRUE(files.exists(folder / "engine/root/layer"));
 }
 
+TEST_F(Session, KnowsWhenOthersMayHaveLeftSomethingElsewhere) {
+  EXPECT_TRUE(begin().met_dead()) << "the store is new: what was there before is deleted";
+  EXPECT_FALSE(begin().met_dead());
+  folder.write("engine.sessions/1-dead", "");
+  const EngineSession beside = begin();
+  EXPECT_TRUE(beside.met_dead());
+  EXPECT_FALSE(begin().met_dead());
+  folder.write("engine.sessions/2-dead", "");
+  EXPECT_TRUE(begin().met_dead());
+  EXPECT_TRUE(begin().met_dead()) << "while another session lasts it is not cleaned up";
+}
+
 TEST_F(Session, DeletesTheStoreThatAKilledProcessLeft) {
   folder.write("engine/root/layer", "");
   folder.write("engine.sessions/1-dead", "");

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "image/engine/engine_facts.h"
 #include "image/engine/run_root.h"
+#include "image/engine/storage_trees.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -56,11 +59,13 @@ TEST_F(Podman, RunsUponTheMountedTreeWithTheNetworkOfWhoStartsIt) {
   request.folder = "/run/kiln/framework-x";
   request.environment = {{"https_proxy", "http://user:secret@proxy"}};
   request.mounts = {{"/host/files", "/run/kiln/framework-x"}};
+  request.devices = {"/dev/nvidia0"};
   run(request);
   const Command& command = ran({"run", "--rm"});
   EXPECT_TRUE(says(command, {"--rootfs", "--network", "host"}));
   EXPECT_TRUE(says(command, {"--user", "0:0", "--workdir", "/run/kiln/framework-x"}));
   EXPECT_TRUE(says(command, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
+  EXPECT_TRUE(says(command, {"--device", "/dev/nvidia0"}));
   EXPECT_TRUE(says(command, {tree.string(), "/bin/sh", "-c",
                              "echo >/run/kiln/begun; . /run/kiln/environment; \"$@\" >/run/kiln/stdout "
                              "2>/run/kiln/stderr; exit",
@@ -195,13 +200,80 @@ TEST_F(Podman, StartsFromNothingByAnImageWithNothingInIt) {
 TEST_F(Podman, KeepsAndThenRemoves) {
   {
     PodmanEngine engine(setup);
-    engine.start(nullptr)->keep("key");
+    engine.start(nullptr)->keep("key", [] {});
   }
   const Command& commit = ran({"commit"});
   EXPECT_FALSE(says(commit, {"--rm"})) << "podman has no such word";
   EXPECT_EQ(commit.argv.back(), "localhost/kiln:key");
   EXPECT_TRUE(ran({"rm"}).despite_interrupt);
   EXPECT_TRUE(files.list(folder / "engine.sessions").empty());
+}
+
+TEST_F(Podman, KeepsWhileWhatChangedIsRead) {
+  PodmanEngine engine(setup);
+  std::promise<void> commits, reads;
+  runner.respond = [&](const Command& command) {
+    if (says(command, {"commit"})) {
+      commits.set_value();
+      reads.get_future().wait();
+    }
+    return CommandResult{};
+  };
+  engine.start(nullptr)->keep("key", [&] {
+    commits.get_future().wait();
+    reads.set_value();
+  });
+  EXPECT_TRUE(std::none_of(runner.commands.begin(), runner.commands.end(),
+                           [](const Command& command) { return says(command, {"rmi"}); }));
+}
+
+TEST_F(Podman, KeepsNothingOfWhatCannotBeRead) {
+  PodmanEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_THROW(container->keep("key", [] { throw Error(ExitCode::store, "no space left"); }), Error);
+  EXPECT_TRUE(says(ran({"rmi"}), {"localhost/kiln:key"}));
+  EXPECT_TRUE(ran({"rmi"}).despite_interrupt);
+}
+
+// A container `c0de` upon `ba5e` in the store's files, which the kernel confirms.
+TEST_F(Podman, MountsATreeItselfWhereTheStoresFilesAreBelieved) {
+  if (files.exists("/sys/fs/selinux/enforce")) GTEST_SKIP() << "a mount wants SELinux's label here";
+  const fs::path overlay = folder / "engine/root/overlay";
+  folder.write("engine/boot", files.read("/proc/sys/kernel/random/boot_id").value_or(""));
+  fs::create_directories(overlay / "c0de/diff");
+  fs::create_directories(overlay / "ba5e/diff");
+  fs::create_directories(overlay / "l");
+  fs::create_directory_symlink("../ba5e/diff", overlay / "l/SHORT");
+  folder.write("engine/root/overlay/c0de/lower", "l/SHORT");
+  auto contain = [&](const std::string& name) {
+    folder.write("engine/root/overlay-containers/containers.json",
+                 R"([{"names": [")" + name + R"("], "layer": "c0de"}])");
+  };
+  contain("kiln-1");
+  StorageTrees(files, folder / "engine", *runner.find_program("podman"))
+      .compare("kiln-1", {overlay / "c0de/diff", {overlay / "l/SHORT"}});
+  runner.respond = [&](const Command& command) {
+    if (says(command, {"create"})) contain(command.argv.end()[-3]);
+    return CommandResult{};
+  };
+  ContainerRun request;
+  request.argv = {"true"};
+  {
+    PodmanEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->run(request);
+    const Command mount = ran({"mount", "-t", "overlay"});
+    EXPECT_EQ(mount.folder, overlay);
+    EXPECT_EQ(mount.argv.at(5).find("lowerdir=l/SHORT,upperdir=c0de/diff,workdir=c0de/kiln-work,"), 0u)
+        << mount.argv.at(5);
+    EXPECT_TRUE(says(ran({"run", "--rm"}), {mount.argv.at(6)})) << "upon it";
+    EXPECT_EQ(container->changes().folder, overlay / "c0de/diff");
+    EXPECT_EQ(runner.commands.back().argv, (PodmanWords{"umount", mount.argv.at(6)}));
+  }
+  for (const Command& command : runner.commands)
+    EXPECT_FALSE(says(command, {"mount", "kiln-"}) || says(command, {"umount", "kiln-"}))
+        << "a start of podman";
+  EXPECT_TRUE(files.list(folder / "engine/trees").empty());
 }
 
 TEST_F(Podman, ForgetsWhatNobodyNeeds) {

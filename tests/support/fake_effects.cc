@@ -71,6 +71,7 @@ void begin_script(const Command& command) {
 }  // namespace
 
 CommandResult FakeCommandRunner::run(const Command& command) {
+  const std::lock_guard turn(turn_);
   commands.push_back(command);
   if (begins_scripts) begin_script(command);
   if (missing.contains(command.argv.at(0)))

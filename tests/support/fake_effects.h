@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ class FakeFileSystem final : public FileSystem {
   std::optional<std::string> read_bytes(const fs::path& path, std::uint64_t most) const override;
 };
 
-// Records every command; answers with `respond`.
+// Records every command; answers with `respond`. Several threads may run commands, and take turns.
 class FakeCommandRunner final : public CommandRunner {
  public:
   CommandResult run(const Command& command) override;
@@ -43,6 +44,9 @@ class FakeCommandRunner final : public CommandRunner {
   std::function<CommandResult(const Command&)> respond;  // empty: everything succeeds
   bool begins_scripts = true;                  // those of containers; false: an engine that does nothing
   std::set<std::string, std::less<>> missing;  // programs that are not installed
+
+ private:
+  std::recursive_mutex turn_;  // an answer may run another command
 };
 
 class FakeClock final : public Clock {

@@ -50,7 +50,10 @@ struct FolderContainer final : Container {
   }
   fs::path place_of(const std::string& path) override { return root / path.substr(1); }
   ChangedTree changes() override { return {root, {}}; }
-  void keep(const std::string& key) override { engine.events.push_back("kept " + key); }
+  void keep(const std::string& key, const std::function<void()>& read) override {
+    read();
+    engine.events.push_back("kept " + key);
+  }
   FolderEngine& engine;
   fs::path root;
 };

@@ -205,8 +205,16 @@ BenchRun run_workload(const BenchRequest& request, const StepSetup& setup) {
   std::vector<Mount> data;
   if (!request.wishes.data.empty()) data.push_back({fs::absolute(request.wishes.data), kWorkloadData});
   ConditionsWatch watch(setup);
-  const CommandResult result = run_in_image(record, {"/bin/sh", "-eu", script}, request.workload.folder,
-                                            workload_environment(request), log, true, setup, data);
+  const bool wants_gpus = !request.image.target.accelerators.empty();
+  const CommandResult result = run_in_image(record,
+                                            {{"/bin/sh", "-eu", script},
+                                             request.workload.folder,
+                                             workload_environment(request),
+                                             log,
+                                             true,
+                                             data,
+                                             wants_gpus},
+                                            setup);
   BenchRun run;
   run.conditions = watch.end(static_cast<int>(processors.size()));
   check_ended_well(result, request, log);

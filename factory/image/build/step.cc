@@ -11,6 +11,7 @@
 #include "image/build/caches.h"
 #include "image/build/failure.h"
 #include "image/build/fetch_steps.h"
+#include "image/build/gpu_access.h"
 #include "image/build/offline.h"
 #include "image/build/script.h"
 #include "image/build/step_tries.h"
@@ -206,6 +207,8 @@ class StepRun {
       if (!line.empty()) last = line;
     };
     request.limits.memory = attempt_.terms.memory;
+    if (!test_target(step_).gpus.empty())
+      gpu_access(setup_.files, setup_.runner, setup_.environment).hand_to(request);
     const CommandResult result = container->run(request);
     const std::string why = place_ ? why_not_here(result, test_target(step_), *place_) : "";
     if (why.empty()) check(result, request.limits);
@@ -240,11 +243,12 @@ class StepRun {
     options.epoch = source_date_epoch(setup_.environment);
     options.compression = setup_.site.layer_compression;
     options.zstd_level = setup_.site.zstd_level;
-    BuiltLayer layer = write_layer(changes, store_, options);
-    layer.step = step_.key;
-    layer.created_by = step_.title;
-    parent.chain.layers.push_back(std::move(layer));
-    container.keep(step_.key);
+    container.keep(step_.key, [&] {
+      BuiltLayer layer = write_layer(changes, store_, options);
+      layer.step = step_.key;
+      layer.created_by = step_.title;
+      parent.chain.layers.push_back(std::move(layer));
+    });
     return parent;
   }
 
@@ -364,24 +368,22 @@ StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine) {
   return run_in(folder.path(), step, setup, engine);
 }
 
-CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
-                           const fs::path& recipe_folder,
-                           const std::map<std::string, std::string>& environment, const fs::path& log,
-                           bool capture_stdout, const StepSetup& setup, const std::vector<Mount>& more) {
+CommandResult run_in_image(const StepRecord& image, const ImageRun& run, const StepSetup& setup) {
   PrivateFolder folder(setup.files, setup.state.temporary());
   auto engine = engine_in(folder.path(), setup);
-  setup.files.write(log, fmt::format("# {}\n\n", fmt::join(argv, " ")));
+  setup.files.write(run.log, fmt::format("# {}\n\n", fmt::join(run.argv, " ")));
   ContainerRun request;
-  request.argv = argv;
+  request.argv = run.argv;
   request.environment = standing_environment(setup, image.chain.base);
-  for (const auto& [name, value] : environment) request.environment[name] = value;
-  request.folder = "/run/kiln/" + recipe_folder.filename().string();
-  request.mounts = {{fs::absolute(recipe_folder), request.folder}};
-  request.mounts.insert(request.mounts.end(), more.begin(), more.end());
+  for (const auto& [name, value] : run.environment) request.environment[name] = value;
+  request.folder = "/run/kiln/" + run.recipe_folder.filename().string();
+  request.mounts = {{fs::absolute(run.recipe_folder), request.folder}};
+  request.mounts.insert(request.mounts.end(), run.mounts.begin(), run.mounts.end());
   request.network = false;
-  request.log = log;
-  request.capture_stdout = capture_stdout;
+  request.log = run.log;
+  request.capture_stdout = run.capture_stdout;
   request.limits = setup.site.step_limits;
+  if (run.wants_gpus) gpu_access(setup.files, setup.runner, setup.environment).hand_to(request);
   auto container = engine->start(&image);
   return container->run(request);
 }

@@ -50,12 +50,18 @@ StepOutcome run_step(const Step& step, const StepSetup& setup, Engine& engine);
 // Throws Error(usage) when it is not a number.
 std::int64_t source_date_epoch(const std::map<std::string, std::string>& environment);
 
-// Runs `argv` in a container of a finished step with recipe files at /run/kiln (networkless), and what `more`
-// mounts: benchmarks.
-CommandResult run_in_image(const StepRecord& image, const std::vector<std::string>& argv,
-                           const fs::path& recipe_folder,
-                           const std::map<std::string, std::string>& environment, const fs::path& log,
-                           bool capture_stdout, const StepSetup& setup, const std::vector<Mount>& more = {});
+struct ImageRun {
+  std::vector<std::string> argv;
+  fs::path recipe_folder;                          // its files are at /run/kiln
+  std::map<std::string, std::string> environment;  // beside what every script has
+  fs::path log;                                    // written anew
+  bool capture_stdout = false;                     // as Command::capture_stdout
+  std::vector<Mount> mounts = {};                  // besides
+  bool wants_gpus = false;                         // this machine's (gpu_access.h)
+};
+
+// In a container of a finished step, without a network: benchmarks.
+CommandResult run_in_image(const StepRecord& image, const ImageRun& run, const StepSetup& setup);
 
 // The environment and mounts that hand the site's configuration (proxies, pip, certificates) to a build step.
 struct SiteHandover {

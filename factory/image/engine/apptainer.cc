@@ -11,6 +11,7 @@
 #include "image/engine/container_files.h"
 #include "image/engine/container_script.h"
 #include "image/engine/mount_points.h"
+#include "image/engine/overlay_mount.h"
 #include "image/engine/resolve_inside.h"
 #include "oci/pull.h"
 
@@ -37,12 +38,6 @@ constexpr const char* kForget =
 constexpr std::array kOfMachine = {"/sys", "/proc/sys", "/etc/hosts"};
 constexpr std::array kFoldersOfApptainer = {"/proc", "/sys", "/dev"};
 
-// user_namespaces(7): the whole range is mapped to itself outside of any.
-bool is_user_namespace(const FileSystem& files) {
-  const std::string map = files.read("/proc/self/uid_map").value_or("");
-  return !map.empty() && map.find("4294967295") == std::string::npos;
-}
-
 // The value of --mount: fields of CSV (RFC 4180), so that a name may have a comma or a colon in it.
 std::string read_only_mount(const std::string& source, const std::string& target) {
   auto field = [](const std::string& text) {
@@ -61,7 +56,8 @@ class ApptainerContainer final : public Container {
   ApptainerContainer(ApptainerEngine& engine, std::vector<std::string> layers)
       : engine_(engine),
         layers_(std::move(layers)),
-        folder_(engine.setup_.store / "containers" / ("kiln-" + unique_name())) {
+        folder_(engine.setup_.store / "containers" / ("kiln-" + unique_name())),
+        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {
     engine_.setup_.files.make_directories(upper());
     fs::permissions(upper(), kRootMode);
     if (!layers_.empty()) copy_root_attributes(engine_.layers_.folder() / layers_.front(), upper());
@@ -71,7 +67,7 @@ class ApptainerContainer final : public Container {
 
   ~ApptainerContainer() override {
     try {
-      unmount();
+      overlay_.unmount();
       engine_.setup_.files.remove_all(folder_);
     } catch (const Error&) {
       engine_.session_->distrust_store();
@@ -94,84 +90,46 @@ class ApptainerContainer final : public Container {
   fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
-    unmount();
-    ChangedTree changed{upper(), {}};
-    for (const std::string& layer : layers_) changed.below.push_back(engine_.layers_.folder() / layer);
+    overlay_.unmount();
+    ChangedTree changed = tree();
     if (has_run_) settle_mount_points(changed);
     return changed;
   }
 
-  void keep(const std::string& key) override {
-    unmount();
+  void keep(const std::string& key, const std::function<void()>& read) override {
+    overlay_.unmount();
+    read();
     engine_.layers_.adopt(key, upper());
   }
 
  private:
   fs::path upper() const { return folder_ / "upper"; }
-  fs::path tree() const { return folder_ / "tree"; }
 
-  // Names are relative to the layers' folder: they are short, and nothing in them has to be escaped.
-  std::string options() const {
-    const std::string own = "../containers/" + folder_.filename().string();
-    const bool is_inside = is_user_namespace(engine_.setup_.files);
-    return fmt::format("lowerdir={},upperdir={}/upper,workdir={}/work,{}",
-                       layers_.empty() ? own + "/nothing" : fmt::format("{}", fmt::join(layers_, ":")), own,
-                       own,
-                       // References in place of files would be no layer.
-                       is_inside ? "userxattr" : "redirect_dir=off,metacopy=off,index=off");
+  ChangedTree tree() const {
+    ChangedTree tree{upper(), {}};
+    for (const std::string& layer : layers_) tree.below.push_back(engine_.layers_.folder() / layer);
+    return tree;
   }
 
   fs::path mount() {
-    if (is_mounted_) return tree();
-    FileSystem& files = engine_.setup_.files;
-    files.remove_all(folder_ / "work");  // a volatile overlay's may not be used again
-    for (const char* name : {"work", "tree", "nothing"}) files.make_directories(folder_ / name);
-    files.make_directories(engine_.layers_.folder());
-    CommandResult result;
-    // "volatile", since Linux 5.10: that all is written is of no use when the overlay is unmounted.
-    for (const char* more : {",volatile", ""}) {
-      result = engine_.call({"mount", "-t", "overlay", "overlay", "-o", options() + more, tree().string()},
-                            engine_.layers_.folder());
-      if (result.ok()) break;
-    }
-    if (!result.ok())  // mount(8) has a second line, which sends the reader to dmesg(1)
-      throw Error(ExitCode::store,
-                  "cannot mount an overlay: " + result.tail.substr(0, result.tail.find('\n')),
-                  "the engine apptainer needs root, or Linux 5.11, and a state folder on a local disk");
-    is_mounted_ = true;
-    return tree();
-  }
-
-  void unmount() {
-    if (!is_mounted_) return;
-    const CommandResult result = engine_.call({"umount", tree().string()});
-    if (!result.ok())
-      throw Error(ExitCode::store,
-                  fmt::format("cannot unmount {}: {}", tree().string(), last_lines(result.tail, 1)));
-    is_mounted_ = false;
+    if (overlay_.is_mounted()) return overlay_.at();
+    ChangedTree tree = this->tree();
+    if (tree.below.empty()) tree.below.push_back(folder_ / "nothing");
+    for (const fs::path& below : tree.below) engine_.setup_.files.make_directories(below);
+    overlay_.mount(tree, {folder_ / "tree", folder_ / "work", engine_.layers_.folder(), true});
+    return overlay_.at();
   }
 
   ApptainerEngine& engine_;
   std::vector<std::string> layers_;  // the topmost first
   fs::path folder_;
-  bool is_mounted_ = false;
+  OverlayMount overlay_;
   bool has_run_ = false;  // a script
 };
 
 std::string ApptainerEngine::program() const {
   const bool is_older = !setup_.runner.find_program("apptainer") && setup_.runner.find_program("singularity");
   return is_older ? "singularity" : "apptainer";
-}
-
-CommandResult ApptainerEngine::call(Words argv, const fs::path& folder) {
-  Command command;
-  command.argv = std::move(argv);
-  command.folder = folder;
-  command.environment = setup_.environment;
-  command.despite_interrupt = true;
-  CommandResult result = setup_.runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result;
 }
 
 std::string ApptainerEngine::version() {
@@ -217,6 +175,8 @@ CommandResult ApptainerEngine::run(const fs::path& tree, const ContainerRun& req
   for (const char* path : kOfMachine)
     if (fs::exists(path)) mount(path, path);
   for (const Mount& one : script.mounts()) mount(one.source.string(), one.target);
+  for (const std::string& device : request.devices)  // its own /dev lies over the tree's; "ro" is of the name
+    arguments.insert(arguments.end(), {"--mount", read_only_mount(device, device)});
   arguments.push_back(tree.string());
   const Words inside =
       script.argv(fmt::format("{}cd {} && unset OLDPWD; ", kForget, quote_shell_text(request.folder)));

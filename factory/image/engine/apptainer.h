@@ -32,8 +32,6 @@ class ApptainerEngine final : public Engine {
   std::string program() const;
   CommandResult run(const fs::path& tree, const ContainerRun& request);
   Words words() const;
-  // A program that mounts or unmounts. Throws Error(interrupted).
-  CommandResult call(Words argv, const fs::path& folder = "");
 
   EngineSetup setup_;
   LayerFolders layers_;

@@ -4,17 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "base/file_lock.h"
 #include "base/file_mask.h"
 #include "base/json.h"
+#include "base/run_beside.h"
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/container_files.h"
 #include "image/engine/docker_archive.h"
 #include "image/engine/import_layout.h"
 #include "image/engine/mount_points.h"
+#include "image/engine/overlay_mount.h"
 #include "image/engine/resolve_inside.h"
 #include "oci/pull.h"
 
@@ -22,6 +25,9 @@ namespace kiln {
 namespace {
 
 constexpr const char* kEmptyImage = "localhost/kiln:nothing";
+constexpr const char* kTree = "{{json .GraphDriver.Data}}";
+
+std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
 
 std::string without_end(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
@@ -31,20 +37,24 @@ std::string without_end(std::string output) {
 }  // namespace
 
 // Docker fixes at its creation what a container runs and what is mounted in it. So it is made when that is
-// known; before, one that does nothing shows the tree.
+// known; where the tree is asked for before, one that does nothing shows it.
 class DockerContainer final : public Container {
  public:
-  DockerContainer(DockerEngine& engine, std::string image, bool is_empty)
-      : engine_(engine), image_(std::move(image)), is_empty_(is_empty) {
-    create({"--network", "none"}, {"/bin/true"});
-  }
+  DockerContainer(DockerEngine& engine, std::optional<StepRecord> parent)
+      : engine_(engine),
+        parent_(std::move(parent)),
+        image_(parent_ ? image_name(parent_->key) : engine.nothing()),
+        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
   DockerContainer(const DockerContainer&) = delete;
   DockerContainer& operator=(const DockerContainer&) = delete;
 
   ~DockerContainer() override {
     try {
-      unmount();
-      engine_.attempt({"rm", "--force", name_}, true);
+      overlay_.unmount();
+      // What stays is for the next session to remove, which looks for it only after one that did not end
+      // well.
+      if (!name_.empty() && !engine_.attempt({"rm", "--force", name_}, true).ok())
+        engine_.session_->distrust_store();
     } catch (const Error&) {
       engine_.session_->distrust_store();
     }
@@ -52,8 +62,8 @@ class DockerContainer final : public Container {
 
   // REQUIRES: nothing was changed in it before.
   CommandResult run(const ContainerRun& request) override {
-    unmount();
-    engine_.must({"rm", "--force", name_});
+    overlay_.unmount();
+    if (!name_.empty()) engine_.must({"rm", "--force", name_});
     const ContainerScript script(request, engine_.setup_);
     DockerEngine::Words options = {"--network",  request.network ? "host" : "none",
                                    "--user",     "0:0",
@@ -64,12 +74,14 @@ class DockerContainer final : public Container {
     if (request.interactive) options.emplace_back("--interactive");
     if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
       options.emplace_back("--tty");
+    for (const std::string& device : request.devices) options.insert(options.end(), {"--device", device});
     for (const Mount& mount : script.mounts()) options.insert(options.end(), {"--volume", mount.volume()});
     create(options, script.argv_as_child());
     DockerEngine::Words start = {"docker", "start", "--attach"};
     if (request.interactive) start.emplace_back("--interactive");
     start.push_back(name_);
     Command command = script.command(start, ContainerScript::Network::of_engine);
+    ask();
     CommandResult result = engine_.setup_.runner.run(command);
     if (result.end != CommandEnd::exited) engine_.attempt({"kill", name_}, true);
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
@@ -89,38 +101,60 @@ class DockerContainer final : public Container {
   fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
 
   ChangedTree changes() override {
-    unmount();
+    overlay_.unmount();
     ChangedTree tree = this->tree();
-    if (is_empty_) tree.below.clear();
+    if (!parent_) tree.below.clear();
     if (has_run_) settle_mount_points(tree);
     return tree;
   }
 
-  void keep(const std::string& key) override {
-    unmount();
-    engine_.must({"commit", name_, "localhost/kiln:" + key});
+  void keep(const std::string& key, const std::function<void()>& read) override {
+    overlay_.unmount();
+    try {
+      run_beside([&] { engine_.must({"commit", name_, image_name(key)}); }, read);
+    } catch (const std::exception&) {
+      engine_.attempt({"rmi", image_name(key)}, true);  // no step's, whatever it is
+      throw;
+    }
   }
 
  private:
   void create(const DockerEngine::Words& options, const DockerEngine::Words& argv) {
     name_ = "kiln-" + unique_name();
-    DockerEngine::Words words = {
-        "create",       "--name",    name_, "--label", "kiln.session=" + engine_.session_->file().string(),
-        "--entrypoint", argv.front()};
+    DockerEngine::Words words = {"create",
+                                 "--pull",
+                                 "never",
+                                 "--name",
+                                 name_,
+                                 "--label",
+                                 "kiln.session=" + engine_.session_->file().string(),
+                                 "--entrypoint",
+                                 argv.front()};
     words.insert(words.end(), options.begin(), options.end());
     words.push_back(image_);
     words.insert(words.end(), argv.begin() + 1, argv.end());
+    // The image is there, mostly: asking first is a start of its own.
+    const CommandResult made = engine_.attempt(words);
+    if (made.ok()) return;
+    if (!parent_ || engine_.has_image(image_)) engine_.refuse(words, made);
+    engine_.import(*parent_, image_);
     engine_.must(words);
   }
 
-  std::string inspect(const std::string& what) {
-    return engine_.must({"inspect", "--type", "container", "--format", what, name_});
+  // While the script runs, which is longer than the answer takes.
+  void ask() {
+    asked_ = std::async(std::launch::async, [this, name = name_] { return inspect(kTree, name); });
   }
 
-  bool is_out_of_memory() { return inspect("{{.State.OOMKilled}}") == "true"; }
+  std::string inspect(const std::string& what, const std::string& name) {
+    return engine_.must({"inspect", "--type", "container", "--format", what, name});
+  }
+
+  bool is_out_of_memory() { return inspect("{{.State.OOMKilled}}", name_) == "true"; }
 
   ChangedTree tree() {
-    const Json data = Json::parse(inspect("{{json .GraphDriver.Data}}"), nullptr, false);
+    if (name_.empty()) create({"--network", "none"}, {"/bin/true"});
+    const Json data = Json::parse(asked_.valid() ? asked_.get() : inspect(kTree, name_), nullptr, false);
     auto at = [&](const char* key) {
       return data.is_object() ? data.value(key, std::string()) : std::string();
     };
@@ -137,41 +171,20 @@ class DockerContainer final : public Container {
 
   // Docker mounts a container's tree only while that runs.
   fs::path mount() {
-    if (!mounted_.empty()) return mounted_;
+    if (overlay_.is_mounted()) return overlay_.at();
     const ChangedTree tree = this->tree();
-    const fs::path place = fs::path(engine_.setup_.environment.at("TMPDIR")) / (name_ + "-tree");
-    engine_.setup_.files.make_directories(place);
-    std::string below;
-    for (const fs::path& one : tree.below) below += (below.empty() ? "" : ":") + one.string();
-    call({"mount", "-t", "overlay", "overlay", "-o",
-          fmt::format("lowerdir={},upperdir={},workdir={}", below, tree.folder.string(), work_.string()),
-          place.string()});
-    return mounted_ = place;
-  }
-
-  void unmount() {
-    if (mounted_.empty()) return;
-    call({"umount", mounted_.string()});
-    mounted_.clear();
-  }
-
-  void call(DockerEngine::Words argv) {
-    Command command;
-    command.argv = std::move(argv);
-    command.environment = engine_.setup_.environment;
-    command.despite_interrupt = true;
-    const CommandResult result = engine_.setup_.runner.run(command);
-    if (!result.ok())
-      throw Error(ExitCode::store,
-                  fmt::format("{} failed: {}", command.argv.front(), last_lines(result.tail, 1)));
+    overlay_.mount(tree, {fs::path(engine_.setup_.environment.at("TMPDIR")) / (name_ + "-tree"), work_,
+                          tree.folder.parent_path().parent_path()});
+    return overlay_.at();
   }
 
   DockerEngine& engine_;
-  std::string image_, name_;
-  bool is_empty_;  // made from nothing
+  std::optional<StepRecord> parent_;  // none: made from nothing
+  std::string image_, name_;          // name_ is empty while there is no container
+  std::future<std::string> asked_;    // the daemon, for the container's tree
   bool has_run_ = false;
-  fs::path mounted_;  // empty while it is not
-  fs::path work_;     // overlayfs' own, of tree()
+  OverlayMount overlay_;
+  fs::path work_;  // overlayfs' own, of tree()
 };
 
 CommandResult DockerEngine::attempt(const Words& arguments, bool despite_interrupt) {
@@ -188,7 +201,11 @@ CommandResult DockerEngine::attempt(const Words& arguments, bool despite_interru
 
 std::string DockerEngine::must(const Words& arguments) {
   CommandResult result = attempt(arguments);
-  if (result.ok()) return without_end(std::move(result.output));
+  if (!result.ok()) refuse(arguments, result);
+  return without_end(std::move(result.output));
+}
+
+void DockerEngine::refuse(const Words& arguments, const CommandResult& result) {
   const std::string said = last_lines(result.tail, 1);
   if (said.find("Cannot connect to the Docker daemon") != std::string::npos)
     throw Error(ExitCode::tool_missing, said, "start dockerd, or name its socket in $DOCKER_HOST");
@@ -206,7 +223,7 @@ void DockerEngine::begin() {
   if (session_) return;
   need_mounted_root(setup_.files);
   session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
-  remove_dead();
+  if (session_->met_dead()) remove_dead();
 }
 
 // Containers of kilns that were killed: nothing else ends what runs in them.
@@ -226,9 +243,7 @@ void DockerEngine::remove_dead() {
 
 std::unique_ptr<Container> DockerEngine::start(const StepRecord* parent) {
   begin();
-  const std::string image = parent != nullptr ? "localhost/kiln:" + parent->key : nothing();
-  if (parent != nullptr && !has_image(image)) import(*parent, image);
-  return std::make_unique<DockerContainer>(*this, image, parent == nullptr);
+  return std::make_unique<DockerContainer>(*this, parent != nullptr ? std::optional(*parent) : std::nullopt);
 }
 
 bool DockerEngine::has_image(const std::string& image) {

@@ -29,6 +29,7 @@ class DockerEngine final : public Engine {
   CommandResult attempt(const Words& arguments, bool despite_interrupt = false);
   // Error(store) when it fails, Error(tool_missing) when there is no daemon. Stdout without the last newline.
   std::string must(const Words& arguments);
+  [[noreturn]] static void refuse(const Words& arguments, const CommandResult& result);  // must's errors
   bool has_image(const std::string& image);
   void import(const StepRecord& step, const std::string& image);
   std::string nothing();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ struct ContainerRun {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
   std::vector<Mount> mounts;
+  std::vector<std::string> devices;  // of this machine, absolute, the same inside
   std::string folder = "/";
   bool network = true;
   fs::path log;
@@ -52,8 +54,10 @@ class Container {
   virtual fs::path place_of(const std::string& path) = 0;
   // What changed against the parent, in overlayfs' form. Valid until the container goes or runs again.
   virtual ChangedTree changes() = 0;
-  // Keeps the container's state under the step's key so that children start from it at once.
-  virtual void keep(const std::string& key) = 0;
+  // Keeps the container's state under the step's key so that children start from it at once. `read` reads
+  // what changes() told, before that goes or beside it, on this thread; nothing is kept when it throws, and
+  // what it throws is thrown.
+  virtual void keep(const std::string& key, const std::function<void()>& read) = 0;
 };
 
 class Engine {

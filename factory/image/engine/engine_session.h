@@ -34,6 +34,8 @@ class EngineSession {
   void distrust_store() { is_clean_ = false; }
 
   const fs::path& file() const { return file_; }  // locked while it lasts
+  // Whether others before may have left more than this store: they were killed, or the store is a new one.
+  bool met_dead() const { return met_dead_; }
 
   // Held while a parent is imported, so that two processes do not import it both.
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
@@ -46,6 +48,7 @@ class EngineSession {
   fs::path file_;
   std::optional<FileLock> lock_;
   bool is_clean_ = true;
+  bool met_dead_ = false;
 };
 
 }  // namespace kiln

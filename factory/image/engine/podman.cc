@@ -113,6 +113,7 @@ CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const 
   if (request.interactive) arguments.emplace_back("--interactive");
   if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
     arguments.emplace_back("--tty");
+  for (const std::string& device : request.devices) arguments.insert(arguments.end(), {"--device", device});
   for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.emplace_back(tree.string());
   const Words inside = script.argv_as_child();

@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "base/file_mask.h"
+#include "base/run_beside.h"
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/container_files.h"
 #include "image/engine/import_layout.h"
 #include "image/engine/mount_table.h"
+#include "image/engine/overlay_mount.h"
 #include "image/engine/resolve_inside.h"
 #include "oci/pull.h"
 
@@ -22,7 +24,10 @@ std::string image_name(const std::string& key) { return "localhost/kiln:" + key;
 
 class StorageContainer final : public Container {
  public:
-  StorageContainer(StorageEngine& engine, std::string name) : engine_(engine), name_(std::move(name)) {}
+  StorageContainer(StorageEngine& engine, std::string name)
+      : engine_(engine),
+        name_(std::move(name)),
+        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
   StorageContainer(const StorageContainer&) = delete;
   StorageContainer& operator=(const StorageContainer&) = delete;
 
@@ -38,12 +43,12 @@ class StorageContainer final : public Container {
   CommandResult run(const ContainerRun& request) override {
     prepare();
     has_run_ = true;
-    return engine_.run(name_, mounted_, request);
+    return engine_.run(name_, tree(), request);
   }
 
   void add_archive(const fs::path& tar) override {
     prepare();
-    engine_.unpack(name_, mounted_, tar);
+    engine_.unpack(name_, tree(), tar);
   }
 
   void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
@@ -67,9 +72,9 @@ class StorageContainer final : public Container {
     return *tree;
   }
 
-  void keep(const std::string& key) override {
+  void keep(const std::string& key, const std::function<void()>& read) override {
     unmount();
-    is_kept_ = engine_.keep(name_, image_name(key));
+    is_kept_ = engine_.keep(name_, image_name(key), read);
   }
 
   void set_empty() { is_empty_ = true; }
@@ -78,6 +83,7 @@ class StorageContainer final : public Container {
   bool remove() {
     // A store whose file system is gone: the engine would begin another below the empty mount point.
     if (!engine_.setup_.files.is_directory(engine_.setup_.store)) return true;
+    overlay_.unmount();
     if (!mounted_.empty()) engine_.attempt(engine_.unmount(name_), true);
     return engine_.attempt(engine_.remove(name_), true).ok();
   }
@@ -90,8 +96,26 @@ class StorageContainer final : public Container {
   }
 
   fs::path mount() {
-    if (mounted_.empty()) mounted_ = engine_.must({"mount", name_});
-    return mounted_;
+    if (tree().empty() && !mount_it_ourselves()) mounted_ = engine_.must({"mount", name_});
+    return tree();
+  }
+
+  // Empty while it is not mounted.
+  const fs::path& tree() const { return overlay_.is_mounted() ? overlay_.at() : mounted_; }
+
+  // Where the engine's files are believed: without two starts of it.
+  bool mount_it_ourselves() {
+    const auto tree = engine_.mounts_are_plain() ? engine_.trees().of(name_) : std::nullopt;
+    if (!tree || tree->below.empty()) return false;
+    // The engine may have bound its storage upon itself: what is outside is of another mount then.
+    const fs::path work = tree->folder.parent_path() / "kiln-work";
+    try {
+      overlay_.mount(*tree, {engine_.setup_.store / "trees" / name_, work, engine_.root() / "overlay", true});
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::store) throw;
+      return false;  // the engine may know how
+    }
   }
 
   ChangedTree mounted_tree() {
@@ -107,6 +131,7 @@ class StorageContainer final : public Container {
   }
 
   void unmount() {
+    overlay_.unmount();
     if (mounted_.empty()) return;
     engine_.must(engine_.unmount(name_));
     mounted_.clear();
@@ -114,7 +139,8 @@ class StorageContainer final : public Container {
 
   StorageEngine& engine_;
   std::string name_;
-  fs::path mounted_;       // empty while it is not
+  OverlayMount overlay_;   // ours
+  fs::path mounted_;       // where the engine mounted it; empty while it did not
   bool is_empty_ = false;  // made from nothing
   bool has_run_ = false;   // a script
   bool is_kept_ = false;   // as an image, and gone
@@ -151,11 +177,22 @@ std::string StorageEngine::must(const Words& arguments) {
   return output;
 }
 
-bool StorageEngine::keep(const std::string& container, const std::string& image) {
+bool StorageEngine::keep(const std::string& container, const std::string& image,
+                         const std::function<void()>& read) {
   const Words last = commit(container, image);
+  if (!commit_removes()) {
+    try {
+      run_beside([&] { must(last); }, read);
+    } catch (const std::exception&) {
+      attempt(remove_image(image), true);  // no step's, whatever it is
+      throw;
+    }
+    return false;
+  }
+  read();
   Words and_remove = last;
   and_remove.insert(and_remove.end() - 2, "--rm");
-  if (commit_removes() && attempt(and_remove).ok()) return true;
+  if (attempt(and_remove).ok()) return true;
   must(last);  // it may be the removal that failed
   return false;
 }
@@ -217,6 +254,11 @@ void StorageEngine::forget(const std::vector<std::string>& containers,
     session().distrust_store();
     throw;
   }
+}
+
+// A user's overlays have other marks, and SELinux wants its label on a mount.
+bool StorageEngine::mounts_are_plain() const {
+  return !is_in_user_namespace(setup_.files) && !setup_.files.exists("/sys/fs/selinux/enforce");
 }
 
 StorageTrees StorageEngine::trees() const {

@@ -29,7 +29,8 @@ class StorageEngine : public Engine {
   virtual Words look_for(const std::string& image) const = 0;  // ends well where the store has it
   Words unmount(const std::string& name) const { return {"umount", name}; }
   Words remove(const std::string& name) const { return {"rm", name}; }
-  virtual bool commit_removes() const { return true; }  // with --rm
+  Words remove_image(const std::string& image) const { return {"rmi", image}; }
+  virtual bool commit_removes() const { return true; }  // with --rm, and what changed goes with it
   virtual void begin() {}                               // before the first use of the store
   virtual std::string nothing() = 0;  // an image with nothing in it; it is there when this returns
   // Whether what follows wants the container's root mounted, as `tree`; else it wants it not mounted.
@@ -53,9 +54,10 @@ class StorageEngine : public Engine {
  private:
   friend class StorageContainer;
   StorageTrees trees() const;
+  bool mounts_are_plain() const;  // what the engine mounts is what OverlayMount would
   void import(const StepRecord& step, const std::string& image);
-  // As an image; true where the container is gone with it.
-  bool keep(const std::string& container, const std::string& image);
+  // As an image, with Container::keep's `read`; true where the container is gone with it.
+  bool keep(const std::string& container, const std::string& image, const std::function<void()>& read);
 
   std::optional<EngineSession> session_;  // begins with the first container
 };

@@ -1,0 +1,18 @@
+#include "base/run_beside.h"
+
+#include <future>
+
+namespace kiln {
+
+void run_beside(const std::function<void()>& aside, const std::function<void()>& here) {
+  std::future<void> other = std::async(std::launch::async, aside);
+  try {
+    here();
+  } catch (...) {
+    other.wait();
+    throw;
+  }
+  other.get();
+}
+
+}  // namespace kiln
