@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file_mask.h"
 #include "image/engine/architecture.h"
 #include "mirror/mirror_folder.h"
@@ -11,6 +13,12 @@ namespace {
 
 constexpr const char* kMirrorInside = "/run/kiln/mirror";
 constexpr const char* kWordsInside = "/run/kiln/offline";
+// A later --proto wins. What the scripts fetch, they compare with its checksum.
+constexpr const char* kCurl =
+    "#!/bin/sh\n"
+    "PATH=${PATH#/run/kiln/offline/bin:}\n"
+    "case \" $* \" in *' file:///run/kiln/mirror/'*) set -- \"$@\" --proto =file ;; esac\n"
+    "exec curl \"$@\"\n";
 constexpr const char* kRemedy = "with a network, `kiln mirror -f MATRIX DIR` fetches it";
 
 Mirror mirror_of(const StepSetup& setup) {
@@ -57,6 +65,8 @@ void write_words(const OfflineWords& words, const fs::path& folder, FileSystem& 
   files.write_output(folder / "apt.conf", words.apt);
   files.write_output(folder / "pip.conf", words.pip);
   files.write_output(folder / "gitconfig", words.git);
+  files.write_output(folder / "bin" / "curl", kCurl);
+  fs::permissions(folder / "bin" / "curl", fs::perms(0755));
 }
 
 }  // namespace
@@ -130,11 +140,28 @@ std::string offline_source(const StepSetup& setup, const std::map<std::string, s
   return fmt::format("file://{}/{}", kMirrorInside, item->path);
 }
 
-std::string offline_image(const StepSetup& setup, const std::string& reference) {
+void lead_to_source(ContainerRun& request, const Step& step, const StepSetup& setup, const fs::path& files) {
+  request.environment["KILN_SOURCE_URL"] = offline_source(setup, step.parameters);
+  const bool keeps_curl = std::any_of(step.files.begin(), step.files.end(), [&](const std::string& path) {
+    return setup.files.read(files / path).value_or("").find("--proto") != std::string::npos;
+  });
+  if (keeps_curl)
+    request.environment["PATH"] = fmt::format("{}/bin:{}", kWordsInside, request.environment["PATH"]);
+}
+
+std::string offline_image(const StepSetup& setup, const Step& pull) {
   const Mirror mirror = mirror_of(setup);
-  const MirrorItem* item = mirror.image(reference);
+  const MirrorItem* item = mirror.image(pull.reference, architecture_of(pull));
   if (item == nullptr)
-    throw Error(ExitCode::network, fmt::format("the mirror {} has no image {}", setup.site.mirror, reference),
+    throw Error(ExitCode::network,
+                fmt::format("the mirror {} has no image {} {}", setup.site.mirror, pull.reference,
+                            architecture_of(pull)),
+                kRemedy);
+  // Before an engine says it in words of its own, which are about registries.
+  const MirrorFolder folder(setup.site.mirror, setup.files);
+  if (const std::string fault = folder.fault_of(*item, setup.runner, setup.environment); !fault.empty())
+    throw Error(ExitCode::store,
+                fmt::format("the image {} {} in the mirror {}", item->name, fault, setup.site.mirror),
                 kRemedy);
   return fmt::format("oci:{}/{}:base", setup.site.mirror, item->path);
 }

@@ -34,7 +34,7 @@ struct BaseNeed {
 
 struct SourceNeeds {
   CellNames cells;                                                   // that need anything
-  std::map<std::string, CellNames> images;                           // references
+  std::map<std::pair<std::string, std::string>, CellNames> images;   // reference and architecture
   std::map<std::pair<std::string, std::string>, CellNames> sources;  // URL and checksum
   std::map<WheelNeed, CellNames> wheels;
   std::map<std::string, BaseNeed> bases;     // by key
