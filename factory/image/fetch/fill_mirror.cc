@@ -48,6 +48,13 @@ class Filling {
                                     fmt::format("{} does not say where its packages come from, so "
                                                 "they are not mirrored",
                                                 component));
+    for (const auto& [component, steps] : needs_.pulled)
+      if (install_packages(steps))
+        report_.problems.emplace_back(
+            ExitCode::input,
+            fmt::format("steps upon {} install packages of its publisher's, which are not mirrored",
+                        component),
+            "what a mirror cannot have: docs/air-gapped.md");
     drop_what_is_lost();
     if (report_.problems.empty())
       setup_.folder.write(mirror_);
@@ -163,6 +170,15 @@ class Filling {
     const std::size_t before = setup_.wheels().fetched();
     for (MirrorItem& item : setup_.wheels().fetch(need, before_)) add(std::move(item), cells);
     report_.fetched += setup_.wheels().fetched() - before;
+  }
+
+  bool install_packages(const std::set<std::string>& steps) const {
+    const RecordReader reader(setup_.steps.state, setup_.steps.files);
+    const BlobStore store = BlobStore::reading(setup_.steps.state.store());
+    return std::any_of(steps.begin(), steps.end(), [&](const std::string& key) {
+      const auto record = reader.step(key);
+      return record && !packages_of(*record, store).empty();
+    });
   }
 
   // Of all steps upon the base that are built.

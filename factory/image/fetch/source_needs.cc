@@ -43,6 +43,8 @@ class NeedsCollector {
 
  private:
   void add_base(const Step& base, const Step& step, const std::string& cell) {
+    if (base.kind == StepKind::pull && step.kind == StepKind::run)
+      needs_.pulled[base.component].insert(step.key);
     if (base.kind != StepKind::rootfs) return;
     if (base.site.empty()) {
       needs_.unknown[base.component].insert(cell);

@@ -40,6 +40,8 @@ struct SourceNeeds {
   std::map<std::string, BaseNeed> bases;     // by key
   std::map<std::string, CellNames> unknown;  // bases whose recipe does not say where packages come from: by
                                              // component, for people
+  std::map<std::string, std::set<std::string>> pulled;  // scripts upon bases that are pulled: keys, by the
+                                                        // base's component
 };
 
 // `is_done`: steps, by key, that need nothing any more; may be empty.
