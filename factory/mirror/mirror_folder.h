@@ -38,6 +38,7 @@ class MirrorFolder {
   Digest put_file(const fs::path& file, const Digest& expected) const;
   // `inside` becomes a link to the file of this digest.
   void link(const std::string& inside, const Digest& digest) const;
+  void remove(const std::string& inside) const { files_.remove_all(path(inside)); }
   bool is_linked(const std::string& inside, const Digest& digest) const;
 
   // Whether all of an item seems to be there: reads nothing of it. Links alone are not the files they name.

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "image/build/offline.h"
+#include "image/fetch/apt_text.h"
 #include "image/fetch/commits.h"
-#include "image/fetch/debian_archive.h"
 #include "image/fetch/installed_packages.h"
 #include "image/fetch/source_needs.h"
 
@@ -120,6 +120,8 @@ TEST(Offline, LeadsAptPipAndGitToTheMirror) {
       words.git.find("[url \"file:///run/mirror/git/a-0.git\"]\n\tinsteadOf = \"https://e.org/a\\\".git\"\n"),
       std::string::npos);
   EXPECT_EQ(offline_words(mirror, nullptr, "/m", "/w").apt, "");
+  EXPECT_EQ(copy_uri("/a mirror/März%/apt"), "copy:/a%20mirror/M%c3%a4rz%25/apt");
+  EXPECT_EQ(percent_decoded_path(copy_uri("/a mirror/März%/apt")), "copy:/a mirror/März%/apt");
 }
 
 }  // namespace

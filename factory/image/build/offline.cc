@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file_mask.h"
+#include "base/text.h"
 #include "image/engine/architecture.h"
 #include "mirror/mirror_folder.h"
 
@@ -35,9 +36,8 @@ std::string sources_of(const MirrorArchive& archive, const std::string& root) {
     std::string options = suite.options;
     constexpr std::string_view kOwn = "Signed-By: keys/";
     if (options.starts_with(kOwn)) options.insert(std::string_view("Signed-By: ").size(), root + "/");
-    // copy: and not file:, of which mmdebstrap's dpkg would look for the packages inside the new root.
-    text += fmt::format("Types: deb\nURIs: copy:{}/{}\nSuites: {}\nComponents: {}\n{}\n", root, suite.folder,
-                        suite.suite, suite.components, options);
+    text += fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n",
+                        copy_uri(root + "/" + suite.folder), suite.suite, suite.components, options);
   }
   return text;
 }
@@ -84,6 +84,16 @@ OfflineWords offline_words(const Mirror& mirror, const MirrorArchive* archive, c
   words.pip = fmt::format("[global]\nno-index = true\nfind-links = file://{}/pip/links.html\n", root);
   words.git = git_words(mirror, root);
   return words;
+}
+
+std::string copy_uri(const std::string& folder) {
+  std::string uri = "copy:";
+  for (char c : folder) {
+    const bool plain =
+        is_letter_or_digit(c) || std::string_view("/._+~-:=@,").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri;
 }
 
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base) {

@@ -21,6 +21,10 @@ struct OfflineWords {
 OfflineWords offline_words(const Mirror& mirror, const MirrorArchive* archive, const std::string& root,
                            const std::string& folder);
 
+// A folder as the URI of a source, which ends at a blank: bytes that are not plain are percent-encoded.
+// copy: and not file:, of which mmdebstrap's dpkg would look for the packages inside the new root.
+std::string copy_uri(const std::string& folder);
+
 // The archive of packages of a base; null without one.
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base);
 

@@ -55,11 +55,12 @@ class Filling {
             fmt::format("steps upon {} install packages of its publisher's, which are not mirrored",
                         component),
             "what a mirror cannot have: docs/air-gapped.md");
-    drop_what_is_lost();
-    if (report_.problems.empty())
+    if (report_.problems.empty()) {
+      drop_what_is_lost();
       setup_.folder.write(mirror_);
-    else
+    } else {
       keep();
+    }
     count();
     return std::move(report_);
   }
