@@ -83,7 +83,7 @@ void CommitFetcher::fetch_one(const std::string& url, const std::string& commit,
   if (is_there && git({"-C", place, "fsck", "--no-dangling", commit}, false).ok()) return;
   std::set<std::string> wanted = {commit};
   if (is_there) {
-    wanted = take_apart(repository);
+    wanted.merge(take_apart(repository));
     must({"init", "--quiet", "--bare", place}, action);
   }
   must({"-C", place, "config", "uploadpack.allowAnySHA1InWant", "true"}, action);
