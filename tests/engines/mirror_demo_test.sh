@@ -30,27 +30,7 @@ mv mirror away
 timed 'built without a network' unshare --net -- "$KILN" build -f matrix/demo.json --locked --recipes "$KILN_SOURCE/recipes" --site site.json \
   --state without --offline --mirror carried
 
-# Manifests name configurations and layers by their digests, and configurations name the DiffIDs; those are read all the same.
-cat >bits.py <<'END'
-import glob, hashlib, json, sys
-
-def blob(layout, digest):
-    content = open(f"{layout}/blobs/{digest.replace(':', '/')}", "rb").read()
-    assert "sha256:" + hashlib.sha256(content).hexdigest() == digest, digest
-    return content
-
-for path in sorted(glob.glob(sys.argv[1] + "/images/**/index.json", recursive=True)):
-    layout = path[: -len("/index.json")]
-    for entry in json.load(open(path))["manifests"]:
-        manifest = json.loads(blob(layout, entry["digest"]))
-        for layer in manifest["layers"]:
-            blob(layout, layer["digest"])
-        config = json.loads(blob(layout, manifest["config"]["digest"]))
-        # What is attached to an image is no image.
-        if "rootfs" in config:
-            print(layout[len(sys.argv[1]) :], entry["digest"], *config["rootfs"]["diff_ids"])
-END
-bits() { "$KILN_PYTHON" -B bits.py "$1"; }
+bits() { "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/image_bits.py" "$1"; }
 equals "$(bits with | wc -l)" 5
 equals "$(bits without)" "$(bits with)"
 if grep -rlF -e /run/kiln/mirror -e "$work/carried" without --include='*.json' | grep -v '^without/logs/'; then fail 'the mirror in a record'; fi

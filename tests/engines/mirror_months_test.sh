@@ -75,7 +75,7 @@ machine() { # machine STATUS WORDS…: kiln where apt has that archive, and no o
   # shellcheck disable=SC2016 # for the inner shell
   expect "$1" unshare --mount sh -euc 'mount --bind "$1" /etc/apt; shift; exec "$@"' sh "$work/etc-apt" "$KILN" "${@:2}" "${own[@]}"
 }
-images() { find "$1/images" -name index.json | sort | xargs sha256sum | sed "s| $1/| |"; }
+images() { "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/image_bits.py" "$1"; }
 
 # 2. Each month is locked, built and mirrored: into one folder.
 machine 0 lock -f matrix/probe.json
