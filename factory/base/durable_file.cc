@@ -90,7 +90,7 @@ void fail_with_errno(int error, const std::string& doing, const fs::path& path) 
     throw Error(
         ExitCode::store,
         fmt::format("no space left in {}: cannot {} {}", folder.string(), doing, path.filename().string()),
-        "free space there, or choose another state folder with --state");
+        "free space there, or choose another folder (--state)");
   }
   throw Error(ExitCode::store,
               fmt::format("cannot {} {}: {}", doing, path.string(), std::generic_category().message(error)));

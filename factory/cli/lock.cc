@@ -121,6 +121,9 @@ void take_proposals(const LockOptions& options, const Catalogue& catalogue, Invo
 }
 
 void run_lock(const LockOptions& options, Invocation& invocation) {
+  if (invocation.options.offline)
+    throw Error(ExitCode::usage, "a lockfile is made with a network, and --offline says there is none",
+                "make it where `kiln mirror` fills the mirror, and carry both over");
   fs::path file = options.output.empty() ? lockfile_beside(options.matrix) : fs::path(options.output);
   std::optional<Lockfile> previous;
   if (invocation.files.exists(file)) previous = read_lockfile_at(file, invocation.files);

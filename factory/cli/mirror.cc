@@ -44,23 +44,26 @@ void check_mirror(const MirrorOptions& options, Invocation& invocation) {
     lines +=
         fmt::format("{} {} {}: {}\n", name_of(item.kind), item.name, fault, folder.path(item.path).string());
   }
+  if (!folder.has_links(mirror)) {
+    faults.push_back(
+        {{"kind", "links"}, {"name", "pip/links.html"}, {"path", "pip/links.html"}, {"fault", "is damaged"}});
+    lines += fmt::format("pip/links.html is damaged: {}\n", folder.path("pip/links.html").string());
+  }
   if (!faults.empty()) invocation.exit_code = ExitCode::store;
   if (options.format == "json")
     return print_json({{"items", mirror.items.size()}, {"faults", std::move(faults)}});
   say("{}{} checked, {}\n", lines, counted(mirror.items.size(), "item"),
       faults.empty()
           ? "all whole"
-          : fmt::format("{} missing or damaged: the same kiln mirror fetches them again", faults.size()));
+          : fmt::format("{} missing or damaged: the same kiln mirror fetches again what its cells need now",
+                        faults.size()));
 }
 
 Json to_json(const FillReport& report) {
   Json problems = Json::array();
   for (const Error& problem : report.problems) problems.push_back(problem.format());
-  return {{"items", report.items},
-          {"bytes", report.bytes},
-          {"fetched", report.fetched},
-          {"unbuilt_steps", report.unbuilt},
-          {"problems", std::move(problems)}};
+  return {{"items", report.items},           {"bytes", report.bytes}, {"fetched", report.fetched},
+          {"unbuilt_steps", report.unbuilt}, {"lost", report.lost},   {"problems", std::move(problems)}};
 }
 
 // The code that all problems share, else images_failed.
@@ -74,6 +77,8 @@ ExitCode code_of(const FillReport& report) {
 void print_report(const FillReport& report, const MirrorOptions& options, Invocation& invocation) {
   if (options.format == "json") return print_json(to_json(report));
   for (const Error& problem : report.problems) tell(problem.format());
+  for (const std::string& name : report.lost)
+    invocation.note(fmt::format("warning: {} was damaged or missing; only earlier lockfiles need it", name));
   if (report.unbuilt > 0)
     invocation.note(
         fmt::format("warning: {} not built here yet, and what packages they need is known only then: "
@@ -84,6 +89,14 @@ void print_report(const FillReport& report, const MirrorOptions& options, Invoca
       report.problems.empty() ? "" : fmt::format("; {}", counted(report.problems.size(), "problem")));
 }
 
+// Engines mount it, and what they are told has ':' between a path and the next word.
+void need_plain_folder(const std::string& name) {
+  if (fs::absolute(name).string().find(':') == std::string::npos) return;
+  throw Error(ExitCode::usage, fmt::format("'{}': a mirror is a folder whose path has no ':'", name),
+              "a folder is carried over as it is, or served by a shared file system; no registry has what "
+              "apt, pip and git read");
+}
+
 void run_mirror(const MirrorOptions& options, Invocation& invocation) {
   if (options.check) return check_mirror(options, invocation);
   if (options.matrix.empty()) throw Error(ExitCode::usage, "--file is required", "kiln mirror --help");
@@ -92,10 +105,12 @@ void run_mirror(const MirrorOptions& options, Invocation& invocation) {
   const Site site = invocation.site();
   if (site.offline)
     throw Error(ExitCode::usage, "a mirror is filled with a network, and --offline says there is none");
+  need_plain_folder(options.folder);
   const MirrorFolder folder(fs::absolute(options.folder).lexically_normal(), invocation.files);
-  invocation.files.make_directories(folder.temporary());
+  invocation.files.make_directories(folder.root());
   const auto alone = FileLock::try_acquire(folder.root() / "lock");
   if (!alone) throw Error(ExitCode::locked, "another kiln mirror fills " + folder.root().string());
+  folder.drop_temporary();
   const TemporaryFolder temporary;
   const StatePaths state = invocation.state();
   const StepSetup steps = invocation.step_setup(site, state);

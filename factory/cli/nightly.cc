@@ -30,7 +30,9 @@ struct NightlyOptions {
 };
 
 void run_nightly(NightlyOptions& options, Invocation& invocation) {
-  options.request.update = !options.no_update;
+  options.request.update = !options.no_update && !invocation.options.offline;
+  if (invocation.options.offline && !options.no_update)
+    invocation.note("--offline: the lockfile stays as it is, which moves only with a network");
   options.request.collect = !options.no_gc;
   if (!options.budget.empty()) {
     const auto budget = duration_of(options.budget);

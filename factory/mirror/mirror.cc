@@ -109,9 +109,9 @@ MirrorItem item_from(const JsonNode& node, std::size_t cells) {
   if (auto size = node.find("size")) item.size = static_cast<std::uint64_t>(size->integer(0, kMost));
   if (auto commit = node.find("commit")) item.commit = commit_from(*commit);
   if (auto source = node.find("source")) item.source = source->line_of_text();
-  const bool is_file = item.kind != MirrorKind::commit && item.kind != MirrorKind::image;
-  if (is_file == item.digest.empty()) node.fail("files, and only they, have a digest");
-  if ((item.kind == MirrorKind::commit) == item.commit.empty()) node.fail("repositories have a commit");
+  const bool is_commit = item.kind == MirrorKind::commit;
+  if (is_commit != item.digest.empty()) node.fail("all but commits, and only they, have a digest");
+  if (is_commit == item.commit.empty()) node.fail("commits, and only they, have a commit");
   for (const JsonNode& cell : node.at("cells").items())
     item.cells.insert(static_cast<std::uint32_t>(cell.integer(0, static_cast<std::int64_t>(cells) - 1)));
   return item;
@@ -143,6 +143,10 @@ std::string file_name_of(std::string_view url) {
   return name;
 }
 
+std::string image_path(std::string_view reference, std::string_view architecture) {
+  return "images/" + Digest::of(fmt::format("{} {}", reference, architecture)).hex().substr(0, 16);
+}
+
 std::uint32_t Mirror::cell(const std::string& name) {
   const auto found = std::find(cells.begin(), cells.end(), name);
   if (found != cells.end()) return static_cast<std::uint32_t>(found - cells.begin());
@@ -168,10 +172,11 @@ const MirrorArchive* Mirror::archive(std::string_view base, std::string_view arc
   return found == archives.rend() ? nullptr : &*found;
 }
 
-const MirrorItem* Mirror::image(std::string_view reference) const {
-  for (const auto& [key, item] : items)
-    if (item.kind == MirrorKind::image && item.source == reference) return &item;
-  return nullptr;
+const MirrorItem* Mirror::image(std::string_view reference, std::string_view architecture) const {
+  const auto found = items.find(image_path(reference, architecture));
+  const bool is_it =
+      found != items.end() && found->second.kind == MirrorKind::image && found->second.source == reference;
+  return is_it ? &found->second : nullptr;
 }
 
 const MirrorItem* Mirror::source(std::string_view url, std::string_view checksum) const {
@@ -189,14 +194,12 @@ const MirrorItem* Mirror::wheel(const Digest& digest) const {
   return nullptr;
 }
 
-void Mirror::forget(std::string_view matrix) {
-  std::set<std::uint32_t> gone;
-  for (std::uint32_t number = 0; number < cells.size(); ++number)
-    if (cells[number].starts_with(fmt::format("{}/", matrix))) gone.insert(number);
-  for (auto item = items.begin(); item != items.end();) {
-    std::erase_if(item->second.cells, [&](std::uint32_t cell) { return gone.contains(cell); });
-    item = item->second.cells.empty() ? items.erase(item) : std::next(item);
-  }
+void Mirror::forget(std::string_view matrix, const std::set<std::string>& but) {
+  const std::string before = fmt::format("{}/", matrix);
+  auto is_gone = [&](std::uint32_t cell) {
+    return cells[cell].starts_with(before) && !but.contains(cells[cell]);
+  };
+  for (auto& [key, item] : items) std::erase_if(item.cells, is_gone);
 }
 
 Json to_json(const Mirror& mirror) {

@@ -34,11 +34,11 @@ struct MirrorItem {
   MirrorKind kind = MirrorKind::package;
   std::string name;               // a package, a file's name, a URL or a reference: for people
   std::string path;               // in the mirror
-  Digest digest;                  // of a file; empty of a commit and an image
-  std::uint64_t size = 0;         // the same
+  Digest digest;                  // of a file; of an image's index.json; empty of a commit
+  std::uint64_t size = 0;         // of a file
   std::string commit;             // of a commit
   std::string source = "";        // URL of an archive or a repository, reference of an image
-  std::set<std::uint32_t> cells;  // that need it: numbers in Mirror::cells
+  std::set<std::uint32_t> cells;  // that need it now: numbers in Mirror::cells
 };
 
 // A suite of a package archive in one state, as a deb822 source without its URI.
@@ -70,16 +70,21 @@ struct Mirror {
   // The newest archive of a base in this state; in any state where it is "". nullptr without one.
   const MirrorArchive* archive(std::string_view base, std::string_view architecture,
                                std::string_view state) const;
-  const MirrorItem* image(std::string_view reference) const;
+  // What a reference names is an image for each architecture.
+  const MirrorItem* image(std::string_view reference, std::string_view architecture) const;
   const MirrorItem* source(std::string_view url, std::string_view checksum) const;  // archive or commit
   const MirrorItem* wheel(const Digest& digest) const;
-  // Cells of this matrix need nothing any more; what no cell needs is no item any more.
-  void forget(std::string_view matrix);
+  // Cells of this matrix need nothing any more, but those that are named. What no cell needs stays an item:
+  // it is what an earlier lockfile needs.
+  void forget(std::string_view matrix, const std::set<std::string>& but);
 };
 
 Json to_json(const Mirror& mirror);
 // Throws Error(input): another version, unknown keys, paths that leave the folder.
 Mirror read_mirror(const JsonDocument& document);
+
+// Where the layout of a base lies. `architecture`: OCI's word, "" where the plan does not say it.
+std::string image_path(std::string_view reference, std::string_view architecture);
 
 // Whether a path that somebody else made names something inside a folder, in bytes that no program takes for
 // anything else.

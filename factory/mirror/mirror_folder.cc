@@ -15,6 +15,7 @@ namespace kiln {
 namespace {
 
 constexpr const char* kManifest = "mirror.json";
+constexpr const char* kLinks = "pip/links.html";
 constexpr JsonLimits kManifestLimits{256u << 20, 16, 1u << 20, 20'000'000};
 
 // nullopt: it is not there.
@@ -32,17 +33,22 @@ fs::path target_of(const std::string& inside, const Digest& digest) {
   return up / "sha256" / digest.hex().substr(0, 2) / digest.hex();
 }
 
-// A layout's blobs are named by their digests.
-std::string fault_of_layout(const fs::path& layout) {
-  if (layout_manifests(layout).empty()) return "is missing";
-  const fs::path blobs = layout / "blobs" / "sha256";
-  std::error_code problem;
-  for (fs::directory_iterator entry(blobs, problem), end; !problem && entry != end;
-       entry.increment(problem)) {
-    const auto found = digest_of(entry->path());
-    if (!found || found->hex() != entry->path().filename().string()) return "is damaged";
+// All that a build takes of a layout: its image's manifest, configuration and layers.
+std::string fault_of_layout(const fs::path& layout, const FileSystem& files) {
+  const std::vector<Descriptor> manifests = layout_manifests(layout);
+  if (manifests.empty()) return files.exists(layout / "index.json") ? "is damaged" : "is missing";
+  auto is_damaged = [&](const Descriptor& blob) {
+    return digest_of(blob_in_layout(layout, blob.digest)) != blob.digest;
+  };
+  if (std::any_of(manifests.begin(), manifests.end(), is_damaged)) return "is damaged";
+  try {
+    const Manifest manifest = read_layout(layout, files).manifest;
+    const bool whole = !is_damaged(manifest.config) &&
+                       std::none_of(manifest.layers.begin(), manifest.layers.end(), is_damaged);
+    return whole ? "" : "is damaged";
+  } catch (const Error&) {
+    return "is damaged";
   }
-  return problem ? "is missing" : "";
 }
 
 }  // namespace
@@ -55,11 +61,30 @@ Mirror MirrorFolder::read() const {
   const fs::path file = root_ / kManifest;
   const auto text = files_.read(file);
   if (!text) return {};
-  return read_mirror(JsonDocument::parse(*text, file.string(), kManifestLimits));
+  try {
+    return read_mirror(JsonDocument::parse(*text, file.string(), kManifestLimits));
+  } catch (const Error& error) {
+    throw Error(
+        ExitCode::input, error.where(), error.message(),
+        "where it is damaged, remove it: `kiln mirror -f MATRIX DIR` makes it again of what lies there");
+  }
+}
+
+bool MirrorFolder::has_links(const Mirror& mirror) const {
+  return files_.read(root_ / kLinks) == links_page(mirror);
+}
+
+void MirrorFolder::drop_temporary() const {
+  files_.remove_all(temporary());
+  files_.make_directories(temporary());
+}
+
+Digest MirrorFolder::index_of(const MirrorItem& image) const {
+  return digest_of(path(image.path) / "index.json").value_or(Digest());
 }
 
 void MirrorFolder::write(const Mirror& mirror) const {
-  files_.write(root_ / "pip" / "links.html", links_page(mirror));
+  files_.write(root_ / kLinks, links_page(mirror));
   files_.write(root_ / kManifest, to_json(mirror).dump(1) + "\n");
 }
 
@@ -142,7 +167,9 @@ std::string MirrorFolder::fault_of(const MirrorItem& item, CommandRunner& runner
   if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
   if (!has(item)) return "is missing";
   if (item.kind == MirrorKind::commit) return fault_of_repository(item, runner, environment);
-  if (item.kind == MirrorKind::image) return fault_of_layout(path(item.path));
+  if (item.kind == MirrorKind::image)
+    return item.digest.empty() || index_of(item) == item.digest ? fault_of_layout(path(item.path), files_)
+                                                                : "is damaged";
   return is_whole(item.digest) ? "" : "is damaged";
 }
 

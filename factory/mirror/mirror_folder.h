@@ -22,6 +22,10 @@ class MirrorFolder {
   bool is_there() const;  // whether it has a manifest
   // Empty where there is none. Throws Error(input) that names the file.
   Mirror read() const;
+  // Whether pip's page of links is what the mirror has.
+  bool has_links(const Mirror& mirror) const;
+  // Removes what writers left that were killed. REQUIRES: nobody else writes.
+  void drop_temporary() const;
   void write(const Mirror& mirror) const;  // and pip's page of links
 
   // Reads the file: whether it is there and has this content.
@@ -34,10 +38,13 @@ class MirrorFolder {
   Digest put_file(const fs::path& file, const Digest& expected) const;
   // `inside` becomes a link to the file of this digest.
   void link(const std::string& inside, const Digest& digest) const;
+  void remove(const std::string& inside) const { files_.remove_all(path(inside)); }
   bool is_linked(const std::string& inside, const Digest& digest) const;
 
   // Whether all of an item seems to be there: reads nothing of it. Links alone are not the files they name.
   bool has(const MirrorItem& item) const;
+  // Of a layout: what names its manifest. Empty where it is not there.
+  Digest index_of(const MirrorItem& image) const;
   // What is wrong with an item: "" when all of it is there and whole; else "is missing", "is damaged". Reads
   // it.
   std::string fault_of(const MirrorItem& item, CommandRunner& runner,

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "image/build/offline.h"
+#include "image/fetch/apt_text.h"
 #include "image/fetch/commits.h"
-#include "image/fetch/debian_archive.h"
 #include "image/fetch/installed_packages.h"
 #include "image/fetch/source_needs.h"
 
@@ -84,12 +84,20 @@ TEST(SourceNeeds, TakeWheelsOfTheArchitecture) {
 
 TEST(SourceNeeds, SayWhatAMirrorLacks) {
   SourceNeeds needs;
-  needs.images["example.org/base:1"] = {"demo/a"};
+  needs.images[{"example.org/base:1", "arm64"}] = {"demo/a"};
   needs.sources[{"https://e.org/a.tar", "sha256:" + std::string(64, '1')}] = {"demo/a"};
   needs.wheels[{"jax", "", {std::string(64, '2'), std::string(64, '3')}, "amd64"}] = {"demo/a"};
   EXPECT_EQ(lacking(needs, {}).size(), 3U);
   Mirror mirror;
-  mirror.add({MirrorKind::image, "i", "images/0", {}, 0, "", "example.org/base:1", {}});
+  auto add_base = [&](const char* architecture) {
+    const std::string path = image_path("example.org/base:1", architecture);
+    mirror.add({MirrorKind::image, "i", path, {}, 0, "", "example.org/base:1", {}});
+  };
+  add_base("amd64");
+  EXPECT_EQ(lacking(needs, mirror).front(), "a file of the package jax for pip");
+  EXPECT_EQ(lacking(needs, mirror).back(), "the image example.org/base:1 arm64")
+      << "another machine's is none";
+  add_base("arm64");
   const Digest file = Digest::from_hex(std::string(64, '1')), wheel = Digest::from_hex(std::string(64, '3'));
   mirror.add({MirrorKind::archive, "a.tar", "archives/1/a.tar", file, 1, "", "https://e.org/a.tar", {}});
   mirror.add({MirrorKind::wheel, "jax", "pip/3/jax.whl", wheel, 1, "", "", {}});
@@ -112,6 +120,8 @@ TEST(Offline, LeadsAptPipAndGitToTheMirror) {
       words.git.find("[url \"file:///run/mirror/git/a-0.git\"]\n\tinsteadOf = \"https://e.org/a\\\".git\"\n"),
       std::string::npos);
   EXPECT_EQ(offline_words(mirror, nullptr, "/m", "/w").apt, "");
+  EXPECT_EQ(copy_uri("/a mirror/März%/apt"), "copy:/a%20mirror/M%c3%a4rz%25/apt");
+  EXPECT_EQ(percent_decoded_path(copy_uri("/a mirror/März%/apt")), "copy:/a mirror/März%/apt");
 }
 
 }  // namespace

@@ -100,14 +100,19 @@ TEST(Mirror, NamesFilesOfAnyUrl) {
     EXPECT_TRUE(is_inside(file_name_of(url).insert(0, "a"))) << url;
 }
 
-TEST(Mirror, ForgetsACatalogueAndKeepsWhatOthersNeed) {
+// What nobody needs now is what the lockfile of last month needs.
+TEST(Mirror, ForgetsWhoNeedsAThingAndKeepsIt) {
   Mirror mirror = sample();
   MirrorItem shared = wheel("numpy-1-py3-none-any.whl", "numpy");
   shared.cells = {mirror.cell("demo/jax"), mirror.cell("other/jax")};
   mirror.add(shared);
-  mirror.forget("demo");
-  ASSERT_EQ(mirror.items.size(), 1U);
-  EXPECT_EQ(mirror.items.begin()->second.cells, std::set<std::uint32_t>{mirror.cell("other/jax")});
+  mirror.forget("demo", {"demo/torch"});
+  EXPECT_EQ(mirror.items.size(), 3U);
+  EXPECT_EQ(mirror.items.at(shared.path).cells, std::set<std::uint32_t>{mirror.cell("other/jax")});
+  EXPECT_TRUE(mirror.items.at(wheel("jax-1-py3-none-any.whl", "jax").path).cells.empty());
+  const std::string commit = "git/a-0123456789ab.git " + std::string(40, 'a');
+  EXPECT_EQ(mirror.items.at(commit).cells, std::set<std::uint32_t>{mirror.cell("demo/torch")});
+  EXPECT_EQ(read(to_json(mirror)).items.size(), 3U);
 }
 
 TEST(Mirror, FindsTheArchiveOfAState) {

@@ -6,7 +6,7 @@ work=$1
 
 # An earlier run that was stopped may have left mounts behind.
 unmount_all() {
-  awk -v below="$work/" 'index($2, below) == 1 {print $2}' /proc/mounts | sort -r | xargs -r -n 1 umount
+  sed 's/\\040/?/g' /proc/mounts | awk -v below="$work/" 'index($2, below) == 1 {gsub(/[?]/, " ", $2); print $2}' | sort -r | xargs -r -d '\n' -n 1 umount
 }
 unmount_all
 # at_exit COMMAND: the last one that was said runs first.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file_mask.h"
+#include "base/text.h"
 #include "image/engine/architecture.h"
 #include "mirror/mirror_folder.h"
 
@@ -11,6 +14,12 @@ namespace {
 
 constexpr const char* kMirrorInside = "/run/kiln/mirror";
 constexpr const char* kWordsInside = "/run/kiln/offline";
+// A later --proto wins. What the scripts fetch, they compare with its checksum.
+constexpr const char* kCurl =
+    "#!/bin/sh\n"
+    "PATH=${PATH#/run/kiln/offline/bin:}\n"
+    "case \" $* \" in *' file:///run/kiln/mirror/'*) set -- \"$@\" --proto =file ;; esac\n"
+    "exec curl \"$@\"\n";
 constexpr const char* kRemedy = "with a network, `kiln mirror -f MATRIX DIR` fetches it";
 
 Mirror mirror_of(const StepSetup& setup) {
@@ -27,9 +36,8 @@ std::string sources_of(const MirrorArchive& archive, const std::string& root) {
     std::string options = suite.options;
     constexpr std::string_view kOwn = "Signed-By: keys/";
     if (options.starts_with(kOwn)) options.insert(std::string_view("Signed-By: ").size(), root + "/");
-    // copy: and not file:, of which mmdebstrap's dpkg would look for the packages inside the new root.
-    text += fmt::format("Types: deb\nURIs: copy:{}/{}\nSuites: {}\nComponents: {}\n{}\n", root, suite.folder,
-                        suite.suite, suite.components, options);
+    text += fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n",
+                        copy_uri(root + "/" + suite.folder), suite.suite, suite.components, options);
   }
   return text;
 }
@@ -57,6 +65,8 @@ void write_words(const OfflineWords& words, const fs::path& folder, FileSystem& 
   files.write_output(folder / "apt.conf", words.apt);
   files.write_output(folder / "pip.conf", words.pip);
   files.write_output(folder / "gitconfig", words.git);
+  files.write_output(folder / "bin" / "curl", kCurl);
+  fs::permissions(folder / "bin" / "curl", fs::perms(0755));
 }
 
 }  // namespace
@@ -74,6 +84,16 @@ OfflineWords offline_words(const Mirror& mirror, const MirrorArchive* archive, c
   words.pip = fmt::format("[global]\nno-index = true\nfind-links = file://{}/pip/links.html\n", root);
   words.git = git_words(mirror, root);
   return words;
+}
+
+std::string copy_uri(const std::string& folder) {
+  std::string uri = "copy:";
+  for (char c : folder) {
+    const bool plain =
+        is_letter_or_digit(c) || std::string_view("/._+~-:=@,").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return uri;
 }
 
 const MirrorArchive* archive_of(const Mirror& mirror, const Step& base) {
@@ -130,11 +150,28 @@ std::string offline_source(const StepSetup& setup, const std::map<std::string, s
   return fmt::format("file://{}/{}", kMirrorInside, item->path);
 }
 
-std::string offline_image(const StepSetup& setup, const std::string& reference) {
+void lead_to_source(ContainerRun& request, const Step& step, const StepSetup& setup, const fs::path& files) {
+  request.environment["KILN_SOURCE_URL"] = offline_source(setup, step.parameters);
+  const bool keeps_curl = std::any_of(step.files.begin(), step.files.end(), [&](const std::string& path) {
+    return setup.files.read(files / path).value_or("").find("--proto") != std::string::npos;
+  });
+  if (keeps_curl)
+    request.environment["PATH"] = fmt::format("{}/bin:{}", kWordsInside, request.environment["PATH"]);
+}
+
+std::string offline_image(const StepSetup& setup, const Step& pull) {
   const Mirror mirror = mirror_of(setup);
-  const MirrorItem* item = mirror.image(reference);
+  const MirrorItem* item = mirror.image(pull.reference, architecture_of(pull));
   if (item == nullptr)
-    throw Error(ExitCode::network, fmt::format("the mirror {} has no image {}", setup.site.mirror, reference),
+    throw Error(ExitCode::network,
+                fmt::format("the mirror {} has no image {} {}", setup.site.mirror, pull.reference,
+                            architecture_of(pull)),
+                kRemedy);
+  // Before an engine says it in words of its own, which are about registries.
+  const MirrorFolder folder(setup.site.mirror, setup.files);
+  if (const std::string fault = folder.fault_of(*item, setup.runner, setup.environment); !fault.empty())
+    throw Error(ExitCode::store,
+                fmt::format("the image {} {} in the mirror {}", item->name, fault, setup.site.mirror),
                 kRemedy);
   return fmt::format("oci:{}/{}:base", setup.site.mirror, item->path);
 }

@@ -229,7 +229,7 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   }
   for (const auto& [name, value] : step.parameters) request.environment[name] = value;
   if (setup.site.offline && step.kind != StepKind::test && step.parameters.contains("KILN_SOURCE_URL"))
-    request.environment["KILN_SOURCE_URL"] = offline_source(setup, step.parameters);
+    lead_to_source(request, step, setup, files);
   return request;
 }
 

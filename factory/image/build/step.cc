@@ -104,8 +104,7 @@ class StepRun {
 
   StepRecord pull() {
     fs::path layout = folder_ / "pulled";
-    const std::string reference =
-        setup_.site.offline ? offline_image(setup_, step_.reference) : step_.reference;
+    const std::string reference = setup_.site.offline ? offline_image(setup_, step_) : step_.reference;
     engine_.pull(reference, layout, log());
     PulledImage image = read_layout(layout, setup_.files);
     check_pulled(image.config);

@@ -60,20 +60,41 @@ std::string CommitFetcher::must(std::vector<std::string> words, const std::strin
               fmt::format("{}: {}", action, last_lines(result.tail, 1)));
 }
 
+// Removes a damaged repository, into which git fetches nothing. Returns the commits that it had.
+std::set<std::string> CommitFetcher::take_apart(const std::string& repository) {
+  std::set<std::string> commits;
+  const std::string place = folder_.path(repository).string();
+  const CommandResult refs =
+      git({"-C", place, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/kiln"}, false);
+  for (std::string_view commit : split(refs.output, '\n'))
+    if (!commit.empty()) commits.emplace(commit);
+  folder_.remove(repository);
+  return commits;
+}
+
 void CommitFetcher::fetch_one(const std::string& url, const std::string& commit,
                               const std::string& repository) {
   const std::string place = folder_.path(repository).string();
   const std::string action = fmt::format("cannot fetch {} of {}", commit, url);
   must({"init", "--quiet", "--bare", place}, action);
   // All that the commit reaches: what a kill left half is none of it.
-  if (git({"-C", place, "rev-parse", "--quiet", "--verify", "refs/kiln/" + commit}, false).ok() &&
-      git({"-C", place, "fsck", "--no-dangling", commit}, false).ok())
-    return;
-  ++fetched_;
-  must({"-C", place, "fetch", "--progress", "--no-tags", "--depth", "1", "--refetch", "--", url, commit},
-       action, true);
+  const bool is_there =
+      git({"-C", place, "rev-parse", "--quiet", "--verify", "refs/kiln/" + commit}, false).ok();
+  if (is_there && git({"-C", place, "fsck", "--no-dangling", commit}, false).ok()) return;
+  std::set<std::string> wanted = {commit};
+  if (is_there) {
+    wanted.merge(take_apart(repository));
+    must({"init", "--quiet", "--bare", place}, action);
+  }
   must({"-C", place, "config", "uploadpack.allowAnySHA1InWant", "true"}, action);
-  must({"-C", place, "update-ref", "refs/kiln/" + commit, commit}, action);
+  for (const std::string& one : wanted) {
+    ++fetched_;
+    // Half an object, which a lost power leaves, would be in the way of every later fetch.
+    must({"-C", place, "-c", "core.fsync=all", "fetch", "--progress", "--no-tags", "--depth", "1",
+          "--refetch", "--", url, one},
+         action, true);
+    must({"-C", place, "update-ref", "refs/kiln/" + one, one}, action);
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> CommitFetcher::submodules(const std::string& url,

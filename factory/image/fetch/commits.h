@@ -32,6 +32,7 @@ class CommitFetcher {
  private:
   CommandResult git(std::vector<std::string> words, bool remote);
   std::string must(std::vector<std::string> words, const std::string& action, bool remote = false);
+  std::set<std::string> take_apart(const std::string& repository);
   void fetch_one(const std::string& url, const std::string& commit, const std::string& repository);
   std::vector<std::pair<std::string, std::string>> submodules(const std::string& url,
                                                               const std::string& commit,

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/hidden_words.h"
 #include "base/text.h"
+#include "image/build/offline.h"
 #include "image/build/script.h"
-#include "sbom/control_file.h"
 
 namespace kiln {
 namespace {
@@ -16,37 +15,6 @@ namespace {
 constexpr const char* kSiteInside = "/run/kiln/site/base/";
 constexpr const char* kHelper = "/usr/lib/apt/apt-helper";  // of package apt
 constexpr std::size_t kAtOnce = 40;  // packages of one call: what is fetched again after a kill
-
-std::string replaced_all(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-std::string one_line(const std::string& text) {
-  std::string line(trimmed(text));
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-  const std::string line = one_line(text);  // outlives the words, which are parts of it
-  std::vector<std::string> words;
-  for (std::string_view word : split(line, ' '))
-    if (!word.empty()) words.emplace_back(word);
-  return words;
-}
-
-// "Signed-By: …\nTrusted: …\n" of a paragraph.
-std::string options_of(const sbom::ControlParagraph& paragraph) {
-  std::string options;
-  for (const char* name : {"Signed-By", "Trusted"}) {
-    const std::string& value = paragraph.at(name);
-    if (value.empty()) continue;
-    options += fmt::format("{}: {}\n", name, trimmed(replaced_all(value, "\n", "\n ")));
-  }
-  return options;
-}
 
 // What apt calls an architecture.
 std::string apt_architecture(const std::string& architecture) {
@@ -78,58 +46,6 @@ std::string architecture_lines(const std::string& architecture) {
 }
 
 }  // namespace
-
-std::vector<AptSource> apt_sources(std::string_view text) {
-  std::vector<AptSource> sources;
-  sbom::ControlReader reader(text);
-  while (const auto paragraph = reader.next()) {
-    const std::vector<std::string> uris = words_of(paragraph->at("URIs")),
-                                   suites = words_of(paragraph->at("Suites"));
-    if (uris.empty() || suites.empty())
-      throw Error(ExitCode::input, "a source of packages without URI or suite");
-    for (const std::string& suite : suites) {
-      std::string uri = uris.front();
-      while (uri.ends_with('/')) uri.pop_back();
-      if (!is_inside(suite))
-        throw Error(ExitCode::input, fmt::format("'{}' is no suite", without_controls(suite)));
-      sources.push_back({uri, {"", suite, one_line(paragraph->at("Components")), options_of(*paragraph)}});
-    }
-  }
-  return sources;
-}
-
-std::string percent_decoded_path(std::string_view path) {
-  std::string decoded;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    unsigned byte = 0;
-    const std::string_view hex = path.substr(std::min(i + 1, path.size()), 2);
-    const bool coded = path[i] == '%' && hex.size() == 2 &&
-                       std::from_chars(hex.data(), hex.data() + 2, byte, 16).ptr == hex.data() + 2;
-    decoded += coded ? static_cast<char>(byte) : path[i];
-    if (coded) i += 2;
-  }
-  return decoded;
-}
-
-std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
-                                            const std::string& root) {
-  const std::vector<std::string_view> words = split(line, ' ');
-  constexpr std::string_view kHash = "SHA256:";
-  if (words.size() != 4 || words[0].size() < 2 || words[0].front() != '\'' || !words[3].starts_with(kHash))
-    return std::nullopt;
-  const std::string path = percent_decoded_path(words[0].substr(1, words[0].size() - 2));
-  ListedPackage package;
-  for (; package.suite < archive.suites.size(); ++package.suite) {
-    const std::string before = fmt::format("copy:{}/{}/", root, archive.suites[package.suite].folder);
-    if (!path.starts_with(before)) continue;
-    package.path = path.substr(before.size());
-    package.digest = Digest::from_hex(words[3].substr(kHash.size()));
-    std::from_chars(words[2].data(), words[2].data() + words[2].size(), package.size);
-    package.package = words[1];
-    if (is_inside(package.path)) return package;
-  }
-  return std::nullopt;
-}
 
 DebianArchive::DebianArchive(const StepSetup& setup, const Step& base, const MirrorFolder& mirror,
                              const fs::path& folder)
@@ -192,6 +108,21 @@ void DebianArchive::configure_machine(const std::string& architecture) {
     setup_.files.make_directories(own / inside);
 }
 
+// apt keeps a list as .xz, whatever it came as; of an archive that has none its list of lists says only what
+// the plain one is.
+std::string DebianArchive::signed_bytes(const std::string& file, std::string& path,
+                                        const std::string& signed_list) {
+  std::string bytes = setup_.files.read(file).value_or("");
+  auto is_signed = [&] { return signed_list.find(Digest::of(bytes).hex()) != std::string::npos; };
+  if (!path.ends_with(".xz") || is_signed()) return bytes;
+  path.resize(path.size() - 3);
+  CommandResult plain = apt({kHelper, "cat-file", file}, machine_, true);
+  must(plain, "cannot unpack " + path);
+  bytes = std::move(plain.output);
+  if (!is_signed()) throw Error(ExitCode::network, fmt::format("no list {} as the archive signed it", path));
+  return bytes;
+}
+
 MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<MirrorItem>& items) {
   MirrorSuite suite = source.suite;
   const CommandResult listed =
@@ -218,9 +149,13 @@ MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<Mirro
   for (const char* name : {"InRelease", "Release", "Release.gpg"})
     if (!signed_list.empty() && setup_.files.exists(signed_list + name))
       lists.emplace_back(signed_list + name, name);
+  const std::string text = setup_.files.read(signed_list + "InRelease")
+                               .value_or(setup_.files.read(signed_list + "Release").value_or(""));
   std::vector<std::pair<std::string, Digest>> kept;
-  for (const auto& [file, path] : lists) {
-    const Digest digest = mirror_.put_file(file, {});
+  for (auto& [file, path] : lists) {
+    const std::string bytes = signed_bytes(file, path, text);
+    const Digest digest = mirror_.put(
+        {}, [&](const auto& sink) { sink(bytes); }, path);
     kept.emplace_back(path, digest);
     if (path == "InRelease" || (path == "Release" && suite.folder.empty()))
       suite.folder = fmt::format("apt/{}-{}", suite.suite, digest.hex().substr(0, 12));
@@ -284,8 +219,9 @@ fs::path DebianArchive::configure_mirror(const MirrorArchive& archive) {
   for (const MirrorSuite& suite : archive.suites) {
     const std::string options = replaced_all(suite.options, "Signed-By: keys/",
                                              fmt::format("Signed-By: {}/keys/", mirror_.root().string()));
-    text += fmt::format("Types: deb\nURIs: copy:{}/{}\nSuites: {}\nComponents: {}\n{}\n",
-                        mirror_.root().string(), suite.folder, suite.suite, suite.components, options);
+    text +=
+        fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n",
+                    copy_uri(mirror_.path(suite.folder).string()), suite.suite, suite.components, options);
   }
   setup_.files.write_output(own / "archives.sources", text);
   for (const char* inside : {"lists/partial", "cache/archives/partial"})

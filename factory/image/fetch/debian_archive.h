@@ -8,38 +8,16 @@
 #include <vector>
 
 #include "image/build/step.h"
+#include "image/fetch/apt_text.h"
 #include "image/fetch/installed_packages.h"
 #include "mirror/mirror_folder.h"
 
 namespace kiln {
 
-// A package as the lists have it.
-struct ListedPackage {
-  std::string package;    // "libgomp1:amd64=14.2.0-19"
-  std::size_t suite = 0;  // of MirrorArchive::suites
-  std::string path;       // below the suite's folder: pool/main/…
-  Digest digest;
-  std::uint64_t size = 0;
-};
-
 struct FoundPackages {
   std::vector<ListedPackage> found;
   std::vector<std::string> missing;  // which the lists do not have
 };
-
-// A suite's entry in the sources of this machine.
-struct AptSource {
-  std::string uri;    // with a name and a password, where it has them
-  MirrorSuite suite;  // without its folder
-};
-
-// deb822 sources → their suites, one by one. `site`: what the keys' paths /run/kiln/site/base/ stand for.
-// Throws Error(input).
-std::vector<AptSource> apt_sources(std::string_view text);
-// The line of `apt-get --print-uris`: 'URI' file size SHA256:hex; nullopt for another. `root` is in the URI.
-std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
-                                            const std::string& root);
-std::string percent_decoded_path(std::string_view path);
 
 class DebianArchive {
  public:
@@ -60,6 +38,7 @@ class DebianArchive {
   void must(const CommandResult& result, const std::string& action) const;
   void configure_machine(const std::string& architecture);
   fs::path configure_mirror(const MirrorArchive& archive);
+  std::string signed_bytes(const std::string& file, std::string& path, const std::string& signed_list);
   MirrorSuite keep_lists(const AptSource& source, std::vector<MirrorItem>& items);
   std::string uri_of(const MirrorSuite& suite) const;
   void fetch_some(const MirrorArchive& archive, const std::vector<const ListedPackage*>& packages);

@@ -25,12 +25,19 @@ class Filling {
         mirror_(before_),
         needs_(source_needs(setup.plan, setup.images, setup.recipes)),
         locks_(lock_needs(setup.plan.resolution(), setup.recipes)) {
-    mirror_.forget(setup.plan.name());
+    std::set<std::string> others;  // which are not asked for now
+    for (std::uint32_t image : all_images(setup.plan)) others.insert(cell_of(image));
+    for (std::uint32_t image : setup.images) {
+      chosen_.insert(cell_of(image));
+      others.erase(cell_of(image));
+    }
+    mirror_.forget(setup.plan.name(), others);
   }
 
   FillReport run() {
     const FileMask readable(kImageMask);  // steps read it as other users
-    for (const auto& one : needs_.images) each([&] { add_image(one.first, one.second); });
+    for (const auto& one : needs_.images)
+      each([&] { add_image(one.first.first, one.first.second, one.second); });
     for (const auto& one : needs_.sources)
       each([&] { add_source(one.first.first, one.first.second, one.second); });
     for (const auto& one : needs_.wheels) each([&] { add_wheels(one.first, one.second); });
@@ -41,21 +48,43 @@ class Filling {
                                     fmt::format("{} does not say where its packages come from, so "
                                                 "they are not mirrored",
                                                 component));
-    drop_unused_archives();
-    if (report_.problems.empty())
+    for (const auto& [component, steps] : needs_.pulled)
+      if (install_packages(steps))
+        report_.problems.emplace_back(
+            ExitCode::input,
+            fmt::format("steps upon {} install packages of its publisher's, which are not mirrored",
+                        component),
+            "what a mirror cannot have: docs/air-gapped.md");
+    if (report_.problems.empty()) {
+      drop_what_is_lost();
       setup_.folder.write(mirror_);
-    else
+    } else {
       keep();
+    }
     count();
     return std::move(report_);
   }
 
  private:
-  void drop_unused_archives() {
+  std::string cell_of(std::uint32_t image) const {
+    return fmt::format("{}/{}", setup_.plan.name(), setup_.plan.image(image).id());
+  }
+
+  // What an earlier lockfile needs, and is damaged: nobody fetches it again.
+  void drop_what_is_lost() {
+    for (auto item = mirror_.items.begin(); item != mirror_.items.end();) {
+      const bool is_lost = item->second.cells.empty() && !fault_of(item->second).empty();
+      if (is_lost) report_.lost.push_back(item->second.name);
+      item = is_lost ? mirror_.items.erase(item) : std::next(item);
+    }
     std::erase_if(mirror_.archives, [&](const MirrorArchive& archive) {
       return std::none_of(mirror_.items.begin(), mirror_.items.end(),
                           [&](const auto& one) { return is_list_of(one.second, archive); });
     });
+  }
+
+  std::string fault_of(const MirrorItem& item) const {
+    return setup_.folder.fault_of(item, setup_.steps.runner, setup_.git_environment);
   }
 
   // What fails is told at the end.
@@ -84,20 +113,27 @@ class Filling {
     mirror_.add(std::move(item));
   }
 
-  void add_image(const std::string& reference, const CellNames& cells) {
-    MirrorItem item{
-        MirrorKind::image, reference, "images/" + Digest::of(reference).hex().substr(0, 16), {}, 0, "",
-        reference,         {}};
-    if (!setup_.folder.fault_of(item, setup_.steps.runner, setup_.git_environment).empty()) {
-      tell(reference);
+  void add_image(const std::string& reference, const std::string& architecture, const CellNames& cells) {
+    MirrorItem item{MirrorKind::image,
+                    fmt::format("{} {}", reference, architecture),
+                    image_path(reference, architecture),
+                    {},
+                    0,
+                    "",
+                    reference,
+                    {}};
+    if (const MirrorItem* known = before_.image(reference, architecture)) item.digest = known->digest;
+    if (!fault_of(item).empty()) {
+      tell(item.name);
       ++report_.fetched;
       const fs::path place = setup_.folder.path(item.path), aside = setup_.folder.temporary() / "image";
       setup_.steps.files.remove_all(aside);
-      pull_base(reference, aside, "", setup_.skopeo);
+      pull_base(reference, aside, "", setup_.skopeo, architecture);
       setup_.steps.files.remove_all(place);
       setup_.steps.files.make_directories(place.parent_path());
       setup_.steps.files.rename(aside, place);
     }
+    item.digest = setup_.folder.index_of(item);
     add(std::move(item), cells);
   }
 
@@ -135,6 +171,15 @@ class Filling {
     const std::size_t before = setup_.wheels().fetched();
     for (MirrorItem& item : setup_.wheels().fetch(need, before_)) add(std::move(item), cells);
     report_.fetched += setup_.wheels().fetched() - before;
+  }
+
+  bool install_packages(const std::set<std::string>& steps) const {
+    const RecordReader reader(setup_.steps.state, setup_.steps.files);
+    const BlobStore store = BlobStore::reading(setup_.steps.state.store());
+    return std::any_of(steps.begin(), steps.end(), [&](const std::string& key) {
+      const auto record = reader.step(key);
+      return record && !packages_of(*record, store).empty();
+    });
   }
 
   // Of all steps upon the base that are built.
@@ -279,7 +324,7 @@ class Filling {
   void count() {
     for (const auto& [key, item] : mirror_.items) {
       const bool ours = std::any_of(item.cells.begin(), item.cells.end(), [&](std::uint32_t cell) {
-        return mirror_.cells[cell].starts_with(setup_.plan.name() + "/");
+        return chosen_.contains(mirror_.cells[cell]);
       });
       if (!ours) continue;
       ++report_.items;
@@ -292,6 +337,7 @@ class Filling {
   Mirror mirror_;
   SourceNeeds needs_;
   LockNeeds locks_;
+  CellNames chosen_;
   FillReport report_;
 };
 

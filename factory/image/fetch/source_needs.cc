@@ -34,7 +34,7 @@ class NeedsCollector {
       StepTable::Number bottom = number;
       while (table.parent(bottom) != StepTable::kNone) bottom = table.parent(bottom);
       add_base(table.step(table.first(bottom)), step, cell);
-      if (step.kind == StepKind::pull) needs_.images[step.reference].insert(cell);
+      if (step.kind == StepKind::pull) needs_.images[{step.reference, architecture_of(step)}].insert(cell);
       if (step.kind == StepKind::run || step.kind == StepKind::rootfs) add_script(step, bottom, cell);
     }
   }
@@ -43,6 +43,8 @@ class NeedsCollector {
 
  private:
   void add_base(const Step& base, const Step& step, const std::string& cell) {
+    if (base.kind == StepKind::pull && step.kind == StepKind::run)
+      needs_.pulled[base.component].insert(step.key);
     if (base.kind != StepKind::rootfs) return;
     if (base.site.empty()) {
       needs_.unknown[base.component].insert(cell);
@@ -109,8 +111,9 @@ bool may_suit(std::string_view file, const std::string& architecture) {
 
 std::vector<std::string> lacking(const SourceNeeds& needs, const Mirror& mirror) {
   std::vector<std::string> lines;
-  for (const auto& [reference, cells] : needs.images)
-    if (mirror.image(reference) == nullptr) lines.push_back("the image " + reference);
+  for (const auto& [image, cells] : needs.images)
+    if (mirror.image(image.first, image.second) == nullptr)
+      lines.push_back(fmt::format("the image {} {}", image.first, image.second));
   for (const auto& [source, cells] : needs.sources)
     if (mirror.source(source.first, source.second) == nullptr)
       lines.push_back(fmt::format("{} ({})", source.first, source.second));

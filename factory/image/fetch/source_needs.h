@@ -34,12 +34,14 @@ struct BaseNeed {
 
 struct SourceNeeds {
   CellNames cells;                                                   // that need anything
-  std::map<std::string, CellNames> images;                           // references
+  std::map<std::pair<std::string, std::string>, CellNames> images;   // reference and architecture
   std::map<std::pair<std::string, std::string>, CellNames> sources;  // URL and checksum
   std::map<WheelNeed, CellNames> wheels;
   std::map<std::string, BaseNeed> bases;     // by key
   std::map<std::string, CellNames> unknown;  // bases whose recipe does not say where packages come from: by
                                              // component, for people
+  std::map<std::string, std::set<std::string>> pulled;  // scripts upon bases that are pulled: keys, by the
+                                                        // base's component
 };
 
 // `is_done`: steps, by key, that need nothing any more; may be empty.

@@ -1,0 +1,99 @@
+#include "image/fetch/apt_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+#include "sbom/control_file.h"
+
+namespace kiln {
+namespace {
+
+std::string one_line(const std::string& text) {
+  std::string line(trimmed(text));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  const std::string line = one_line(text);  // outlives the words, which are parts of it
+  std::vector<std::string> words;
+  for (std::string_view word : split(line, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  return words;
+}
+
+// "Signed-By: …\nTrusted: …\n" of a paragraph.
+std::string options_of(const sbom::ControlParagraph& paragraph) {
+  std::string options;
+  for (const char* name : {"Signed-By", "Trusted"}) {
+    const std::string& value = paragraph.at(name);
+    if (value.empty()) continue;
+    options += fmt::format("{}: {}\n", name, trimmed(replaced_all(value, "\n", "\n ")));
+  }
+  return options;
+}
+
+}  // namespace
+
+std::string replaced_all(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::vector<AptSource> apt_sources(std::string_view text) {
+  std::vector<AptSource> sources;
+  sbom::ControlReader reader(text);
+  while (const auto paragraph = reader.next()) {
+    const std::vector<std::string> uris = words_of(paragraph->at("URIs")),
+                                   suites = words_of(paragraph->at("Suites"));
+    if (uris.empty() || suites.empty())
+      throw Error(ExitCode::input, "a source of packages without URI or suite");
+    for (const std::string& suite : suites) {
+      std::string uri = uris.front();
+      while (uri.ends_with('/')) uri.pop_back();
+      if (!is_inside(suite))
+        throw Error(ExitCode::input, fmt::format("'{}' is no suite", without_controls(suite)));
+      sources.push_back({uri, {"", suite, one_line(paragraph->at("Components")), options_of(*paragraph)}});
+    }
+  }
+  return sources;
+}
+
+std::string percent_decoded_path(std::string_view path) {
+  std::string decoded;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    unsigned byte = 0;
+    const std::string_view hex = path.substr(std::min(i + 1, path.size()), 2);
+    const bool coded = path[i] == '%' && hex.size() == 2 &&
+                       std::from_chars(hex.data(), hex.data() + 2, byte, 16).ptr == hex.data() + 2;
+    decoded += coded ? static_cast<char>(byte) : path[i];
+    if (coded) i += 2;
+  }
+  return decoded;
+}
+
+std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
+                                            const std::string& root) {
+  const std::vector<std::string_view> words = split(line, ' ');
+  constexpr std::string_view kHash = "SHA256:";
+  if (words.size() != 4 || words[0].size() < 2 || words[0].front() != '\'' || !words[3].starts_with(kHash))
+    return std::nullopt;
+  const std::string path = percent_decoded_path(words[0].substr(1, words[0].size() - 2));
+  ListedPackage package;
+  for (; package.suite < archive.suites.size(); ++package.suite) {
+    const std::string before = fmt::format("copy:{}/{}/", root, archive.suites[package.suite].folder);
+    if (!path.starts_with(before)) continue;
+    package.path = path.substr(before.size());
+    package.digest = Digest::from_hex(words[3].substr(kHash.size()));
+    std::from_chars(words[2].data(), words[2].data() + words[2].size(), package.size);
+    package.package = words[1];
+    if (is_inside(package.path)) return package;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln
