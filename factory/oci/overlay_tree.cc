@@ -25,6 +25,8 @@ bool is_whiteout(const struct stat& status) {
   return S_ISCHR(status.st_mode) && status.st_rdev == makedev(0, 0);
 }
 
+bool is_device(const struct stat& status) { return S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode); }
+
 // nullopt when the file has no such attribute or the file system knows none.
 std::optional<std::string> xattr(const fs::path& path, const char* name) {
   std::string value(256, '\0');
@@ -111,8 +113,8 @@ class Walk {
       if (!tree_.below.empty()) visit_(entry);
       return;
     }
-    if (is_dropping(path, is_folder) || is_mount_point(path, entry.status) ||
-        !is_keepable(path, entry.status))
+    if (is_dropping(path, is_folder) || is_mount_point(path, entry.status) || is_device(entry.status) ||
+        S_ISSOCK(entry.status.st_mode))
       return;
     if (name.starts_with(".wh."))
       throw Error(ExitCode::images_failed, fmt::format("/{} cannot be kept in an image", path),
@@ -126,11 +128,6 @@ class Walk {
       visit_(entry);
     }
     folder(path);
-  }
-
-  static bool is_keepable(std::string_view path, const struct stat& status) {
-    if (S_ISSOCK(status.st_mode)) return false;
-    return !(S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) || path.starts_with("dev/");
   }
 
   static void read_attributes(const fs::path& real, TreeEntry& entry) {
@@ -178,7 +175,7 @@ void remove_droppings_of(const fs::path& root, const std::string& folder) {
     if (::lstat(item.c_str(), &status) != 0) fail("read", item);
     if (is_whiteout(status)) continue;
     bool is_folder = S_ISDIR(status.st_mode);
-    if (is_dropping(path, is_folder) || is_mount_point(path, status))
+    if (is_dropping(path, is_folder) || is_mount_point(path, status) || is_device(status))
       fs::remove_all(item);
     else if (is_folder)
       remove_droppings_of(root, path);

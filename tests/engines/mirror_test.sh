@@ -146,10 +146,7 @@ chown -R "$user:" "$home"
 expect 0 unshare --net -- setpriv --reuid="$user" --regid="$user" --init-groups env -i PATH="$PATH" HOME="$home" XDG_RUNTIME_DIR="$home/runtime" \
   KILN_ARCHSPEC="$home/microarchitectures.json" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" "$home/kiln" -C "$home" build -f matrix/probe.json \
   --recipes recipes --recipes own-recipes --site site.json --offline --mirror "$work/carried"
-# The device nodes that root's Debian has cannot be made there: what lies upon the base is the same.
-upper_layers() { images "$1" | cut -d ' ' -f 1,4-; }
-equals "$(upper_layers "$home/.kiln")" "$(upper_layers with)"
-equals "$(upper_layers with | wc -w)" 6
+equals "$(images "$home/.kiln")" "$(images with)"
 
 # 6. What is missing is told by its name, before anything is built; a package that nobody mirrored is named by the step that asks for it.
 item() { "$KILN_PYTHON" -c 'import json, sys; print(next(i["path"] for i in json.load(open("carried/mirror.json"))["items"] if i["kind"] == sys.argv[1] and i["name"].startswith(sys.argv[2])))' "$@"; }

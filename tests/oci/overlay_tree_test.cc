@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -148,6 +149,22 @@ TEST(Walk, SocketsAreLeftOutAndPipesStay) {
   ::close(fd);
   ASSERT_EQ(::mkfifo((tree / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(walk({tree.path(), {}}), (Lines{"pipe"}));
+}
+
+// Root's Debian has some in /dev, and a user's can have none.
+TEST(Walk, DeviceNodesAreLeftOutForAll) {
+  TemporaryFolder tree;
+  fs::create_directories(tree / "dev");
+  if (::mknod((tree / "dev/null").c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0)
+    GTEST_SKIP() << "only root may make device nodes";
+  ASSERT_EQ(::mknod((tree / "disk").c_str(), S_IFBLK | 0600, makedev(7, 0)), 0);
+  fs::create_symlink("/proc/self/fd", tree / "dev/fd");
+  whiteout(tree / "gone");
+  EXPECT_EQ(walk({tree.path(), {tree.path()}}), (Lines{"dev", "dev/fd -> /proc/self/fd", "whiteout gone"}));
+  remove_droppings(tree.path());
+  EXPECT_FALSE(fs::exists(tree / "dev/null")) << "a kept container equals its layer";
+  EXPECT_FALSE(fs::exists(tree / "disk"));
+  EXPECT_TRUE(fs::exists(fs::symlink_status(tree / "gone")));
 }
 
 TEST(Walk, OnlyPortableAttributesAreKept) {
