@@ -29,7 +29,7 @@ case $package in
     ;;
   cpython)
     cp -r "$source/tests/data/cpython/recipes" .
-    user=python-user version=3.13.5 later=3.13.18
+    user=python-user version=3.13.5 later=3.13.15
     ;;
   *) echo "cache.sh: there is no package '$package'; there are openblas, cpython" >&2 && exit 2 ;;
 esac
