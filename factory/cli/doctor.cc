@@ -202,8 +202,8 @@ void add_gpus(Invocation& invocation, Table& table) {
   const GpuAccess gpus = gpu_access(invocation.files, invocation.runner, invocation.environment);
   const bool wants_driver = invocation.files.exists("/proc/driver/nvidia/version");
   const bool lacks_driver = wants_driver && gpus.mounts.empty();
-  std::string found = gpus.devices.empty() ? "-" : fmt::format("{} nodes", gpus.devices.size());
-  if (!gpus.mounts.empty()) found += fmt::format(", {} libraries", gpus.mounts.size());
+  std::string found = gpus.devices.empty() ? "-" : counted(gpus.devices.size(), "node");
+  if (!gpus.mounts.empty()) found += ", " + counted(gpus.mounts.size(), "library", "libraries");
   table.add({"GPUs", found, wants_driver ? "the driver's libraries" : "",
              gpus.devices.empty() ? "optional"
              : lacks_driver       ? "MISSING"

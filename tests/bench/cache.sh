@@ -33,15 +33,16 @@ case $package in
     ;;
   *) echo "cache.sh: there is no package '$package'; there are openblas, cpython" >&2 && exit 2 ;;
 esac
-# The sources of sid beside the suite's.
+# The sources of sid beside the suite's, for the recipes here.
 cat >sid.sh <<'SH'
-for file in "$work"/lists/*.sources; do
+for file in "$1"/lists/*.sources; do
   awk 'BEGIN {RS = ""; ORS = "\n\n"}
     /Suites: *trixie( |\n|$)/ {sub(/Types:[^\n]*/, "Types: deb-src"); sub(/Suites:[^\n]*/, "Suites: sid"); print}' \
     "$file" >"${file%.sources}-sid.sources"
 done
 SH
-sed -i '/^export APT_CONFIG=/r sid.sh' "$script"
+mkdir recipes/shared
+sed '/^  export APT_CONFIG=/r sid.sh' "$source/recipes/shared/deb-source.sh" >recipes/shared/deb-source.sh
 cat >matrix.json <<JSON
 {
   "name": "$package",

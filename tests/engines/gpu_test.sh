@@ -44,7 +44,7 @@ ldconfig -f ld.so.conf -C "$work/ld.so.cache"
 mount --bind ld.so.cache /etc/ld.so.cache
 
 expect 0 "$KILN" doctor
-printf '%s\n' "$out" | grep -qE '^GPUs +2 nodes, 1 libraries .* ok ' || fail "doctor does not see them: $out"
+printf '%s\n' "$out" | grep -qE '^GPUs +2 nodes, 1 library .* ok ' || fail "doctor does not see them: $out"
 
 # 2. A target with a GPU, and a test that looks.
 cp -r "$tiny" tiny

@@ -230,6 +230,15 @@ TEST_F(Docker, RemovesTheContainersOfDeadKilnsOfThisStateFolder) {
   EXPECT_EQ(all({"ps", "--all"}).size(), 1u) << "nobody was killed since";
 }
 
+// A kiln that ran another engine was the first after the kill: it knows nothing of docker's containers.
+TEST_F(Docker, LooksForContainersInAStoreThatAnotherEngineCleanedUp) {
+  { DockerEngine(setup).start(nullptr)->run(request()); }
+  files.write(folder / "engine.sessions/1-dead", "");
+  { const EngineSession of_another(runner, files, setup.store, setup.environment); }
+  { DockerEngine(setup).start(nullptr)->run(request()); }
+  EXPECT_EQ(all({"ps", "--all"}).size(), 2u);
+}
+
 TEST_F(Docker, AContainerThatStaysIsLookedForTheNextTime) {
   { DockerEngine(setup).start(nullptr)->run(request()); }
   answers = {{{"docker", "rm"}, fails("Cannot connect to the Docker daemon\n")}};

@@ -44,7 +44,8 @@ class GpuMachine : public ::testing::Test {
   GpuMachine() {
     files.write("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07\n");
     for (const char* name : {"null", "nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
-                             "nvidia-modeset", "nvidiaX", "sda", "nvidia-caps/nvidia-cap1", "dri/renderD128"})
+                             "nvidia-modeset", "nvidiaX", "sda", "nvidia-caps/nvidia-cap1",
+                             "nvidia-caps/nvidia-cap2", "nvidia-caps/nvidia-cap30", "dri/renderD128"})
       files.write(std::string("/dev/") + name, "");
     runner.respond = [](const Command&) { return CommandResult{CommandEnd::exited, 0, kCache, "", 0}; };
   }
@@ -58,7 +59,7 @@ class GpuMachine : public ::testing::Test {
 TEST_F(GpuMachine, GivesItsNodesAndItsDriver) {
   const GpuAccess found = access();
   EXPECT_EQ(found.devices, (Names{"/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia0", "/dev/nvidia1",
-                                  "/dev/nvidiactl", "/dev/nvidia-caps/nvidia-cap1"}));
+                                  "/dev/nvidiactl", "/dev/nvidia-caps/nvidia-cap30"}));
   ASSERT_EQ(found.mounts.size(), 4u);
   EXPECT_EQ(found.mounts.at(1).volume(), "/opt/driver/libcuda.so.1:/run/kiln/driver/libcuda.so.1:ro");
   EXPECT_EQ(found.environment, (std::map<std::string, std::string>{{"LD_LIBRARY_PATH", "/run/kiln/driver"}}));

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kDriverFolder = "/run/kiln/driver";
 
 // Up to ".so".
-constexpr std::array<std::string_view, 13> kLibraries = {"libcuda",
+constexpr std::array<std::string_view, 15> kLibraries = {"libcuda",
                                                          "libcudadebugger",
                                                          "libnvidia-allocator",
                                                          "libnvidia-cfg",
@@ -22,11 +22,13 @@ constexpr std::array<std::string_view, 13> kLibraries = {"libcuda",
                                                          "libnvidia-fatbinaryloader",
                                                          "libnvidia-gpucomp",
                                                          "libnvidia-ml",
+                                                         "libnvidia-nscq",
                                                          "libnvidia-nvvm",
                                                          "libnvidia-opencl",
                                                          "libnvidia-pkcs11",
                                                          "libnvidia-pkcs11-openssl3",
-                                                         "libnvidia-ptxjitcompiler"};
+                                                         "libnvidia-ptxjitcompiler",
+                                                         "libnvidia-tileiras"};
 
 // What says which GPUs are meant, by CUDA, ROCm's runtime and HIP.
 constexpr std::array kChoices = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
@@ -49,6 +51,10 @@ bool is_gpu_device(std::string_view name) {
   const std::string_view rest = name.substr(kNvidia.size());
   return rest == "ctl" || rest.starts_with("-uvm") || is_number(rest);
 }
+
+// Of a GPU in parts (MIG): who may open the first two nodes may make and watch parts, the others give access
+// to one each (NVIDIA's MIG user guide, "Device Nodes and Capabilities").
+bool is_for_administrators(std::string_view name) { return name == "nvidia-cap1" || name == "nvidia-cap2"; }
 
 std::string ldconfig_says(CommandRunner& runner) {
   Command command;
@@ -84,8 +90,8 @@ std::vector<std::string> gpu_devices(const FileSystem& files) {
     if (is_gpu_device(name)) devices.push_back("/dev/" + name);
   for (const std::string& name : files.list("/dev/dri"))
     if (name.starts_with("renderD") && files.exists("/dev/kfd")) devices.push_back("/dev/dri/" + name);
-  for (const std::string& name : files.list("/dev/nvidia-caps"))  // parts of a GPU (MIG)
-    devices.push_back("/dev/nvidia-caps/" + name);
+  for (const std::string& name : files.list("/dev/nvidia-caps"))
+    if (!is_for_administrators(name)) devices.push_back("/dev/nvidia-caps/" + name);
   return devices;
 }
 

@@ -223,7 +223,11 @@ void DockerEngine::begin() {
   if (session_) return;
   need_mounted_root(setup_.files);
   session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
-  if (session_->met_dead()) remove_dead();
+  // In a store that is new to this engine others may have cleaned up what docker knows nothing of.
+  const fs::path known = setup_.store / "docker";
+  if (!session_->met_dead() && setup_.files.exists(known)) return;
+  remove_dead();
+  setup_.files.write_output(known, "");
 }
 
 // Containers of kilns that were killed: nothing else ends what runs in them.

@@ -48,9 +48,8 @@ EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path 
     for (const fs::path& file : dead) files_.remove_all(file);
   }
   files_.make_directories(store_);
-  const bool is_new = !files_.exists(store_ / "boot");
-  if (is_new) files_.write_output(store_ / "boot", boot);
-  met_dead_ = is_new || !dead.empty();
+  if (!files_.exists(store_ / "boot")) files_.write_output(store_ / "boot", boot);
+  met_dead_ = !dead.empty();
   file_ = sessions / unique_name();
   lock_ = FileLock::acquire(file_);
 }

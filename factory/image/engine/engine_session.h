@@ -34,7 +34,7 @@ class EngineSession {
   void distrust_store() { is_clean_ = false; }
 
   const fs::path& file() const { return file_; }  // locked while it lasts
-  // Whether others before may have left more than this store: they were killed, or the store is a new one.
+  // Whether there were sessions of processes that were killed.
   bool met_dead() const { return met_dead_; }
 
   // Held while a parent is imported, so that two processes do not import it both.

@@ -10,8 +10,8 @@ namespace kiln {
 struct OverlayPlace {
   fs::path at;    // where it is mounted; made
   fs::path work;  // overlayfs' own folder, of the same mount as the upper one; made
-  fs::path
-      storage;  // names are given as seen from there: the kernel takes 4 KiB of them, and layers are many
+  // Names are given as seen from there: the kernel takes 4 KiB of them, and layers are many.
+  fs::path storage;
   // The kernel does not write everything out when it is unmounted, and takes `work` for no other mount: it is
   // deleted before and behind. Since Linux 5.10; earlier ones wait.
   bool unsynced = false;

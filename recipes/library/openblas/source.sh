@@ -24,33 +24,17 @@ work=/tmp/kiln-openblas # the same each time: compilers are told it
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 
-# Wherever apt finds packages it finds their sources: the same lists, in a folder of their own.
-list='' parts=''
-eval "$(apt-config shell list Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
-mkdir "$work/lists"
-for file in "$list" "$parts"/*; do
-  name=$work/lists/$(basename "$file")
-  case $file in
-    *.sources) sed 's/^Types:.*/Types: deb deb-src/' "$file" >"$name" ;;
-    *.list) sed -n 's/^deb /deb-src /p; /^deb /p' "$file" >"$name" ;;
-  esac
-done
-{
-  [ -z "${APT_CONFIG:-}" ] || cat "$APT_CONFIG"
-  echo "Dir::Etc::SourceList \"/dev/null\"; Dir::Etc::SourceParts \"$work/lists\";"
-} >"$work/apt.conf"
-export APT_CONFIG="$work/apt.conf"
+# shellcheck source=recipes/shared/deb-source.sh
+. ./deb-source.sh
+deb_sources "$work"
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends ccache dpkg-dev
 # gcc goes through ccache, which keeps nothing where nobody gives it a folder.
 [ -n "${CCACHE_DIR:-}" ] || export CCACHE_DISABLE=1
 export PATH="/usr/lib/ccache:$PATH"
 cd "$work"
-found=$(apt-cache showsrc --only-source openblas | sed -n "s/^Version: \(${KILN_VERSION}[+-].*\)/\1/p" | head -n 1)
-[ -n "$found" ] || { echo "source.sh: this release has no source package of OpenBLAS $KILN_VERSION" >&2; exit 3; }
 # Without Debian's patches: they put its own LAPACK into the library, and alternatives around it.
-apt-get source -qq --download-only -o APT::Sandbox::User=root "openblas=$found"
-dpkg-source --skip-patches -x openblas_*.dsc source
+deb_source openblas "$KILN_VERSION"
 cd source
 
 set -- TARGET="$target" DYNAMIC_ARCH=0 USE_OPENMP=1 NO_LAPACK=1 NO_AFFINITY=1 NO_STATIC=1 NUM_THREADS=256 \
