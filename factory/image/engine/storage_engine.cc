@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file_mask.h"
+#include "base/processors.h"
 #include "base/run_beside.h"
 #include "base/text.h"
 #include "base/unique_name.h"
@@ -19,6 +20,15 @@ namespace kiln {
 namespace {
 
 std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
+
+// For who keeps a container: where the disk is full, engines speak of a closed pipe.
+std::string room_in(const fs::path& store) {
+  std::error_code problem;
+  const fs::space_info space = fs::space(store, problem);
+  if (problem) return "";
+  return fmt::format("{} are free in {}, and keeping a container takes for a moment twice what it wrote",
+                     memory_text(space.available), store.string());
+}
 
 }  // namespace
 
@@ -171,7 +181,8 @@ std::string StorageEngine::must(const Words& arguments) {
   CommandResult result = attempt(arguments);
   if (!result.ok())
     throw Error(ExitCode::store,
-                fmt::format("{} {} failed: {}", name(), arguments.front(), last_lines(result.tail, 1)));
+                fmt::format("{} {} failed: {}", name(), arguments.front(), last_lines(result.tail, 1)),
+                arguments.front() == "commit" ? room_in(setup_.store) : "");
   std::string output = std::move(result.output);
   while (!output.empty() && output.back() == '\n') output.pop_back();
   return output;
