@@ -67,8 +67,8 @@ TEST_F(Podman, RunsUponTheMountedTreeWithTheNetworkOfWhoStartsIt) {
   EXPECT_TRUE(says(command, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
   EXPECT_TRUE(says(command, {"--device", "/dev/nvidia0"}));
   EXPECT_TRUE(says(command, {tree.string(), "/bin/sh", "-c",
-                             "echo >/run/kiln/begun; . /run/kiln/environment; \"$@\" >/run/kiln/stdout "
-                             "2>/run/kiln/stderr; exit",
+                             "echo >/run/kiln/begun; exec >/run/kiln/stdout 2>/run/kiln/stderr; "
+                             ". /run/kiln/environment; trap : HUP INT TERM; \"$@\"; exit",
                              "sh", "/bin/sh", "-eu", "run.sh"}));
   EXPECT_EQ(PodmanWords(command.argv.end() - 3, command.argv.end()), request.argv);
   EXPECT_TRUE(command.own_processes);

@@ -35,21 +35,15 @@ ContainerScript::~ContainerScript() {
   fs::remove_all(folder_, ignored);
 }
 
+// `exit`: shells replace themselves with the last command. Traps wait for the end of the script, which is
+// told to end as the shell is; it starts without them.
 std::vector<std::string> ContainerScript::argv(const std::string& before) const {
-  std::string start = ". /run/kiln/environment; exec \"$@\"";
-  if (pipes_) start = "echo >/run/kiln/begun; " + start + " >/run/kiln/stdout 2>/run/kiln/stderr";
-  return in_shell(before + start);
-}
-
-// `exit`: shells replace themselves with the last command.
-std::vector<std::string> ContainerScript::argv_as_child() const {
-  if (!pipes_) return argv();  // a person's shell
-  return in_shell(
-      "echo >/run/kiln/begun; . /run/kiln/environment; \"$@\" >/run/kiln/stdout 2>/run/kiln/stderr; exit");
-}
-
-std::vector<std::string> ContainerScript::in_shell(const std::string& start) const {
-  std::vector<std::string> words = {"/bin/sh", "-c", start, "sh"};
+  const std::string environment = ". /run/kiln/environment; ";
+  std::string start = environment + "exec \"$@\"";  // a person's shell
+  if (pipes_)
+    start = "echo >/run/kiln/begun; exec >/run/kiln/stdout 2>/run/kiln/stderr; " + environment +
+            "trap : HUP INT TERM; \"$@\"; exit";
+  std::vector<std::string> words = {"/bin/sh", "-c", before + start, "sh"};
   words.insert(words.end(), request_.argv.begin(), request_.argv.end());
   return words;
 }

@@ -22,13 +22,13 @@ class ContainerScript {
   // The request's mounts and our own.
   const std::vector<Mount>& mounts() const { return mounts_; }
   // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
-  // front of all that.
+  // front of all that. The script is the shell's child, whose end the shell says by its status, 128 + N for
+  // signal N, for two reasons. buildah's chroot says the signal in words alone, which its own relay of output
+  // loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is 1. And
+  // the first process of podman's and docker's containers is spared by signals that nobody handles, its own
+  // included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its program
+  // died of, wait for ever.
   std::vector<std::string> argv(const std::string& before = "") const;
-  // The same for an engine whose containers have processes of their own. The first of those is spared by
-  // signals that nobody handles, its own included: a script that aborts would go on, and in QEMU, which ends
-  // itself by the signal that its program died of, wait for ever. So the shell stays the first one, the
-  // script is its child.
-  std::vector<std::string> argv_as_child() const;
   // The engine's whole command line, with everything around it that the request says. Without network it is
   // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
   // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
@@ -41,7 +41,6 @@ class ContainerScript {
   void check_begun(const CommandResult& result, const std::string& engine) const;
 
  private:
-  std::vector<std::string> in_shell(const std::string& start) const;
   std::vector<std::string> without_network(const std::vector<std::string>& words) const;
 
   const ContainerRun& request_;

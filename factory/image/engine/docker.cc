@@ -76,7 +76,7 @@ class DockerContainer final : public Container {
       options.emplace_back("--tty");
     for (const std::string& device : request.devices) options.insert(options.end(), {"--device", device});
     for (const Mount& mount : script.mounts()) options.insert(options.end(), {"--volume", mount.volume()});
-    create(options, script.argv_as_child());
+    create(options, script.argv());
     DockerEngine::Words start = {"docker", "start", "--attach"};
     if (request.interactive) start.emplace_back("--interactive");
     start.push_back(name_);

@@ -116,7 +116,7 @@ CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const 
   for (const std::string& device : request.devices) arguments.insert(arguments.end(), {"--device", device});
   for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
   arguments.emplace_back(tree.string());
-  const Words inside = script.argv_as_child();
+  const Words inside = script.argv();
   arguments.insert(arguments.end(), inside.begin(), inside.end());
   const MountTableLink no_new_link(tree);
   CommandResult result = setup_.runner.run(script.command(in_own_group(words(arguments))));
