@@ -17,7 +17,7 @@ void find(void* library, const char* name, Function& function) {
 Curl open_curl() {
   void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    throw Error(ExitCode::tool_missing, "no libcurl.so.4 here, which publishing to a registry needs",
+    throw Error(ExitCode::tool_missing, "no libcurl.so.4 here, which speaks HTTP to registries and to Docker",
                 "install libcurl4");
   Curl curl{};
   find(library, "curl_global_init", curl.global_init);

@@ -54,6 +54,9 @@ struct Transfer {
   std::chrono::steady_clock::time_point last_sign = std::chrono::steady_clock::now();
   curl_off_t moved = 0;  // bytes in both directions, at the last sign of life
   bool stalled = false;
+  bool despite_interrupt = false;
+
+  bool is_told_to_stop() const { return despite_interrupt ? interrupted_again() : interrupted(); }
 };
 
 std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* to) {
@@ -115,7 +118,7 @@ int watch(void* of, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
     transfer.last_sign = now;
   }
   transfer.stalled = transfer.stall.count() > 0 && now - transfer.last_sign > transfer.stall;
-  return transfer.stalled || interrupted() ? 1 : 0;
+  return transfer.stalled || transfer.is_told_to_stop() ? 1 : 0;
 }
 
 class CurlHttp final : public Http {
@@ -145,7 +148,12 @@ class CurlHttp final : public Http {
       set(CURLOPT_FOLLOWLOCATION, 1L);
       set(CURLOPT_MAXREDIRS, 5L);
     }
+    if (!settings_.socket.empty()) {
+      set(CURLOPT_UNIX_SOCKET_PATH, settings_.socket.c_str());
+      set(CURLOPT_PROXY, "");  // the environment's
+    }
     transfer.stall = settings_.stall;
+    transfer.despite_interrupt = settings_.despite_interrupt;
     set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_XFERINFOFUNCTION, &watch);
@@ -220,7 +228,7 @@ class CurlHttp final : public Http {
   static void check(CURLcode code, const Transfer& transfer) {
     if (code == CURLE_OK || transfer.enough) return;
     if (transfer.problem) std::rethrow_exception(transfer.problem);
-    if (interrupted()) throw Error(ExitCode::interrupted, "interrupted");
+    if (transfer.is_told_to_stop()) throw Error(ExitCode::interrupted, "interrupted");
     if (transfer.too_long)
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};
     if (transfer.stalled) throw HttpFailure{fmt::format("no byte moved for {} s", transfer.stall.count())};

@@ -1,5 +1,5 @@
-// HTTP requests to registries. libcurl does the work; it is opened when the first request is made, as all
-// commands but publishing do without it, and loading it takes longer than they do.
+// HTTP requests to registries and to Docker's daemon. libcurl does the work; it is opened when the first
+// request is made, as most commands do without it, and loading it takes longer than they do.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,8 @@ struct HttpSettings {
   std::chrono::seconds stall{180};                   // for the next byte; 0: no limit
   std::chrono::seconds wall{0};                      // for a whole answer; 0: no limit
   std::chrono::seconds connect{30};                  // until there is a connection
+  std::filesystem::path socket{};                    // unix(7): where the server listens, whatever the URL
+  bool despite_interrupt = false;                    // as Command::despite_interrupt
 };
 
 class Http {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "image/engine/resolve_inside.h"
+#include "image/engine/storage_trees.h"
 #include "oci/layout.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
@@ -270,6 +271,53 @@ TEST_F(Buildah, AContainerIsRemovedEvenWhenWeAreToldToStop) {
   { auto container = engine.start(nullptr); }
   EXPECT_TRUE(ran({"rm"}).despite_interrupt);
   EXPECT_FALSE(ran({"from"}).despite_interrupt);
+}
+
+// A container `c0de` upon `ba5e` in the store's files, which the kernel confirms.
+TEST_F(Buildah, MountsATreeItselfWhereTheStoresFilesAreBelieved) {
+  if (files.exists("/sys/fs/selinux/enforce")) GTEST_SKIP() << "a mount wants SELinux's label here";
+  const fs::path overlay = folder / "engine/root/overlay";
+  folder.write("engine/boot", files.read("/proc/sys/kernel/random/boot_id").value_or(""));
+  fs::create_directories(overlay / "c0de/diff");
+  fs::create_directories(overlay / "ba5e/diff");
+  fs::create_directories(overlay / "l");
+  fs::create_directory_symlink("../ba5e/diff", overlay / "l/SHORT");
+  folder.write("engine/root/overlay/c0de/lower", "l/SHORT");
+  auto contain = [&](const std::string& name) {
+    folder.write("engine/root/overlay-containers/containers.json",
+                 R"([{"names": [")" + name + R"("], "layer": "c0de"}])");
+  };
+  contain("kiln-1");
+  StorageTrees(files, folder / "engine", *runner.find_program("buildah"))
+      .compare("kiln-1", {overlay / "c0de/diff", {overlay / "l/SHORT"}});
+  runner.respond = [&](const Command& command) {
+    if (has_words(command, {"from"})) contain(command.argv.end()[-2]);
+    return CommandResult{};
+  };
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->place_of("/x");
+    const Command mount = ran({"mount", "-t", "overlay"});
+    EXPECT_EQ(mount.folder, overlay);
+    EXPECT_EQ(mount.argv.at(5).find("lowerdir=l/SHORT,upperdir=c0de/diff,workdir=c0de/kiln-work,"), 0u)
+        << mount.argv.at(5);
+    EXPECT_EQ(container->changes().folder, overlay / "c0de/diff");
+    EXPECT_EQ(runner.commands.back().argv, (Words{"umount", mount.argv.at(6)}));
+  }
+  for (const Command& command : runner.commands)
+    EXPECT_FALSE(has_words(command, {"mount", "kiln-"}) || has_words(command, {"umount", "kiln-"}))
+        << "a start of buildah";
+  EXPECT_TRUE(files.list(folder / "engine/trees").empty());
+}
+
+TEST_F(Buildah, ForgetsWhatNobodyNeeds) {
+  BuildahEngine(setup).forget({"kiln-1"}, {"localhost/kiln:a", "localhost/kiln:b"});
+  EXPECT_TRUE(has_words(ran({"rm"}), {"rm", "kiln-1"}));
+  EXPECT_TRUE(has_words(ran({"rmi"}), {"rmi", "localhost/kiln:a", "localhost/kiln:b"}));
+  runner.respond = [](const Command&) { return CommandResult{CommandEnd::exited, 125, "", "in use\n", 0}; };
+  EXPECT_THROW(BuildahEngine(setup).forget({"kiln-2"}, {}), Error);
+  EXPECT_EQ(files.list(folder / "engine.sessions").size(), 1u) << "and is not trusted the next time";
 }
 
 TEST_F(Buildah, ReadsItsVersion) {

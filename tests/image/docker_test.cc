@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
+#include <nlohmann/json.hpp>
+
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 
@@ -15,9 +18,15 @@ bool docker_says(const Command& command, const DockerWords& words) {
          command.argv.end();
 }
 
-// Real folders in the places of the daemon's; its answers are the fake runner's.
+// Real folders in the places of the daemon's, whose answers are `answer`'s; its program is the fake runner's.
 class Docker : public ::testing::Test {
  protected:
+  struct Asked {
+    std::string what;  // "DELETE /containers/x?force=1"
+    Json body;
+    bool despite_interrupt;
+  };
+
   Docker() {
     for (const char* name :
          {"overlay2/c0de/diff", "overlay2/c0de/work", "overlay2/one/diff", "overlay2/two/diff"})
@@ -26,22 +35,56 @@ class Docker : public ::testing::Test {
     setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}, {"DOCKER_HOST", "unix:///x"}};
   }
 
+  class FakeDaemon final : public Http {
+   public:
+    FakeDaemon(Docker& test, HttpSettings settings) : test_(test), settings_(std::move(settings)) {}
+    HttpAnswer send(const HttpRequest& request) override {
+      EXPECT_EQ(settings_.socket, "/x");
+      EXPECT_EQ(request.url.find("http://docker/"), 0u);
+      const std::string what = request.method + " " + request.url.substr(std::string("http://docker").size());
+      const std::lock_guard lock(test_.mutex);
+      test_.calls.push_back({what, Json::parse(request.body, nullptr, false), settings_.despite_interrupt});
+      for (const auto& [part, answer] : test_.daemon_answers)
+        if (what.find(part) != std::string::npos) {
+          if (answer.status == 0) throw HttpFailure{answer.body};
+          return answer;
+        }
+      if (what.ends_with("/json") && what.find("/containers/") != std::string::npos)
+        return {200, {}, test_.description.dump()};
+      return {200, {}, what.find("GET /containers/json") == 0 ? "[]" : "{}"};
+    }
+
+   private:
+    Docker& test_;
+    HttpSettings settings_;
+  };
+
+  DockerEngine engine() {
+    return DockerEngine(setup, [this](HttpSettings settings) {
+      return std::make_unique<FakeDaemon>(*this, std::move(settings));
+    });
+  }
   CommandResult answer(const Command& command) {
     for (const auto& [words, result] : answers)
       if (docker_says(command, words)) return result;
-    if (docker_says(command, {"{{json .GraphDriver.Data}}"}))
-      return says("{\"UpperDir\": \"" + upper.string() + "\", \"WorkDir\": \"" +
-                  (folder / "overlay2/c0de/work").string() + "\", \"LowerDir\": \"" + lower + "\"}\n");
-    if (docker_says(command, {"{{.State.OOMKilled}}"})) return says("false\n");
     return {};
   }
   static CommandResult says(const std::string& output) { return {CommandEnd::exited, 0, output, "", 0}; }
   static CommandResult fails(const std::string& tail) { return {CommandEnd::exited, 1, "", tail, 0}; }
+  static HttpAnswer refuses(int status, const std::string& why) {
+    return {status, {}, Json{{"message", why}}.dump()};
+  }
 
   std::vector<const Command*> all(const DockerWords& words) const {
     std::vector<const Command*> found;
     for (const Command& command : runner.commands)
       if (docker_says(command, words)) found.push_back(&command);
+    return found;
+  }
+  std::vector<const Asked*> asked(const std::string& part) const {
+    std::vector<const Asked*> found;
+    for (const Asked& call : calls)
+      if (call.what.find(part) != std::string::npos) found.push_back(&call);
     return found;
   }
   static ContainerRun request() {
@@ -65,64 +108,77 @@ class Docker : public ::testing::Test {
   testing::FakeCommandRunner runner;
   RealFileSystem files;
   testing::FakeClock clock;
+  std::mutex mutex;
+  std::vector<Asked> calls;
+  std::vector<std::pair<std::string, HttpAnswer>> daemon_answers;
   std::vector<std::pair<DockerWords, CommandResult>> answers;
   const fs::path upper = folder / "overlay2/c0de/diff", one = folder / "overlay2/one/diff",
                  two = folder / "overlay2/two/diff";
-  std::string lower = one.string() + ":" + two.string();
+  Json description = {{"State", {{"OOMKilled", false}}},
+                      {"GraphDriver",
+                       {{"Data",
+                         {{"UpperDir", upper.string()},
+                          {"WorkDir", (folder / "overlay2/c0de/work").string()},
+                          {"LowerDir", one.string() + ":" + two.string()}}}}}};
   EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
 };
 
 TEST_F(Docker, MakesTheContainerOfAScriptWhenItsMountsAreKnown) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
   ContainerRun run = request();
   run.environment = {{"https_proxy", "http://user:secret@proxy"}};
   run.limits.memory = 1u << 30;
   run.devices = {"/dev/nvidia0", "/dev/nvidiactl"};
   container->run(run);
-  const auto created = all({"create"});
-  ASSERT_EQ(created.size(), 1u) << "nobody asked for the tree before";
-  const Command& last = *created.back();
-  EXPECT_TRUE(docker_says(last, {"--pull", "never"}));
-  EXPECT_TRUE(docker_says(last, {"--volume", "/host/files:/run/kiln/x:ro"}));
-  EXPECT_TRUE(docker_says(last, {"--network", "host"}));
-  EXPECT_TRUE(docker_says(last, {"--device", "/dev/nvidia0", "--device", "/dev/nvidiactl"}));
-  EXPECT_TRUE(docker_says(last, {"--memory", "1073741824"}));
-  EXPECT_TRUE(docker_says(last, {"--entrypoint", "/bin/sh"}));
-  EXPECT_EQ(DockerWords(last.argv.end() - 2, last.argv.end()), run.argv);
+  ASSERT_EQ(asked("/containers/create").size(), 1u) << "nobody asked for the tree before";
+  const Json made = asked("/containers/create").front()->body;
+  EXPECT_EQ(made["Image"], "localhost/kiln:nothing");
+  EXPECT_EQ(made["HostConfig"]["Binds"][0], "/host/files:/run/kiln/x:ro");
+  EXPECT_EQ(made["HostConfig"]["NetworkMode"], "host");
+  ASSERT_EQ(made["HostConfig"]["Devices"].size(), 2u);
+  EXPECT_EQ(made["HostConfig"]["Devices"][1]["PathInContainer"], "/dev/nvidiactl");
+  EXPECT_EQ(made["HostConfig"]["Memory"], 1073741824);
+  EXPECT_EQ(made["Entrypoint"], Json::array({"/bin/sh"}));
+  EXPECT_EQ(made["WorkingDir"], "/run/kiln/x");
+  EXPECT_EQ(made["OpenStdin"], false);
+  EXPECT_EQ(made["Cmd"].back(), "run.sh");
+  EXPECT_EQ(made.dump().find("secret"), std::string::npos) << "the daemon tells all who ask";
   for (const Command& command : runner.commands)
     for (const std::string& word : command.argv)
       EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
-  EXPECT_EQ(all({"start", "--attach"}).size(), 1u);
+  ASSERT_EQ(all({"start", "--attach"}).size(), 1u);
+  EXPECT_EQ(all({"docker"}).size(), 1u) << "one start of the program for a step";
+  EXPECT_EQ(all({"docker"}).front()->environment.at("DOCKER_HOST"), "unix:///x");
   run.network = false;
   container->run(run);
-  EXPECT_TRUE(docker_says(*all({"create"}).back(), {"--network", "none"}));
+  EXPECT_EQ(asked("/containers/create").back()->body["HostConfig"]["NetworkMode"], "none");
   EXPECT_TRUE(all({"unshare"}).empty()) << "it has such a network of its own";
 }
 
 TEST_F(Docker, KillsWhatItsClientLeavesRunning) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
   container->run(request());
-  EXPECT_TRUE(all({"docker", "kill"}).empty());
+  EXPECT_TRUE(asked("/kill").empty());
   answers = {{{"start", "--attach"}, {CommandEnd::silence_limit, 9, "", "", 3}}};
   EXPECT_EQ(container->run(request()).end, CommandEnd::silence_limit);
-  ASSERT_EQ(all({"docker", "kill"}).size(), 1u);
-  EXPECT_TRUE(all({"docker", "kill"}).front()->despite_interrupt);
+  ASSERT_EQ(asked("/kill").size(), 1u);
+  EXPECT_TRUE(asked("/kill").front()->despite_interrupt);
 }
 
 TEST_F(Docker, AsksTheDaemonWhetherMemoryRanOut) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
   answers = {{{"start", "--attach"}, fails("")}};
   EXPECT_EQ(container->run(request()).end, CommandEnd::exited);
-  answers.push_back({{"{{.State.OOMKilled}}"}, says("true\n")});
+  description["State"]["OOMKilled"] = true;
   EXPECT_EQ(container->run(request()).end, CommandEnd::out_of_memory);
 }
 
 TEST_F(Docker, AnEngineThatDoesNothingIsNotBelieved) {
   runner.begins_scripts = false;
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
   const Error error = error_of([&] { container->run(request()); });
   EXPECT_EQ(error.code(), ExitCode::store);
@@ -130,7 +186,7 @@ TEST_F(Docker, AnEngineThatDoesNothingIsNotBelieved) {
 }
 
 TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   StepRecord step;
   step.key = std::string(64, 'a');
   auto container = engine.start(&step);
@@ -138,18 +194,22 @@ TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
   EXPECT_EQ(tree.folder, upper);
   EXPECT_EQ(tree.below, (std::vector<fs::path>{one, two}));
   EXPECT_TRUE(engine.start(nullptr)->changes().below.empty());
-  answers = {{{"{{json .GraphDriver.Data}}"}, says("null\n")}};
+  for (const Json& other : {Json(), Json{{"GraphDriver", {{"Data", nullptr}}}}, Json(7)}) {
+    description = other;
+    const Error error = error_of([&] { container->changes(); });
+    EXPECT_EQ(error.message(), "docker's containers are no overlays on this machine");
+  }
   const Error error = error_of([&] { container->changes(); });
-  EXPECT_EQ(error.message(), "docker's containers are no overlays on this machine");
   EXPECT_NE(error.hint().find("overlay2"), std::string::npos);
 }
 
 // As buildah and podman do; Docker's own layer of them is no part of the image.
 TEST_F(Docker, AScriptLeavesTheMountPointsThatAnImageLacks) {
-  lower = (folder / "overlay2/c0de-init/diff").string() + ":" + one.string();
+  description["GraphDriver"]["Data"]["LowerDir"] =
+      (folder / "overlay2/c0de-init/diff").string() + ":" + one.string();
   fs::create_directories(folder / "overlay2/c0de-init/diff/etc");
   fs::create_directories(one / "proc");
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   StepRecord step;
   step.key = std::string(64, 'a');
   auto container = engine.start(&step);
@@ -161,7 +221,7 @@ TEST_F(Docker, AScriptLeavesTheMountPointsThatAnImageLacks) {
 }
 
 TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
   const fs::path place = container->place_of("/etc/x");
   EXPECT_TRUE(place.string().ends_with("-tree/etc/x")) << place;
@@ -173,94 +233,132 @@ TEST_F(Docker, MountsATreeItselfAndUnmountsItBeforeItRuns) {
   EXPECT_EQ(mount.argv.at(5).find("volatile"), std::string::npos) << "Docker mounts it again";
   container->run(request());
   EXPECT_EQ(all({"umount"}).size(), 1u);
-  EXPECT_EQ(all({"create"}).size(), 2u) << "one that shows the tree, and that of the script";
-  EXPECT_EQ(all({"rm", "--force"}).size(), 1u);
+  EXPECT_EQ(asked("/containers/create").size(), 2u) << "one that shows the tree, and that of the script";
+  EXPECT_EQ(asked("DELETE /containers/").size(), 1u);
 }
 
 TEST_F(Docker, ImportsAnImageThatTheDaemonDoesNotHave) {
-  answers = {{{"docker", "create"}, fails("Error: No such image: localhost/kiln:a\n")},
-             {{"image", "inspect"}, fails("Error: No such image\n")}};
+  daemon_answers = {{"/containers/create", refuses(404, "No such image: localhost/kiln:a")},
+                    {"GET /images/", refuses(404, "No such image")}};
   StepRecord step;
   step.key = std::string(64, 'a');
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   auto container = engine.start(&step);
   runner.respond = [this](const Command& command) {
-    if (command.argv.front() == "/bin/sh") answers.clear();  // docker load
+    if (command.argv.front() == "/bin/sh") daemon_answers.clear();  // docker load
     return answer(command);
   };
   container->run(request());
-  EXPECT_EQ(all({"create"}).size(), 2u);
-  answers = {{{"docker", "create"}, fails("Error response from daemon: no space left on device\n")}};
+  EXPECT_EQ(asked("/containers/create").size(), 2u);
+  daemon_answers = {{"/containers/create", refuses(500, "no space left on device")}};
   EXPECT_EQ(error_of([&] { engine.start(&step)->run(request()); }).message(),
-            "docker create failed: Error response from daemon: no space left on device");
+            "docker cannot create a container: no space left on device");
 }
 
 TEST_F(Docker, KeepsWhileWhatChangedIsRead) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   bool is_read = false;
   engine.start(nullptr)->keep("key", [&] { is_read = true; });
   EXPECT_TRUE(is_read);
-  EXPECT_EQ(all({"commit"}).front()->argv.back(), "localhost/kiln:key");
-  EXPECT_TRUE(all({"rmi"}).empty());
+  ASSERT_EQ(asked("POST /commit").size(), 1u);
+  EXPECT_TRUE(asked("POST /commit").front()->what.ends_with("&repo=localhost/kiln&tag=key"));
+  EXPECT_TRUE(asked("DELETE /images/").empty());
 }
 
 // Else a step that failed would have an image, which its name says is the step's.
 TEST_F(Docker, KeepsNothingOfWhatCannotBeRead) {
-  DockerEngine engine(setup);
+  DockerEngine engine = this->engine();
   const auto cannot = [] { throw Error(ExitCode::store, "no space left"); };
   EXPECT_EQ(error_of([&] { engine.start(nullptr)->keep("key", cannot); }).message(), "no space left");
-  ASSERT_EQ(all({"rmi", "localhost/kiln:key"}).size(), 1u);
-  EXPECT_TRUE(all({"rmi"}).front()->despite_interrupt);
+  ASSERT_EQ(asked("DELETE /images/localhost/kiln:key").size(), 1u);
+  EXPECT_TRUE(asked("DELETE /images/").front()->despite_interrupt);
+  daemon_answers = {{"DELETE /images/", {}}};
+  EXPECT_EQ(error_of([&] { engine.start(nullptr)->keep("key", cannot); }).message(), "no space left")
+      << "and not what came behind it";
 }
 
 TEST_F(Docker, RemovesTheContainersOfDeadKilnsOfThisStateFolder) {
   fs::create_directories(folder / "engine.sessions");
   const std::string sessions = folder / "engine.sessions";
-  answers = {
-      {{"ps", "--all"},
-       says("kiln-dead " + sessions + "/dead\nkiln-other /elsewhere/engine.sessions/dead\nsomething\n")}};
-  DockerEngine engine(setup);
-  auto container = engine.start(nullptr);
-  container->run(request());
-  const auto removed = all({"docker", "rm", "--force"});
-  ASSERT_EQ(removed.size(), 1u);
-  EXPECT_EQ(removed.front()->argv.back(), "kiln-dead");
-  EXPECT_TRUE(docker_says(*all({"create"}).front(), {"--label"}));
-  DockerEngine(setup).start(nullptr);
-  EXPECT_EQ(all({"ps", "--all"}).size(), 1u) << "nobody was killed since";
+  const Json list = {{{"Id", "dead"}, {"Labels", {{"kiln.session", sessions + "/dead"}}}},
+                     {{"Id", "other"}, {"Labels", {{"kiln.session", "/elsewhere/engine.sessions/dead"}}}},
+                     {{"Id", "somebody"}, {"Labels", nullptr}}};
+  daemon_answers = {{"GET /containers/json?all=1", {200, {}, list.dump()}}};
+  {
+    DockerEngine engine = this->engine();
+    auto container = engine.start(nullptr);
+    container->run(request());
+    ASSERT_EQ(asked("DELETE ").size(), 1u);
+    EXPECT_EQ(asked("DELETE ").front()->what, "DELETE /containers/dead?force=1");
+    EXPECT_EQ(
+        asked("/containers/create").front()->body["Labels"]["kiln.session"].get<std::string>().find(sessions),
+        0u);
+  }
+  engine().start(nullptr);
+  EXPECT_EQ(asked("GET /containers/json").size(), 1u) << "nobody was killed since";
 }
 
 // A kiln that ran another engine was the first after the kill: it knows nothing of docker's containers.
 TEST_F(Docker, LooksForContainersInAStoreThatAnotherEngineCleanedUp) {
-  { DockerEngine(setup).start(nullptr)->run(request()); }
+  engine().start(nullptr)->run(request());
   files.write(folder / "engine.sessions/1-dead", "");
   { const EngineSession of_another(runner, files, setup.store, setup.environment); }
-  { DockerEngine(setup).start(nullptr)->run(request()); }
-  EXPECT_EQ(all({"ps", "--all"}).size(), 2u);
+  engine().start(nullptr)->run(request());
+  EXPECT_EQ(asked("GET /containers/json").size(), 2u);
 }
 
 TEST_F(Docker, AContainerThatStaysIsLookedForTheNextTime) {
-  { DockerEngine(setup).start(nullptr)->run(request()); }
-  answers = {{{"docker", "rm"}, fails("Cannot connect to the Docker daemon\n")}};
-  { DockerEngine(setup).start(nullptr)->run(request()); }
-  ASSERT_EQ(all({"ps", "--all"}).size(), 1u);
-  answers.clear();
-  { DockerEngine(setup).start(nullptr)->run(request()); }
-  EXPECT_EQ(all({"ps", "--all"}).size(), 2u);
+  engine().start(nullptr)->run(request());
+  daemon_answers = {{"DELETE /containers/", {0, {}, "it went away"}}};
+  engine().start(nullptr)->run(request());
+  ASSERT_EQ(asked("GET /containers/json").size(), 1u);
+  daemon_answers.clear();
+  engine().start(nullptr)->run(request());
+  EXPECT_EQ(asked("GET /containers/json").size(), 2u);
 }
 
 TEST_F(Docker, WithoutADaemonSaysSo) {
-  answers = {
-      {{"ps"}, fails("Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?\n")}};
-  DockerEngine engine(setup);
+  daemon_answers = {{"GET /containers/json", {0, {}, "Couldn't connect to server"}}};
+  DockerEngine engine = this->engine();
   const Error error = error_of([&] { engine.start(nullptr); });
   EXPECT_EQ(error.code(), ExitCode::tool_missing);
+  EXPECT_EQ(error.message(), "the Docker daemon does not answer at unix:///x: Couldn't connect to server");
   EXPECT_NE(error.hint().find("DOCKER_HOST"), std::string::npos);
+}
+
+TEST_F(Docker, SpeaksToADaemonOfThisMachine) {
+  EXPECT_EQ(DockerDaemon("").host(), "unix:///var/run/docker.sock");
+  HttpSettings given;
+  std::string url;
+  class Listener final : public Http {
+   public:
+    explicit Listener(std::string& url) : url_(url) {}
+    HttpAnswer send(const HttpRequest& request) override {
+      url_ = request.url;
+      return {500, {}, "no JSON\nat all"};
+    }
+
+   private:
+    std::string& url_;
+  };
+  const auto connect = [&](HttpSettings settings) {
+    given = std::move(settings);
+    return std::make_unique<Listener>(url);
+  };
+  const DockerAnswer answer = DockerDaemon("tcp://127.0.0.1:2375", connect).call({"GET", "/_ping"});
+  EXPECT_EQ(url, "http://127.0.0.1:2375/_ping");
+  EXPECT_TRUE(given.socket.empty());
+  EXPECT_FALSE(answer.ok());
+  EXPECT_EQ(answer.message(), "no JSON");
+  EXPECT_EQ((DockerAnswer{503, ""}).message(), "status 503");
+  const Error error = error_of([&] { DockerDaemon("ssh://there", connect).call({"GET", "/_ping"}); });
+  EXPECT_EQ(error.code(), ExitCode::usage);
+  EXPECT_EQ(error.message(), "$DOCKER_HOST is 'ssh://there', which is no daemon of this machine");
 }
 
 TEST_F(Docker, ReadsItsVersion) {
   answers = {{{"--version"}, says("Docker version 20.10.24+dfsg1, build 297e128\n")}};
-  EXPECT_EQ(DockerEngine(setup).version(), "20.10.24");
+  EXPECT_EQ(engine().version(), "20.10.24");
 }
 
 }  // namespace

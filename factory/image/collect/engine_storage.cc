@@ -15,7 +15,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kImages = "localhost/kiln:";
 constexpr std::string_view kContainers = "kiln-";
 
 // A list of containers/storage; nothing of one that is not there, or that we cannot read.
@@ -74,8 +73,9 @@ class EngineStore {
  private:
   void add_image(const Json& image, const std::set<std::string>& steps, EngineGarbage& found) {
     const std::vector<std::string> names = names_of(image);
+    const std::string of_steps = step_image("");
     const bool dead = !names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name.starts_with(kImages) && !steps.contains(name.substr(kImages.size()));
+      return name.starts_with(of_steps) && !steps.contains(name.substr(of_steps.size()));
     });
     take_chain(text_in(image, "layer"), dead ? going_ : needed_);
     if (!dead) return;

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <future>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "base/file_lock.h"
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "base/unique_name.h"
 #include "image/engine/container_files.h"
+#include "image/engine/container_script.h"
 #include "image/engine/docker_archive.h"
 #include "image/engine/import_layout.h"
 #include "image/engine/mount_points.h"
@@ -24,14 +24,49 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kEmptyImage = "localhost/kiln:nothing";
-constexpr const char* kTree = "{{json .GraphDriver.Data}}";
+constexpr const char* kNothing = "nothing";  // the tag of an image with nothing in it
+constexpr int kNotFound = 404;
 
-std::string image_name(const std::string& key) { return "localhost/kiln:" + key; }
+// What the members of an object lead to, one after the other; null where there is no such.
+Json member(const Json& object, std::initializer_list<const char*> names) {
+  Json found = object;
+  for (const char* name : names) found = found.is_object() ? found.value(name, Json()) : Json();
+  return found;
+}
 
-std::string without_end(std::string output) {
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  return output;
+std::string text_of(const Json& object, const char* name) {
+  const Json found = member(object, {name});
+  return found.is_string() ? found.get<std::string>() : "";
+}
+
+// Of a script's container, but for what it runs.
+Json settings_of(const ContainerRun& request, const std::vector<Mount>& mounts) {
+  constexpr int kSharedMemory = 1 << 30;
+  Json host = {{"NetworkMode", request.network ? "host" : "none"},
+               {"ShmSize", kSharedMemory},
+               {"Binds", Json::array()},
+               {"Devices", Json::array()}};
+  if (request.limits.memory > 0) host["Memory"] = request.limits.memory;
+  for (const std::string& device : request.devices)
+    host["Devices"].push_back(
+        {{"PathOnHost", device}, {"PathInContainer", device}, {"CgroupPermissions", "rwm"}});
+  for (const Mount& mount : mounts) host["Binds"].push_back(mount.volume());
+  const bool has_terminal =
+      request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  return {{"User", "0:0"},
+          {"WorkingDir", request.folder},
+          {"Tty", has_terminal},
+          {"OpenStdin", request.interactive},
+          {"StdinOnce", request.interactive},
+          {"AttachStdin", request.interactive},
+          {"AttachStdout", true},
+          {"AttachStderr", true},
+          {"HostConfig", host}};
+}
+
+std::string variable(const EngineSetup& setup, const char* name) {
+  const auto found = setup.environment.find(name);
+  return found == setup.environment.end() ? "" : found->second;
 }
 
 }  // namespace
@@ -43,7 +78,7 @@ class DockerContainer final : public Container {
   DockerContainer(DockerEngine& engine, std::optional<StepRecord> parent)
       : engine_(engine),
         parent_(std::move(parent)),
-        image_(parent_ ? image_name(parent_->key) : engine.nothing()),
+        image_(step_image(parent_ ? parent_->key : engine.nothing())),
         overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
   DockerContainer(const DockerContainer&) = delete;
   DockerContainer& operator=(const DockerContainer&) = delete;
@@ -53,8 +88,7 @@ class DockerContainer final : public Container {
       overlay_.unmount();
       // What stays is for the next session to remove, which looks for it only after one that did not end
       // well.
-      if (!name_.empty() && !engine_.attempt({"rm", "--force", name_}, true).ok())
-        engine_.session_->distrust_store();
+      if (!name_.empty() && !engine_.remove(name_).ok()) engine_.session_->distrust_store();
     } catch (const Error&) {
       engine_.session_->distrust_store();
     }
@@ -63,27 +97,15 @@ class DockerContainer final : public Container {
   // REQUIRES: nothing was changed in it before.
   CommandResult run(const ContainerRun& request) override {
     overlay_.unmount();
-    if (!name_.empty()) engine_.must({"rm", "--force", name_});
+    if (!name_.empty()) engine_.check("remove a container", engine_.remove(name_));
     const ContainerScript script(request, engine_.setup_);
-    DockerEngine::Words options = {"--network",  request.network ? "host" : "none",
-                                   "--user",     "0:0",
-                                   "--workdir",  request.folder,
-                                   "--shm-size", "1g"};
-    if (request.limits.memory > 0)
-      options.insert(options.end(), {"--memory", std::to_string(request.limits.memory)});
-    if (request.interactive) options.emplace_back("--interactive");
-    if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
-      options.emplace_back("--tty");
-    for (const std::string& device : request.devices) options.insert(options.end(), {"--device", device});
-    for (const Mount& mount : script.mounts()) options.insert(options.end(), {"--volume", mount.volume()});
-    create(options, script.argv());
-    DockerEngine::Words start = {"docker", "start", "--attach"};
+    create(settings_of(request, script.mounts()), script.argv());
+    std::vector<std::string> start = {"docker", "start", "--attach"};
     if (request.interactive) start.emplace_back("--interactive");
     start.push_back(name_);
     Command command = script.command(start, ContainerScript::Network::of_engine);
-    ask();
     CommandResult result = engine_.setup_.runner.run(command);
-    if (result.end != CommandEnd::exited) engine_.attempt({"kill", name_}, true);
+    if (result.end != CommandEnd::exited) engine_.attempt("POST", of_container("/kill"));
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
     has_run_ = true;
     script.check(result, "docker");
@@ -111,58 +133,52 @@ class DockerContainer final : public Container {
   void keep(const std::string& key, const std::function<void()>& read) override {
     overlay_.unmount();
     try {
-      run_beside([&] { engine_.must({"commit", name_, image_name(key)}); }, read);
+      run_beside(
+          [&] {
+            const std::string query = fmt::format("?container={}&repo={}&tag={}", name_, kStepImages, key);
+            engine_.check("commit a container", engine_.ask("POST", "/commit" + query));
+          },
+          read);
     } catch (const std::exception&) {
-      engine_.attempt({"rmi", image_name(key)}, true);  // no step's, whatever it is
+      engine_.attempt("DELETE", "/images/" + step_image(key));  // no step's, whatever it is
       throw;
     }
   }
 
  private:
-  void create(const DockerEngine::Words& options, const DockerEngine::Words& argv) {
+  std::string of_container(const char* what) const { return fmt::format("/containers/{}{}", name_, what); }
+
+  void create(Json settings, const std::vector<std::string>& argv) {
+    settings["Image"] = image_;
+    settings["Entrypoint"] = Json::array({argv.front()});
+    settings["Cmd"] = std::vector<std::string>(argv.begin() + 1, argv.end());
+    settings["Labels"] = {{"kiln.session", engine_.session_->file().string()}};
     name_ = "kiln-" + unique_name();
-    DockerEngine::Words words = {"create",
-                                 "--pull",
-                                 "never",
-                                 "--name",
-                                 name_,
-                                 "--label",
-                                 "kiln.session=" + engine_.session_->file().string(),
-                                 "--entrypoint",
-                                 argv.front()};
-    words.insert(words.end(), options.begin(), options.end());
-    words.push_back(image_);
-    words.insert(words.end(), argv.begin() + 1, argv.end());
-    // The image is there, mostly: asking first is a start of its own.
-    const CommandResult made = engine_.attempt(words);
-    if (made.ok()) return;
-    if (!parent_ || engine_.has_image(image_)) engine_.refuse(words, made);
-    engine_.import(*parent_, image_);
-    engine_.must(words);
+    const DockerCall call = {"POST", "/containers/create?name=" + name_, settings.dump()};
+    DockerAnswer made = engine_.daemon_.call(call);
+    if (made.status == kNotFound && parent_ && !engine_.has_image(image_)) {
+      engine_.import(*parent_, image_);
+      made = engine_.daemon_.call(call);
+    }
+    engine_.check("create a container", made);
   }
 
-  // While the script runs, which is longer than the answer takes.
-  void ask() {
-    asked_ = std::async(std::launch::async, [this, name = name_] { return inspect(kTree, name); });
+  Json described() const {
+    const DockerAnswer answer = engine_.ask("GET", of_container("/json"));
+    engine_.check("describe a container", answer);
+    return Json::parse(answer.body, nullptr, false);
   }
 
-  std::string inspect(const std::string& what, const std::string& name) {
-    return engine_.must({"inspect", "--type", "container", "--format", what, name});
-  }
-
-  bool is_out_of_memory() { return inspect("{{.State.OOMKilled}}", name_) == "true"; }
+  bool is_out_of_memory() const { return member(described(), {"State", "OOMKilled"}) == Json(true); }
 
   ChangedTree tree() {
-    if (name_.empty()) create({"--network", "none"}, {"/bin/true"});
-    const Json data = Json::parse(asked_.valid() ? asked_.get() : inspect(kTree, name_), nullptr, false);
-    auto at = [&](const char* key) {
-      return data.is_object() ? data.value(key, std::string()) : std::string();
-    };
-    ChangedTree tree{at("UpperDir"), {}};
-    const std::string lower = at("LowerDir");
+    if (name_.empty()) create({{"HostConfig", {{"NetworkMode", "none"}}}}, {"/bin/true"});
+    const Json data = member(described(), {"GraphDriver", "Data"});
+    ChangedTree tree{text_of(data, "UpperDir"), {}};
+    const std::string lower = text_of(data, "LowerDir");
     for (const std::string_view below : split(lower, ':'))
       if (!below.ends_with("-init/diff")) tree.below.emplace_back(below);  // Docker's own mount points
-    work_ = at("WorkDir");
+    work_ = text_of(data, "WorkDir");
     if (tree.folder.empty() || !engine_.setup_.files.is_directory(tree.folder))
       throw Error(ExitCode::store, "docker's containers are no overlays on this machine",
                   "kiln needs a local daemon with the storage driver overlay2, and to be root");
@@ -181,42 +197,51 @@ class DockerContainer final : public Container {
   DockerEngine& engine_;
   std::optional<StepRecord> parent_;  // none: made from nothing
   std::string image_, name_;          // name_ is empty while there is no container
-  std::future<std::string> asked_;    // the daemon, for the container's tree
   bool has_run_ = false;
   OverlayMount overlay_;
   fs::path work_;  // overlayfs' own, of tree()
 };
 
-CommandResult DockerEngine::attempt(const Words& arguments, bool despite_interrupt) {
-  Command command;
-  command.argv = arguments;
-  command.argv.insert(command.argv.begin(), "docker");
-  command.despite_interrupt = despite_interrupt;
-  command.environment = setup_.environment;
-  command.capture_stdout = true;
-  CommandResult result = setup_.runner.run(command);
-  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  return result;
+DockerEngine::DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect)
+    : setup_(setup), daemon_(variable(setup, "DOCKER_HOST"), std::move(connect)) {
+  // The program is to speak to the same daemon.
+  setup_.environment["DOCKER_HOST"] = daemon_.host();
+  setup_.environment.erase("DOCKER_CONTEXT");
 }
 
-std::string DockerEngine::must(const Words& arguments) {
-  CommandResult result = attempt(arguments);
-  if (!result.ok()) refuse(arguments, result);
-  return without_end(std::move(result.output));
+DockerAnswer DockerEngine::ask(const std::string& method, const std::string& path,
+                               bool despite_interrupt) const {
+  DockerCall call = {method, path};
+  call.despite_interrupt = despite_interrupt;
+  return daemon_.call(call);
 }
 
-void DockerEngine::refuse(const Words& arguments, const CommandResult& result) {
-  const std::string said = last_lines(result.tail, 1);
-  if (said.find("Cannot connect to the Docker daemon") != std::string::npos)
-    throw Error(ExitCode::tool_missing, said, "start dockerd, or name its socket in $DOCKER_HOST");
-  throw Error(ExitCode::store, fmt::format("docker {} failed: {}", arguments.front(), said));
+void DockerEngine::attempt(const std::string& method, const std::string& path) {
+  try {
+    ask(method, path, true);
+  } catch (const Error&) {
+    session_->distrust_store();
+  }
+}
+
+void DockerEngine::check(const std::string& what, const DockerAnswer& answer) {
+  if (!answer.ok()) throw Error(ExitCode::store, fmt::format("docker cannot {}: {}", what, answer.message()));
+}
+
+DockerAnswer DockerEngine::remove(const std::string& container) const {
+  return ask("DELETE", fmt::format("/containers/{}?force=1", container), true);
 }
 
 std::string DockerEngine::version() {
   // "Docker version 20.10.24+dfsg1, build 297e128"
-  const std::string text = must({"--version"});
+  Command command;
+  command.argv = {"docker", "--version"};
+  command.environment = setup_.environment;
+  command.capture_stdout = true;
+  const std::string text = setup_.runner.run(command).output;
   const std::size_t start = text.find_first_of("0123456789");
-  return start == std::string::npos ? text : text.substr(start, text.find_first_of("+, ", start) - start);
+  if (start == std::string::npos) throw Error(ExitCode::store, "docker does not say its version");
+  return text.substr(start, text.find_first_of("+, ", start) - start);
 }
 
 void DockerEngine::begin() {
@@ -232,16 +257,16 @@ void DockerEngine::begin() {
 
 // Containers of kilns that were killed: nothing else ends what runs in them.
 void DockerEngine::remove_dead() {
+  constexpr const char* kOurs = R"(?all=1&filters=%7B%22label%22%3A%5B%22kiln.session%22%5D%7D)";
   const std::string sessions = setup_.store.string() + ".sessions/";
-  const std::string list = must({"ps", "--all", "--filter", "label=kiln.session", "--format",
-                                 "{{.Names}} {{.Label \"kiln.session\"}}"});
-  for (const std::string_view line : split(list, '\n')) {
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string_view::npos) continue;
-    const std::string file(line.substr(blank + 1));
+  const DockerAnswer answer = ask("GET", std::string("/containers/json") + kOurs);
+  check("list containers", answer);
+  const Json list = Json::parse(answer.body, nullptr, false);
+  if (!list.is_array()) return;
+  for (const Json& container : list) {
+    const std::string file = text_of(member(container, {"Labels"}), "kiln.session");
     if (!file.starts_with(sessions)) continue;  // of another state folder
-    if (!setup_.files.exists(file) || FileLock::of_the_dead(file))
-      attempt({"rm", "--force", std::string(line.substr(0, blank))});
+    if (!setup_.files.exists(file) || FileLock::of_the_dead(file)) remove(text_of(container, "Id"));
   }
 }
 
@@ -250,17 +275,17 @@ std::unique_ptr<Container> DockerEngine::start(const StepRecord* parent) {
   return std::make_unique<DockerContainer>(*this, parent != nullptr ? std::optional(*parent) : std::nullopt);
 }
 
-bool DockerEngine::has_image(const std::string& image) {
-  return attempt({"image", "inspect", "--format", "{{.Id}}", image}).ok();
+bool DockerEngine::has_image(const std::string& image) const {
+  return ask("GET", fmt::format("/images/{}/json", image)).ok();
 }
 
-std::string DockerEngine::nothing() {
-  if (has_image(kEmptyImage)) return kEmptyImage;
+std::string DockerEngine::nothing() const {
+  if (has_image(step_image(kNothing))) return kNothing;
   constexpr std::size_t kEndOfArchive = 1024;
-  const fs::path empty = setup_.store / "nothing.tar";
-  setup_.files.write_output(empty, std::string(kEndOfArchive, '\0'));
-  must({"import", empty.string(), kEmptyImage});
-  return kEmptyImage;
+  const std::string query = fmt::format("?fromSrc=-&repo={}&tag={}", kStepImages, kNothing);
+  check("import an empty image", daemon_.call({"POST", "/images/create" + query,
+                                               std::string(kEndOfArchive, '\0'), "application/x-tar"}));
+  return kNothing;
 }
 
 void DockerEngine::import(const StepRecord& step, const std::string& image) {
@@ -271,8 +296,8 @@ void DockerEngine::import(const StepRecord& step, const std::string& image) {
 
 void DockerEngine::forget(const std::vector<std::string>& containers,
                           const std::vector<std::string>& images) {
-  for (const std::string& name : containers) must({"rm", "--force", name});
-  for (const std::string& image : images) must({"rmi", image});
+  for (const std::string& name : containers) check("remove " + name, remove(name));
+  for (const std::string& image : images) check("remove " + image, ask("DELETE", "/images/" + image));
 }
 
 void DockerEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {

@@ -1,14 +1,15 @@
 // The engine `docker`: the machine's own daemon, which has to keep its images as overlays (`overlay2`) on
 // this machine, so that kiln, as root, can read what changed in a container.
 //
-// The daemon runs the scripts, so nothing of them is a process of ours: they end when their container is
-// removed, memory is limited and watched by the daemon, and a container that a killed kiln left is removed by
-// the next that starts.
+// Words to the daemon go by its socket; its program starts a script, as what kiln's limits watch is a
+// process, and loads an image that the daemon does not have. The daemon runs the scripts, so nothing of them
+// is a process of ours: they end when their container is removed, memory is limited and watched by the
+// daemon, and a container that a killed kiln left is removed by the next that starts.
 #pragma once
 
 #include <optional>
 
-#include "image/engine/container_script.h"
+#include "image/engine/docker_daemon.h"
 #include "image/engine/engine.h"
 #include "image/engine/engine_session.h"
 
@@ -16,7 +17,8 @@ namespace kiln {
 
 class DockerEngine final : public Engine {
  public:
-  explicit DockerEngine(const EngineSetup& setup) : setup_(setup) {}
+  // Throws nothing for a daemon that is not there: that is known when it is asked.
+  explicit DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect = open_http);
   std::string name() const override { return "docker"; }
   std::string version() override;
   std::unique_ptr<Container> start(const StepRecord* parent) override;
@@ -25,18 +27,20 @@ class DockerEngine final : public Engine {
 
  private:
   friend class DockerContainer;
-  using Words = std::vector<std::string>;
-  CommandResult attempt(const Words& arguments, bool despite_interrupt = false);
-  // Error(store) when it fails, Error(tool_missing) when there is no daemon. Stdout without the last newline.
-  std::string must(const Words& arguments);
-  [[noreturn]] static void refuse(const Words& arguments, const CommandResult& result);  // must's errors
-  bool has_image(const std::string& image);
+  DockerAnswer ask(const std::string& method, const std::string& path, bool despite_interrupt = false) const;
+  // Whatever comes of it, behind a failure.
+  void attempt(const std::string& method, const std::string& path);
+  // Error(store) where the daemon says no to `what`.
+  static void check(const std::string& what, const DockerAnswer& answer);
+  DockerAnswer remove(const std::string& container) const;
+  bool has_image(const std::string& image) const;
   void import(const StepRecord& step, const std::string& image);
-  std::string nothing();
+  std::string nothing() const;  // a tag; its image is there when this returns
   void begin();
   void remove_dead();
 
   EngineSetup setup_;
+  DockerDaemon daemon_;
   std::optional<EngineSession> session_;
 };
 

@@ -11,6 +11,8 @@
 
 namespace kiln {
 
+std::string step_image(const std::string& key) { return std::string(kStepImages) + ":" + key; }
+
 void need_mounted_root(const FileSystem& files) {
   if (root_is_mounted(files.read("/proc/self/mountinfo").value_or(""))) return;
   throw Error(ExitCode::tool_missing,

@@ -89,6 +89,10 @@ struct EngineSetup {
   std::string architecture{};                            // what it pulls images for; "": this machine's
 };
 
+// The name of steps' images in the storage of engines that have one. The tag is the step's key.
+inline constexpr const char* kStepImages = "localhost/kiln";
+std::string step_image(const std::string& key);
+
 // Throws Error(tool_missing) in a bare chroot, with what to do: buildah and container runtimes remount "/",
 // which the kernel refuses where that is no mount point.
 void need_mounted_root(const FileSystem& files);

@@ -6,14 +6,11 @@
 
 #include <algorithm>
 
-#include "image/engine/container_files.h"
-#include "image/engine/mount_points.h"
+#include "image/engine/container_script.h"
 #include "image/engine/run_root.h"
 
 namespace kiln {
 namespace {
-
-constexpr const char* kEmptyImage = "localhost/kiln:nothing";
 
 // Podman asks for as many files and processes as the kernel knows, which who has not CAP_SYS_RESOURCE, as in
 // many batch jobs, may not have. Ours, and no more processes than Podman allows itself: pid_max.
@@ -62,7 +59,7 @@ void PodmanEngine::begin() {
   const std::string wanted = fmt::format(
       "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nlock_type = \"file\"\n"
       "tmp_dir = \"{}\"\n{}",
-      (run_root() / "libpod").string(), wants_runc() ? "runtime = \"runc\"\n" : "");
+      (run_root_ / "libpod").string(), wants_runc() ? "runtime = \"runc\"\n" : "");
   const fs::path file = setup_.store / "containers.conf";
   if (setup_.files.read(file) != wanted) setup_.files.write_output(file, wanted);
   setup_.environment["CONTAINERS_CONF"] = file.string();
@@ -73,38 +70,28 @@ bool PodmanEngine::wants_runc() const {
   return setup_.files.is_directory("/sys/fs/cgroup/unified") && setup_.runner.find_program("runc");
 }
 
-PodmanEngine::Words PodmanEngine::create(const std::string& name, const std::string& image) const {
-  return {"create", "--quiet", "--pull=never", "--entrypoint=", "--name", name, image, "/bin/true"};
-}
-
-PodmanEngine::Words PodmanEngine::commit(const std::string& name, const std::string& image) const {
-  return {"commit", "--quiet", "--format", "oci", name, image};
-}
-
-PodmanEngine::Words PodmanEngine::look_for(const std::string& image) const {
-  return {"image", "exists", image};
-}
-
-std::string PodmanEngine::nothing() {
-  if (has_image(kEmptyImage)) return kEmptyImage;
-  const FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
-  if (has_image(kEmptyImage)) return kEmptyImage;  // another process was faster
-  constexpr std::size_t kEndOfArchive = 1024;
-  const fs::path empty = setup_.store / "nothing.tar";
-  setup_.files.write_output(empty, std::string(kEndOfArchive, '\0'));
-  must({"import", "--quiet", empty.string(), kEmptyImage});
-  return kEmptyImage;
-}
-
-void PodmanEngine::unpack(const std::string&, const fs::path& tree, const fs::path& tar) {
-  unpack_archive(tar, tree, setup_);
-}
-
-CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const ContainerRun& request) {
+CommandResult PodmanEngine::run(const fs::path& tree, const ContainerRun& request) {
   const ContainerScript script(request, setup_);
-  Words arguments = {"run",  "--rm",           "--rootfs",          "--network",
-                     "host", "--passwd=false", "--log-driver=none", "--user",
-                     "0:0",  "--workdir",      request.folder,      "--shm-size",
+  Words arguments = {"podman",
+                     "--root",
+                     (setup_.store / "root").string(),
+                     "--runroot",
+                     run_root_,
+                     "--storage-driver",
+                     "overlay",
+                     "run",
+                     "--rm",
+                     "--rootfs",
+                     "--network",
+                     "host",
+                     "--passwd=false",
+                     "--log-driver=none",
+                     "--security-opt=label=disable",
+                     "--user",
+                     "0:0",
+                     "--workdir",
+                     request.folder,
+                     "--shm-size",
                      "1g"};
   for (const std::string& limit : {own_limit("nofile", RLIMIT_NOFILE, UINT64_MAX),
                                    own_limit("nproc", RLIMIT_NPROC, most_processes(setup_.files))})
@@ -119,12 +106,10 @@ CommandResult PodmanEngine::run(const std::string&, const fs::path& tree, const 
   const Words inside = script.argv();
   arguments.insert(arguments.end(), inside.begin(), inside.end());
   const MountTableLink no_new_link(tree);
-  CommandResult result = setup_.runner.run(script.command(in_own_group(words(arguments))));
+  CommandResult result = setup_.runner.run(script.command(in_own_group(std::move(arguments))));
   script.check(result, name());
   return result;
 }
-
-void PodmanEngine::settle(const ChangedTree& changes) const { settle_mount_points(changes); }
 
 // runc makes a group for each container. It has to be below the one that this command will be in, or what the
 // container has in memory would not be counted as the step's.

@@ -1,0 +1,56 @@
+#include "image/engine/docker_daemon.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kUnix = "unix://", kTcp = "tcp://";
+
+}  // namespace
+
+std::string DockerAnswer::message() const {
+  const Json json = Json::parse(body, nullptr, false);
+  if (json.is_object() && json.contains("message") && json["message"].is_string())
+    return json["message"].get<std::string>();
+  return body.empty() ? fmt::format("status {}", status) : body.substr(0, body.find('\n'));
+}
+
+DockerDaemon::DockerDaemon(std::string host, Connect connect)
+    : host_(host.empty() ? "unix:///var/run/docker.sock" : std::move(host)), connect_(std::move(connect)) {}
+
+DockerAnswer DockerDaemon::call(const DockerCall& call) const {
+  HttpSettings settings;
+  settings.stall = std::chrono::seconds(0);  // a commit is silent for as long as it takes
+  settings.despite_interrupt = call.despite_interrupt;
+  HttpRequest request;
+  request.method = call.method;
+  request.body = call.body;
+  if (!call.body.empty()) request.headers = {{"Content-Type", call.type}};
+  if (host_.starts_with(kUnix)) {
+    settings.socket = host_.substr(kUnix.size());
+    request.url = "http://docker" + call.path;
+  } else if (host_.starts_with(kTcp)) {
+    request.url = "http://" + host_.substr(kTcp.size()) + call.path;
+  } else {
+    throw Error(ExitCode::usage,
+                fmt::format("$DOCKER_HOST is '{}', which is no daemon of this machine", host_),
+                "kiln reads what containers changed from the daemon's disk: unix:///var/run/docker.sock");
+  }
+  try {
+    HttpAnswer answer = connect_(std::move(settings))->send(request);
+    return {answer.status, std::move(answer.body)};
+  } catch (const HttpFailure& failure) {
+    throw Error(ExitCode::tool_missing,
+                fmt::format("the Docker daemon does not answer at {}: {}", host_, failure.what),
+                "start dockerd, or name its socket in $DOCKER_HOST");
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,48 @@
+// The Docker Engine API (docs.docker.com/reference/api/engine), which dockerd speaks on its socket. By it a
+// word to the daemon takes a millisecond, where a start of the program `docker` takes thirty.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "distribution/http.h"
+
+namespace kiln {
+
+struct DockerAnswer {
+  int status = 0;  // of HTTP
+  std::string body{};
+  bool ok() const { return status >= 200 && status < 300; }
+  // What the daemon says of an error: {"message": …}, or what it sent instead.
+  std::string message() const;
+};
+
+struct DockerCall {
+  std::string method;  // GET, POST, DELETE
+  std::string path;    // with the query, escaped: "/containers/x?force=1"
+  std::string body{};
+  std::string type{"application/json"};
+  bool despite_interrupt = false;  // as Command::despite_interrupt
+};
+
+class DockerDaemon {
+ public:
+  using Connect = std::function<std::unique_ptr<Http>(HttpSettings)>;
+
+  // `host` as in $DOCKER_HOST: unix://PATH, or tcp://HOST:PORT without TLS; "": the daemon's own default.
+  explicit DockerDaemon(std::string host, Connect connect = open_http);
+
+  const std::string& host() const { return host_; }  // never empty
+  // Whatever the status is. No version is in a path: each daemon then speaks its newest, and what kiln says
+  // is in all of them. Throws Error(usage) for a host of another kind, Error(tool_missing) where nobody
+  // listens, the daemon goes away before it has answered, or libcurl is not here; Error(interrupted). Several
+  // threads may call at once.
+  DockerAnswer call(const DockerCall& call) const;
+
+ private:
+  std::string host_;
+  Connect connect_;
+};
+
+}  // namespace kiln
