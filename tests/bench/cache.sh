@@ -4,7 +4,8 @@
 # Samples on stdout, a line of JSON each (ci/bench): `without_again`, `with_again`, …, seconds.
 #   tests/bench/cache.sh FOLDER [PACKAGE]   FOLDER: empty, or of an earlier run; PACKAGE: openblas, by recipes/library/openblas (the default), or
 #                                  cpython, by tests/data/cpython; KILN: the program (default: build/release/kiln);
-#                                  KILN_BENCH_RUNS=N: how often (default 1); KILN_BENCH_WORDS: more for OpenBLAS's make, such as
+#                                  KILN_BENCH_RUNS=N: how often (default 1); KILN_BENCH_ROWS='again later target': which of them,
+#                                  with the caches that `again` left; KILN_BENCH_WORDS: more for OpenBLAS's make, such as
 #                                  BUILD_SINGLE=1, a quarter of it
 # The later versions are of Debian's sid. Needs the engine and Debian's packages, as tests/engines/openblas_test.sh does.
 set -euo pipefail
@@ -80,12 +81,22 @@ PY
 [ -d state/steps ] || build first "$version" haswell --no-cache
 
 for ((round = 0; round < ${KILN_BENCH_RUNS:-1}; ++round)); do
-  rm -rf state/caches
-  build without_again "$version" haswell --no-cache
-  build with_empty "$version" haswell
-  build with_again "$version" haswell
-  build without_later "$later" haswell --no-cache
-  build with_later "$later" haswell
-  build without_target "$version" "$other" --no-cache
-  build with_target "$version" "$other"
+  for row in ${KILN_BENCH_ROWS:-again later target}; do
+    case $row in
+      again)
+        rm -rf state/caches
+        build without_again "$version" haswell --no-cache
+        build with_empty "$version" haswell
+        build with_again "$version" haswell
+        ;;
+      later)
+        build without_later "$later" haswell --no-cache
+        build with_later "$later" haswell
+        ;;
+      target)
+        build without_target "$version" "$other" --no-cache
+        build with_target "$version" "$other"
+        ;;
+    esac
+  done
 done
