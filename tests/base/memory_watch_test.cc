@@ -73,18 +73,26 @@ TEST(MemoryOfCommand, AKillOfAnotherKindIsNone) {
   EXPECT_EQ(RealCommandRunner().run(command).end, CommandEnd::exited);
 }
 
-// A child with its own: a program that takes what it is told, below a shell.
+// A child with its own: a program of which each process writes a byte when it has its memory.
 class WatchedByProcesses : public ::testing::Test {
  protected:
-  void begin(const std::string& program) {
+  void begin(const std::string& program, int processes) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
     child_ = ::fork();
     if (child_ == 0) {
       ::setpgid(0, 0);
+      ::dup2(ends[1], 1);
+      ::close(ends[0]);
+      ::close(ends[1]);
       ::execlp("python3", "python3", "-c", program.c_str(), nullptr);
       ::_exit(127);
     }
     ::setpgid(child_, child_);
-    ::usleep(700'000);
+    ::close(ends[1]);
+    char byte = 0;
+    for (int ready = 0; ready < processes; ++ready) EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+    ::close(ends[0]);
   }
   void TearDown() override {
     ::kill(-child_, SIGKILL);
@@ -95,8 +103,13 @@ class WatchedByProcesses : public ::testing::Test {
 
 TEST_F(WatchedByProcesses, TheTreeIsSummedAndOverTheLimitIsSeen) {
   begin(
-      "import subprocess, time; subprocess.Popen(['python3', '-c', 'import time; x = bytearray(150 << 20); "
-      "time.sleep(60)']); x = bytearray(100 << 20); time.sleep(60)");
+      R"py(import os, subprocess, time
+inner = "import os, time; x = bytearray(150 << 20); os.write(1, b'.'); time.sleep(60)"
+subprocess.Popen(['python3', '-c', inner])
+x = bytearray(100 << 20)
+os.write(1, b'.')
+time.sleep(60))py",
+      2);
   const std::uint64_t all = memory_of_tree({child_, true});
   EXPECT_GT(all, 250 * kMiB);
   EXPECT_LT(all, 330 * kMiB);
@@ -116,7 +129,8 @@ TEST_F(WatchedByProcesses, TheTreeIsSummedAndOverTheLimitIsSeen) {
 TEST_F(WatchedByProcesses, ForkedProcessesAreNotEndedForPagesThatTheyShare) {
   begin(
       "import os, time\nx = bytearray(100 << 20)\nfor i in range(4):\n  if os.fork() == 0: break\n"
-      "time.sleep(60)");
+      "os.write(1, b'.')\ntime.sleep(60)",
+      5);
   EXPECT_GT(memory_of_tree({child_, true}), 400 * kMiB) << "the quick sum counts them in each";
   EXPECT_LT(exact_memory_of_tree({child_, true}), 200 * kMiB);
   MemoryWatch watch(250 * kMiB, false);
