@@ -43,6 +43,7 @@ class Docker : public ::testing::Test {
       EXPECT_EQ(settings_.socket, "/x");
       EXPECT_EQ(request.url.find("http://docker/"), 0u);
       const std::string what = request.method + " " + request.url.substr(std::string("http://docker").size());
+      if (what == "GET /_ping") return {200, {{"api-version", test_.version}}, "OK"};
       const std::lock_guard lock(test_.mutex);
       test_.calls.push_back({what, Json::parse(request.body, nullptr, false), settings_.despite_interrupt});
       if (test_.runner.begins_scripts) begin_script(test_.calls.back().body);
@@ -126,6 +127,7 @@ class Docker : public ::testing::Test {
   std::vector<std::pair<DockerWords, CommandResult>> answers;
   const fs::path upper = folder / "overlay2/c0de/diff", one = folder / "overlay2/one/diff",
                  two = folder / "overlay2/two/diff";
+  std::string version;  // of the API; "": not said
   Json description = {{"State", {{"OOMKilled", false}}},
                       {"GraphDriver",
                        {{"Data",
@@ -337,6 +339,16 @@ TEST_F(Docker, WithoutADaemonSaysSo) {
   EXPECT_EQ(error.code(), ExitCode::tool_missing);
   EXPECT_EQ(error.message(), "the Docker daemon does not answer at unix:///x: Couldn't connect to server");
   EXPECT_NE(error.hint().find("DOCKER_HOST"), std::string::npos);
+}
+
+TEST_F(Docker, SpeaksTheVersionOfTheDaemon) {
+  version = "1.41";
+  engine().start(nullptr)->run(request());
+  for (const Asked& call : calls) EXPECT_NE(call.what.find(" /v1.41/"), std::string::npos) << call.what;
+  calls.clear();
+  version = "1.41/../x";
+  engine().start(nullptr)->run(request());
+  for (const Asked& call : calls) EXPECT_EQ(call.what.find("/v1"), std::string::npos) << call.what;
 }
 
 TEST_F(Docker, SpeaksToADaemonOfThisMachine) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "distribution/http.h"
@@ -41,8 +42,13 @@ class DockerDaemon {
   DockerAnswer call(const DockerCall& call) const;
 
  private:
+  HttpAnswer send(const DockerCall& call, const std::string& path) const;
+  const std::string& version() const;  // "/v1.41", in front of paths; asked once
+
   std::string host_;
   Connect connect_;
+  mutable std::once_flag asked_;
+  mutable std::string version_;
 };
 
 }  // namespace kiln
