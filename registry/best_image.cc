@@ -160,12 +160,12 @@ class BestImage {
   Contender& best() {
     const std::map<const Contender*, Speed> measured = speeds();
     std::vector<Contender*> equals;
-    Standing standing;
+    ImageStanding standing;
     for (Contender& contender : contenders_) {
       auto speed = measured.find(&contender);
-      Standing here = ranker_.standing(contender.choice->part, contender.place->code,
-                                       speed == measured.end() ? Speed{} : speed->second,
-                                       contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
+      ImageStanding here = ranker_.standing(contender.choice->part, contender.place->code,
+                                            speed == measured.end() ? Speed{} : speed->second,
+                                            contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
       const auto order = equals.empty() ? std::strong_ordering::less : difference(here, standing).order;
       if (std::is_gt(order)) continue;
       if (std::is_lt(order)) {

@@ -27,7 +27,7 @@ Difference difference(const Ranked& a, const Ranked& b) {
 
 }  // namespace
 
-Difference difference(const Standing& a, const Standing& b) {
+Difference difference(const ImageStanding& a, const ImageStanding& b) {
   Difference result{std::strong_ordering::equal, Preference::name};
   if (differ(a.pre_release, b.pre_release, Preference::released, result)) return result;
   if (differ(b.measured, a.measured, Preference::measured, result)) return result;
@@ -67,9 +67,9 @@ CodeFit Ranker::code(const ImageRecord& place) const {
   return fit;
 }
 
-Standing Ranker::standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed,
-                          int doubt) const {
-  Standing standing;
+ImageStanding Ranker::standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed,
+                               int doubt) const {
+  ImageStanding standing;
   standing.pre_release = !any_release_ && choice.version.is_pre_release();
   standing.measured = speed.measured != nullptr;
   standing.speed_class = speed.speed_class;

@@ -51,7 +51,7 @@ struct CodeFit {
 };
 
 // All that decides between images, but for their names.
-struct Standing {
+struct ImageStanding {
   bool pre_release = false;  // and none was asked for
   bool measured = false;
   int speed_class = 0;
@@ -66,7 +66,7 @@ struct Difference {
   std::strong_ordering order;  // less: the first is better
   Preference by;               // `name` when they are equal
 };
-Difference difference(const Standing& a, const Standing& b);
+Difference difference(const ImageStanding& a, const ImageStanding& b);
 
 // One question on one host, about many images: what depends on those alone is found once. The arguments
 // outlive it.
@@ -75,8 +75,9 @@ class Ranker {
   Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
   // Each takes a record, or the part of one that it is about (image_parts.h).
   CodeFit code(const ImageRecord& place) const;
-  Standing standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, int doubt) const;
-  // Standing::doubt of one that is not stale, by the kinds of machines that it was tested on (test_kinds()).
+  ImageStanding standing(const ImageRecord& choice, const CodeFit& code, const Speed& speed, int doubt) const;
+  // ImageStanding::doubt of one that is not stale, by the kinds of machines that it was tested on
+  // (test_kinds()).
   int doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const;
 
  private:
@@ -98,7 +99,7 @@ struct Ranked {
   Candidate candidate;
   std::string name;
   Speed speed;
-  Standing standing;
+  ImageStanding standing;
 };
 
 // Best first. Sets Candidate::measured.

@@ -97,9 +97,9 @@ class NightBuilder {
       auto found = asked.find(image);
       const bool is_stale = published.contains(plan_.image(image).reference());
       candidates.push_back({image,
-                            is_stale               ? Turn::stale
-                            : found != asked.end() ? Turn::asked
-                                                   : Turn::never,
+                            is_stale               ? BudgetTurn::stale
+                            : found != asked.end() ? BudgetTurn::asked
+                                                   : BudgetTurn::never,
                             found == asked.end() ? 0 : found->second});
     }
     const std::vector<PastRun> history = read_history(state_.history());

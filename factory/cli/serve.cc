@@ -127,7 +127,7 @@ void run_serve(ServeOptions options, Invocation& invocation) {
       invocation.clock, [&](const std::string& path) { return pages.page(path); });
   const ListeningSocket socket = listen(options, invocation);
   HttpServer server(socket.descriptor(), options.limits,
-                    [&](const HttpRequest& request) { return service.answer(request); });
+                    [&](const ReceivedRequest& request) { return service.answer(request); });
   service.watch([&] { return server.counts(); });
   invocation.note("serving on " + socket.address());
   tell_systemd(invocation, "READY=1");

@@ -28,8 +28,8 @@ std::size_t count_that_fit(const std::vector<AgendaItem>& candidates, double sec
 
 }  // namespace
 
-std::string_view name_of(Turn turn) {
-  return turn == Turn::stale ? "stale" : turn == Turn::asked ? "asked for" : "never built";
+std::string_view name_of(BudgetTurn turn) {
+  return turn == BudgetTurn::stale ? "stale" : turn == BudgetTurn::asked ? "asked for" : "never built";
 }
 
 NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,

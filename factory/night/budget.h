@@ -12,17 +12,17 @@
 
 namespace kiln {
 
-enum class Turn {
+enum class BudgetTurn {
   stale,  // people have an older one
   asked,  // nobody has one, and somebody asked (`kiln index demand`)
   never   // nobody has one
 };
-std::string_view name_of(Turn turn);
+std::string_view name_of(BudgetTurn turn);
 
 // An image that is to be built.
 struct AgendaItem {
   std::uint32_t image = 0;  // of the plan
-  Turn turn = Turn::never;
+  BudgetTurn turn = BudgetTurn::never;
   std::uint64_t asked = 0;  // how often
 };
 

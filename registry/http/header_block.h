@@ -13,7 +13,7 @@ namespace kiln {
 struct HeaderBlock {
   int status = 0;         // 0: it is as it must be; else the status of the refusal
   const char* why = "";   // for the refusal
-  HttpHeaders headers{};  // as HttpRequest has them
+  HttpHeaders headers{};  // as ReceivedRequest has them
   std::uint64_t content_length = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-std::string_view HttpRequest::header(std::string_view lower_case_name) const {
+std::string_view ReceivedRequest::header(std::string_view lower_case_name) const {
   for (const auto& [name, value] : headers)
     if (name == lower_case_name) return value;
   return {};

@@ -16,7 +16,7 @@ namespace kiln {
 // Names in lower case, values without white space around them, in the order of the request.
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-struct HttpRequest {
+struct ReceivedRequest {
   std::string method;      // GET, as written: methods know case
   std::string raw_target;  // "/v1/images?limit=3", as written
   HttpTarget target;
@@ -38,7 +38,7 @@ struct HttpResponse {
 };
 
 // Answers one request; called by several threads at once. Must not throw.
-using HttpHandler = std::function<HttpResponse(const HttpRequest& request)>;
+using HttpHandler = std::function<HttpResponse(const ReceivedRequest& request)>;
 
 // An error as all of kiln's answers have it: {"error":{"code":"bad_request","message":…,"hint":…}}.
 HttpResponse http_error(int status, const std::string& message, const std::string& hint = "");

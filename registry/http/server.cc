@@ -29,7 +29,7 @@ constexpr int kQuietTicks = 3;  // without a request, before a drained server en
 // One request and its answer, from its first line until the answer is sent.
 struct Exchange {
   std::string raw_target;
-  HttpRequest request{};
+  ReceivedRequest request{};
   std::optional<HttpResponse> response{};  // made
   bool head_read = false;
   bool overflowed = false;  // its body had no room among the others
@@ -203,7 +203,7 @@ MHD_Result HttpServer::State::read_head(MHD_Connection* handle, const char* targ
   // libmicrohttpd keeps the head in one piece, from the method on, until the answer is sent.
   HeaderBlock block = read_header_block({method, size->header_size}, exchange.raw_target.size());
   if (block.status != 0) return refuse(handle, block.status, block.why, exchange);
-  HttpRequest& request = exchange.request;
+  ReceivedRequest& request = exchange.request;
   try {
     request.target = parse_target(exchange.raw_target);
   } catch (const Error& error) {

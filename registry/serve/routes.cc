@@ -70,7 +70,7 @@ bool match(std::string_view path, const std::vector<std::string>& segments, std:
 
 std::span<const Route> all_routes() { return kRoutes; }
 
-RouteMatch find_route(const HttpRequest& request) {
+RouteMatch find_route(const ReceivedRequest& request) {
   RouteMatch found;
   const auto& segments = request.target.segments;
   if (!segments.empty())
@@ -91,7 +91,7 @@ RouteMatch find_route(const HttpRequest& request) {
   return found;
 }
 
-void check_parameters(const Route& route, const HttpRequest& request) {
+void check_parameters(const Route& route, const ReceivedRequest& request) {
   const bool takes_any = route.style == ErrorStyle::peer || route.path.empty();
   if (takes_any || request.target.query.empty()) return;
   std::vector<std::string> known;

@@ -31,9 +31,9 @@ struct RouteMatch {
   std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
   ErrorStyle style = ErrorStyle::own;
 };
-RouteMatch find_route(const HttpRequest& request);
+RouteMatch find_route(const ReceivedRequest& request);
 
 // Throws Error(usage) for a member of the query that the route does not have; the peer's take all.
-void check_parameters(const Route& route, const HttpRequest& request);
+void check_parameters(const Route& route, const ReceivedRequest& request);
 
 }  // namespace kiln

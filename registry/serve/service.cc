@@ -36,7 +36,7 @@ bool names_tag(std::string_view list, std::string_view tag) {
 }
 
 // All of a request that an answer depends on.
-std::string cache_key(const HttpRequest& request) {
+std::string cache_key(const ReceivedRequest& request) {
   std::string key;
   key.reserve(request.raw_target.size() + request.body.size() + 8);
   key += request.method == "POST" ? 'P' : 'G';
@@ -94,7 +94,7 @@ void Service::write_demand() {
   demand_.write(held_->chooser.places().state, today());
 }
 
-HttpResponse Service::answer(const HttpRequest& request) {
+HttpResponse Service::answer(const ReceivedRequest& request) {
   const auto unchanged = together();
   const double begin = clock_.monotonic_seconds();
   const RouteMatch match = find_route(request);
@@ -111,7 +111,7 @@ HttpResponse Service::answer(const HttpRequest& request) {
   return response;
 }
 
-HttpResponse Service::routed(const HttpRequest& request, const RouteMatch& match) {
+HttpResponse Service::routed(const ReceivedRequest& request, const RouteMatch& match) {
   if (match.route == nullptr && match.allow.empty()) return nothing_here(match.style);
   if (match.route == nullptr) {
     HttpResponse response =
@@ -128,7 +128,7 @@ HttpResponse Service::routed(const HttpRequest& request, const RouteMatch& match
   return match.route->cached ? from_index(request, match) : from_verb(request, match);
 }
 
-std::optional<HttpResponse> Service::refuse_writer(const HttpRequest& request) {
+std::optional<HttpResponse> Service::refuse_writer(const ReceivedRequest& request) {
   const std::string_view sent = request.header("authorization");
   const bool is_bearer = lower_case(sent.substr(0, kBearer.size())) == kBearer;
   if (is_bearer && held_->tokens.knows(trimmed(sent.substr(kBearer.size())))) return std::nullopt;
@@ -162,7 +162,7 @@ HttpResponse Service::metrics_response() {
   return {200, metrics_.text(gauges), "text/plain; version=0.0.4; charset=utf-8"};
 }
 
-VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
+VerbAnswer Service::made(const ReceivedRequest& request, const RouteMatch& match) {
   const VerbCall call{request, match.names, today()};
   const VerbPlace place{held_->chooser, demand_, write_, pages_};
   try {
@@ -172,7 +172,7 @@ VerbAnswer Service::made(const HttpRequest& request, const RouteMatch& match) {
   }
 }
 
-HttpResponse Service::from_verb(const HttpRequest& request, const RouteMatch& match) {
+HttpResponse Service::from_verb(const ReceivedRequest& request, const RouteMatch& match) {
   VerbAnswer answer = made(request, match);
   if (match.route->writes) {  // whoever wrote sees it
     const std::lock_guard held(tag_lock_);
@@ -206,7 +206,7 @@ Service::Tag Service::current_tag() {
   return tag;
 }
 
-HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& match) {
+HttpResponse Service::from_index(const ReceivedRequest& request, const RouteMatch& match) {
   Tag tag = current_tag();
   VerbAnswer answer = kept_or_made(request, match, tag);
   if (answer.demand) demand_.add(*answer.demand);
@@ -225,7 +225,7 @@ HttpResponse Service::from_index(const HttpRequest& request, const RouteMatch& m
 }
 
 // Several at once would take the memory of several, and all threads from those who ask for less.
-VerbAnswer Service::made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+VerbAnswer Service::made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
                                const std::string& key) {
   const std::unique_lock alone(whole_, kWholePatience);
   if (!alone.owns_lock()) {
@@ -239,7 +239,7 @@ VerbAnswer Service::made_alone(const HttpRequest& request, const RouteMatch& mat
   return answer;
 }
 
-VerbAnswer Service::kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag) {
+VerbAnswer Service::kept_or_made(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag) {
   const std::string key = cache_key(request);
   auto kept = cache_.find(tag.index, key);
   metrics_.count_cache(kept.has_value());

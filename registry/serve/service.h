@@ -30,7 +30,7 @@ class Service {
   Service(ServeSettings settings, MappingWriter write, const Clock& clock, PageMaker pages = {});
 
   // Called by several threads at once; throws nothing.
-  HttpResponse answer(const HttpRequest& request);
+  HttpResponse answer(const ReceivedRequest& request);
   // From the next request on; those that are being answered end with the old ones first. Throws as the
   // constructor, and then the old settings stay.
   void change(ServeSettings settings);
@@ -51,15 +51,15 @@ class Service {
     std::string text{};  // as ETag has it
   };
   std::shared_lock<std::shared_mutex> together();
-  HttpResponse routed(const HttpRequest& request, const RouteMatch& match);
-  HttpResponse from_verb(const HttpRequest& request, const RouteMatch& match);
-  HttpResponse from_index(const HttpRequest& request, const RouteMatch& match);
-  VerbAnswer kept_or_made(const HttpRequest& request, const RouteMatch& match, const Tag& tag);
-  VerbAnswer made_alone(const HttpRequest& request, const RouteMatch& match, const Tag& tag,
+  HttpResponse routed(const ReceivedRequest& request, const RouteMatch& match);
+  HttpResponse from_verb(const ReceivedRequest& request, const RouteMatch& match);
+  HttpResponse from_index(const ReceivedRequest& request, const RouteMatch& match);
+  VerbAnswer kept_or_made(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag);
+  VerbAnswer made_alone(const ReceivedRequest& request, const RouteMatch& match, const Tag& tag,
                         const std::string& key);
-  VerbAnswer made(const HttpRequest& request, const RouteMatch& match);
+  VerbAnswer made(const ReceivedRequest& request, const RouteMatch& match);
   HttpResponse metrics_response();
-  std::optional<HttpResponse> refuse_writer(const HttpRequest& request);
+  std::optional<HttpResponse> refuse_writer(const ReceivedRequest& request);
   Tag current_tag();
   std::string today() const;
 

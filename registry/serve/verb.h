@@ -43,7 +43,7 @@ struct VerbPlace {
 };
 
 struct VerbCall {
-  const HttpRequest& request;
+  const ReceivedRequest& request;
   std::vector<std::string> names{};  // what stands in place of {…} in the route's path, in order
   std::string today{};               // "2026-11-23"
 };
@@ -59,7 +59,7 @@ using Verb = VerbAnswer (*)(const VerbCall& call, const VerbPlace& place);
 // The members of a query, each as what it must be. All throw Error(usage).
 class QueryParameters {
  public:
-  explicit QueryParameters(const HttpRequest& request) : query_(&request.target.query) {}
+  explicit QueryParameters(const ReceivedRequest& request) : query_(&request.target.query) {}
   const std::string* find(std::string_view name) const;  // nullptr: it is not there
   std::int64_t number(std::string_view name, std::int64_t otherwise, std::int64_t least,
                       std::int64_t most) const;

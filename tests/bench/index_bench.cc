@@ -17,8 +17,8 @@
 
 #include "base/effects.h"
 #include "oci/documents.h"
-#include "registry/image_table.h"
 #include "registry/index.h"
+#include "registry/snapshot_table.h"
 
 namespace kiln::bench {
 namespace {
@@ -184,7 +184,7 @@ void ask(const fs::path& state, int questions) {
   RealFileSystem files;
   const auto cpus = Microarchitectures::parse(files.read(KILN_ARCHSPEC_JSON).value(), KILN_ARCHSPEC_JSON);
   const auto start = Clock::now();
-  const ImageTable table(Index::open(state, Index::Mode::read).entries());
+  const SnapshotTable table(Index::open(state, Index::Mode::read).entries());
   const double reading = std::chrono::duration<double>(Clock::now() - start).count();
   std::vector<TableAsker> askers;
   for (const Host& host : hosts()) askers.emplace_back(table, host, cpus);

@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::size_t blank = line.find(' ');
   if (blank == line.npos) return 0;
   return fuzz::refuses_or_reads([&] {
-    HttpRequest request;
+    ReceivedRequest request;
     request.method = line.substr(0, blank);
     request.raw_target = line.substr(blank + 1);
     request.target = parse_target(request.raw_target);

@@ -41,8 +41,8 @@ class HttpServerTest : public ::testing::Test {
 };
 
 TEST_F(HttpServerTest, HandsOverWhatWasAsked) {
-  HttpRequest seen;
-  start([&](const HttpRequest& request) {
+  ReceivedRequest seen;
+  start([&](const ReceivedRequest& request) {
     seen = request;
     return HttpResponse{201, "made\n", "text/plain", {{"Location", "/y"}}};
   });
@@ -64,7 +64,7 @@ TEST_F(HttpServerTest, HandsOverWhatWasAsked) {
 }
 
 TEST_F(HttpServerTest, AnswersWithoutABodyHaveNone) {
-  start([](const HttpRequest& request) {
+  start([](const ReceivedRequest& request) {
     return request.method == "HEAD" ? HttpResponse{200, "1234567"} : HttpResponse{304, "1234"};
   });
   const std::string head = asked("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
@@ -79,7 +79,7 @@ TEST_F(HttpServerTest, AnswersWithoutABodyHaveNone) {
 
 TEST_F(HttpServerTest, AConnectionIsKept) {
   std::atomic<int> times{0};
-  start([&](const HttpRequest&) { return HttpResponse{200, std::to_string(++times)}; });
+  start([&](const ReceivedRequest&) { return HttpResponse{200, std::to_string(++times)}; });
   LoopbackClient client(socket.address());
   for (const char* expected : {"1", "2", "3"}) {
     client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -92,7 +92,7 @@ TEST_F(HttpServerTest, AConnectionIsKept) {
 TEST_F(HttpServerTest, LargeBodiesAreRefusedBeforeTheyAreSent) {
   HttpLimits limits;
   limits.body = 10;
-  start([](const HttpRequest& request) { return HttpResponse{200, request.body}; }, limits);
+  start([](const ReceivedRequest& request) { return HttpResponse{200, request.body}; }, limits);
   EXPECT_TRUE(asked(post("0123456789")).ends_with("0123456789"));
   const std::string refused = asked("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n");
   EXPECT_EQ(first_line(refused), "HTTP/1.1 413 Content Too Large");
@@ -103,7 +103,7 @@ TEST_F(HttpServerTest, LargeBodiesAreRefusedBeforeTheyAreSent) {
 TEST_F(HttpServerTest, ManyBodiesAtOnceHaveABound) {
   HttpLimits limits;
   limits.bodies = 1000;
-  start([](const HttpRequest& request) { return HttpResponse{200, request.body}; }, limits);
+  start([](const ReceivedRequest& request) { return HttpResponse{200, request.body}; }, limits);
   LoopbackClient first(socket.address());
   first.send(post(std::string(900, 'a')).substr(0, 600));  // it is not all there
   std::this_thread::sleep_for(milliseconds(100));
@@ -118,7 +118,7 @@ TEST_F(HttpServerTest, ManyBodiesAtOnceHaveABound) {
 TEST_F(HttpServerTest, WhoIsSlowIsCutAndOthersAreNot) {
   HttpLimits limits;
   limits.request = milliseconds(400);
-  start([](const HttpRequest&) { return HttpResponse{200, "fine"}; }, limits);
+  start([](const ReceivedRequest&) { return HttpResponse{200, "fine"}; }, limits);
   LoopbackClient slow(socket.address());
   const auto begin = steady_clock::now();
   std::thread drips([&] {
@@ -138,7 +138,7 @@ TEST_F(HttpServerTest, WhoIsSlowIsCutAndOthersAreNot) {
 TEST_F(HttpServerTest, AnAddressHasItsShare) {
   HttpLimits limits;
   limits.per_address = 2;
-  start([](const HttpRequest&) { return HttpResponse{200, "fine"}; }, limits);
+  start([](const ReceivedRequest&) { return HttpResponse{200, "fine"}; }, limits);
   LoopbackClient first(socket.address());
   LoopbackClient second(socket.address());
   std::this_thread::sleep_for(milliseconds(100));
@@ -155,7 +155,7 @@ TEST_F(HttpServerTest, ADelayKeepsNoThread) {
   HttpLimits limits;
   limits.threads = 2;
   start(
-      [](const HttpRequest& request) {
+      [](const ReceivedRequest& request) {
         HttpResponse response{200, "late"};
         if (request.method == "POST") response.delay = milliseconds(500);
         return response;
@@ -175,7 +175,7 @@ TEST_F(HttpServerTest, ADelayKeepsNoThread) {
 }
 
 TEST_F(HttpServerTest, WhatWasAskedIsAnsweredBeforeTheEnd) {
-  start([](const HttpRequest&) {
+  start([](const ReceivedRequest&) {
     std::this_thread::sleep_for(milliseconds(400));
     return HttpResponse{200, "done"};
   });
@@ -192,7 +192,7 @@ TEST_F(HttpServerTest, WhatWasAskedIsAnsweredBeforeTheEnd) {
 }
 
 TEST_F(HttpServerTest, EndsWithDelayedAnswersInHand) {
-  start([](const HttpRequest&) {
+  start([](const ReceivedRequest&) {
     HttpResponse response{200, "late"};
     response.delay = std::chrono::minutes(1);
     return response;
@@ -205,7 +205,7 @@ TEST_F(HttpServerTest, EndsWithDelayedAnswersInHand) {
 }
 
 TEST_F(HttpServerTest, CountsHeadsThatAreNone) {
-  start([](const HttpRequest&) { return HttpResponse{}; });
+  start([](const ReceivedRequest&) { return HttpResponse{}; });
   EXPECT_EQ(first_line(asked("GET /x HTTP/1.1\nHost: h\n\n")), "HTTP/1.1 400 Bad Request");
   EXPECT_EQ(first_line(asked("GET /../x HTTP/1.1\r\nHost: h\r\n\r\n")), "HTTP/1.1 400 Bad Request");
   EXPECT_EQ(server->counts().malformed, 2u);

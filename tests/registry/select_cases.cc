@@ -18,9 +18,9 @@
 #include "base/effects.h"
 #include "base/error.h"
 #include "registry/best_image.h"
-#include "registry/image_table.h"
 #include "registry/index_writer.h"
 #include "registry/select.h"
+#include "registry/snapshot_table.h"
 
 namespace kiln {
 namespace {
@@ -85,7 +85,7 @@ class WorldIndex {
   IndexState state_;
 };
 
-Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, const ImageTable& table,
+Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, const SnapshotTable& table,
                std::optional<WorldIndex>& index, const Microarchitectures& cpus) {
   DslReading reading = read_dsl(JsonDocument::parse(node.at("dsl").value().dump(), "dsl"), kCompilers);
   refuse_lost_choices(reading);
@@ -94,7 +94,7 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
   if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
   Selection selection = select_image(reading.query, entries, host, cpus);
   Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
-  const ImageTable::Image* found = TableAsker(table, host, cpus).best(reading.query);
+  const SnapshotTable::Image* found = TableAsker(table, host, cpus).best(reading.query);
   if ((found != nullptr) != selection.winner.has_value() ||
       (found != nullptr && (found->name != selection.winner->entry->image.name() ||
                             found->code != selection.winner->entry->image.code ||
@@ -124,7 +124,7 @@ void answer_world(const std::string& line, bool of_index, const Microarchitectur
   JsonDocument world = JsonDocument::parse(line, "world");
   std::vector<IndexEntry> entries;
   for (const JsonNode& image : world.root().at("images").items()) entries.push_back(entry_from_json(image));
-  const ImageTable table(entries);
+  const SnapshotTable table(entries);
   std::optional<WorldIndex> index;
   if (of_index && fits_an_index(entries)) index.emplace(entries);
   for (const JsonNode& one : world.root().at("cases").items()) {

@@ -19,9 +19,9 @@ inline const std::string kTensorflow =
   "app_type-ai_training": {"config": {"ai_framework": "tensorflow"},
     "ai_framework-tensorflow": {"version": "2.1", "xla": true}}}})";
 
-inline HttpRequest request_of(const std::string& method, const std::string& target,
-                              const std::string& body = "", HttpHeaders headers = {}) {
-  HttpRequest request{method, target, parse_target(target), std::move(headers), body, "192.0.2.7"};
+inline ReceivedRequest request_of(const std::string& method, const std::string& target,
+                                  const std::string& body = "", HttpHeaders headers = {}) {
+  ReceivedRequest request{method, target, parse_target(target), std::move(headers), body, "192.0.2.7"};
   if (method == "POST") request.headers.emplace_back("content-type", "application/json");
   return request;
 }

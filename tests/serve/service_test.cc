@@ -32,13 +32,13 @@ TEST_F(ServiceTest, MethodsAndPathsThatAreNotThere) {
 TEST_F(ServiceTest, ABodyIsJson) {
   for (const char* type :
        {"application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"}) {
-    HttpRequest request = testing::request_of("POST", "/v1/select", kTensorflow);
+    ReceivedRequest request = testing::request_of("POST", "/v1/select", kTensorflow);
     request.headers = {{"content-type", type}};
     EXPECT_EQ(service.answer(request).status, 415) << type;
   }
   for (const char* type :
        {"application/json; charset=utf-8", "Application/JSON", "application/problem+json"}) {
-    HttpRequest request = testing::request_of("POST", "/v1/select", kTensorflow);
+    ReceivedRequest request = testing::request_of("POST", "/v1/select", kTensorflow);
     request.headers = {{"content-type", type}};
     EXPECT_EQ(service.answer(request).status, 200) << type;
   }

@@ -60,7 +60,7 @@ std::set<std::string> FolderPlace::names() {
   return names;
 }
 
-std::optional<StepPlace::Found> FolderPlace::find(const SharedName& name) {
+std::optional<SharedPlace::Found> FolderPlace::find(const SharedName& name) {
   need_folder();
   // Non-blocking: a pipe in its place would wait for a writer.
   const OpenFile file(record(name.text()), O_RDONLY | O_NONBLOCK);

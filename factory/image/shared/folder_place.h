@@ -8,11 +8,11 @@
 #pragma once
 
 #include "base/effects.h"
-#include "image/shared/step_place.h"
+#include "image/shared/shared_place.h"
 
 namespace kiln {
 
-class FolderPlace final : public StepPlace {
+class FolderPlace final : public SharedPlace {
  public:
   // `is_private`: that it promises that. REQUIRES: `files` outlives this.
   FolderPlace(fs::path folder, bool is_private, FileSystem& files)

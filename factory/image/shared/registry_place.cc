@@ -40,7 +40,7 @@ std::optional<Manifest> RegistryPlace::manifest_of(const std::string& tag) {
   return manifest_from_json(JsonDocument::parse(found->bytes, "its manifest").root());
 }
 
-std::optional<StepPlace::Found> RegistryPlace::find(const SharedName& name) {
+std::optional<SharedPlace::Found> RegistryPlace::find(const SharedName& name) {
   const auto manifest = manifest_of(name.text());
   if (!manifest) return std::nullopt;
   if (manifest->artifact_type != kSharedStepType)

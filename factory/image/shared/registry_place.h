@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "distribution/registry_client.h"
-#include "image/shared/step_place.h"
+#include "image/shared/shared_place.h"
 
 namespace kiln {
 
 inline constexpr std::string_view kSharedStepType = "application/vnd.kiln.step.v1";
 
-class RegistryPlace final : public StepPlace {
+class RegistryPlace final : public SharedPlace {
  public:
   // The path of its address is the repository. `http`: what the client asks through.
   RegistryPlace(std::unique_ptr<Http> http, RegistryAccess access);

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kLongestConnect{10};
 constexpr std::chrono::seconds kLongestStall{60};
 constexpr int kMostRetries = 1;  // a step that is run costs time, and so does waiting for one
 
-std::unique_ptr<StepPlace> open_registry(const SharedStepsSetup& setup) {
+std::unique_ptr<SharedPlace> open_registry(const SharedStepsSetup& setup) {
   RegistryAddress address = RegistryAddress::parse(setup.place.registry);
   if (address.path.empty())
     throw Error(ExitCode::input, fmt::format("{} names no repository for steps", setup.place.registry),
@@ -42,7 +42,7 @@ std::unique_ptr<StepPlace> open_registry(const SharedStepsSetup& setup) {
                                       std::min(setup.limits.retries, kMostRetries), wait_unless_interrupted});
 }
 
-std::unique_ptr<StepPlace> open_place(const SharedStepsSetup& setup) {
+std::unique_ptr<SharedPlace> open_place(const SharedStepsSetup& setup) {
   if (!setup.place.registry.empty()) return open_registry(setup);
   return std::make_unique<FolderPlace>(setup.place.folder, setup.place.is_private, setup.files);
 }
@@ -57,7 +57,7 @@ bool is_untested(const SharedRecord& shared) {
 
 SharedSteps::SharedSteps(const SharedStepsSetup& setup) : SharedSteps(setup, open_place(setup)) {}
 
-SharedSteps::SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepPlace> place)
+SharedSteps::SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<SharedPlace> place)
     : setup_(setup), place_(std::move(place)) {
   for (const std::string& file : setup.place.trust) trusted_.push_back(VerifyingKey::read(file));
   if (setup.place.key.empty()) return;

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/site.h"
+#include "image/shared/shared_place.h"
 #include "image/shared/shared_record.h"
-#include "image/shared/step_place.h"
 #include "image/state/state.h"
 
 namespace kiln {
@@ -36,7 +36,7 @@ class SharedSteps {
   // Throws Error(input): a key or an address is none; Error(tool_missing) without libcurl.
   explicit SharedSteps(const SharedStepsSetup& setup);
   // The same of another place, for tests.
-  SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<StepPlace> place);
+  SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<SharedPlace> place);
 
   std::string place() const { return place_->text(); }
 
@@ -96,7 +96,7 @@ class SharedSteps {
   void refuse(const Wanted& wanted, const std::string& why);
 
   SharedStepsSetup setup_;
-  std::unique_ptr<StepPlace> place_;
+  std::unique_ptr<SharedPlace> place_;
   std::optional<SigningKey> key_;
   std::vector<VerifyingKey> trusted_;
   std::set<std::string> refused_;               // names: something is wrong with what lies there

@@ -16,9 +16,9 @@ namespace kiln {
 
 // Throws Error(network) where it cannot be reached or asked, Error(store) for what is wrong with what it has
 // or with our own disk, Error(input) for what is not in its form, Error(interrupted).
-class StepPlace {
+class SharedPlace {
  public:
-  virtual ~StepPlace() = default;
+  virtual ~SharedPlace() = default;
   virtual std::string text() const = 0;  // for people: "registry.site:5000/ai/steps"
 
   // All that there is.

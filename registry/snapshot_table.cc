@@ -1,4 +1,4 @@
-#include "registry/image_table.h"
+#include "registry/snapshot_table.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries
 
 }  // namespace
 
-ImageTable::ImageTable(const std::vector<IndexEntry>& entries) {
+SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
   struct Placed {
     std::string application;
     std::uint32_t choice;
@@ -97,7 +97,7 @@ ImageTable::ImageTable(const std::vector<IndexEntry>& entries) {
   rank_versions();
 }
 
-void ImageTable::add_choice(const ImageRecord& part) {
+void SnapshotTable::add_choice(const ImageRecord& part) {
   ImageRecord version, compilers;
   version.version = part.version;
   std::set<std::string> names;
@@ -115,7 +115,7 @@ void ImageTable::add_choice(const ImageRecord& part) {
 }
 
 // Equal versions may be written in several ways: 2.1 and 2.1.0.
-void ImageTable::rank_versions() {
+void SnapshotTable::rank_versions() {
   std::vector<std::uint32_t> order(versions_.size()), ranks(versions_.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(),
@@ -127,7 +127,7 @@ void ImageTable::rank_versions() {
   for (Choice& choice : choices_) choice.version_rank = ranks[choice.version];
 }
 
-TableAsker::TableAsker(const ImageTable& table, Host host, const Microarchitectures& cpus)
+TableAsker::TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
     : table_(&table),
       host_(std::move(host)),
       cpus_(&cpus),
@@ -137,7 +137,7 @@ TableAsker::TableAsker(const ImageTable& table, Host host, const Microarchitectu
   const ImageQuery any;
   const Ranker ranker(any, known_, cpus);
   doubts_.reserve(table.choices_.size());
-  for (const ImageTable::Choice& choice : table.choices_)
+  for (const SnapshotTable::Choice& choice : table.choices_)
     doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
 }
 
@@ -150,12 +150,12 @@ const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const 
   if (places_.size() >= kMost) places_.clear();
   const Ranker ranker(query, known_, *cpus_);
   Places places(table_->places_.size());
-  std::vector<std::pair<Standing, Place*>> order;
+  std::vector<std::pair<ImageStanding, Place*>> order;
   const Version none;
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i].runs = judge.runs(table_->places_[i]);
     if (!places[i].runs) continue;
-    Standing standing;
+    ImageStanding standing;
     standing.code = ranker.code(table_->places_[i]);
     standing.version = &none;
     order.emplace_back(standing, &places[i]);
@@ -182,26 +182,26 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
     return known == yes;
   };
   for (std::uint32_t i = application->second.first; i < application->second.end; ++i) {
-    const ImageTable::Choice& choice = table_->choices_[i];
+    const SnapshotTable::Choice& choice = table_->choices_[i];
     if (!once(compilers[choice.compilers], About::compilers, table_->compilers_[choice.compilers])) continue;
     if (by_version && !once(versions[choice.version], About::version, table_->versions_[choice.version]))
       continue;
     if (!judge.chooses(choice.part)) continue;
     for (std::uint32_t number = choice.first; number < choice.end; ++number) {
-      const ImageTable::Row& row = table_->rows_[number];
+      const SnapshotTable::Row& row = table_->rows_[number];
       if (row.retired || (row.failing && !query.allow_failing) || !places[row.place].runs) continue;
       contenders_.push_back({&row, &choice});
     }
   }
 }
 
-std::map<const ImageTable::Row*, Speed> TableAsker::speeds(const ImageQuery& query) const {
-  std::map<const ImageTable::Row*, Speed> speeds;
+std::map<const SnapshotTable::Row*, Speed> TableAsker::speeds(const ImageQuery& query) const {
+  std::map<const SnapshotTable::Row*, Speed> speeds;
   std::vector<const IndexEntry*> entries;
-  std::map<const IndexEntry*, const ImageTable::Row*> rows;
+  std::map<const IndexEntry*, const SnapshotTable::Row*> rows;
   for (const Contender& contender : contenders_) {
     const std::uint32_t measured = contender.row->measured;
-    if (measured == ImageTable::kNone || !near_[measured]) continue;
+    if (measured == SnapshotTable::kNone || !near_[measured]) continue;
     entries.push_back(&table_->measured_[measured]);
     rows.emplace(entries.back(), contender.row);
   }
@@ -211,7 +211,7 @@ std::map<const ImageTable::Row*, Speed> TableAsker::speeds(const ImageQuery& que
   return speeds;
 }
 
-const ImageTable::Image* TableAsker::best(const ImageQuery& query) {
+const SnapshotTable::Image* TableAsker::best(const ImageQuery& query) {
   const Judge judge(query, known_, *cpus_);
   const Places& places = places_for(query, judge);
   contend(query, judge, places);
@@ -219,7 +219,7 @@ const ImageTable::Image* TableAsker::best(const ImageQuery& query) {
   const auto measured = speeds(query);
   const bool any_release = query.version.names_pre_release();
   const bool wants_optimised = query.opt_build.value_or(false);
-  // As Standing, in numbers.
+  // As ImageStanding, in numbers.
   using Key = std::tuple<bool, bool, int, bool, std::uint32_t, std::uint32_t, int, std::uint32_t>;
   auto key_of = [&](const Contender& contender) {
     const auto& [row, choice] = contender;

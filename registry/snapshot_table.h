@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-class ImageTable {
+class SnapshotTable {
  public:
   struct Image {
     std::string name;  // ImageRecord::name()
@@ -24,7 +24,7 @@ class ImageTable {
     Digest manifest;
   };
 
-  explicit ImageTable(const std::vector<IndexEntry>& entries);
+  explicit SnapshotTable(const std::vector<IndexEntry>& entries);
   std::size_t size() const { return images_.size(); }
 
  private:
@@ -62,9 +62,9 @@ class ImageTable {
 // One host's questions. The arguments outlive it; one thread at a time.
 class TableAsker {
  public:
-  TableAsker(const ImageTable& table, Host host, const Microarchitectures& cpus);
+  TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
   // nullptr: none qualifies. Throws as select_image() does.
-  const ImageTable::Image* best(const ImageQuery& query);
+  const SnapshotTable::Image* best(const ImageQuery& query);
 
  private:
   struct Place {
@@ -73,16 +73,16 @@ class TableAsker {
   };
   using Places = std::vector<Place>;
   struct Contender {
-    const ImageTable::Row* row;
-    const ImageTable::Choice* choice;
+    const SnapshotTable::Row* row;
+    const SnapshotTable::Choice* choice;
   };
 
   // The same for all questions that ask the same of the place.
   const Places& places_for(const ImageQuery& query, const Judge& judge);
   void contend(const ImageQuery& query, const Judge& judge, const Places& places);
-  std::map<const ImageTable::Row*, Speed> speeds(const ImageQuery& query) const;
+  std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
 
-  const ImageTable* table_;
+  const SnapshotTable* table_;
   Host host_;
   const Microarchitectures* cpus_;
   std::optional<KnownHost> known_;
