@@ -70,8 +70,13 @@ std::string word_from(const JsonNode& node) {
 
 MirrorSuite suite_from(const JsonNode& node) {
   node.allow_only({"folder", "suite", "components", "options"});
-  MirrorSuite suite{path_from(node.at("folder")), path_from(node.at("suite")),
-                    word_from(node.at("components")), node.at("options").string()};
+  MirrorSuite suite{path_from(node.at("folder")), node.at("suite").string(), "", node.at("options").string()};
+  if (suite.suite != kFlatSuite) {
+    path_from(node.at("suite"));
+    suite.components = word_from(node.at("components"));
+  } else if (!node.at("components").string().empty()) {
+    node.at("components").fail("an archive without suites has no components");
+  }
   for (std::string_view line : split(suite.options, '\n'))
     if (!line.empty() && !line.starts_with("Signed-By: ") && !line.starts_with("Trusted: ") &&
         !line.starts_with(' '))
@@ -118,6 +123,12 @@ MirrorItem item_from(const JsonNode& node, std::size_t cells) {
 }
 
 }  // namespace
+
+std::string deb822_of(const MirrorSuite& suite, const std::string& uri, const std::string& options) {
+  const std::string components =
+      suite.components.empty() ? "" : fmt::format("Components: {}\n", suite.components);
+  return fmt::format("Types: deb\nURIs: {}\nSuites: {}\n{}{}\n", uri, suite.suite, components, options);
+}
 
 std::string_view name_of(MirrorKind kind) { return kKinds.of(kind); }
 

@@ -3,7 +3,8 @@
 //
 //   sha256/<aa>/<64 hex>            every file, by its content
 //   apt/<suite>-<12 hex>/dists/…    package archives: the signed lists of one state, and under pool/ the
-//                                   packages that are needed; links to the files above
+//                                   packages that are needed; links to the files above. Flat archives have
+//                                   no dists/
 //   pip/links.html, pip/<hex>/…     wheels and source distributions, as pip's --find-links reads them
 //   archives/<hex>/<name>           sources with a checksum
 //   git/<name>-<12 hex>.git         bare repositories, each with the commits that are needed
@@ -24,8 +25,8 @@
 
 namespace kiln {
 
-// index: InRelease and Packages of an archive; key: what such a list is signed with, where that is no key of
-// Debian's.
+// index: InRelease and Packages of an archive; key: what such a list is signed with, where no base has it
+// from the start.
 enum class MirrorKind { index, key, package, wheel, archive, commit, image };
 std::string_view name_of(MirrorKind kind);
 
@@ -41,14 +42,21 @@ struct MirrorItem {
   std::set<std::uint32_t> cells;  // that need it now: numbers in Mirror::cells
 };
 
+// What stands for the suite of an archive that has neither suites nor components (sources.list(5): an exact
+// path).
+inline constexpr std::string_view kFlatSuite = "./";
+
 // A suite of a package archive in one state, as a deb822 source without its URI.
 struct MirrorSuite {
   std::string folder;      // apt/trixie-security-0123456789ab
-  std::string suite;       // trixie-security
-  std::string components;  // main
+  std::string suite;       // trixie-security; kFlatSuite
+  std::string components;  // main; "" of a flat one
   std::string options;     // further lines of the source, each ended: "Signed-By: …\n"
   bool operator==(const MirrorSuite&) const = default;
 };
+
+// As a paragraph of apt's sources.
+std::string deb822_of(const MirrorSuite& suite, const std::string& uri, const std::string& options);
 
 // What packages of a base come from.
 struct MirrorArchive {

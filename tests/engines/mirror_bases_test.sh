@@ -143,13 +143,13 @@ for name in tags digests; do
 done
 expect 0 "$KILN" mirror --check mirror
 
-# Packages upon a base that is pulled are its publisher's: that they are not there is told.
+# Packages of no archive that anybody knows: that they are not there is told.
 cp -r site apt
 printf '%s\n' 'mkdir -p /var/lib/dpkg && printf "Package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n" >/var/lib/dpkg/status' \
   >>apt/recipes/framework/hello/distro.sh
 expect 0 "$KILN" build -f apt/tags.json --state with-packages "${here[@]}"
 expect 3 "$KILN" mirror -f apt/tags.json packages --state with-packages "${here[@]}"
-holds "$err" "steps upon base/box install packages of its publisher's, which are not mirrored"
+holds "$err" "steps upon base/box 1 have packages, and apt's sources in them and in its image name no archive"
 
 # 7. A full disk, and a folder that cannot be written: a word, and the same command goes on when there is room.
 mkdir small

@@ -55,6 +55,11 @@ TEST(DebianArchive, ReadsWhereAptFindsAPackage) {
   EXPECT_EQ(package->suite, 0U);
   EXPECT_EQ(package->size, 6759U);
   EXPECT_EQ(package->digest.hex(), hex);
+  const MirrorArchive flat{"base/cuda@13", "amd64", "", {{"apt/flat-0123456789ab", "./", "", ""}}};
+  const auto of_flat =
+      listed_package("'copy:/m/apt/flat-0123456789ab/./sub/a_1.deb' a_1.deb 1 SHA256:" + hex, flat, "/m");
+  ASSERT_TRUE(of_flat);
+  EXPECT_EQ(of_flat->path, "sub/a_1.deb");
   for (const char* line : {"", "'copy:/m/apt/other/pool/a.deb' a.deb 1 SHA256:", "Get:1 http://a b c",
                            "'http://a/pool/a.deb' a.deb 1 MD5Sum:00"})
     EXPECT_FALSE(listed_package(line, kArchive, "/m")) << line;

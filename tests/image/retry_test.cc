@@ -45,6 +45,12 @@ TEST(NextTry, ASourceThatCannotBeReachedIsAskedAgainLaterAndLater) {
   EXPECT_FALSE(next_try(kRun, kNetwork, {}, 1, kRules, 0)->is_alone);
 }
 
+TEST(NextTry, AMirrorHasAPackageOrNot) {
+  RetryRules offline = kRules;
+  offline.is_offline = true;
+  EXPECT_FALSE(next_try(kRun, kNetwork, {}, 1, offline, 0));
+}
+
 TEST(NextTry, NothingElseIs) {
   for (ExitCode code : {ExitCode::images_failed, ExitCode::usage, ExitCode::input, ExitCode::tool_missing,
                         ExitCode::locked, ExitCode::store, ExitCode::timeout, ExitCode::internal})

@@ -81,6 +81,24 @@ TEST(Mirror, RefusesLinesThatWouldBeginASource) {
   EXPECT_THROW(read(json), Error);
 }
 
+TEST(Mirror, HasArchivesWithoutSuites) {
+  Mirror mirror = sample();
+  mirror.archives[0].suites.push_back(
+      {"apt/flat-0123456789ab", std::string(kFlatSuite), "", "Trusted: yes\n"});
+  EXPECT_EQ(read(to_json(mirror)).archives, mirror.archives);
+  EXPECT_EQ(deb822_of(mirror.archives[0].suites[1], "copy:/m", "Trusted: yes\n"),
+            "Types: deb\nURIs: copy:/m\nSuites: ./\nTrusted: yes\n\n");
+  EXPECT_EQ(deb822_of(mirror.archives[0].suites[0], "copy:/m", ""),
+            "Types: deb\nURIs: copy:/m\nSuites: trixie\nComponents: main\n\n");
+  for (const auto& [suite, components] :
+       {std::pair("./", "main"), std::pair("/", ""), std::pair("../", ""), std::pair("trixie", "")}) {
+    Json json = to_json(mirror);
+    json["archives"][0]["suites"][1]["suite"] = suite;
+    json["archives"][0]["suites"][1]["components"] = components;
+    EXPECT_THROW(read(json), Error) << suite << ' ' << components;
+  }
+}
+
 TEST(Mirror, RefusesAFileWithoutDigestAndACellThatIsNotThere) {
   Json json = to_json(sample());
   for (Json& item : json["items"]) item.erase("digest");

@@ -36,8 +36,7 @@ std::string sources_of(const MirrorArchive& archive, const std::string& root) {
     std::string options = suite.options;
     constexpr std::string_view kOwn = "Signed-By: keys/";
     if (options.starts_with(kOwn)) options.insert(std::string_view("Signed-By: ").size(), root + "/");
-    text += fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n",
-                        copy_uri(root + "/" + suite.folder), suite.suite, suite.components, options);
+    text += deb822_of(suite, copy_uri(root + "/" + suite.folder), options);
   }
   return text;
 }
@@ -76,8 +75,9 @@ OfflineWords offline_words(const Mirror& mirror, const MirrorArchive* archive, c
   OfflineWords words;
   if (archive != nullptr) {
     words.sources = sources_of(*archive, root);
+    // What else the image names cannot be reached, and the mirror has it.
     words.apt = fmt::format(
-        "Dir::Etc::SourceList \"{}/mirror.sources\";\n"
+        "Dir::Etc::SourceList \"{}/mirror.sources\";\nDir::Etc::SourceParts \"/dev/null\";\n"
         "Acquire::Check-Valid-Until \"false\";\nAcquire::Languages \"none\";\n",
         folder);
   }
@@ -129,8 +129,7 @@ std::map<std::string, std::string> offline_environment(const StepSetup& setup, c
   const fs::path own = fs::absolute(folder) / "offline";
   OfflineWords words = offline_words(mirror, archive, setup.site.mirror, own.string());
   // Nothing of the machine's own apt.
-  words.apt +=
-      "Dir::Etc::Parts \"/dev/null\";\nDir::Etc::Main \"/dev/null\";\nDir::Etc::SourceParts \"/dev/null\";\n";
+  words.apt += "Dir::Etc::Parts \"/dev/null\";\nDir::Etc::Main \"/dev/null\";\n";
   // Its lists are of other archives.
   words.apt += fmt::format("Dir::State::Lists \"{}/lists\";\n", own.string());
   write_words(words, own, setup.files);

@@ -38,7 +38,7 @@ std::optional<TryTerms> next_try(const Step& step, const Error& error, const Try
   if (tries > rules.retries) return std::nullopt;
   if (dynamic_cast<const OutOfMemory*>(&error) != nullptr)
     return rules.has_fixed_memory ? std::nullopt : with_more_memory(terms, rules.usable_memory);
-  if (!passes_by_itself(step, error)) return std::nullopt;
+  if (rules.is_offline || !passes_by_itself(step, error)) return std::nullopt;
   const double longest = std::min(kLongestWait, kFirstWait * std::pow(2, tries - 1));
   return TryTerms{longest * (0.5 + chance / 2), terms.memory, terms.is_alone};
 }

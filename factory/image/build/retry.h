@@ -26,6 +26,7 @@ struct RetryRules {
   std::uint64_t usable_memory = 0;  // bytes of this machine
   bool has_scheduler = false;       // which gives each step its memory: who runs beside it is not ours to say
   bool has_fixed_memory = false;    // this process has no more to give: a job is run again, with more
+  bool is_offline = false;          // packages come from a mirror, which has them or not
 };
 
 // After `tries` tries of which the last, on these terms, ended with `error`. `chance`: from 0 to 1, at

@@ -36,6 +36,36 @@ std::string options_of(const sbom::ControlParagraph& paragraph) {
   return options;
 }
 
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_read(const sbom::ControlParagraph& paragraph, const std::string& architecture) {
+  const std::vector<std::string> types = words_of(paragraph.at("Types")),
+                                 architectures = words_of(paragraph.at("Architectures"));
+  const std::string enabled = lower_case(trimmed(paragraph.at("Enabled")));
+  return (types.empty() || contains(types, "deb")) && enabled != "no" && enabled != "false" &&
+         (architecture.empty() || architectures.empty() || contains(architectures, architecture));
+}
+
+// A suite that ends with a slash is a folder of an archive without suites.
+AptSource source_of(std::string uri, std::string suite, const sbom::ControlParagraph& paragraph) {
+  const bool is_flat = suite.ends_with('/');
+  auto strip = [](std::string& text) {
+    while (text.ends_with('/')) text.pop_back();
+  };
+  strip(uri);
+  if (is_flat) {
+    strip(suite);
+    while (suite.starts_with("./")) suite.erase(0, 2);
+    if (!suite.empty() && suite != ".") uri += "/" + suite;
+    return {uri, {"", std::string(kFlatSuite), "", options_of(paragraph)}};
+  }
+  if (!is_inside(suite))
+    throw Error(ExitCode::input, fmt::format("'{}' is no suite", without_controls(suite)));
+  return {uri, {"", suite, one_line(paragraph.at("Components")), options_of(paragraph)}};
+}
+
 }  // namespace
 
 std::string replaced_all(std::string text, std::string_view what, std::string_view by) {
@@ -44,21 +74,18 @@ std::string replaced_all(std::string text, std::string_view what, std::string_vi
   return text;
 }
 
-std::vector<AptSource> apt_sources(std::string_view text) {
+std::vector<AptSource> apt_sources(std::string_view text, const std::string& architecture) {
   std::vector<AptSource> sources;
   sbom::ControlReader reader(text);
   while (const auto paragraph = reader.next()) {
-    const std::vector<std::string> uris = words_of(paragraph->at("URIs")),
-                                   suites = words_of(paragraph->at("Suites"));
+    if (!is_read(*paragraph, architecture)) continue;
+    auto words = [&](const char* field) {
+      return words_of(replaced_all(paragraph->at(field), "$(ARCH)", architecture));
+    };
+    const std::vector<std::string> uris = words("URIs"), suites = words("Suites");
     if (uris.empty() || suites.empty())
       throw Error(ExitCode::input, "a source of packages without URI or suite");
-    for (const std::string& suite : suites) {
-      std::string uri = uris.front();
-      while (uri.ends_with('/')) uri.pop_back();
-      if (!is_inside(suite))
-        throw Error(ExitCode::input, fmt::format("'{}' is no suite", without_controls(suite)));
-      sources.push_back({uri, {"", suite, one_line(paragraph->at("Components")), options_of(*paragraph)}});
-    }
+    for (const std::string& suite : suites) sources.push_back(source_of(uris.front(), suite, *paragraph));
   }
   return sources;
 }
@@ -88,6 +115,7 @@ std::optional<ListedPackage> listed_package(std::string_view line, const MirrorA
     const std::string before = fmt::format("copy:{}/{}/", root, archive.suites[package.suite].folder);
     if (!path.starts_with(before)) continue;
     package.path = path.substr(before.size());
+    while (package.path.starts_with("./")) package.path.erase(0, 2);  // of flat archives
     package.digest = Digest::from_hex(words[3].substr(kHash.size()));
     std::from_chars(words[2].data(), words[2].data() + words[2].size(), package.size);
     package.package = words[1];

@@ -26,8 +26,9 @@ struct AptSource {
   MirrorSuite suite;  // without its folder
 };
 
-// deb822 sources → their suites, one by one. Throws Error(input).
-std::vector<AptSource> apt_sources(std::string_view text);
+// deb822 sources → their suites, one by one; those of packages for an architecture, by apt's word, or for all
+// where it is "". What is disabled and sources of source packages are left out. Throws Error(input).
+std::vector<AptSource> apt_sources(std::string_view text, const std::string& architecture = "");
 // The line of `apt-get --print-uris`: 'URI' file size SHA256:hex; nullopt for another. `root` is in the URI.
 std::optional<ListedPackage> listed_package(std::string_view line, const MirrorArchive& archive,
                                             const std::string& root);

@@ -16,11 +16,6 @@ constexpr const char* kSiteInside = "/run/kiln/site/base/";
 constexpr const char* kHelper = "/usr/lib/apt/apt-helper";  // of package apt
 constexpr std::size_t kAtOnce = 40;  // packages of one call: what is fetched again after a kill
 
-// What apt calls an architecture.
-std::string apt_architecture(const std::string& architecture) {
-  return architecture == "ppc64le" ? "ppc64el" : architecture.substr(0, architecture.find('/'));
-}
-
 // The value of `Dir::Etc::SourceList "…";`.
 std::string source_list_of(const std::string& configuration) {
   constexpr std::string_view kName = "Dir::Etc::SourceList \"";
@@ -28,6 +23,17 @@ std::string source_list_of(const std::string& configuration) {
   if (at == std::string::npos) return "";
   const std::size_t start = at + kName.size();
   return configuration.substr(start, configuration.find('"', start) - start);
+}
+
+// Without a name, a password and slashes at its end: apt's answers have none of them, or all.
+std::string plain_uri(std::string_view uri) {
+  while (uri.ends_with('/')) uri.remove_suffix(1);
+  const std::size_t start = uri.find("://");
+  if (start == std::string_view::npos) return std::string(uri);
+  const std::size_t host = start + std::string_view("://").size();
+  const std::size_t at = uri.substr(0, uri.find('/', host)).rfind('@');
+  const std::size_t from = at == std::string_view::npos || at < host ? host : at + 1;
+  return std::string(uri.substr(0, host)) + std::string(uri.substr(from));
 }
 
 std::string in_folder(const fs::path& folder, std::string_view lines) {
@@ -47,20 +53,42 @@ std::string architecture_lines(const std::string& architecture) {
 
 }  // namespace
 
-DebianArchive::DebianArchive(const StepSetup& setup, const Step& base, const MirrorFolder& mirror,
-                             const fs::path& folder)
+std::string apt_architecture(const std::string& architecture) {
+  return architecture == "ppc64le" ? "ppc64el" : architecture.substr(0, architecture.find('/'));
+}
+
+fs::path site_of_image(const std::vector<ImageSource>& sources, const fs::path& folder, FileSystem& files) {
+  fs::path site = folder / "site";
+  std::string text;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const ImageSource& source = sources[i];
+    std::string options = source.suite.options;
+    if (!source.keyring.empty()) {
+      const std::string name = fmt::format("key-{}.gpg", i);
+      files.write_output(site / name, source.keyring);
+      options.insert(0, fmt::format("Signed-By: {}{}\n", kSiteInside, name));
+    }
+    text += deb822_of(source.suite, source.uri, options);
+  }
+  files.write_output(site / "archives.sources", text);
+  files.write_output(site / "apt.conf",
+                     fmt::format("Dir::Etc::SourceList \"{}archives.sources\";\n", kSiteInside));
+  return site;
+}
+
+DebianArchive::DebianArchive(const StepSetup& setup, const std::string& base, const fs::path& site,
+                             const MirrorFolder& mirror, const fs::path& folder)
     : setup_(setup), mirror_(mirror), folder_(folder) {
-  const auto site = site_of_base(setup, folder, folder / "site.log");
-  const std::string conf = site ? setup.files.read(*site / "apt.conf").value_or("") : "";
+  const std::string conf = setup.files.read(site / "apt.conf").value_or("");
   const std::string inside = source_list_of(conf);
   if (!inside.starts_with(kSiteInside))
     throw Error(ExitCode::input,
-                fmt::format("{} does not say where its packages come from on this machine", base.component),
+                fmt::format("{} does not say where its packages come from on this machine", base),
                 "a machine that mirrors Debian has Debian's archives among its apt sources (docs/site.md)");
-  site_conf_ = replaced_all(conf, kSiteInside, site->string() + "/");
-  const std::string list = replaced_all(inside, kSiteInside, site->string() + "/");
-  const std::string text = setup.files.read(list).value_or("");
-  sources_ = apt_sources(replaced_all(text, kSiteInside, site->string() + "/"));
+  const std::string here = site.string() + "/";
+  site_conf_ = replaced_all(conf, kSiteInside, here);
+  const std::string text = setup.files.read(replaced_all(inside, kSiteInside, here)).value_or("");
+  sources_ = apt_sources(replaced_all(text, kSiteInside, here));
   if (!setup.site.ca_certificates.empty() && setup.files.exists(setup.site.ca_certificates))
     site_conf_ += fmt::format("Acquire::https::CaInfo \"{}\";\n", setup.site.ca_certificates);
 }
@@ -94,9 +122,7 @@ void DebianArchive::must(const CommandResult& result, const std::string& action)
 void DebianArchive::configure_machine(const std::string& architecture) {
   const fs::path own = folder_ / "machine";
   std::string text;
-  for (const AptSource& source : sources_)
-    text += fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n", source.uri,
-                        source.suite.suite, source.suite.components, source.suite.options);
+  for (const AptSource& source : sources_) text += deb822_of(source.suite, source.uri, source.suite.options);
   setup_.files.write_output(own / "archives.sources", text);
   // Lists are kept as they come, so that they are what the signed list of lists says.
   std::string conf = in_folder(own, site_conf_) + architecture_lines(architecture);
@@ -123,20 +149,23 @@ std::string DebianArchive::signed_bytes(const std::string& file, std::string& pa
   return bytes;
 }
 
-MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<MirrorItem>& items) {
-  MirrorSuite suite = source.suite;
+// The files of a source's lists, and what each is called below its folder of lists. `signed_list`: what their
+// names begin with.
+std::vector<std::pair<fs::path, std::string>> DebianArchive::lists_of(const AptSource& source,
+                                                                      std::string& signed_list) {
   const CommandResult listed =
       apt({"apt-get", "indextargets", "--no-release-info", "--format",
            "$(FILENAME)\t$(METAKEY)\t$(REPO_URI)\t$(RELEASE)", "Created-By: Packages"},
           machine_, true);
-  must(listed, "cannot read the lists of " + suite.suite);
-  std::vector<std::pair<fs::path, std::string>> lists;  // file, path below dists/<suite>/
-  std::string signed_list;
+  must(listed, "cannot read the lists of " + source.suite.suite);
+  const auto alike = std::count_if(sources_.begin(), sources_.end(), [&](const AptSource& one) {
+    return one.suite.suite == source.suite.suite;
+  });
+  std::vector<std::pair<fs::path, std::string>> lists;
   for (std::string_view line : split(listed.output, '\n')) {
     const auto parts = split(line, '\t');
-    if (parts.size() != 4 || parts[3] != suite.suite) continue;
-    std::string uri(parts[2]);
-    while (uri.ends_with('/')) uri.pop_back();
+    if (parts.size() != 4 || parts[3] != source.suite.suite) continue;
+    if (alike > 1 && plain_uri(parts[2]) != plain_uri(source.uri)) continue;
     std::string file(parts[0]), key(parts[1]);
     if (file.ends_with(".xz")) file.resize(file.size() - 3);
     signed_list = file.substr(0, file.size() - std::min(file.size(), key.size()));
@@ -149,6 +178,15 @@ MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<Mirro
   for (const char* name : {"InRelease", "Release", "Release.gpg"})
     if (!signed_list.empty() && setup_.files.exists(signed_list + name))
       lists.emplace_back(signed_list + name, name);
+  return lists;
+}
+
+MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<MirrorItem>& items) {
+  MirrorSuite suite = source.suite;
+  const bool is_flat = suite.suite == kFlatSuite;
+  const std::string name = is_flat ? "flat" : suite.suite;
+  std::string signed_list;
+  auto lists = lists_of(source, signed_list);
   const std::string text = setup_.files.read(signed_list + "InRelease")
                                .value_or(setup_.files.read(signed_list + "Release").value_or(""));
   std::vector<std::pair<std::string, Digest>> kept;
@@ -158,28 +196,40 @@ MirrorSuite DebianArchive::keep_lists(const AptSource& source, std::vector<Mirro
         {}, [&](const auto& sink) { sink(bytes); }, path);
     kept.emplace_back(path, digest);
     if (path == "InRelease" || (path == "Release" && suite.folder.empty()))
-      suite.folder = fmt::format("apt/{}-{}", suite.suite, digest.hex().substr(0, 12));
+      suite.folder = fmt::format("apt/{}-{}", name, digest.hex().substr(0, 12));
   }
   if (suite.folder.empty())
-    throw Error(ExitCode::network, fmt::format("apt has no signed list of {}", suite.suite));
+    throw Error(ExitCode::network,
+                fmt::format("apt has no signed list of {} {}", plain_uri(source.uri), suite.suite));
+  const std::string below = is_flat ? suite.folder + "/" : fmt::format("{}/dists/{}/", suite.folder, name);
   for (const auto& [path, digest] : kept) {
-    const std::string dists = fmt::format("{}/dists/{}/", suite.folder, suite.suite);
-    std::vector<std::string> names = {dists + path};
-    if (const std::size_t slash = path.rfind('/'); slash != std::string::npos)
-      names.push_back(fmt::format("{}{}/by-hash/SHA256/{}", dists, path.substr(0, slash), digest.hex()));
-    for (const std::string& name : names) {
-      mirror_.link(name, digest);
-      items.push_back({MirrorKind::index,
-                       suite.suite + " " + path,
-                       name,
-                       digest,
-                       static_cast<std::uint64_t>(fs::file_size(mirror_.path(name))),
-                       "",
-                       "",
-                       {}});
+    const std::string own_folder = path.substr(0, path.rfind('/') + 1);  // "" without one
+    std::vector<std::string> names = {below + path};
+    if (is_flat || !own_folder.empty())
+      names.push_back(fmt::format("{}{}by-hash/SHA256/{}", below, own_folder, digest.hex()));
+    for (const std::string& inside : names) {
+      mirror_.link(inside, digest);
+      const std::uint64_t size = fs::file_size(mirror_.path(inside));
+      items.push_back({MirrorKind::index, name + " " + path, inside, digest, size, "", "", {}});
     }
   }
   return suite;
+}
+
+// A key of the site's or of an image's; Debian's is in every image of Debian.
+void DebianArchive::keep_key(MirrorSuite& suite, std::vector<MirrorItem>& items) {
+  constexpr std::string_view kKey = "Signed-By: ";
+  const std::size_t at = suite.options.find(kKey);
+  if (at == std::string::npos) return;
+  const std::size_t start = at + kKey.size();
+  const std::string file = suite.options.substr(start, suite.options.find('\n', start) - start);
+  if (!file.starts_with(folder_.string() + "/")) return;
+  const Digest digest = mirror_.put_file(file, {});
+  const std::string inside =
+      fmt::format("keys/{}{}", digest.hex().substr(0, 16), fs::path(file).extension().string());
+  mirror_.link(inside, digest);
+  items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file), "", "", {}});
+  suite.options.replace(start, file.size(), inside);
 }
 
 MirrorArchive DebianArchive::fetch_lists(const std::string& name, const std::string& architecture,
@@ -189,21 +239,7 @@ MirrorArchive DebianArchive::fetch_lists(const std::string& name, const std::str
   MirrorArchive archive{name, architecture, "", {}};
   for (const AptSource& source : sources_) {
     MirrorSuite suite = keep_lists(source, items);
-    constexpr std::string_view kKey = "Signed-By: /";
-    const std::size_t at = suite.options.find(kKey);
-    if (at != std::string::npos) {
-      // A key of the site's own; Debian's is in every image of Debian.
-      const std::string file =
-          suite.options.substr(at + kKey.size() - 1, suite.options.find('\n', at) - at - kKey.size() + 1);
-      if (file.starts_with(folder_.string())) {
-        const Digest digest = mirror_.put_file(file, {});
-        const std::string inside =
-            fmt::format("keys/{}{}", digest.hex().substr(0, 16), fs::path(file).extension().string());
-        mirror_.link(inside, digest);
-        items.push_back({MirrorKind::key, inside, inside, digest, fs::file_size(file), "", "", {}});
-        suite.options.replace(at + kKey.size() - 1, file.size(), inside);
-      }
-    }
+    keep_key(suite, items);
     archive.suites.push_back(std::move(suite));
   }
   return archive;
@@ -219,9 +255,7 @@ fs::path DebianArchive::configure_mirror(const MirrorArchive& archive) {
   for (const MirrorSuite& suite : archive.suites) {
     const std::string options = replaced_all(suite.options, "Signed-By: keys/",
                                              fmt::format("Signed-By: {}/keys/", mirror_.root().string()));
-    text +=
-        fmt::format("Types: deb\nURIs: {}\nSuites: {}\nComponents: {}\n{}\n",
-                    copy_uri(mirror_.path(suite.folder).string()), suite.suite, suite.components, options);
+    text += deb822_of(suite, copy_uri(mirror_.path(suite.folder).string()), options);
   }
   setup_.files.write_output(own / "archives.sources", text);
   for (const char* inside : {"lists/partial", "cache/archives/partial"})
@@ -243,12 +277,16 @@ FoundPackages DebianArchive::find(const MirrorArchive& archive, const AptPackage
     words.insert(words.end(), left.begin(), left.end());
     const CommandResult result = apt(words, conf, true);
     if (result.ok()) {
+      std::string refused;  // a line of a name that a mirror keeps nothing by
       for (std::string_view line : split(result.output, '\n'))
         if (auto package = listed_package(line, archive, mirror_.root().string()))
           answer.found.push_back(*std::move(package));
+        else if (refused.empty())
+          refused = without_controls(line);
       if (answer.found.size() < left.size())
         throw Error(ExitCode::network,
-                    fmt::format("apt found {} of {} packages", answer.found.size(), left.size()));
+                    fmt::format("apt found {} of {} packages{}{}", answer.found.size(), left.size(),
+                                refused.empty() ? "" : ", and not: ", refused));
       break;
     }
     // E: Version '1' for 'hello' was not found; E: Unable to locate package hello
@@ -272,12 +310,18 @@ FoundPackages DebianArchive::find(const MirrorArchive& archive, const AptPackage
   return answer;
 }
 
-std::string DebianArchive::uri_of(const MirrorSuite& suite) const {
-  const auto found = std::find_if(sources_.begin(), sources_.end(),
-                                  [&](const AptSource& source) { return source.suite.suite == suite.suite; });
-  if (found != sources_.end()) return found->uri;
+// Archives of the same suite and components, as of flat ones, are told apart by their order among these.
+std::string DebianArchive::uri_of(const MirrorArchive& archive, std::size_t suite) const {
+  const MirrorSuite& asked = archive.suites[suite];
+  auto is_like = [&](const MirrorSuite& one) {
+    return one.suite == asked.suite && one.components == asked.components;
+  };
+  auto before =
+      std::count_if(archive.suites.begin(), archive.suites.begin() + static_cast<long>(suite), is_like);
+  for (const AptSource& source : sources_)
+    if (is_like(source.suite) && before-- == 0) return source.uri;
   throw Error(ExitCode::input,
-              fmt::format("none of this machine's apt sources has the suite {}", suite.suite));
+              fmt::format("none of the sources of packages has the suite {} any more", asked.suite));
 }
 
 void DebianArchive::fetch_some(const MirrorArchive& archive,
@@ -288,7 +332,7 @@ void DebianArchive::fetch_some(const MirrorArchive& archive,
   std::vector<std::string> words = {kHelper, "download-file"};
   for (const ListedPackage* package : packages) {
     std::string path = replaced_all(replaced_all(package->path, "+", "%2b"), "~", "%7e");
-    words.insert(words.end(), {uri_of(archive.suites[package->suite]) + "/" + path,
+    words.insert(words.end(), {uri_of(archive, package->suite) + "/" + path,
                                (place / package->digest.hex()).string(), "SHA256:" + package->digest.hex()});
   }
   const CommandResult result = apt(words, machine_, false);

@@ -9,6 +9,7 @@
 
 #include "image/build/step.h"
 #include "image/fetch/apt_text.h"
+#include "image/fetch/image_apt.h"
 #include "image/fetch/installed_packages.h"
 #include "mirror/mirror_folder.h"
 
@@ -21,9 +22,11 @@ struct FoundPackages {
 
 class DebianArchive {
  public:
-  // `setup`: with the base and its recipe's files. `folder`: private. Asks the base's `site` script how this
-  // machine reaches its archives. Throws Error(input) for a recipe that does not say so, and as scripts do.
-  DebianArchive(const StepSetup& setup, const Step& base, const MirrorFolder& mirror, const fs::path& folder);
+  // `site`: the folder that the base's `site` script made (site_of_base), which says in its apt.conf how this
+  // machine reaches the archives of `base`, by its name; or that of an image (site_of_image). `folder`:
+  // private, with `site` in it. Throws Error(input) where it does not say so.
+  DebianArchive(const StepSetup& setup, const std::string& base, const fs::path& site,
+                const MirrorFolder& mirror, const fs::path& folder);
 
   // Fetches what the archives list now; the items are the lists. Throws Error(network), Error(store).
   MirrorArchive fetch_lists(const std::string& name, const std::string& architecture,
@@ -39,8 +42,10 @@ class DebianArchive {
   void configure_machine(const std::string& architecture);
   fs::path configure_mirror(const MirrorArchive& archive);
   std::string signed_bytes(const std::string& file, std::string& path, const std::string& signed_list);
+  std::vector<std::pair<fs::path, std::string>> lists_of(const AptSource& source, std::string& signed_list);
   MirrorSuite keep_lists(const AptSource& source, std::vector<MirrorItem>& items);
-  std::string uri_of(const MirrorSuite& suite) const;
+  void keep_key(MirrorSuite& suite, std::vector<MirrorItem>& items);
+  std::string uri_of(const MirrorArchive& archive, std::size_t suite) const;
   void fetch_some(const MirrorArchive& archive, const std::vector<const ListedPackage*>& packages);
 
   const StepSetup& setup_;
@@ -50,5 +55,12 @@ class DebianArchive {
   std::vector<AptSource> sources_;
   fs::path machine_;  // apt.conf
 };
+
+// What a base's `site` script would say of an image's own archives, as a folder in `folder`, which is
+// returned.
+fs::path site_of_image(const std::vector<ImageSource>& sources, const fs::path& folder, FileSystem& files);
+
+// What apt calls an architecture of OCI's.
+std::string apt_architecture(const std::string& architecture);
 
 }  // namespace kiln

@@ -7,11 +7,13 @@
 #include "base/file_mask.h"
 #include "image/build/archive_state.h"
 #include "image/build/offline.h"
+#include "image/build/script.h"
 #include "image/engine/architecture.h"
 #include "image/fetch/commits.h"
 #include "image/fetch/debian_archive.h"
 #include "image/fetch/web_file.h"
 #include "image/state/record_files.h"
+#include "oci/image_source.h"
 #include "plan/lock_update.h"
 
 namespace kiln {
@@ -43,18 +45,12 @@ class Filling {
     for (const auto& one : needs_.wheels) each([&] { add_wheels(one.first, one.second); });
     keep();
     for (const auto& one : needs_.bases) each([&] { add_base(one.second); });
+    for (const auto& one : needs_.pulled) each([&] { add_pulled(one.second); });
     for (const auto& [component, cells] : needs_.unknown)
       report_.problems.emplace_back(ExitCode::input,
                                     fmt::format("{} does not say where its packages come from, so "
                                                 "they are not mirrored",
                                                 component));
-    for (const auto& [component, steps] : needs_.pulled)
-      if (install_packages(steps))
-        report_.problems.emplace_back(
-            ExitCode::input,
-            fmt::format("steps upon {} install packages of its publisher's, which are not mirrored",
-                        component),
-            "what a mirror cannot have: docs/air-gapped.md");
     if (report_.problems.empty()) {
       drop_what_is_lost();
       setup_.folder.write(mirror_);
@@ -173,28 +169,27 @@ class Filling {
     report_.fetched += setup_.wheels().fetched() - before;
   }
 
-  bool install_packages(const std::set<std::string>& steps) const {
-    const RecordReader reader(setup_.steps.state, setup_.steps.files);
+  // What the uppermost layers of the steps that are built say; the others are counted.
+  std::vector<LayerApt> apt_of_steps(const BaseNeed& need, std::size_t& unbuilt) const {
+    std::vector<LayerApt> layers;
     const BlobStore store = BlobStore::reading(setup_.steps.state.store());
-    return std::any_of(steps.begin(), steps.end(), [&](const std::string& key) {
-      const auto record = reader.step(key);
-      return record && !packages_of(*record, store).empty();
-    });
+    for (const std::string& key : need.steps) {
+      const auto record = record_of(key);
+      if (!record)
+        ++unbuilt;
+      else if (!record->chain.layers.empty())
+        layers.push_back(read_apt(record->chain.layers.back(), store));
+    }
+    return layers;
   }
 
-  // Of all steps upon the base that are built.
-  AptPackages packages_upon(const BaseNeed& need) {
-    const RecordReader reader(setup_.steps.state, setup_.steps.files);
-    const BlobStore store = BlobStore::reading(setup_.steps.state.store());
+  std::optional<StepRecord> record_of(const std::string& key) const {
+    return RecordReader(setup_.steps.state, setup_.steps.files).step(key);
+  }
+
+  static AptPackages packages_of(const std::vector<LayerApt>& layers) {
     AptPackages packages;
-    for (const std::string& key : need.steps) {
-      const auto record = reader.step(key);
-      if (!record) {
-        ++report_.unbuilt;
-        continue;
-      }
-      packages.merge(packages_of(*record, store));
-    }
+    for (const LayerApt& layer : layers) packages.merge(packages_in_status(layer.status.value_or("")));
     return packages;
   }
 
@@ -217,10 +212,52 @@ class Filling {
   }
 
   void add_base(const BaseNeed& need) {
-    const AptPackages packages = packages_upon(need);
+    const AptPackages packages = packages_of(apt_of_steps(need, report_.unbuilt));
     const fs::path folder = setup_.temporary / need.base.key.substr(0, 12);
     const StepSetup own = setup_of(need.base, folder);
-    DebianArchive apt(own, need.base, setup_.folder, folder);
+    const auto site = site_of_base(own, folder, folder / "site.log");
+    DebianArchive apt(own, need.base.component, site.value_or(""), setup_.folder, folder);
+    add_packages(need, packages, apt, own, folder);
+  }
+
+  // What its image has is not installed again.
+  void add_pulled(const BaseNeed& need) {
+    std::size_t unbuilt = 0;
+    const std::vector<LayerApt> steps = apt_of_steps(need, unbuilt);
+    AptPackages packages = packages_of(steps);
+    const bool is_told = mirror_.image(need.base.reference, architecture_of(need.base)) == nullptr;
+    if (is_told || (unbuilt == 0 && packages.empty())) return;
+    const ImageApt image = apt_of_image(need.base, steps);
+    const AptPackages of_base = image.packages();
+    if (!of_base.empty()) report_.unbuilt += unbuilt;  // else there is no dpkg
+    for (const std::string& package : of_base) packages.erase(package);
+    if (packages.empty()) return;
+    const auto sources = image.sources(apt_architecture(architecture_of(need.base)));
+    if (sources.empty())
+      throw Error(ExitCode::input,
+                  fmt::format("steps upon {} {} have packages, and apt's sources in them and in its image "
+                              "name no archive, so they are not mirrored",
+                              need.base.component, need.base.version));
+    const fs::path folder = setup_.temporary / need.base.key.substr(0, 12);
+    DebianArchive apt(setup_.steps, need.base.component, site_of_image(sources, folder, setup_.steps.files),
+                      setup_.folder, folder);
+    add_packages(need, packages, apt, setup_.steps, folder);
+  }
+
+  // As the mirror has it. Throws Error(input) where it does not.
+  ImageApt apt_of_image(const Step& base, const std::vector<LayerApt>& steps) const {
+    const std::string architecture = architecture_of(base);
+    const fs::path layout = setup_.folder.path(image_path(base.reference, architecture));
+    const SourceImage source = SourceImage::open({"oci", layout.string(), "base"}, architecture);
+    ImageApt image;
+    for (std::size_t i = 0; i < source.layer_count(); ++i)
+      image.add_layer(read_apt(*source.open_layer(i, LayerLimits{})));
+    for (const LayerApt& step : steps) image.add_step(step);
+    return image;
+  }
+
+  void add_packages(const BaseNeed& need, const AptPackages& packages, DebianArchive& apt,
+                    const StepSetup& own, const fs::path& folder) {
     FoundPackages found;
     const MirrorArchive archive = archive_for(need, packages, apt, own, folder, found);
     std::vector<ListedPackage> absent;
@@ -306,7 +343,7 @@ class Filling {
   static bool is_list_of(const MirrorItem& item, const MirrorArchive& archive) {
     if (item.kind != MirrorKind::index && item.kind != MirrorKind::key) return false;
     return std::any_of(archive.suites.begin(), archive.suites.end(), [&](const MirrorSuite& suite) {
-      return item.path.starts_with(suite.folder + "/dists/") ||
+      return item.path.starts_with(suite.folder + "/") ||
              suite.options.find("Signed-By: " + item.path) != std::string::npos;
     });
   }

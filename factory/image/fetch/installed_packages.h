@@ -5,9 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "image/state/records.h"
-#include "oci/blob_store.h"
-
 namespace kiln {
 
 // As apt-get names them: "libgomp1:amd64=14.2.0-19", "tzdata=2026b-1" of those for all architectures. Sorted.
@@ -15,9 +12,5 @@ using AptPackages = std::set<std::string>;
 
 // Of the text of /var/lib/dpkg/status (deb822): what is installed. Throws Error(input).
 AptPackages packages_in_status(std::string_view status);
-
-// What dpkg says in the uppermost layer: everything below it, too; nothing where that layer did not touch it.
-// Throws Error(store, input) for a damaged layer.
-AptPackages packages_of(const StepRecord& step, const BlobStore& store);
 
 }  // namespace kiln

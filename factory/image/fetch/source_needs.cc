@@ -43,14 +43,12 @@ class NeedsCollector {
 
  private:
   void add_base(const Step& base, const Step& step, const std::string& cell) {
-    if (base.kind == StepKind::pull && step.kind == StepKind::run)
-      needs_.pulled[base.component].insert(step.key);
-    if (base.kind != StepKind::rootfs) return;
-    if (base.site.empty()) {
-      needs_.unknown[base.component].insert(cell);
-      return;
-    }
-    BaseNeed& need = needs_.bases.try_emplace(base.key, BaseNeed{base, {}, {}}).first->second;
+    if (base.kind == StepKind::rootfs && base.site.empty()) needs_.unknown[base.component].insert(cell);
+    auto& bases = base.kind == StepKind::pull ? needs_.pulled : needs_.bases;
+    const bool may_have = base.kind == StepKind::pull ? step.kind == StepKind::run
+                                                      : base.kind == StepKind::rootfs && !base.site.empty();
+    if (!may_have) return;
+    BaseNeed& need = bases.try_emplace(base.key, BaseNeed{base, {}, {}}).first->second;
     need.steps.insert(step.key);
     need.cells.insert(cell);
   }

@@ -25,10 +25,10 @@ struct WheelNeed {
   auto operator<=>(const WheelNeed&) const = default;
 };
 
-// A base whose packages come from the archives that the machine knows, and all steps upon it.
+// A base, and all steps upon it that may have packages.
 struct BaseNeed {
   Step base;
-  std::set<std::string> steps;  // keys, its own among them
+  std::set<std::string> steps;  // keys
   CellNames cells;
 };
 
@@ -37,11 +37,11 @@ struct SourceNeeds {
   std::map<std::pair<std::string, std::string>, CellNames> images;   // reference and architecture
   std::map<std::pair<std::string, std::string>, CellNames> sources;  // URL and checksum
   std::map<WheelNeed, CellNames> wheels;
-  std::map<std::string, BaseNeed> bases;     // by key
+  std::map<std::string, BaseNeed> bases;     // whose packages come from the archives that the machine knows,
+                                             // by key; they are among their steps
   std::map<std::string, CellNames> unknown;  // bases whose recipe does not say where packages come from: by
                                              // component, for people
-  std::map<std::string, std::set<std::string>> pulled;  // scripts upon bases that are pulled: keys, by the
-                                                        // base's component
+  std::map<std::string, BaseNeed> pulled;    // whose packages come from where the image itself says, by key
 };
 
 // `is_done`: steps, by key, that need nothing any more; may be empty.
