@@ -55,7 +55,9 @@ struct Transfer {
   curl_off_t moved = 0;  // bytes in both directions, at the last sign of life
   bool stalled = false;
   bool despite_interrupt = false;
+  const std::function<bool()>* give_up = nullptr;
 
+  bool is_given_up() const { return *give_up && (*give_up)(); }
   bool is_told_to_stop() const { return despite_interrupt ? interrupted_again() : interrupted(); }
 };
 
@@ -118,7 +120,7 @@ int watch(void* of, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
     transfer.last_sign = now;
   }
   transfer.stalled = transfer.stall.count() > 0 && now - transfer.last_sign > transfer.stall;
-  return transfer.stalled || transfer.is_told_to_stop() ? 1 : 0;
+  return transfer.stalled || transfer.is_told_to_stop() || transfer.is_given_up() ? 1 : 0;
 }
 
 class CurlHttp final : public Http {
@@ -154,6 +156,7 @@ class CurlHttp final : public Http {
     }
     transfer.stall = settings_.stall;
     transfer.despite_interrupt = settings_.despite_interrupt;
+    transfer.give_up = &settings_.give_up;
     set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_XFERINFOFUNCTION, &watch);
@@ -229,6 +232,7 @@ class CurlHttp final : public Http {
     if (code == CURLE_OK || transfer.enough) return;
     if (transfer.problem) std::rethrow_exception(transfer.problem);
     if (transfer.is_told_to_stop()) throw Error(ExitCode::interrupted, "interrupted");
+    if (transfer.is_given_up()) throw HttpFailure{"given up", false};
     if (transfer.too_long)
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};
     if (transfer.stalled) throw HttpFailure{fmt::format("no byte moved for {} s", transfer.stall.count())};

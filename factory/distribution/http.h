@@ -47,6 +47,9 @@ struct HttpSettings {
   std::chrono::seconds connect{30};                  // until there is a connection
   std::filesystem::path socket{};                    // unix(7): where the server listens, whatever the URL
   bool despite_interrupt = false;                    // as Command::despite_interrupt
+  // Asked once a second and more often while a request is on its way: whether it is broken off, which is
+  // HttpFailure. May be empty.
+  std::function<bool()> give_up{};
 };
 
 class Http {

@@ -101,6 +101,7 @@ holds "$(grep "^docker's daemon" <<<"$out")" 'MISSING'
 holds "$out" "start dockerd, or name its socket in \$DOCKER_HOST"
 
 # 5. Engines with faults, in front of the real one: whichever it is, the user gets a clear word, an exit code, and an image the next time.
+# An engine that runs scripts by its program has them there, docker in its daemon.
 mark=$((1000000 + $$)) # of what this run leaves
 faulty() { # faulty FAULT ENGINE: a folder for PATH in which the engine has it; its environment is kiln's, so both are written into it
   mkdir -p "fault-$1-$2"
@@ -108,9 +109,15 @@ faulty() { # faulty FAULT ENGINE: a folder for PATH in which the engine has it; 
   chmod +x "fault-$1-$2/$2"
   echo "$work/fault-$1-$2"
 }
+faulty_daemon() { # faulty_daemon FAULT: as $daemon
+  daemon=unix://$work/faulty-$1.sock
+  "$KILN_PYTHON" -B "$KILN_SOURCE/tests/support/faulty_docker.py" "${DOCKER_HOST#unix://}" "${daemon#unix://}" "$1" >faulty.out 2>&1 &
+  at_exit "kill $! 2>/dev/null || true"
+  until [ -S "${daemon#unix://}" ]; do sleep 0.1; done
+}
 cat >fault.sh <<'SH'
 case " $* " in
-  *" run "* | *" start --attach "* | *" exec --writable "*)
+  *" run "* | *" exec --writable "*)
     case $fault in
       crash) kill -SEGV $$ ;;
       nothing) exit 0 ;;
@@ -134,14 +141,18 @@ for engine in "${engines[@]}"; do
   for fault in crash hang session flood full nothing; do
     state=$work/state-$engine-$fault
     status=0
-    PATH="$(faulty $fault "$engine"):$PATH" "$KILN" build -f "$matrix" --state "$state" --engine "$engine" --site limits.json version=2.1 library=none \
+    path=$PATH daemon=$DOCKER_HOST
+    if [ "$engine" = docker ]; then faulty_daemon $fault; else path=$(faulty $fault "$engine"):$PATH; fi
+    DOCKER_HOST=$daemon PATH=$path "$KILN" build -f "$matrix" --state "$state" --engine "$engine" --site limits.json version=2.1 library=none \
       >fault.out 2>fault.err || status=$?
-    case $fault in
-      nothing) said='says that the script is done, and has not started it' ;;
-      crash) said='signal 11|SIGSEGV|exit status' ;;
-      hang | session) said='silence' ;;
-      flood) said='log|KiB|output' ;;
-      full) said='no space left on device|exit status 125' ;;
+    case $engine-$fault in
+      docker-crash) said='daemon does not answer' ;;
+      docker-flood) said='answer of more than' ;;
+      *-nothing) said='says that the script is done, and has not started it' ;;
+      *-crash) said='signal 11|SIGSEGV|exit status' ;;
+      *-hang | *-session) said='silence' ;;
+      *-flood) said='log|KiB|output' ;;
+      *-full) said='no space left on device|exit status 125' ;;
     esac
     [ "$status" != 0 ] || { cat fault.out fault.err; fail "$engine with $fault: kiln says that all is well"; }
     grep -qE "$said" fault.out fault.err || { cat fault.out fault.err; fail "$engine with $fault: nothing is said of it"; }

@@ -52,6 +52,7 @@ class Docker : public ::testing::Test {
           if (answer.status == 0) throw HttpFailure{answer.body};
           return answer;
         }
+      if (what.ends_with("/wait")) return {200, {}, test_.ending.dump()};
       if (what.ends_with("/json") && what.find("/containers/") != std::string::npos)
         return {200, {}, test_.description.dump()};
       return {200, {}, what.find("GET /containers/json") == 0 ? "[]" : "{}"};
@@ -77,10 +78,17 @@ class Docker : public ::testing::Test {
       return std::make_unique<FakeDaemon>(*this, std::move(settings));
     });
   }
+  // The process that stands for a script ends as it is told by the FIFO in its last word.
+  static CommandResult stand_in(const Command& command) {
+    CommandResult result;
+    std::ifstream(command.argv.back()) >> result.status;
+    return result;
+  }
   CommandResult answer(const Command& command) {
     for (const auto& [words, result] : answers)
       if (docker_says(command, words)) return result;
-    return {};
+    return command.argv.size() > 2 && command.argv[2].starts_with("read -r status") ? stand_in(command)
+                                                                                    : CommandResult{};
   }
   static CommandResult says(const std::string& output) { return {CommandEnd::exited, 0, output, "", 0}; }
   static CommandResult fails(const std::string& tail) { return {CommandEnd::exited, 1, "", tail, 0}; }
@@ -128,6 +136,7 @@ class Docker : public ::testing::Test {
   const fs::path upper = folder / "overlay2/c0de/diff", one = folder / "overlay2/one/diff",
                  two = folder / "overlay2/two/diff";
   std::string version;  // of the API; "": not said
+  Json ending = {{"StatusCode", 0}};
   Json description = {{"State", {{"OOMKilled", false}}},
                       {"GraphDriver",
                        {{"Data",
@@ -162,9 +171,9 @@ TEST_F(Docker, MakesTheContainerOfAScriptWhenItsMountsAreKnown) {
   for (const Command& command : runner.commands)
     for (const std::string& word : command.argv)
       EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
-  ASSERT_EQ(all({"start", "--attach"}).size(), 1u);
-  EXPECT_EQ(all({"docker"}).size(), 1u) << "one start of the program for a step";
-  EXPECT_EQ(all({"docker"}).front()->environment.at("DOCKER_HOST"), "unix:///x");
+  EXPECT_TRUE(all({"docker"}).empty()) << "its program takes longer to start than a script";
+  ASSERT_EQ(asked("/start").size(), 1u);
+  ASSERT_EQ(asked("/wait").size(), 1u);
   run.network = false;
   container->run(run);
   EXPECT_EQ(asked("/containers/create").back()->body["HostConfig"]["NetworkMode"], "none");
@@ -176,7 +185,7 @@ TEST_F(Docker, KillsWhatItsClientLeavesRunning) {
   auto container = engine.start(nullptr);
   container->run(request());
   EXPECT_TRUE(asked("/kill").empty());
-  answers = {{{"start", "--attach"}, {CommandEnd::silence_limit, 9, "", "", 3}}};
+  answers = {{{"/bin/sh"}, {CommandEnd::silence_limit, 9, "", "", 3}}};
   EXPECT_EQ(container->run(request()).end, CommandEnd::silence_limit);
   ASSERT_EQ(asked("/kill").size(), 1u);
   EXPECT_TRUE(asked("/kill").front()->despite_interrupt);
@@ -185,7 +194,7 @@ TEST_F(Docker, KillsWhatItsClientLeavesRunning) {
 TEST_F(Docker, AsksTheDaemonWhetherMemoryRanOut) {
   DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
-  answers = {{{"start", "--attach"}, fails("")}};
+  ending["StatusCode"] = 137;
   EXPECT_EQ(container->run(request()).end, CommandEnd::exited);
   description["State"]["OOMKilled"] = true;
   EXPECT_EQ(container->run(request()).end, CommandEnd::out_of_memory);
@@ -195,9 +204,55 @@ TEST_F(Docker, AnEngineThatDoesNothingIsNotBelieved) {
   runner.begins_scripts = false;
   DockerEngine engine = this->engine();
   auto container = engine.start(nullptr);
-  const Error error = error_of([&] { container->run(request()); });
+  Error error = error_of([&] { container->run(request()); });
   EXPECT_EQ(error.code(), ExitCode::store);
   EXPECT_EQ(error.message(), "docker says that the script is done, and has not started it");
+  ending["StatusCode"] = 127;
+  error = error_of([&] { container->run(request()); });
+  EXPECT_EQ(error.message(), "docker could not start the script (exit status 127)");
+}
+
+TEST_F(Docker, EndsAsTheScriptDoes) {
+  DockerEngine engine = this->engine();
+  auto container = engine.start(nullptr);
+  EXPECT_TRUE(container->run(request()).ok());
+  ending["StatusCode"] = 3;
+  EXPECT_EQ(container->run(request()).status, 3);
+  ASSERT_EQ(asked("/wait").size(), 2u);
+  EXPECT_TRUE(asked("/wait").front()->despite_interrupt) << "the process is told to end, and it with that";
+}
+
+// Of a daemon that fails, whoever waits for the script is told.
+TEST_F(Docker, SaysWhatTheDaemonSaysOfAScript) {
+  DockerEngine engine = this->engine();
+  auto container = engine.start(nullptr);
+  daemon_answers = {{"/start", refuses(500, "no space left on device")}};
+  EXPECT_EQ(error_of([&] { container->run(request()); }).message(),
+            "docker cannot start a container: no space left on device");
+  daemon_answers = {{"/wait", refuses(404, "No such container")}};
+  EXPECT_EQ(error_of([&] { container->run(request()); }).message(),
+            "docker cannot wait for a container: No such container");
+  daemon_answers = {{"/wait", {0, {}, "it went away"}}};
+  EXPECT_EQ(error_of([&] { container->run(request()); }).code(), ExitCode::tool_missing);
+  daemon_answers.clear();
+  for (const Json& other : {Json(), Json(7), Json{{"StatusCode", "0"}}, Json{{"StatusCode", nullptr}}}) {
+    ending = other;
+    const Error error = error_of([&] { container->run(request()); });
+    EXPECT_EQ(error.code(), ExitCode::store) << other;
+    EXPECT_EQ(error.message().find("docker does not say how a container ended"), 0u) << error.message();
+  }
+}
+
+// A person's terminal is for docker's own program.
+TEST_F(Docker, GivesAShellToItsProgram) {
+  DockerEngine engine = this->engine();
+  auto container = engine.start(nullptr);
+  ContainerRun run = request();
+  run.interactive = true;
+  container->run(run);
+  ASSERT_EQ(all({"docker", "start", "--attach", "--interactive"}).size(), 1u);
+  EXPECT_EQ(all({"docker"}).front()->environment.at("DOCKER_HOST"), "unix:///x");
+  EXPECT_TRUE(asked("/start").empty());
 }
 
 TEST_F(Docker, ReadsChangesWhereTheDaemonKeepsThem) {
@@ -260,7 +315,8 @@ TEST_F(Docker, ImportsAnImageThatTheDaemonDoesNotHave) {
   DockerEngine engine = this->engine();
   auto container = engine.start(&step);
   runner.respond = [this](const Command& command) {
-    if (command.argv.front() == "/bin/sh") daemon_answers.clear();  // docker load
+    const bool is_load = command.argv.size() > 2 && command.argv[2].find("docker load") != std::string::npos;
+    if (is_load) daemon_answers.clear();
     return answer(command);
   };
   container->run(request());

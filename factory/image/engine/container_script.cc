@@ -75,8 +75,9 @@ void ContainerScript::check(const CommandResult& result, const std::string& engi
 void ContainerScript::check_begun(const CommandResult& result, const std::string& engine) const {
   if (result.ok() || result.end != CommandEnd::exited || !pipes_) return check(result, engine);
   if (pipes_->has_begun()) return;
-  throw Error(ExitCode::store, fmt::format("{} could not start the script (exit status {}): {}", engine,
-                                           result.status, last_lines(result.tail, 1)));
+  const std::string said = result.tail.empty() ? "" : ": " + last_lines(result.tail, 1);
+  throw Error(ExitCode::store,
+              fmt::format("{} could not start the script (exit status {}){}", engine, result.status, said));
 }
 
 std::vector<std::string> ContainerScript::without_network(const std::vector<std::string>& words) const {

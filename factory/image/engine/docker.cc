@@ -15,6 +15,7 @@
 #include "image/engine/container_files.h"
 #include "image/engine/container_script.h"
 #include "image/engine/docker_archive.h"
+#include "image/engine/docker_script.h"
 #include "image/engine/import_layout.h"
 #include "image/engine/mount_points.h"
 #include "image/engine/overlay_mount.h"
@@ -100,15 +101,19 @@ class DockerContainer final : public Container {
     if (!name_.empty()) engine_.check("remove a container", engine_.remove(name_));
     const ContainerScript script(request, engine_.setup_);
     create(settings_of(request, script.mounts()), script.argv());
-    std::vector<std::string> start = {"docker", "start", "--attach"};
-    if (request.interactive) start.emplace_back("--interactive");
-    start.push_back(name_);
-    Command command = script.command(start, ContainerScript::Network::of_engine);
-    CommandResult result = engine_.setup_.runner.run(command);
+    auto command = [&](std::vector<std::string> words) {
+      return script.command(std::move(words), ContainerScript::Network::of_engine);
+    };
+    CommandRunner& runner = engine_.setup_.runner;
+    // A person's shell is for docker's program: it knows terminals.
+    CommandResult result =
+        request.interactive
+            ? runner.run(command({"docker", "start", "--attach", "--interactive", name_}))
+            : run_in_docker(engine_.daemon_, name_, engine_.setup_.environment.at("TMPDIR"), runner, command);
     if (result.end != CommandEnd::exited) engine_.attempt("POST", of_container("/kill"));
     if (!result.ok() && is_out_of_memory()) result.end = CommandEnd::out_of_memory;
     has_run_ = true;
-    script.check(result, "docker");
+    script.check_begun(result, "docker");
     return result;
   }
 
@@ -136,7 +141,9 @@ class DockerContainer final : public Container {
       run_beside(
           [&] {
             const std::string query = fmt::format("?container={}&repo={}&tag={}", name_, kStepImages, key);
-            engine_.check("commit a container", engine_.ask("POST", "/commit" + query));
+            DockerCall commit{"POST", "/commit" + query};
+            commit.most = std::chrono::seconds(0);  // for as long as its bytes take
+            engine_.check("commit a container", engine_.daemon_.call(commit));
           },
           read);
     } catch (const std::exception&) {

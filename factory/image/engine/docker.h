@@ -1,10 +1,10 @@
 // The engine `docker`: the machine's own daemon, which has to keep its images as overlays (`overlay2`) on
 // this machine, so that kiln, as root, can read what changed in a container.
 //
-// Words to the daemon go by its socket; its program starts a script, as what kiln's limits watch is a
-// process, and loads an image that the daemon does not have. The daemon runs the scripts, so nothing of them
-// is a process of ours: they end when their container is removed, memory is limited and watched by the
-// daemon, and a container that a killed kiln left is removed by the next that starts.
+// Words to the daemon go by its socket; its program loads an image that the daemon does not have, and is a
+// person's shell. The daemon runs the scripts, so nothing of them is a process of ours: they end when their
+// container is removed, memory is limited and watched by the daemon, and a container that a killed kiln left
+// is removed by the next that starts.
 #pragma once
 
 #include <optional>

@@ -44,8 +44,10 @@ const std::string& DockerDaemon::version() const {
 
 HttpAnswer DockerDaemon::send(const DockerCall& call, const std::string& path) const {
   HttpSettings settings;
-  settings.stall = std::chrono::seconds(0);  // a commit is silent for as long as it takes
+  settings.stall = std::chrono::seconds(0);
+  settings.wall = call.most;
   settings.despite_interrupt = call.despite_interrupt;
+  settings.give_up = call.give_up;
   HttpRequest request;
   request.method = call.method;
   request.body = call.body;

@@ -2,6 +2,7 @@
 // word to the daemon takes a millisecond, where a start of the program `docker` takes thirty.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,10 @@ struct DockerCall {
   std::string body{};
   std::string type{"application/json"};
   bool despite_interrupt = false;  // as Command::despite_interrupt
+  // How long it may take: most words take milliseconds, and a daemon that is stuck never answers. 0: no
+  // limit.
+  std::chrono::seconds most{300};
+  std::function<bool()> give_up{};  // as HttpSettings::give_up
 };
 
 class DockerDaemon {
@@ -35,8 +40,7 @@ class DockerDaemon {
   explicit DockerDaemon(std::string host, Connect connect = open_http);
 
   const std::string& host() const { return host_; }  // never empty
-  // Whatever the status is. No version is in a path: each daemon then speaks its newest, and what kiln says
-  // is in all of them. Throws Error(usage) for a host of another kind, Error(tool_missing) where nobody
+  // Whatever the status is. Throws Error(usage) for a host of another kind, Error(tool_missing) where nobody
   // listens, the daemon goes away before it has answered, or libcurl is not here; Error(interrupted). Several
   // threads may call at once.
   DockerAnswer call(const DockerCall& call) const;

@@ -18,11 +18,11 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kDigits = 24;  // many layers have to fit into one page of mount options
+constexpr std::size_t kKeyDigits = 24;  // many layers have to fit into one page of mount options
 constexpr std::string_view kUnfinished = "new-";
 
 std::string name_of(const std::string& step, int number) {
-  return fmt::format("{}-{}", step.substr(0, kDigits), number);
+  return fmt::format("{}-{}", step.substr(0, kKeyDigits), number);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::vector<std::string> LayerFolders::strangers(const fs::path& folder, const s
   for (const std::string& name : files.list(folder)) {
     const std::string begin = name.substr(0, name.find('-'));
     const auto step = steps.lower_bound(begin);
-    if (begin.size() != kDigits || step == steps.end() || !step->starts_with(begin))
+    if (begin.size() != kKeyDigits || step == steps.end() || !step->starts_with(begin))
       strangers.push_back(name);
   }
   return strangers;

@@ -72,11 +72,11 @@ std::string missing_ranges(std::string_view subuid, std::string_view subgid, std
 }
 
 bool speaks_of_ids(std::string_view words) {
-  constexpr std::array kWords = {
+  constexpr std::array kIdWords = {
       "insufficient uids", "chown",     "setgroups", "setegid", "seteuid",
       "setresuid",         "newuidmap", "newgidmap", "subuid",  "changing ownership"};
   const std::string lower = lower_case(std::string(words));
-  return std::any_of(kWords.begin(), kWords.end(),
+  return std::any_of(kIdWords.begin(), kIdWords.end(),
                      [&](const char* word) { return lower.find(word) != std::string::npos; });
 }
 

@@ -6,31 +6,28 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
+
+#include "image/engine/fifo.h"
 
 namespace kiln {
 
 class ScriptPipes {
  public:
   // FIFOs in the folder, which is ours alone; gone with the object. Throws Error(store).
-  explicit ScriptPipes(std::filesystem::path folder);
-  ScriptPipes(const ScriptPipes&) = delete;
-  ScriptPipes& operator=(const ScriptPipes&) = delete;
-  ~ScriptPipes();
+  explicit ScriptPipes(const std::filesystem::path& folder)
+      : out_(folder / "stdout"), err_(folder / "stderr"), begun_(folder / "begun") {}
 
-  std::filesystem::path out() const { return folder_ / "stdout"; }
-  std::filesystem::path err() const { return folder_ / "stderr"; }
+  std::filesystem::path out() const { return out_.path(); }
+  std::filesystem::path err() const { return err_.path(); }
   // A byte comes through it before the script: an engine that ends well without having started it is not
   // believed.
-  std::filesystem::path begun() const { return folder_ / "begun"; }
+  std::filesystem::path begun() const { return begun_.path(); }
   bool has_begun() const;  // asked once
-  // Open at both ends, so that none of them ever ends; what is read does not wait (Command::more_output).
-  std::array<int, 2> ends() const { return ends_; }
+  // What is read of them does not wait (Command::more_output).
+  std::array<int, 2> ends() const { return {out_.end(), err_.end()}; }
 
  private:
-  std::filesystem::path folder_;
-  std::array<int, 2> ends_{-1, -1};
-  int begun_ = -1;
+  Fifo out_, err_, begun_;
 };
 
 }  // namespace kiln
