@@ -26,13 +26,13 @@ struct DiffOptions {
 
 enum class Form { matrix, lockfile, plan };
 
-struct Side {
+struct DiffSide {
   std::string file;
   Form form;
   JsonDocument document;
 };
 
-Side read_side(const std::string& file, const FileSystem& files) {
+DiffSide read_side(const std::string& file, const FileSystem& files) {
   JsonDocument document = read_document(files, file, {256u << 20, 64, 1u << 20, 20'000'000});
   JsonNode root = document.root();
   Form form = Form::matrix;
@@ -49,7 +49,7 @@ struct PlannedSide {
 };
 
 // A matrix is planned under its own lockfile, or under the other side's, to see what that one would change.
-PlannedSide plan_of(const Side& side, const Side& other, Invocation& invocation) {
+PlannedSide plan_of(const DiffSide& side, const DiffSide& other, Invocation& invocation) {
   if (side.form == Form::plan) return {plan_from_json(side.document), std::nullopt};
   if (side.form == Form::lockfile) {
     if (other.form == Form::plan)
@@ -76,7 +76,8 @@ void print_table(const PlanDifference& difference, bool explain) {
       difference.count(CellChange::retag), difference.unchanged);
 }
 
-bool diff_plans(const DiffOptions& options, const Side& before, const Side& now, Invocation& invocation) {
+bool diff_plans(const DiffOptions& options, const DiffSide& before, const DiffSide& now,
+                Invocation& invocation) {
   const PlannedSide old_plan = plan_of(before, now, invocation);
   const PlannedSide plan = plan_of(now, before, invocation);
   PlanDifference difference = compare_plans(old_plan.images(), plan.images());
@@ -87,7 +88,7 @@ bool diff_plans(const DiffOptions& options, const Side& before, const Side& now,
   return !difference.cells.empty();
 }
 
-bool diff_locks(const DiffOptions& options, const Side& before, const Side& now) {
+bool diff_locks(const DiffOptions& options, const DiffSide& before, const DiffSide& now) {
   auto changes = compare_locks(read_lockfile(before.document), read_lockfile(now.document));
   if (options.format == "json") {
     Json list = Json::array();
@@ -101,8 +102,8 @@ bool diff_locks(const DiffOptions& options, const Side& before, const Side& now)
 }
 
 bool diff_catalogues(const DiffOptions& options, Invocation& invocation) {
-  Side before = read_side(options.before, invocation.files);
-  Side now = read_side(options.now, invocation.files);
+  DiffSide before = read_side(options.before, invocation.files);
+  DiffSide now = read_side(options.now, invocation.files);
   bool locks = before.form == Form::lockfile && now.form == Form::lockfile;
   return locks ? diff_locks(options, before, now) : diff_plans(options, before, now, invocation);
 }

@@ -36,7 +36,7 @@ void check(const PublishRequest& options) {
 }
 
 // Nowhere with --local; else what the command line says, or the site file.
-PublishPlace place_of(const PublishRequest& options, const Invocation& invocation) {
+PublishPlace publish_place_of(const PublishRequest& options, const Invocation& invocation) {
   if (options.local) return {};
   PublishPlace place = publish_place({options.to, options.key, options.passphrase_file}, invocation);
   if (!place.registry.empty()) return place;
@@ -84,7 +84,7 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
 
 void run_publish(const PublishRequest& options, Invocation& invocation) {
   check(options);
-  const PublishPlace place = place_of(options, invocation);
+  const PublishPlace place = publish_place_of(options, invocation);
   Catalogue catalogue = invocation.load(options.matrix);
   const BuildPlan& plan = catalogue.plan;
   ChosenCells chosen = choose_cells(plan, options, invocation);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kChunkBits = 20;
 constexpr std::size_t kChunkSize = 1u << kChunkBits;
-constexpr std::uint16_t kMostDepth = 1024;
+constexpr std::uint16_t kMostPathDepth = 1024;
 constexpr std::size_t kMostPath = 4096;
 
 }  // namespace
@@ -64,8 +64,8 @@ NodeId PathTable::find(NodeId parent, std::string_view name) const {
 NodeId PathTable::insert(NodeId parent, std::string_view name) {
   std::size_t bucket = bucket_of(parent, name);
   if (buckets_[bucket] != kNoNode) return buckets_[bucket];
-  if (nodes_[parent].depth >= kMostDepth)
-    throw Error(ExitCode::input, "folders are nested deeper than " + std::to_string(kMostDepth));
+  if (nodes_[parent].depth >= kMostPathDepth)
+    throw Error(ExitCode::input, "folders are nested deeper than " + std::to_string(kMostPathDepth));
   const std::size_t length = nodes_[parent].length + (parent == kRootNode ? 0 : 1) + name.size();
   if (length > kMostPath)
     throw Error(ExitCode::input, "a path is longer than " + std::to_string(kMostPath) + " bytes");

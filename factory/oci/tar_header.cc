@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kXattr = "SCHILY.xattr.";
+constexpr std::string_view kXattrPrefix = "SCHILY.xattr.";
 
 [[noreturn]] void bad_header(const std::string& what) { throw Error(ExitCode::input, what); }
 
@@ -83,7 +83,7 @@ std::string_view gnu_prefix(std::string_view block) {
 bool is_known(std::string_view key) {
   for (std::string_view known : {"path", "linkpath", "uid", "gid", "size", "mtime", "atime", "ctime"})
     if (key == known) return true;
-  return key.starts_with(kXattr) || key.starts_with("GNU.sparse.");
+  return key.starts_with(kXattrPrefix) || key.starts_with("GNU.sparse.");
 }
 
 struct PaxRecord {

@@ -167,7 +167,7 @@ void record_deaths(const BuildSetup& setup) {
   }
 }
 
-std::set<std::string> hex_of(const ClosedSteps& closed, const StepTable& steps) {
+std::set<std::string> hex_of_closed(const ClosedSteps& closed, const StepTable& steps) {
   std::set<std::string> keys;
   for (StepTable::Number step : closed) keys.insert(steps.hex(step));
   return keys;
@@ -187,7 +187,7 @@ void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const Build
         fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
   const NinjaOptions ninja{
       options.kiln,      setup.state.root().string(),          setup.site.launcher,
-      setup.plan.name(), step_arguments(setup.site.launching), hex_of(closed, setup.plan.steps())};
+      setup.plan.name(), step_arguments(setup.site.launching), hex_of_closed(closed, setup.plan.steps())};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
 }
 

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::uintmax_t kMostBytes = 1u << 20;
+constexpr std::uintmax_t kMostSecret = 1u << 20;
 
 [[noreturn]] void fail(const Site& site, const std::string& name, std::string message,
                        std::string hint = "") {
@@ -33,7 +33,7 @@ std::string bytes_of_file(const Site& site, const std::string& name, const std::
   const fs::file_status status = fs::status(file, problem);
   if (!fs::exists(status))
     fail(site, name, fmt::format("the secret '{}' is to be in {}, which is not there", name, file));
-  if (!fs::is_regular_file(status) || fs::file_size(file, problem) > kMostBytes || problem)
+  if (!fs::is_regular_file(status) || fs::file_size(file, problem) > kMostSecret || problem)
     fail(site, name,
          fmt::format("the secret '{}' is to be in {}, which is no file of at most 1 MiB", name, file));
   std::ifstream stream(file, std::ios::binary);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 512;  // of st_blocks, whatever the file system has
 
-using Inode = std::pair<dev_t, ino_t>;
+using DiskInode = std::pair<dev_t, ino_t>;
 
 void each_below(const fs::path& path, const std::function<void(const struct stat&)>& take) {
   struct stat status {};
@@ -35,7 +35,7 @@ struct Seen {
 }  // namespace
 
 void measure(const fs::path& root, std::vector<Garbage>& garbage) {
-  std::map<Inode, Seen> shared;
+  std::map<DiskInode, Seen> shared;
   for (std::size_t i = 0; i < garbage.size(); ++i) {
     for (const fs::path& path : garbage[i].paths) {
       each_below(root / path, [&](const struct stat& status) {
@@ -53,10 +53,10 @@ void measure(const fs::path& root, std::vector<Garbage>& garbage) {
 
 std::uint64_t disk_use(const fs::path& path) {
   std::uint64_t bytes = 0;
-  std::map<Inode, bool> counted;
+  std::map<DiskInode, bool> counted;
   each_below(path, [&](const struct stat& status) {
     if (S_ISDIR(status.st_mode) || status.st_nlink == 1 ||
-        counted.emplace(Inode(status.st_dev, status.st_ino), true).second)
+        counted.emplace(DiskInode(status.st_dev, status.st_ino), true).second)
       bytes += static_cast<std::uint64_t>(status.st_blocks) * kBlock;
   });
   return bytes;

@@ -16,7 +16,7 @@ int value_of(char c) {
 }
 
 // REQUIRES: 64 hex digits.
-Sha256 bytes_of(std::string_view digits) {
+Sha256 sum_of_hex(std::string_view digits) {
   Sha256 sum;
   for (std::size_t i = 0; i < sum.size(); ++i)
     sum[i] = static_cast<unsigned char>(16 * value_of(digits[2 * i]) + value_of(digits[2 * i + 1]));
@@ -29,7 +29,7 @@ void HexNames::add(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= text.size(); ++at) {
     if (at < text.size() && value_of(text[at]) >= 0) continue;
-    if (at - begin == kDigits) names_.insert(bytes_of(text.substr(begin, kDigits)));
+    if (at - begin == kDigits) names_.insert(sum_of_hex(text.substr(begin, kDigits)));
     begin = at + 1;
   }
 }
@@ -56,7 +56,7 @@ bool HexNames::contains(std::string_view hex) const {
   if (hex.size() != kDigits) return false;
   for (char c : hex)
     if (value_of(c) < 0) return false;
-  return names_.contains(bytes_of(hex));
+  return names_.contains(sum_of_hex(hex));
 }
 
 }  // namespace kiln

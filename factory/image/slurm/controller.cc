@@ -27,7 +27,7 @@ std::string last_line(const std::string& said) {
 
 // As slurm_strerror() has them (src/common/slurm_errno.c), and as the limits are named (job_reason_string).
 bool may_pass(const std::string& said) {
-  constexpr std::array kWords = {
+  constexpr std::array kPassingWords = {
       "Unable to contact slurm controller", "Socket timed out", "standby mode", "Zero Bytes were transmitted",
       "temporarily unable to accept job", "Resource temporarily unavailable", "Connection refused",
       "Connection reset", "Connection timed out", "not connected", "Unexpected message received",
@@ -35,7 +35,7 @@ bool may_pass(const std::string& said) {
       "Communication connection failure", "Message receive failure", "Message send failure",
       // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit, …
       "SubmitJob"};
-  return std::any_of(kWords.begin(), kWords.end(),
+  return std::any_of(kPassingWords.begin(), kPassingWords.end(),
                      [&](const char* words) { return said.find(words) != std::string::npos; });
 }
 

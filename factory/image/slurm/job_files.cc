@@ -51,8 +51,8 @@ std::string JobFiles::last_words() const {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     if (!trimmed(line).empty() && !step_event_from_line(line)) last = line;
-  constexpr std::size_t kLongest = 200;
-  return without_controls(std::string(trimmed(last)).substr(0, kLongest));
+  constexpr std::size_t kLongestWord = 200;
+  return without_controls(std::string(trimmed(last)).substr(0, kLongestWord));
 }
 
 std::string script_text(const JobScript& script, const JobFiles& files) {

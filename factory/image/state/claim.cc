@@ -48,10 +48,10 @@ bool has_living_claims(const StatePaths& state, const FileSystem& files) {
 }
 
 bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock) {
-  constexpr double kLongest = 60;
+  constexpr double kLongestClaim = 60;
   const double start = clock.monotonic_seconds();
   while (has_living_claims(state, files)) {
-    if (interrupted_again() || clock.monotonic_seconds() - start >= kLongest) return false;
+    if (interrupted_again() || clock.monotonic_seconds() - start >= kLongestClaim) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;

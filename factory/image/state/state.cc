@@ -21,10 +21,10 @@ std::filesystem::path StatePaths::file(std::string_view folder, std::string_view
 }
 
 std::string StatePaths::checked(std::string_view name) {
-  constexpr std::size_t kLongest =
+  constexpr std::size_t kLongestFileName =
       255 - std::string_view(".json").size();  // with its ending still a file name
   bool is_bad = name.empty() || name == "." || name == ".." || name.front() == '-' ||
-                name.size() > kLongest || name.find('/') != std::string_view::npos ||
+                name.size() > kLongestFileName || name.find('/') != std::string_view::npos ||
                 name.find('\0') != std::string_view::npos;
   if (is_bad)
     throw Error(ExitCode::input, fmt::format("'{}' cannot be a file name in the state folder", name));

@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kRunsKept = 5;  // of a step: as many as a prediction looks at
-constexpr double kMostBytes = 1e15;   // what no machine has: damage
+constexpr double kMostMemory = 1e15;  // what no machine has: damage
 
 constexpr auto kEnds = enum_names<PastRun::End>({{PastRun::End::done, "done"},
                                                  {PastRun::End::failed, "failed"},
@@ -26,7 +26,7 @@ constexpr auto kSources = enum_names<MemorySource>({{MemorySource::none, "none"}
 
 std::uint64_t bytes_at(const JsonNode& node, std::string_view key) {
   auto found = node.find(std::string(key));
-  return found ? static_cast<std::uint64_t>(found->integer(0, static_cast<std::int64_t>(kMostBytes))) : 0;
+  return found ? static_cast<std::uint64_t>(found->integer(0, static_cast<std::int64_t>(kMostMemory))) : 0;
 }
 
 std::string text_at(const JsonNode& node, const std::string& key) {
