@@ -32,7 +32,7 @@ bool is_dead(const std::string& name, const Roots& roots) {
 }
 
 // Without transport and digest: "registry.site/ai/hello:2.10".
-std::string plain_name(std::string_view reference) {
+std::string repository_and_tag(std::string_view reference) {
   for (std::string_view transport : {"docker://", "oras://"})
     if (reference.starts_with(transport)) reference.remove_prefix(transport.size());
   return std::string(reference.substr(0, reference.find('@')));
@@ -103,7 +103,7 @@ class RegistrySurveyor {
       if (!one.image.published.registry.empty()) add_names(one.image.published.registry, one.image);
     }
     for (const std::string& alias : setup_.aliases) names_.insert(below(address_) + alias);
-    for (const std::string& reference : setup_.roots.references) names_.insert(plain_name(reference));
+    for (const std::string& reference : setup_.roots.references) names_.insert(repository_and_tag(reference));
   }
 
   void add_names(const std::string& registry, const ImageRecord& image) {
