@@ -53,7 +53,7 @@ gpg --armor --export >www/key.asc
 "$KILN_PYTHON" -B -m http.server --bind 127.0.0.1 --directory www 0 >server.out 2>&1 &
 server=$!
 at_exit "kill $server 2>/dev/null || true"
-until port=$(grep -oE 'port [0-9]+' server.out | cut -d' ' -f 2) && [ -n "$port" ]; do sleep 0.1; done
+until web_port=$(grep -oE 'port [0-9]+' server.out | cut -d' ' -f 2) && [ -n "$web_port" ]; do sleep 0.1; done
 
 # 3. The catalogue.
 recipe() { # recipe KIND NAME METHOD
@@ -69,7 +69,7 @@ apt-get update -qq -o APT::Update::Error-Mode=any
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends hello
 mkdir -p /etc/apt/keyrings
 cp key.asc /etc/apt/keyrings/probe.asc
-echo 'deb [arch=$(dpkg --print-architecture) signed-by=/etc/apt/keyrings/probe.asc] http://127.0.0.1:$port/ /' >/etc/apt/sources.list.d/probe.list
+echo 'deb [arch=$(dpkg --print-architecture) signed-by=/etc/apt/keyrings/probe.asc] http://127.0.0.1:$web_port/ /' >/etc/apt/sources.list.d/probe.list
 END
 cat >recipes/framework/probe/run.sh <<'END'
 apt-get update -qq -o APT::Update::Error-Mode=any
@@ -125,7 +125,7 @@ lacks "$err" 'try 2 of' # it has it or not
 start_registry
 fill 6
 holds "$out" 'kiln-probe'
-"$KILN_PYTHON" -B -m http.server --bind 127.0.0.1 --directory www "$port" >server.out 2>&1 &
+"$KILN_PYTHON" -B -m http.server --bind 127.0.0.1 --directory www "$web_port" >server.out 2>&1 &
 at_exit "kill $! 2>/dev/null || true"
 until grep -q port server.out; do sleep 0.1; done
 fill 0
