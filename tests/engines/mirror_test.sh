@@ -26,7 +26,7 @@ echo below >below/file && commit_all below
 git -c init.defaultBranch=main init --quiet above
 echo above >above/file
 git -C below config uploadpack.allowAnySHA1InWant true
-git_port=$("$KILN_PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+git_port=$(free_ports 1)
 git daemon --reuseaddr --listen=127.0.0.1 --port="$git_port" --base-path="$work" --export-all >git.out 2>&1 &
 at_exit "kill $! 2>/dev/null || true"
 until git ls-remote --quiet "git://127.0.0.1:$git_port/below" >/dev/null 2>&1; do sleep 0.1; done

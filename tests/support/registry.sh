@@ -4,7 +4,7 @@
 command -v docker-registry >/dev/null || { echo 'SKIPPED: no docker-registry here'; exit 77; }
 
 registry_address=${registry_address:-127.0.0.1} # second_machine.sh has another
-port=$("$KILN_PYTHON" -c "import socket; s = socket.socket(); s.bind(('$registry_address', 0)); print(s.getsockname()[1])")
+port=$(free_ports 1 "$registry_address")
 host=$registry_address:$port
 cat >registry.yml <<YML
 version: 0.1

@@ -68,3 +68,20 @@ equals() {
 json() {
   printf '%s' "$out" | "$KILN_PYTHON" -c "import json, sys; it = json.load(sys.stdin); print($1)"
 }
+
+# free_ports N [ADDRESS]: N that nobody has, and that the kernel gives to no connection in the meantime or while a server is started again:
+# they are below its range.
+free_ports() {
+  "$KILN_PYTHON" - "$1" "${2:-127.0.0.1}" <<'PY'
+import random, socket, sys
+found = {}
+while len(found) < int(sys.argv[1]):
+    try:
+        one = socket.socket()
+        one.bind((sys.argv[2], random.randrange(20000, 30000)))
+        found[one.getsockname()[1]] = one
+    except OSError:
+        pass
+print(*found)
+PY
+}

@@ -36,25 +36,9 @@ slurm_folders=()
 slurm_stop_all() { for slurm in "${slurm_folders[@]}"; do slurm_stop; done; }
 at_exit slurm_stop_all
 
-# Below the range from which the kernel takes ports for connections, which would be gone after a restart of the controller.
-slurm_ports() {
-  "$KILN_PYTHON" - "$1" <<'PY'
-import random, socket, sys
-found = {}
-while len(found) < int(sys.argv[1]):
-    try:
-        one = socket.socket()
-        one.bind(("127.0.0.1", random.randrange(20000, 30000)))
-        found[one.getsockname()[1]] = one
-    except OSError:
-        pass
-print(*found)
-PY
-}
-
 slurm_configure() { # slurm_configure NAME
   local ports
-  read -r -a ports <<<"$(slurm_ports 3)"
+  read -r -a ports <<<"$(free_ports 3)"
   cat >"$slurm/slurm.conf" <<CONF
 ClusterName=$1
 SlurmctldHost=$(hostname)(127.0.0.1)
