@@ -10,26 +10,38 @@ std::int64_t HttpConnections::now_ms() {
 }
 
 bool HttpConnections::may_come(const std::string& address) {
-  if (limits_.per_address == 0 || address.empty()) return true;
   const std::lock_guard held(lock_);
+  std::size_t& places = of_address_[address];
+  if (limits_.per_address != 0 && !address.empty() && places >= limits_.per_address) {
+    ++refused_;
+    return false;
+  }
+  ++places;
+  ++places_;
+  return true;
+}
+
+void HttpConnections::went(const std::string& address) {
+  const std::lock_guard held(lock_);
+  forget_place(address);
+}
+
+void HttpConnections::forget_place(const std::string& address) {
   const auto found = of_address_.find(address);
-  if (found == of_address_.end() || found->second < limits_.per_address) return true;
-  ++refused_;
-  return false;
+  if (--found->second == 0) of_address_.erase(found);
+  --places_;
 }
 
 void HttpConnections::add(HttpConnection& connection) {
   enter(connection, HttpConnection::Phase::reading);
   const std::lock_guard held(lock_);
   connection.place = all_.insert(all_.end(), &connection);
-  ++of_address_[connection.address];
 }
 
 void HttpConnections::remove(HttpConnection& connection) {
   const std::lock_guard held(lock_);
   all_.erase(connection.place);
-  const auto found = of_address_.find(connection.address);
-  if (--found->second == 0) of_address_.erase(found);
+  forget_place(connection.address);
 }
 
 void HttpConnections::enter(HttpConnection& connection, HttpConnection::Phase phase) {
@@ -69,11 +81,6 @@ std::size_t HttpConnections::asked() {
   std::size_t count = 0;
   for (const HttpConnection* connection : all_) count += connection->phase != HttpConnection::Phase::reading;
   return count;
-}
-
-std::size_t HttpConnections::size() {
-  const std::lock_guard held(lock_);
-  return all_.size();
 }
 
 }  // namespace kiln

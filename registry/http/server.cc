@@ -1,7 +1,6 @@
 #include "registry/http/server.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -16,6 +15,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "registry/http/acceptor.h"
 #include "registry/http/connections.h"
 #include "registry/http/header_block.h"
 
@@ -65,13 +65,14 @@ struct HttpServer::State {
         handler(std::move(answers)),
         connections({given.request, given.answer, given.per_address}) {}
 
+  ~State();
   void start(int listening);
   void tend(bool all = false);
   void tend_until_stopped();
   void stop_taking();
+  void take(const Acceptor::Comer& comer);
 
   // What libmicrohttpd calls; `self` is the State.
-  static MHD_Result may_come(void* self, const sockaddr* address, socklen_t size);
   static void came_or_went(void* self, MHD_Connection* handle, void** connection,
                            MHD_ConnectionNotificationCode what);
   static void* target_read(void* self, const char* target, MHD_Connection* handle);
@@ -90,8 +91,7 @@ struct HttpServer::State {
   const HttpHandler handler;
   HttpConnections connections;
   MHD_Daemon* daemon = nullptr;
-  int own_socket = -1;  // a copy of the listening one, libmicrohttpd's until it is quiesced
-  bool quiesced = false;
+  std::optional<Acceptor> acceptor{};
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> bodies{0};  // bytes
   std::atomic<std::uint64_t> malformed{0};
@@ -102,22 +102,33 @@ struct HttpServer::State {
 };
 
 void HttpServer::State::start(int listening) {
-  own_socket = ::fcntl(listening, F_DUPFD_CLOEXEC, 0);
-  const auto flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
-  daemon =
-      MHD_start_daemon(flags, 0, &State::may_come, this, &State::asked, this, MHD_OPTION_LISTEN_SOCKET,
-                       own_socket, MHD_OPTION_THREAD_POOL_SIZE, limits.threads, MHD_OPTION_CONNECTION_LIMIT,
-                       static_cast<unsigned>(limits.connections), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                       limits.head, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_STRICT_FOR_CLIENT, 0,
-                       MHD_OPTION_URI_LOG_CALLBACK, &State::target_read, this, MHD_OPTION_UNESCAPE_CALLBACK,
-                       &State::leave_escaped, this, MHD_OPTION_NOTIFY_CONNECTION, &State::came_or_went, this,
-                       MHD_OPTION_NOTIFY_COMPLETED, &State::completed, this, MHD_OPTION_END);
-  if (daemon == nullptr) {
-    ::close(own_socket);
+  const auto flags =
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+  // The limit is the acceptor's: libmicrohttpd divides its own among the threads, and each must have room for
+  // all.
+  daemon = MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &State::asked, this, MHD_OPTION_THREAD_POOL_SIZE, limits.threads,
+      MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(limits.connections * limits.threads),
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits.head, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+      MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_URI_LOG_CALLBACK, &State::target_read, this,
+      MHD_OPTION_UNESCAPE_CALLBACK, &State::leave_escaped, this, MHD_OPTION_NOTIFY_CONNECTION,
+      &State::came_or_went, this, MHD_OPTION_NOTIFY_COMPLETED, &State::completed, this, MHD_OPTION_END);
+  if (daemon == nullptr)
     throw Error(ExitCode::network, "cannot serve: libmicrohttpd does not start",
                 "too many threads, or too few descriptors (ulimit -n)?");
-  }
   tender = std::thread([this] { tend_until_stopped(); });
+  acceptor.emplace(
+      listening, [this] { return connections.size() < limits.connections; },
+      [this](const Acceptor::Comer& comer) { take(comer); });
+}
+
+void HttpServer::State::take(const Acceptor::Comer& comer) {
+  const auto* address = reinterpret_cast<const sockaddr*>(&comer.address);
+  const std::string name = address_text(address);
+  if (!connections.may_come(name))
+    ::close(comer.descriptor);
+  else if (MHD_add_connection(daemon, comer.descriptor, address, comer.size) != MHD_YES)
+    connections.went(name);  // libmicrohttpd has closed it
 }
 
 void HttpServer::State::tend(bool all) {
@@ -139,13 +150,20 @@ void HttpServer::State::tend_until_stopped() {
 
 void HttpServer::State::stop_taking() {
   stopping = true;
-  if (quiesced) return;
-  quiesced = true;
-  if (MHD_quiesce_daemon(daemon) != MHD_INVALID_SOCKET) ::close(own_socket);
+  if (acceptor) acceptor->stop();
 }
 
-MHD_Result HttpServer::State::may_come(void* self, const sockaddr* address, socklen_t) {
-  return static_cast<State*>(self)->connections.may_come(address_text(address)) ? MHD_YES : MHD_NO;
+HttpServer::State::~State() {
+  stop_taking();
+  {
+    const std::lock_guard held(lock);
+    stopped = true;
+  }
+  wake.notify_all();
+  if (tender.joinable()) tender.join();
+  if (daemon == nullptr) return;
+  tend(true);  // libmicrohttpd does not stop while a connection is suspended
+  MHD_stop_daemon(daemon);
 }
 
 void HttpServer::State::came_or_went(void* self, MHD_Connection* handle, void** connection,
@@ -271,17 +289,7 @@ HttpServer::HttpServer(int listening, const HttpLimits& limits, HttpHandler hand
   state_->start(listening);
 }
 
-HttpServer::~HttpServer() {
-  state_->stop_taking();
-  {
-    const std::lock_guard held(state_->lock);
-    state_->stopped = true;
-  }
-  state_->wake.notify_all();
-  state_->tender.join();
-  state_->tend(true);  // libmicrohttpd does not stop while a connection is suspended
-  MHD_stop_daemon(state_->daemon);
-}
+HttpServer::~HttpServer() = default;
 
 void HttpServer::drain(std::chrono::milliseconds patience) {
   state_->stop_taking();

@@ -151,6 +151,42 @@ TEST_F(HttpServerTest, AnAddressHasItsShare) {
   EXPECT_TRUE(asked(kGet).ends_with("fine"));  // the first one's place
 }
 
+TEST_F(HttpServerTest, BeyondAllPlacesOneWaits) {
+  HttpLimits limits;
+  limits.connections = 2;
+  start([](const ReceivedRequest&) { return HttpResponse{200, "fine"}; }, limits);
+  LoopbackClient first(socket.address());
+  LoopbackClient second(socket.address());
+  LoopbackClient third(socket.address());
+  third.send(kGet);
+  EXPECT_EQ(third.read(milliseconds(300)), "");
+  EXPECT_FALSE(third.closed());
+  EXPECT_EQ(server->counts().connections, 2u);
+  first.send(kGet);
+  EXPECT_TRUE(first.read().ends_with("fine"));
+  EXPECT_TRUE(third.read().ends_with("fine"));
+}
+
+TEST_F(HttpServerTest, EndsWhileManyCome) {
+  std::atomic<bool> enough{false};
+  std::thread crowd([&] {
+    while (!enough) {
+      LoopbackClient client(socket.address());
+      client.send(kGet);
+      client.read(milliseconds(50));
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    start([](const ReceivedRequest&) { return HttpResponse{200, "fine"}; });
+    std::this_thread::sleep_for(milliseconds(i % 3));
+    server.reset();
+  }
+  enough = true;
+  crowd.join();
+  start([](const ReceivedRequest&) { return HttpResponse{200, "fine"}; });
+  EXPECT_TRUE(asked(kGet).ends_with("fine"));
+}
+
 TEST_F(HttpServerTest, ADelayKeepsNoThread) {
   HttpLimits limits;
   limits.threads = 2;

@@ -1,0 +1,114 @@
+#include "registry/http/acceptor.h"
+
+#include <fcntl.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "loopback.h"
+#include "registry/http/listen.h"
+
+namespace kiln {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::LoopbackClient;
+
+template <typename Condition>
+bool soon(const Condition& holds) {
+  for (int i = 0; i < 500 && !holds(); ++i) std::this_thread::sleep_for(milliseconds(10));
+  return holds();
+}
+
+class AcceptorTest : public ::testing::Test {
+ protected:
+  void take(const Acceptor::Comer& comer) {
+    EXPECT_NE(::fcntl(comer.descriptor, F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_NE(::fcntl(comer.descriptor, F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_EQ(comer.address.ss_family, AF_INET);
+    ::close(comer.descriptor);
+    ++taken;
+  }
+  std::unique_ptr<Acceptor> accept_from_now_on() {
+    return std::make_unique<Acceptor>(
+        socket.descriptor(), [this] { return taken < room; },
+        [this](const Acceptor::Comer& comer) { take(comer); });
+  }
+
+  ListeningSocket socket{"127.0.0.1:0"};
+  std::atomic<int> taken{0};
+  std::atomic<int> room{1'000'000};
+};
+
+TEST_F(AcceptorTest, TakesWhoComes) {
+  const auto acceptor = accept_from_now_on();
+  std::vector<std::unique_ptr<LoopbackClient>> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(std::make_unique<LoopbackClient>(socket.address()));
+  EXPECT_TRUE(soon([&] { return taken == 200; })) << taken;
+}
+
+TEST_F(AcceptorTest, WithoutRoomWhoComesWaits) {
+  room = 1;
+  const auto acceptor = accept_from_now_on();
+  LoopbackClient first(socket.address());
+  LoopbackClient second(socket.address());
+  EXPECT_TRUE(soon([&] { return taken == 1; }));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(taken, 1);
+  room = 2;
+  EXPECT_TRUE(soon([&] { return taken == 2; }));
+}
+
+TEST_F(AcceptorTest, EndsWithoutRoom) {
+  room = 0;
+  const auto acceptor = accept_from_now_on();
+  LoopbackClient first(socket.address());
+  acceptor->stop();
+  EXPECT_EQ(taken, 0);
+}
+
+TEST_F(AcceptorTest, WhoWaitsIsForTheNext) {
+  accept_from_now_on()->stop();
+  LoopbackClient client(socket.address());
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(taken, 0);
+  const auto next = accept_from_now_on();
+  EXPECT_TRUE(soon([&] { return taken == 1; }));
+}
+
+// A socket that a service manager shares may be a blocking one.
+TEST_F(AcceptorTest, NeverHangsInTheSocket) {
+  ::fcntl(socket.descriptor(), F_SETFL, ::fcntl(socket.descriptor(), F_GETFL) & ~O_NONBLOCK);
+  const auto acceptor = accept_from_now_on();
+  LoopbackClient client(socket.address());
+  EXPECT_TRUE(soon([&] { return taken == 1; }));
+  acceptor->stop();
+  acceptor->stop();  // is no error
+}
+
+// Each client is taken once, by one of those who listen one after the other while many come.
+TEST_F(AcceptorTest, StopsWhileManyCome) {
+  std::atomic<bool> enough{false};
+  std::atomic<int> came{0};
+  std::thread crowd([&] {
+    while (!enough) {
+      LoopbackClient client(socket.address());
+      client.read();  // until it is closed, or 2 s: nobody listens for so long
+      came += client.closed() ? 1 : 0;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const auto acceptor = accept_from_now_on();
+    std::this_thread::yield();
+  }
+  enough = true;
+  const auto last = accept_from_now_on();
+  crowd.join();
+  EXPECT_GT(came, 0);
+  EXPECT_EQ(came, taken);
+}
+
+}  // namespace
+}  // namespace kiln
