@@ -3,11 +3,12 @@
 # turn. Wall time of the compiling step and CPU time of the whole build, for a script that changed, a later version and another target.
 # Samples on stdout, a line of JSON each (ci/bench): `without_again`, `with_again`, …, seconds.
 #   tests/bench/cache.sh FOLDER [PACKAGE]   FOLDER: empty, or of an earlier run; PACKAGE: openblas, by recipes/library/openblas (the default), or
-#                                  cpython, by tests/data/cpython; KILN: the program (default: build/release/kiln);
+#                                  cpython or numpy, by tests/data; KILN: the program (default: build/release/kiln);
 #                                  KILN_BENCH_RUNS=N: how often (default 1); KILN_BENCH_ROWS='again later target': which of them,
 #                                  with the caches that `again` left; KILN_BENCH_WORDS: more for OpenBLAS's make, such as
 #                                  BUILD_SINGLE=1, a quarter of it
-# The later versions are of Debian's sid. Needs the engine and Debian's packages, as tests/engines/openblas_test.sh does.
+# The later versions of openblas and cpython are of Debian's sid. Needs the engine and Debian's packages, as
+# tests/engines/openblas_test.sh does; numpy, PyPI.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
@@ -32,7 +33,11 @@ case $package in
     cp -r "$source/tests/data/cpython/recipes" .
     user=python-user version=3.13.5 later=3.13.15 other=broadwell # its configure runs what it compiles
     ;;
-  *) echo "cache.sh: there is no package '$package'; there are openblas, cpython" >&2 && exit 2 ;;
+  numpy)
+    cp -r "$source/tests/data/numpy/recipes" .
+    user=numpy-user version=2.4.5 later=2.4.6 other=broadwell
+    ;;
+  *) echo "cache.sh: there is no package '$package'; there are openblas, cpython, numpy" >&2 && exit 2 ;;
 esac
 # The sources of sid beside the suite's, for the recipes here.
 cat >sid.sh <<'SH'

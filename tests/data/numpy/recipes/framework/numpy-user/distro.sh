@@ -1,0 +1,3 @@
+#!/bin/sh -eu
+# Nothing to install: NumPy is what the image is about.
+mkdir -p /opt/kiln

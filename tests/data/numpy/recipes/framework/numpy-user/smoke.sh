@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+PYTHONPATH=/opt/kiln/numpy python3 -c 'import numpy; numpy.show_config()'
