@@ -13,7 +13,8 @@ export PATH="/usr/lib/ccache:$PATH" CC=gcc CXX=g++ TMPDIR="$work"
 python3 -m venv "$work/tools"
 export PATH="$work/tools/bin:$PATH"
 pip --quiet --no-cache-dir install --require-hashes --no-deps --only-binary :all: -r requirements-build.txt
-# pip builds in a folder of a random name, which compilers are told too: its archive is unpacked into one of ours.
+# pip builds in a folder of a random name, which compilers are told too: its archive is unpacked into one of ours. (To download it pip compiles
+# it once, in such a folder, for its metadata.)
 pip --no-cache-dir download --require-hashes --no-deps --no-build-isolation --no-binary :all: --dest "$work/archive" \
   -r "requirements-$KILN_VERSION.txt" >"$work/download.log" 2>&1 || { tail -n 40 "$work/download.log"; exit 1; }
 mkdir "$work/source"
