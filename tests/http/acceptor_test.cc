@@ -28,8 +28,8 @@ class AcceptorTest : public ::testing::Test {
     EXPECT_NE(::fcntl(comer.descriptor, F_GETFL) & O_NONBLOCK, 0);
     EXPECT_NE(::fcntl(comer.descriptor, F_GETFD) & FD_CLOEXEC, 0);
     EXPECT_EQ(comer.address.ss_family, AF_INET);
-    ::close(comer.descriptor);
     ++taken;
+    ::close(comer.descriptor);
   }
   std::unique_ptr<Acceptor> accept_from_now_on() {
     return std::make_unique<Acceptor>(
