@@ -32,7 +32,8 @@ TEST(Listen, SaysWhichPortItGot) {
 
 TEST(Listen, NamesAreNoAddresses) {
   for (const char* address :
-       {"", "8642", "localhost:8642", ":8642", "127.0.0.1:", "127.0.0.1:http", "1.2.3:4:5", "unix:"})
+       {"", "8642", "localhost:8642", ":8642", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536",
+        "127.0.0.1:99999", "127.0.0.1:-1", "127.0.0.1:+80", "127.0.0.1: 80", "1.2.3:4:5", "unix:"})
     EXPECT_EQ(code_of_listening(address), ExitCode::usage) << address;
   EXPECT_EQ(code_of_listening("unix:" + std::string(200, 'a')), ExitCode::usage);
 }
