@@ -1,6 +1,7 @@
 // Takes connections from a listening socket. libmicrohttpd would do so itself, but cannot stop to: in 0.9.75
-// (Debian 12) and later MHD_quiesce_daemon and its epoll threads both take the socket from the threads' sets,
-// and whoever comes second ends the process ("Failed to remove listen FD from epoll set", daemon.c).
+// (Debian 12), and still in 1.0.1, MHD_quiesce_daemon and its epoll threads both take the socket from the
+// threads' sets, and whoever comes second ends the process ("Failed to remove listen FD from epoll set",
+// daemon.c).
 #pragma once
 
 #include <sys/socket.h>
