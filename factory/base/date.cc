@@ -1,4 +1,4 @@
-#include "base/date.h"
+#include "factory/base/date.h"
 
 #include <ctime>
 

@@ -1,9 +1,9 @@
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 #include <openssl/evp.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

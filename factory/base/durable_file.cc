@@ -1,4 +1,4 @@
-#include "base/durable_file.h"
+#include "factory/base/durable_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "base/error.h"
-#include "base/unique_name.h"
+#include "factory/base/error.h"
+#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "base/durable_file.h"
-#include "base/read_whole.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/read_whole.h"
 
 namespace kiln {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

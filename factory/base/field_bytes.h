@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

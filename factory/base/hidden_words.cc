@@ -1,8 +1,8 @@
-#include "base/hidden_words.h"
+#include "factory/base/hidden_words.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "factory/base/json.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "base/json_scan.h"
-#include "base/text.h"
+#include "factory/base/json_scan.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

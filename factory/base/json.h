@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "base/json_rows.h"
+#include "factory/base/json_rows.h"
 
 #include <fmt/format.h>
 
-#include "base/read_whole.h"
+#include "factory/base/read_whole.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "base/json_scan.h"
+#include "factory/base/json_scan.h"
 
 #include <fmt/format.h>
 

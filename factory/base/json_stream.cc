@@ -1,9 +1,9 @@
-#include "base/json_stream.h"
+#include "factory/base/json_stream.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "factory/base/json_text.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "base/packed_map.h"
+#include "factory/base/json.h"
+#include "factory/base/packed_map.h"
 
 namespace kiln {
 

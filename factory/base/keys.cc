@@ -1,4 +1,4 @@
-#include "base/keys.h"
+#include "factory/base/keys.h"
 
 namespace kiln {
 namespace {

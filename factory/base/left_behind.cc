@@ -1,4 +1,4 @@
-#include "base/left_behind.h"
+#include "factory/base/left_behind.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/unique_name.h"
+#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "base/line_file.h"
+#include "factory/base/line_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,6 +1,6 @@
-#include "base/markup.h"
+#include "factory/base/markup.h"
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

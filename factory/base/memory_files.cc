@@ -1,4 +1,4 @@
-#include "base/memory_files.h"
+#include "factory/base/memory_files.h"
 
 #include <set>
 

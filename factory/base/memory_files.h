@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

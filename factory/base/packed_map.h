@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/packed_text.h"
+#include "factory/base/packed_text.h"
 
 namespace kiln {
 

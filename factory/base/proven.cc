@@ -1,6 +1,6 @@
-#include "base/proven.h"
+#include "factory/base/proven.h"
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/quantity.h"
+#include "factory/base/quantity.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
-#include "base/quote.h"
+#include "factory/base/quote.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

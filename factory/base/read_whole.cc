@@ -1,4 +1,4 @@
-#include "base/read_whole.h"
+#include "factory/base/read_whole.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/json.h"
-#include "base/version.h"
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 

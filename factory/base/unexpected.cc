@@ -1,4 +1,4 @@
-#include "base/unexpected.h"
+#include "factory/base/unexpected.h"
 
 #include <cxxabi.h>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "base/unique_name.h"
+#include "factory/base/unique_name.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

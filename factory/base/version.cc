@@ -1,10 +1,10 @@
-#include "base/version.h"
+#include "factory/base/version.h"
 
 #include <algorithm>
 
-#include "base/enum_names.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

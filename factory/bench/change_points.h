@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/two_levels.h"
+#include "factory/bench/two_levels.h"
 
 namespace kiln {
 

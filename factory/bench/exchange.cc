@@ -1,4 +1,4 @@
-#include "bench/exchange.h"
+#include "factory/bench/exchange.h"
 
 namespace kiln {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/enum_names.h"
-#include "bench/run.h"
+#include "factory/base/enum_names.h"
+#include "factory/bench/run.h"
 
 namespace kiln {
 

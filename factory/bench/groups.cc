@@ -1,13 +1,13 @@
-#include "bench/groups.h"
+#include "factory/bench/groups.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "base/date.h"
-#include "base/glob.h"
-#include "base/text.h"
+#include "factory/base/date.h"
+#include "factory/base/glob.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/run.h"
-#include "bench/statistics.h"
+#include "factory/bench/run.h"
+#include "factory/bench/statistics.h"
 
 namespace kiln {
 

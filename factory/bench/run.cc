@@ -1,13 +1,13 @@
-#include "bench/run.h"
+#include "factory/bench/run.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/date.h"
-#include "base/effects.h"
-#include "base/json_put.h"
-#include "registry/comparable.h"
-#include "registry/record_fields.h"
+#include "factory/base/date.h"
+#include "factory/base/effects.h"
+#include "factory/base/json_put.h"
+#include "factory/record/record_fields.h"
+#include "registry/select/comparable.h"
 
 namespace kiln {
 namespace {

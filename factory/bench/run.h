@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/digest.h"
-#include "registry/host_description.h"
+#include "factory/base/digest.h"
+#include "factory/record/host_description.h"
 
 namespace kiln {
 

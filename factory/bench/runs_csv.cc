@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
-#include "bench/exchange.h"
+#include "factory/base/text.h"
+#include "factory/bench/exchange.h"
 
 namespace kiln {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/date.h"
-#include "base/digest.h"
-#include "base/effects.h"
-#include "base/text.h"
-#include "bench/exchange.h"
-#include "bench/statistics.h"
+#include "factory/base/date.h"
+#include "factory/base/digest.h"
+#include "factory/base/effects.h"
+#include "factory/base/text.h"
+#include "factory/bench/exchange.h"
+#include "factory/bench/statistics.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
-#include "bench/statistics.h"
+#include "factory/bench/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 
-#include "bench/change_points.h"
+#include "factory/bench/change_points.h"
 
 namespace kiln {
 namespace {

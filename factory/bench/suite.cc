@@ -1,9 +1,9 @@
-#include "bench/suite.h"
+#include "factory/bench/suite.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/keys.h"
-#include "registry/record_fields.h"
+#include "factory/base/keys.h"
+#include "factory/record/record_fields.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/two_levels.h"
+#include "factory/bench/two_levels.h"
 
 #include <algorithm>
 #include <cmath>

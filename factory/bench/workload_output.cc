@@ -1,12 +1,12 @@
-#include "bench/workload_output.h"
+#include "factory/bench/workload_output.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

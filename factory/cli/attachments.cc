@@ -1,8 +1,8 @@
-#include "cli/attachments.h"
+#include "factory/cli/attachments.h"
 
-#include "cli/invocation.h"
-#include "image/state/record_files.h"
-#include "oci/blob_store.h"
+#include "factory/cli/invocation.h"
+#include "factory/oci/blob_store.h"
+#include "factory/state/record_files.h"
 
 namespace kiln {
 namespace {

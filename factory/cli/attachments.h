@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/image_record.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 

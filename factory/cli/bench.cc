@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "bench/suite.h"
-#include "cli/bench_images.h"
-#include "cli/bench_records.h"
-#include "cli/bench_rows.h"
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/state_lock.h"
-#include "cli/usage.h"
+#include "factory/base/text.h"
+#include "factory/bench/suite.h"
+#include "factory/cli/bench_images.h"
+#include "factory/cli/bench_records.h"
+#include "factory/cli/bench_rows.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

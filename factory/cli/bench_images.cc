@@ -1,17 +1,17 @@
-#include "cli/bench_images.h"
+#include "factory/cli/bench_images.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "cli/print.h"
-#include "cli/temporary_folder.h"
-#include "image/build/kept_runs.h"
-#include "image/engine/architecture.h"
-#include "registry/host.h"
-#include "sbom/recipe_origin.h"
+#include "factory/base/text.h"
+#include "factory/cli/print.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/engine/architecture.h"
+#include "factory/record/host.h"
+#include "factory/run/kept_runs.h"
+#include "factory/sbom/recipe_origin.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "image/build/bench.h"
-#include "plan/cell_patterns.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/cell_patterns.h"
+#include "factory/run/bench.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "cli/bench_records.h"
+#include "factory/cli/bench_records.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "bench/groups.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/table.h"
-#include "cli/usage.h"
-#include "image/build/bench.h"
-#include "image/build/kept_runs.h"
+#include "factory/base/text.h"
+#include "factory/bench/groups.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/run/bench.h"
+#include "factory/run/kept_runs.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "bench/exchange.h"
-#include "cli/invocation.h"
+#include "factory/bench/exchange.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

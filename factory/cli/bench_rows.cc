@@ -1,4 +1,4 @@
-#include "cli/bench_rows.h"
+#include "factory/cli/bench_rows.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "bench/groups.h"
-#include "bench/statistics.h"
-#include "cli/print.h"
-#include "cli/table.h"
+#include "factory/bench/groups.h"
+#include "factory/bench/statistics.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench_images.h"
+#include "factory/cli/bench_images.h"
 
 namespace kiln {
 

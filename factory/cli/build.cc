@@ -1,23 +1,23 @@
 // kiln build: everything that is not built yet, in parallel; one broken image never stops the others.
-#include "image/build/build.h"
+#include "factory/run/build.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "cli/build_images.h"
-#include "cli/cell_options.h"
-#include "cli/disk_room.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/table.h"
-#include "cli/usage.h"
-#include "image/engine/architecture.h"
-#include "image/state/formats.h"
-#include "image/state/standing.h"
+#include "factory/base/text.h"
+#include "factory/cli/build_images.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/disk_room.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/engine/architecture.h"
+#include "factory/state/formats.h"
+#include "factory/state/standing.h"
 
 namespace kiln {
 namespace {

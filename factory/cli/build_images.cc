@@ -1,4 +1,4 @@
-#include "cli/build_images.h"
+#include "factory/cli/build_images.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 #include <charconv>
 #include <thread>
 
-#include "cli/print.h"
-#include "image/build/build.h"
-#include "image/fetch/source_needs.h"
-#include "image/slurm/job_place.h"
-#include "image/state/formats.h"
-#include "image/state/record_files.h"
-#include "mirror/mirror_folder.h"
+#include "factory/cli/print.h"
+#include "factory/cluster/job_place.h"
+#include "factory/fetch/source_needs.h"
+#include "factory/mirror/mirror_folder.h"
+#include "factory/run/build.h"
+#include "factory/state/formats.h"
+#include "factory/state/record_files.h"
 
 namespace kiln {
 namespace {

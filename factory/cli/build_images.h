@@ -1,7 +1,7 @@
 // The build of images of a catalogue: what `kiln build` does under its lock.
 #pragma once
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

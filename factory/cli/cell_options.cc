@@ -1,10 +1,10 @@
-#include "cli/cell_options.h"
+#include "factory/cli/cell_options.h"
 
 #include <cstdio>
 #include <set>
 
-#include "cli/print.h"
-#include "cli/usage.h"
+#include "factory/cli/print.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 

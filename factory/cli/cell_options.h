@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "plan/cell_patterns.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/cell_patterns.h"
 
 namespace kiln {
 

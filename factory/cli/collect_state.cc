@@ -1,13 +1,13 @@
-#include "cli/collect_state.h"
+#include "factory/cli/collect_state.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "cli/gc_registry.h"
-#include "image/collect/collect.h"
-#include "image/collect/engine_storage.h"
-#include "image/engine/engine_facts.h"
-#include "image/state/sweep.h"
+#include "factory/cli/gc_registry.h"
+#include "factory/collect/collect.h"
+#include "factory/collect/engine_storage.h"
+#include "factory/engine/engine_facts.h"
+#include "factory/state/sweep.h"
 
 namespace kiln {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/invocation.h"
-#include "image/collect/survey.h"
+#include "factory/cli/invocation.h"
+#include "factory/collect/survey.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "cli/complete.h"
+#include "factory/cli/complete.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
-#include "cli/complete_words.h"
-#include "cli/print.h"
+#include "factory/cli/complete_words.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 namespace {

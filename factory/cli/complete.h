@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "cli/complete_words.h"
+#include "factory/cli/complete_words.h"
 
 #include <algorithm>
 
-#include "cli/options_text.h"
+#include "factory/cli/options_text.h"
 
 namespace kiln {
 namespace {

@@ -1,9 +1,9 @@
 // kiln completion: what makes bash, zsh and fish ask `kiln __complete` what may stand at the cursor.
 #include <fmt/format.h>
 
-#include "cli/invocation.h"
-#include "cli/options_text.h"
-#include "cli/print.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/options_text.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 namespace {

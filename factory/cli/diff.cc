@@ -3,15 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/reading.h"
-#include "base/text.h"
-#include "cli/diff_images.h"
-#include "cli/invocation.h"
-#include "cli/lock_use.h"
-#include "cli/plan_text.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "report/plan_diff.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/cli/diff_images.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/plan_text.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/report/plan_diff.h"
 
 namespace kiln {
 namespace {

@@ -1,17 +1,17 @@
-#include "cli/diff_images.h"
+#include "factory/cli/diff_images.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/image_name.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "cli/temporary_folder.h"
-#include "image/engine/architecture.h"
-#include "oci/image_diff.h"
-#include "oci/pull.h"
+#include "factory/cli/image_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/engine/architecture.h"
+#include "factory/oci/image_diff.h"
+#include "factory/oci/pull.h"
 
 namespace kiln {
 namespace {

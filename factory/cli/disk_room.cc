@@ -1,11 +1,11 @@
-#include "cli/disk_room.h"
+#include "factory/cli/disk_room.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
-#include "image/collect/disk_need.h"
-#include "report/sharing.h"
+#include "factory/collect/disk_need.h"
+#include "factory/report/sharing.h"
 
 namespace kiln {
 namespace {

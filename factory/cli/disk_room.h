@@ -1,9 +1,9 @@
 // Whether the disk has room for a build, said before it begins.
 #pragma once
 
-#include "cli/invocation.h"
-#include "cli/select_cells.h"
-#include "image/state/standing.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/select_cells.h"
+#include "factory/state/standing.h"
 
 namespace kiln {
 

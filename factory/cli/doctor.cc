@@ -3,21 +3,21 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
-#include "base/processors.h"
-#include "base/text.h"
-#include "base/version.h"
-#include "cli/doctor_locks.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "distribution/http.h"
-#include "image/build/gpu_access.h"
-#include "image/engine/architecture.h"
-#include "image/engine/engine.h"
-#include "image/engine/engine_facts.h"
-#include "image/engine/own_ids.h"
-#include "image/slurm/node_answer.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
+#include "factory/cli/doctor_locks.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cluster/node_answer.h"
+#include "factory/distribution/http.h"
+#include "factory/engine/architecture.h"
+#include "factory/engine/engine.h"
+#include "factory/engine/engine_facts.h"
+#include "factory/engine/own_ids.h"
+#include "factory/os/cgroup.h"
+#include "factory/os/processors.h"
+#include "factory/run/gpu_access.h"
 
 namespace kiln {
 namespace {
@@ -197,7 +197,7 @@ void add_emulators(Invocation& invocation, Table& table) {
        found.empty() ? "emulates them (Debian's packages qemu-user-static and arch-test)" : "emulates them"});
 }
 
-// What tests of images for GPUs are given (image/build/gpu_access.h).
+// What tests of images for GPUs are given (run/gpu_access.h).
 void add_gpus(Invocation& invocation, Table& table) {
   const GpuAccess gpus = gpu_access(invocation.files, invocation.runner, invocation.environment);
   const bool wants_driver = invocation.files.exists("/proc/driver/nvidia/version");

@@ -1,6 +1,6 @@
-#include "cli/doctor_locks.h"
+#include "factory/cli/doctor_locks.h"
 
-#include "image/state/access.h"
+#include "factory/state/access.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "base/file_lock.h"
-#include "cli/table.h"
-#include "image/state/state.h"
+#include "factory/cli/table.h"
+#include "factory/os/file_lock.h"
+#include "factory/state/state.h"
 
 namespace kiln {
 

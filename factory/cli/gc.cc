@@ -3,16 +3,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/quantity.h"
-#include "base/text.h"
-#include "cli/collect_state.h"
-#include "cli/gc_registry.h"
-#include "cli/gc_text.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/usage.h"
-#include "image/collect/empty_state.h"
+#include "factory/base/quantity.h"
+#include "factory/base/text.h"
+#include "factory/cli/collect_state.h"
+#include "factory/cli/gc_registry.h"
+#include "factory/cli/gc_text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
+#include "factory/collect/empty_state.h"
 
 namespace kiln {
 namespace {

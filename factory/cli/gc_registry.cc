@@ -1,10 +1,10 @@
-#include "cli/gc_registry.h"
+#include "factory/cli/gc_registry.h"
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/publish_to.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/publish_to.h"
 
 namespace kiln {
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "distribution/http.h"
-#include "distribution/registry_client.h"
-#include "image/collect/registry_collect.h"
-#include "image/collect/registry_garbage.h"
-#include "image/collect/survey.h"
+#include "factory/collect/registry_collect.h"
+#include "factory/collect/registry_garbage.h"
+#include "factory/collect/survey.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/registry_client.h"
 
 namespace kiln {
 

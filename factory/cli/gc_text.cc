@@ -1,4 +1,4 @@
-#include "cli/gc_text.h"
+#include "factory/cli/gc_text.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "report/sharing.h"
+#include "factory/base/text.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/report/sharing.h"
 
 namespace kiln {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "image/collect/empty_state.h"
-#include "image/collect/survey.h"
+#include "factory/collect/empty_state.h"
+#include "factory/collect/survey.h"
 
 namespace kiln {
 

@@ -1,12 +1,12 @@
 // kiln generate: the Dockerfile and Singularity.def of each cell, with the scripts they need beside them.
 #include <fmt/format.h>
 
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/usage.h"
-#include "render/render.h"
-#include "twin/twin.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/usage.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin.h"
 
 namespace kiln {
 namespace {

@@ -1,17 +1,17 @@
 // kiln host: this machine, as `kiln select --host` reads it elsewhere.
-#include "registry/host.h"
+#include "factory/record/host.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/host_measure.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/usage.h"
+#include "factory/base/text.h"
+#include "factory/cli/host_measure.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "cli/host_measure.h"
+#include "factory/cli/host_measure.h"
 
 #include <fmt/format.h>
 
-#include "cli/state_lock.h"
-#include "cli/temporary_folder.h"
-#include "image/state/state_names.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {

@@ -1,8 +1,8 @@
 // `kiln host --measure`: the machine's rates, from an image of the catalogue.
 #pragma once
 
-#include "cli/cell_options.h"
-#include "image/build/host_rates.h"
+#include "factory/cli/cell_options.h"
+#include "factory/run/host_rates.h"
 
 namespace kiln {
 

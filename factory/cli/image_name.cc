@@ -1,4 +1,4 @@
-#include "cli/image_name.h"
+#include "factory/cli/image_name.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/attachments.h"
-#include "cli/invocation.h"
-#include "oci/blob_damage.h"
-#include "registry/image_check.h"
+#include "factory/cli/attachments.h"
+#include "factory/cli/invocation.h"
+#include "factory/oci/blob_damage.h"
+#include "factory/record/image_check.h"
 
 namespace kiln {
 

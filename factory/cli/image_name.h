@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/effects.h"
-#include "oci/image_source.h"
+#include "factory/base/effects.h"
+#include "factory/oci/image_source.h"
 
 namespace kiln {
 

@@ -1,15 +1,15 @@
 // kiln import: existing Dockerfiles and definition files → recipes and a matrix, in a folder of their own.
-#include "import/import.h"
+#include "factory/import/import.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/reading.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/temporary_folder.h"
-#include "cli/usage.h"
+#include "factory/base/reading.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

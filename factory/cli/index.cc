@@ -1,24 +1,24 @@
 // kiln index: what the registry index holds.
-#include "registry/index.h"
+#include "registry/index/index.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/index_demand.h"
-#include "cli/index_export.h"
-#include "cli/index_fsck.h"
-#include "cli/index_list.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/table.h"
-#include "image/state/sif_folder.h"
+#include "factory/base/text.h"
+#include "factory/cli/index_demand.h"
+#include "factory/cli/index_export.h"
+#include "factory/cli/index_fsck.h"
+#include "factory/cli/index_list.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/record/image_check.h"
+#include "factory/state/sif_folder.h"
 #include "registry/answer/entry_json.h"
-#include "registry/image_check.h"
-#include "registry/mappings.h"
+#include "registry/select/mappings.h"
 
 namespace kiln {
 namespace {

@@ -1,12 +1,12 @@
 // kiln index demand: what was asked of the index, and what it had no good answer to.
-#include "cli/index_demand.h"
+#include "factory/cli/index_demand.h"
 
 #include <nlohmann/json.hpp>
 
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "registry/demand.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 namespace {

@@ -1,16 +1,16 @@
 // kiln index export: the index for others, as mappings for programs and as pages for people.
-#include "cli/index_export.h"
+#include "factory/cli/index_export.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "pages/page_folder.h"
-#include "pages/state_pages.h"
-#include "registry/mappings.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/pages/page_folder.h"
+#include "factory/pages/state_pages.h"
+#include "registry/select/mappings.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,5 @@
 // kiln index fsck: what of the store is not what was written, and what can be done about it.
-#include "cli/index_fsck.h"
+#include "factory/cli/index_fsck.h"
 
 #include <fmt/format.h>
 
@@ -7,16 +7,16 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "base/date.h"
-#include "base/processors.h"
-#include "cli/image_name.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "image/build/mend.h"
-#include "image/build/package_cell.h"
-#include "image/state/plan_file.h"
-#include "image/state/sif_folder.h"
+#include "factory/base/date.h"
+#include "factory/cli/image_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/os/processors.h"
+#include "factory/run/mend.h"
+#include "factory/run/package_cell.h"
+#include "factory/state/plan_file.h"
+#include "factory/state/sif_folder.h"
 
 namespace kiln {
 namespace {

@@ -1,17 +1,17 @@
 // kiln index list: the images of a snapshot, or those that patterns ask for.
-#include "cli/index_list.h"
+#include "factory/cli/index_list.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/record/distinct_names.h"
 #include "registry/answer/entry_json.h"
-#include "registry/distinct_names.h"
-#include "registry/image_patterns.h"
+#include "registry/index/image_patterns.h"
 
 namespace kiln {
 namespace {

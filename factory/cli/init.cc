@@ -7,13 +7,13 @@
 #include <functional>
 #include <map>
 
-#include "base/memory_files.h"
-#include "base/reading.h"
-#include "base/text.h"
-#include "cli/installation.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "recipe/schema.h"
+#include "factory/base/memory_files.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/cli/installation.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/recipe/schema.h"
 
 namespace kiln {
 

@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/processors.h"
-#include "cli/attachments.h"
-#include "cli/image_name.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "cli/temporary_folder.h"
-#include "image/engine/architecture.h"
-#include "oci/pull.h"
-#include "package/package.h"
+#include "factory/cli/attachments.h"
+#include "factory/cli/image_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/engine/architecture.h"
+#include "factory/oci/pull.h"
+#include "factory/os/processors.h"
+#include "factory/package/package.h"
 
 namespace kiln {
 namespace {

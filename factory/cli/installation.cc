@@ -1,4 +1,4 @@
-#include "cli/installation.h"
+#include "factory/cli/installation.h"
 
 #include <system_error>
 

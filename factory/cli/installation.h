@@ -1,7 +1,7 @@
 // Where an installed kiln has its files: PREFIX/bin/kiln finds PREFIX/share/kiln, wherever PREFIX was moved.
 #pragma once
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,16 +11,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/ignored_calls.h"
-#include "base/reading.h"
-#include "cli/installation.h"
-#include "cli/lock_use.h"
-#include "cli/print.h"
-#include "cli/user_namespace.h"
-#include "image/build/pull_line.h"
-#include "image/engine/engine_facts.h"
-#include "image/engine/own_ids.h"
-#include "image/state/access.h"
+#include "factory/base/reading.h"
+#include "factory/cli/installation.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/print.h"
+#include "factory/cli/user_namespace.h"
+#include "factory/engine/engine_facts.h"
+#include "factory/engine/own_ids.h"
+#include "factory/os/ignored_calls.h"
+#include "factory/run/pull_line.h"
+#include "factory/state/access.h"
 
 namespace kiln {
 namespace {

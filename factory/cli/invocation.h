@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/microarchitecture.h"
-#include "base/site.h"
-#include "image/build/build.h"
-#include "image/build/step.h"
-#include "image/shared/shared_steps.h"
-#include "image/state/state.h"
-#include "oci/pull.h"
-#include "plan/build_plan.h"
-#include "recipe/lockfile.h"
-#include "registry/index.h"
+#include "factory/base/effects.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/oci/pull.h"
+#include "factory/plan/build_plan.h"
+#include "factory/recipe/lockfile.h"
+#include "factory/run/build.h"
+#include "factory/run/step.h"
+#include "factory/share/shared_steps.h"
+#include "factory/site/site.h"
+#include "factory/state/state.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

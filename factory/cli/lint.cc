@@ -1,20 +1,20 @@
 // kiln lint: what is known to go wrong in recipes, matrices, Dockerfiles and definition files.
-#include "lint/lint.h"
+#include "factory/lint/lint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/lock_use.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "cli/usage.h"
-#include "lint/facts.h"
-#include "lint/fix.h"
-#include "lint/output.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/lint/facts.h"
+#include "factory/lint/fix.h"
+#include "factory/lint/output.h"
 
 namespace kiln {
 namespace {

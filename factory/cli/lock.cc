@@ -5,13 +5,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/lock_sources.h"
-#include "cli/lock_use.h"
-#include "cli/print.h"
-#include "cli/upstream.h"
-#include "cli/usage.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/lock_sources.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/print.h"
+#include "factory/cli/upstream.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

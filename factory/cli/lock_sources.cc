@@ -1,12 +1,12 @@
-#include "cli/lock_sources.h"
+#include "factory/cli/lock_sources.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <memory>
 
-#include "image/build/archive_state.h"
-#include "image/state/kept_lock.h"
+#include "factory/run/archive_state.h"
+#include "factory/state/kept_lock.h"
 
 namespace kiln {
 

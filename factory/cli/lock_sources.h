@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "cli/invocation.h"
-#include "cli/temporary_folder.h"
-#include "image/build/commit_history.h"
-#include "oci/image_digest.h"
-#include "plan/lock_policy.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/oci/image_digest.h"
+#include "factory/plan/lock_policy.h"
+#include "factory/run/commit_history.h"
 
 namespace kiln {
 

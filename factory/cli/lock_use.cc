@@ -1,11 +1,11 @@
-#include "cli/lock_use.h"
+#include "factory/cli/lock_use.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 
-#include "base/reading.h"
-#include "cli/print.h"
+#include "factory/base/reading.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 

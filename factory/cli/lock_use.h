@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "cli/invocation.h"
-#include "plan/lock_update.h"
-#include "recipe/lockfile.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/lock_update.h"
+#include "factory/recipe/lockfile.h"
 
 namespace kiln {
 

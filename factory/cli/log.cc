@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/glob.h"
-#include "base/text.h"
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "cli/usage.h"
-#include "image/build/cell_logs.h"
-#include "image/state/plan_file.h"
+#include "factory/base/glob.h"
+#include "factory/base/text.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/run/cell_logs.h"
+#include "factory/state/plan_file.h"
 
 namespace kiln {
 namespace {

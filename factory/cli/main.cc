@@ -9,14 +9,14 @@
 #include <sstream>
 #include <system_error>
 
-#include "base/unexpected.h"
-#include "cli/complete.h"
-#include "cli/image_name.h"
-#include "cli/invocation.h"
-#include "cli/lock_use.h"
-#include "cli/options_text.h"
-#include "cli/print.h"
-#include "cli/usage.h"
+#include "factory/base/unexpected.h"
+#include "factory/cli/complete.h"
+#include "factory/cli/image_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/options_text.h"
+#include "factory/cli/print.h"
+#include "factory/cli/usage.h"
 
 extern char** environ;
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/text.h"
-#include "cli/invocation.h"
-#include "cli/options_text.h"
-#include "cli/print.h"
+#include "factory/base/text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/options_text.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 namespace {

@@ -3,13 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file_lock.h"
-#include "base/text.h"
-#include "cli/cell_options.h"
-#include "cli/pip_places.h"
-#include "cli/print.h"
-#include "cli/temporary_folder.h"
-#include "image/fetch/fill_mirror.h"
+#include "factory/base/text.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/pip_places.h"
+#include "factory/cli/print.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/fetch/fill_mirror.h"
+#include "factory/os/file_lock.h"
 
 namespace kiln {
 namespace {

@@ -1,17 +1,17 @@
-#include "cli/night_build.h"
+#include "factory/cli/night_build.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/build_images.h"
-#include "cli/disk_room.h"
-#include "image/build/plan_forecast.h"
-#include "image/build/suitable_cell.h"
-#include "image/state/standing.h"
-#include "image/state/step_history.h"
-#include "night/budget.h"
-#include "registry/demand_query.h"
+#include "factory/cli/build_images.h"
+#include "factory/cli/disk_room.h"
+#include "factory/night/budget.h"
+#include "factory/run/plan_forecast.h"
+#include "factory/run/suitable_cell.h"
+#include "factory/state/standing.h"
+#include "factory/state/step_history.h"
+#include "registry/select/demand_query.h"
 
 namespace kiln {
 namespace {

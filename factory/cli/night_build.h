@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

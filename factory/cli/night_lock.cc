@@ -1,9 +1,9 @@
-#include "cli/night_lock.h"
+#include "factory/cli/night_lock.h"
 
-#include "base/text.h"
-#include "cli/lock_sources.h"
-#include "cli/lock_use.h"
-#include "cli/upstream.h"
+#include "factory/base/text.h"
+#include "factory/cli/lock_sources.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/upstream.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "night/night.h"
+#include "factory/cli/invocation.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 

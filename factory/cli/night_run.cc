@@ -1,4 +1,4 @@
-#include "cli/night_run.h"
+#include "factory/cli/night_run.h"
 
 #include <fmt/format.h>
 
@@ -7,28 +7,28 @@
 #include <numeric>
 #include <set>
 
-#include "base/text.h"
-#include "base/unexpected.h"
-#include "base/unique_name.h"
-#include "cli/collect_state.h"
-#include "cli/gc_registry.h"
-#include "cli/night_build.h"
-#include "cli/night_lock.h"
-#include "cli/night_tell.h"
-#include "cli/publish_images.h"
-#include "cli/publish_to.h"
-#include "cli/state_lock.h"
-#include "image/state/claim.h"
-#include "night/causes.h"
-#include "night/gate.h"
-#include "night/lease.h"
-#include "night/night_files.h"
-#include "night/night_html.h"
-#include "night/night_images.h"
-#include "night/night_junit.h"
-#include "night/reserve.h"
-#include "night/trends.h"
-#include "oci/registry_call.h"
+#include "factory/base/text.h"
+#include "factory/base/unexpected.h"
+#include "factory/base/unique_name.h"
+#include "factory/cli/collect_state.h"
+#include "factory/cli/gc_registry.h"
+#include "factory/cli/night_build.h"
+#include "factory/cli/night_lock.h"
+#include "factory/cli/night_tell.h"
+#include "factory/cli/publish_images.h"
+#include "factory/cli/publish_to.h"
+#include "factory/cli/state_lock.h"
+#include "factory/night/causes.h"
+#include "factory/night/gate.h"
+#include "factory/night/lease.h"
+#include "factory/night/night_files.h"
+#include "factory/night/night_html.h"
+#include "factory/night/night_images.h"
+#include "factory/night/night_junit.h"
+#include "factory/night/reserve.h"
+#include "factory/night/trends.h"
+#include "factory/oci/registry_call.h"
+#include "factory/state/claim.h"
 
 namespace kiln {
 namespace {

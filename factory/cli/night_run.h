@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "cli/invocation.h"
-#include "night/night.h"
+#include "factory/cli/invocation.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "cli/night_tell.h"
+#include "factory/cli/night_tell.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/hidden_words.h"
-#include "base/text.h"
-#include "distribution/http.h"
-#include "image/build/failure.h"
+#include "factory/base/hidden_words.h"
+#include "factory/base/text.h"
+#include "factory/distribution/http.h"
+#include "factory/run/failure.h"
 
 namespace kiln {
 namespace {

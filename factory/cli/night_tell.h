@@ -1,8 +1,8 @@
 // Who is told of a night: by a webhook, by a command, on a change of state.
 #pragma once
 
-#include "cli/invocation.h"
-#include "night/night_files.h"
+#include "factory/cli/invocation.h"
+#include "factory/night/night_files.h"
 
 namespace kiln {
 

@@ -3,17 +3,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/quantity.h"
-#include "base/text.h"
-#include "cli/build_images.h"
-#include "cli/invocation.h"
-#include "cli/night_run.h"
-#include "cli/nightly_status.h"
-#include "cli/print.h"
-#include "cli/publish_to.h"
-#include "cli/state_lock.h"
-#include "cli/usage.h"
-#include "night/night_text.h"
+#include "factory/base/quantity.h"
+#include "factory/base/text.h"
+#include "factory/cli/build_images.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/night_run.h"
+#include "factory/cli/nightly_status.h"
+#include "factory/cli/print.h"
+#include "factory/cli/publish_to.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
+#include "factory/night/night_text.h"
 
 namespace kiln {
 namespace {

@@ -1,16 +1,16 @@
-#include "cli/nightly_status.h"
+#include "factory/cli/nightly_status.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/print.h"
-#include "cli/table.h"
-#include "night/lease.h"
-#include "night/night_files.h"
-#include "night/past_night.h"
-#include "recipe/matrix.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/night/lease.h"
+#include "factory/night/night_files.h"
+#include "factory/night/past_night.h"
+#include "factory/recipe/matrix.h"
 
 namespace kiln {
 namespace {

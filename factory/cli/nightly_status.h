@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "cli/options_text.h"
+#include "factory/cli/options_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/own_namespace.h"
+#include "factory/cli/own_namespace.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "image/engine/own_ids.h"
+#include "factory/engine/own_ids.h"
 
 namespace kiln {
 

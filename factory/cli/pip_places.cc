@@ -1,6 +1,6 @@
-#include "cli/pip_places.h"
+#include "factory/cli/pip_places.h"
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

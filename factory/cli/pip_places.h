@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "cli/invocation.h"
-#include "image/fetch/wheels.h"
+#include "factory/cli/invocation.h"
+#include "factory/fetch/wheels.h"
 
 namespace kiln {
 

@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/plan_rows.h"
-#include "cli/plan_text.h"
-#include "cli/print.h"
-#include "cli/usage.h"
-#include "report/pipelines.h"
-#include "report/plan_graph.h"
+#include "factory/base/text.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/plan_rows.h"
+#include "factory/cli/plan_text.h"
+#include "factory/cli/print.h"
+#include "factory/cli/usage.h"
+#include "factory/report/pipelines.h"
+#include "factory/report/plan_graph.h"
 
 namespace kiln {
 namespace {

@@ -1,14 +1,14 @@
-#include "cli/plan_rows.h"
+#include "factory/cli/plan_rows.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_put.h"
-#include "base/json_stream.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "plan/plan_json.h"
+#include "factory/base/json_put.h"
+#include "factory/base/json_stream.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/plan/plan_json.h"
 
 namespace kiln {
 namespace {

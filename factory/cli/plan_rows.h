@@ -2,7 +2,7 @@
 // row, or what the state folder says of it.
 #pragma once
 
-#include "cli/plan_text.h"
+#include "factory/cli/plan_text.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "cli/plan_text.h"
+#include "factory/cli/plan_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

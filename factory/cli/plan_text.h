@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "image/state/standing.h"
-#include "plan/cell_patterns.h"
+#include "factory/plan/cell_patterns.h"
+#include "factory/state/standing.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "cli/print.h"
+#include "factory/cli/print.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/error.h"
-#include "base/json_text.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/json_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

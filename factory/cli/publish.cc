@@ -1,16 +1,16 @@
 // kiln publish: built images become rows and tags of the index, in one numbered snapshot.
-#include "image/build/publish.h"
+#include "factory/run/publish.h"
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/publish_images.h"
-#include "cli/publish_to.h"
-#include "cli/state_lock.h"
-#include "cli/usage.h"
+#include "factory/base/text.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/publish_images.h"
+#include "factory/cli/publish_to.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/usage.h"
 
 namespace kiln {
 namespace {

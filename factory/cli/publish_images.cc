@@ -1,11 +1,11 @@
-#include "cli/publish_images.h"
+#include "factory/cli/publish_images.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "base/text.h"
-#include "cli/publish_to.h"
+#include "factory/base/text.h"
+#include "factory/cli/publish_to.h"
 
 namespace kiln {
 

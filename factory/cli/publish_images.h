@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "image/build/publish.h"
-#include "plan/cell_patterns.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/cell_patterns.h"
+#include "factory/run/publish.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "cli/publish_to.h"
+#include "factory/cli/publish_to.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "registry/image_patterns.h"
+#include "factory/base/text.h"
+#include "registry/index/image_patterns.h"
 
 namespace kiln {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "distribution/credentials.h"
-#include "distribution/http.h"
-#include "distribution/registry_address.h"
-#include "distribution/registry_client.h"
-#include "distribution/signing_key.h"
-#include "image/build/push_images.h"
+#include "factory/cli/invocation.h"
+#include "factory/distribution/credentials.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/registry_address.h"
+#include "factory/distribution/registry_client.h"
+#include "factory/distribution/signing_key.h"
+#include "factory/run/push_images.h"
 
 namespace kiln {
 

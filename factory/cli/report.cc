@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/glob.h"
-#include "base/reading.h"
-#include "bench/run.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "cli/usage.h"
-#include "figures/figure_page.h"
-#include "figures/panel_tables.h"
-#include "image/build/kept_runs.h"
+#include "factory/base/glob.h"
+#include "factory/base/reading.h"
+#include "factory/bench/run.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/figures/figure_page.h"
+#include "factory/figures/panel_tables.h"
+#include "factory/run/kept_runs.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
 // kiln schema: the JSON Schemas of the file formats, for editors.
-#include "recipe/schema.h"
+#include "factory/recipe/schema.h"
 
 #include <fmt/format.h>
 
-#include "cli/invocation.h"
-#include "cli/print.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 

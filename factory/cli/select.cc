@@ -3,15 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/reading.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/select_build.h"
-#include "cli/select_cells.h"
-#include "cli/select_host.h"
-#include "cli/usage.h"
+#include "factory/base/reading.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/select_build.h"
+#include "factory/cli/select_cells.h"
+#include "factory/cli/select_host.h"
+#include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
-#include "registry/demand.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/select_build.h"
+#include "factory/cli/select_build.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,11 +8,11 @@
 #include <charconv>
 #include <cstring>
 
-#include "base/read_whole.h"
-#include "cli/build_images.h"
-#include "cli/state_lock.h"
-#include "image/build/publish.h"
-#include "image/state/access.h"
+#include "factory/base/read_whole.h"
+#include "factory/cli/build_images.h"
+#include "factory/cli/state_lock.h"
+#include "factory/run/publish.h"
+#include "factory/state/access.h"
 
 namespace kiln {
 namespace {

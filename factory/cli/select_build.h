@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/select_cells.h"
+#include "factory/cli/select_cells.h"
 
 namespace kiln {
 

@@ -1,12 +1,12 @@
-#include "cli/select_cells.h"
+#include "factory/cli/select_cells.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/quote.h"
-#include "cli/usage.h"
-#include "image/state/record_files.h"
+#include "factory/base/quote.h"
+#include "factory/cli/usage.h"
+#include "factory/state/record_files.h"
 
 namespace kiln {
 namespace {

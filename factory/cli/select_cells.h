@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "cli/invocation.h"
-#include "image/build/suitable_cell.h"
+#include "factory/base/json.h"
+#include "factory/cli/invocation.h"
+#include "factory/run/suitable_cell.h"
 
 namespace kiln {
 

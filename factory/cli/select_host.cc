@@ -1,8 +1,8 @@
-#include "cli/select_host.h"
+#include "factory/cli/select_host.h"
 
 #include <fmt/format.h>
 
-#include "base/reading.h"
+#include "factory/base/reading.h"
 
 namespace kiln {
 namespace {

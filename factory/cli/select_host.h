@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 #include "registry/answer/question_host.h"
 
 namespace kiln {

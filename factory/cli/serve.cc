@@ -7,15 +7,15 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/serve_token.h"
-#include "cli/served_pages.h"
-#include "cli/state_lock.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/serve_token.h"
+#include "factory/cli/served_pages.h"
+#include "factory/cli/state_lock.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
 #include "registry/http/service_manager.h"
-#include "registry/mappings.h"
+#include "registry/select/mappings.h"
 #include "registry/serve/service.h"
 
 namespace kiln {

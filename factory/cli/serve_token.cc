@@ -1,11 +1,11 @@
 // kiln serve token: a token for who may write, told once; the file has its hash.
-#include "cli/serve_token.h"
+#include "factory/cli/serve_token.h"
 
 #include <cstring>
 
-#include "base/line_file.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
+#include "factory/base/line_file.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
 #include "registry/serve/tokens.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "cli/served_pages.h"
+#include "factory/cli/served_pages.h"
 
 #include "registry/answer/chooser.h"
 

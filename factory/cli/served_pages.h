@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "base/effects.h"
-#include "image/state/state.h"
-#include "pages/catalogue_pages.h"
-#include "pages/state_pages.h"
+#include "factory/base/effects.h"
+#include "factory/pages/catalogue_pages.h"
+#include "factory/pages/state_pages.h"
+#include "factory/state/state.h"
 #include "registry/serve/service.h"
 
 namespace kiln {

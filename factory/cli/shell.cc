@@ -1,16 +1,16 @@
 // kiln shell: a shell where a step of an image runs, or in the image itself.
-#include "image/build/shell.h"
+#include "factory/run/shell.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "image/state/plan_file.h"
-#include "image/state/record_files.h"
+#include "factory/base/text.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/state/plan_file.h"
+#include "factory/state/record_files.h"
 
 namespace kiln {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/cell_options.h"
-#include "cli/invocation.h"
-#include "cli/lock_use.h"
-#include "cli/print.h"
-#include "cli/show_flags.h"
-#include "cli/usage.h"
-#include "plan/plan_json.h"
-#include "render/render.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/lock_use.h"
+#include "factory/cli/print.h"
+#include "factory/cli/show_flags.h"
+#include "factory/cli/usage.h"
+#include "factory/plan/plan_json.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

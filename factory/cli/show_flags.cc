@@ -1,14 +1,14 @@
-#include "cli/show_flags.h"
+#include "factory/cli/show_flags.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/glob.h"
-#include "cli/print.h"
-#include "cli/table.h"
-#include "report/image_flags.h"
+#include "factory/base/glob.h"
+#include "factory/cli/print.h"
+#include "factory/cli/table.h"
+#include "factory/report/image_flags.h"
 
 namespace kiln {
 namespace {

@@ -5,18 +5,18 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/processors.h"
-#include "cli/image_name.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/sif_sign.h"
-#include "cli/table.h"
-#include "cli/temporary_folder.h"
-#include "cli/usage.h"
-#include "image/engine/architecture.h"
-#include "oci/pull.h"
-#include "sif/sif_build.h"
-#include "sif/sif_reader.h"
+#include "factory/cli/image_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/sif_sign.h"
+#include "factory/cli/table.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/cli/usage.h"
+#include "factory/engine/architecture.h"
+#include "factory/oci/pull.h"
+#include "factory/os/processors.h"
+#include "factory/sif/sif_build.h"
+#include "factory/sif/sif_reader.h"
 
 namespace kiln {
 namespace {

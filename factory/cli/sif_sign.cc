@@ -1,11 +1,11 @@
-#include "cli/sif_sign.h"
+#include "factory/cli/sif_sign.h"
 
 #include <fmt/format.h>
 
-#include "cli/print.h"
-#include "cli/temporary_folder.h"
-#include "cli/usage.h"
-#include "sif/sif_sign.h"
+#include "factory/cli/print.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/cli/usage.h"
+#include "factory/sif/sif_sign.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 // kiln sif sign and kiln sif verify.
 #pragma once
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "cli/state_lock.h"
+#include "factory/cli/state_lock.h"
 
 #include <fmt/format.h>
 #include <sys/vfs.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "image/state/access.h"
-#include "oci/registry_call.h"
+#include "factory/oci/registry_call.h"
+#include "factory/state/access.h"
 
 namespace kiln {
 namespace {

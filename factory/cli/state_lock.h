@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "cli/invocation.h"
-#include "image/state/lock.h"
-#include "night/lease.h"
+#include "factory/cli/invocation.h"
+#include "factory/night/lease.h"
+#include "factory/state/lock.h"
 
 namespace kiln {
 

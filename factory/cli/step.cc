@@ -1,5 +1,5 @@
 // kiln step: one edge of build.ninja, here or on a compute node.
-#include "image/build/step.h"
+#include "factory/run/step.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -8,19 +8,19 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "base/unique_name.h"
-#include "cli/invocation.h"
-#include "cli/print.h"
-#include "cli/step_events.h"
-#include "cli/step_job.h"
-#include "image/build/build.h"
-#include "image/build/package_cell.h"
-#include "image/build/plan_forecast.h"
-#include "image/slurm/machine_text.h"
-#include "image/state/access.h"
-#include "image/state/claim.h"
-#include "image/state/plan_file.h"
-#include "image/state/record_files.h"
+#include "factory/base/unique_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/step_events.h"
+#include "factory/cli/step_job.h"
+#include "factory/cluster/machine_text.h"
+#include "factory/run/build.h"
+#include "factory/run/package_cell.h"
+#include "factory/run/plan_forecast.h"
+#include "factory/state/access.h"
+#include "factory/state/claim.h"
+#include "factory/state/plan_file.h"
+#include "factory/state/record_files.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/step_events.h"
+#include "factory/cli/step_events.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "cli/print.h"
-#include "image/slurm/machine_text.h"
+#include "factory/cli/print.h"
+#include "factory/cluster/machine_text.h"
 
 namespace kiln {
 

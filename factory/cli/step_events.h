@@ -2,7 +2,7 @@
 // on its standard output, which whoever waits for the job hands on.
 #pragma once
 
-#include "cli/invocation.h"
+#include "factory/cli/invocation.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "cli/step_job.h"
+#include "factory/cli/step_job.h"
 
-#include "base/unique_name.h"
-#include "cli/step_events.h"
-#include "image/build/plan_forecast.h"
-#include "image/slurm/job_place.h"
-#include "image/slurm/job_run.h"
-#include "image/slurm/machine_text.h"
+#include "factory/base/unique_name.h"
+#include "factory/cli/step_events.h"
+#include "factory/cluster/job_place.h"
+#include "factory/cluster/job_run.h"
+#include "factory/cluster/machine_text.h"
+#include "factory/run/plan_forecast.h"
 
 namespace kiln {
 namespace {

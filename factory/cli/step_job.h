@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "cli/invocation.h"
-#include "plan/plan_json.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/plan_json.h"
 
 namespace kiln {
 

@@ -1,9 +1,9 @@
-#include "cli/table.h"
+#include "factory/cli/table.h"
 
 #include <algorithm>
 
-#include "base/packed_text.h"
-#include "cli/print.h"
+#include "factory/base/packed_text.h"
+#include "factory/cli/print.h"
 
 namespace kiln {
 namespace {

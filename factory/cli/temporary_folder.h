@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/effects.h"
-#include "base/left_behind.h"
+#include "factory/base/effects.h"
+#include "factory/base/left_behind.h"
 
 namespace kiln {
 

@@ -4,15 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/build_images.h"
-#include "cli/cell_options.h"
-#include "cli/print.h"
-#include "cli/state_lock.h"
-#include "cli/table.h"
-#include "image/build/tested.h"
-#include "image/state/record_files.h"
-#include "image/state/state_names.h"
-#include "registry/image_record.h"
+#include "factory/cli/build_images.h"
+#include "factory/cli/cell_options.h"
+#include "factory/cli/print.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/record/image_record.h"
+#include "factory/run/tested.h"
+#include "factory/state/record_files.h"
+#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {

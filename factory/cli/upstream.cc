@@ -1,4 +1,4 @@
-#include "cli/upstream.h"
+#include "factory/cli/upstream.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/pip_places.h"
-#include "cli/temporary_folder.h"
-#include "distribution/package_index.h"
-#include "image/build/commit_history.h"
-#include "plan/lock_update.h"
-#include "recipe/component_value.h"
+#include "factory/cli/pip_places.h"
+#include "factory/cli/temporary_folder.h"
+#include "factory/distribution/package_index.h"
+#include "factory/plan/lock_update.h"
+#include "factory/recipe/component_value.h"
+#include "factory/run/commit_history.h"
 
 namespace kiln {
 namespace {

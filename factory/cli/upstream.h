@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/invocation.h"
-#include "plan/proposals.h"
+#include "factory/cli/invocation.h"
+#include "factory/plan/proposals.h"
 
 namespace kiln {
 

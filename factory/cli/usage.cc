@@ -1,11 +1,11 @@
-#include "cli/usage.h"
+#include "factory/cli/usage.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/options_text.h"
+#include "factory/cli/options_text.h"
 
 namespace kiln {
 namespace {

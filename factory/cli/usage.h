@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

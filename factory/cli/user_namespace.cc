@@ -1,4 +1,4 @@
-#include "cli/user_namespace.h"
+#include "factory/cli/user_namespace.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

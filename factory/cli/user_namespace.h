@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/own_namespace.h"
+#include "factory/cli/own_namespace.h"
 
 namespace kiln {
 

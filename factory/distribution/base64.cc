@@ -1,4 +1,4 @@
-#include "distribution/base64.h"
+#include "factory/distribution/base64.h"
 
 #include <openssl/evp.h>
 

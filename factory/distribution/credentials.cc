@@ -1,4 +1,4 @@
-#include "distribution/credentials.h"
+#include "factory/distribution/credentials.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/json.h"
-#include "distribution/base64.h"
+#include "factory/base/json.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "distribution/curl.h"
+#include "factory/distribution/curl.h"
 
 #include <dlfcn.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "distribution/http.h"
+#include "factory/distribution/http.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <fstream>
 #include <optional>
 
-#include "base/effects.h"
-#include "base/read_whole.h"
-#include "base/text.h"
-#include "distribution/curl.h"
+#include "factory/base/effects.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/text.h"
+#include "factory/distribution/curl.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "distribution/package_index.h"
+#include "factory/distribution/package_index.h"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 #include <optional>
 #include <thread>
 
-#include "base/date.h"
-#include "base/effects.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "base/version.h"
-#include "distribution/base64.h"
+#include "factory/base/date.h"
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "distribution/http.h"
-#include "distribution/pip_index.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/pip_index.h"
 
 namespace kiln {
 

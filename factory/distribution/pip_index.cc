@@ -1,11 +1,11 @@
-#include "distribution/pip_index.h"
+#include "factory/distribution/pip_index.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

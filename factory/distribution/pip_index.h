@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "distribution/platform_index.h"
+#include "factory/distribution/platform_index.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "distribution/referrers_index.h"
-#include "distribution/registry_answer.h"
+#include "factory/distribution/referrers_index.h"
+#include "factory/distribution/registry_answer.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "oci/documents.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "distribution/push.h"
+#include "factory/distribution/push.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "distribution/referrers_index.h"
-#include "distribution/signature.h"
-#include "oci/blob_damage.h"
+#include "factory/distribution/referrers_index.h"
+#include "factory/distribution/signature.h"
+#include "factory/oci/blob_damage.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "distribution/registry_client.h"
-#include "distribution/signing_key.h"
-#include "oci/referrer.h"
+#include "factory/distribution/registry_client.h"
+#include "factory/distribution/signing_key.h"
+#include "factory/oci/referrer.h"
 
 namespace kiln {
 

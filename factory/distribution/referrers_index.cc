@@ -1,8 +1,8 @@
-#include "distribution/referrers_index.h"
+#include "factory/distribution/referrers_index.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

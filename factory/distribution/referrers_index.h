@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oci/documents.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

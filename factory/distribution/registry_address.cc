@@ -1,13 +1,13 @@
-#include "distribution/registry_address.h"
+#include "factory/distribution/registry_address.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "base/error.h"
-#include "base/reading.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

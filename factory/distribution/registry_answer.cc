@@ -1,4 +1,4 @@
-#include "distribution/registry_answer.h"
+#include "factory/distribution/registry_answer.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "distribution/base64.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/digest.h"
-#include "distribution/credentials.h"
-#include "distribution/http.h"
+#include "factory/base/digest.h"
+#include "factory/distribution/credentials.h"
+#include "factory/distribution/http.h"
 
 namespace kiln {
 

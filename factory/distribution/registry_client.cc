@@ -1,4 +1,4 @@
-#include "distribution/registry_client.h"
+#include "factory/distribution/registry_client.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "distribution/registry_answer.h"
-#include "oci/backoff.h"
+#include "factory/base/text.h"
+#include "factory/distribution/registry_answer.h"
+#include "factory/oci/backoff.h"
 
 namespace kiln {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "distribution/credentials.h"
-#include "distribution/http.h"
-#include "distribution/registry_address.h"
-#include "oci/blob_store.h"
+#include "factory/distribution/credentials.h"
+#include "factory/distribution/http.h"
+#include "factory/distribution/registry_address.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 

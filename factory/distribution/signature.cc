@@ -1,10 +1,10 @@
-#include "distribution/signature.h"
+#include "factory/distribution/signature.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "distribution/base64.h"
+#include "factory/base/error.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

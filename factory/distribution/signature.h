@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "distribution/signing_key.h"
-#include "oci/documents.h"
+#include "factory/distribution/signing_key.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

@@ -1,12 +1,12 @@
-#include "distribution/signed_envelope.h"
+#include "factory/distribution/signed_envelope.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "distribution/base64.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

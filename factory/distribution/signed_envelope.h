@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "distribution/signing_key.h"
+#include "factory/distribution/signing_key.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "distribution/signing_key.h"
+#include "factory/distribution/signing_key.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>
@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
-#include "base/effects.h"
-#include "base/error.h"
+#include "factory/base/digest.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

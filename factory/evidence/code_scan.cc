@@ -1,4 +1,4 @@
-#include "evidence/code_scan.h"
+#include "factory/evidence/code_scan.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <memory>
 #include <thread>
 
-#include "base/effects.h"
-#include "evidence/arm_decoder.h"
-#include "evidence/x86_decoder.h"
+#include "factory/base/effects.h"
+#include "factory/evidence/arm_decoder.h"
+#include "factory/evidence/x86_decoder.h"
 
 namespace kiln::evidence {
 namespace {

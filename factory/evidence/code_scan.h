@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "evidence/feature.h"
-#include "evidence/function_map.h"
+#include "factory/evidence/feature.h"
+#include "factory/evidence/function_map.h"
 
 namespace kiln::evidence {
 

@@ -1,12 +1,12 @@
-#include "evidence/dispatch.h"
+#include "factory/evidence/dispatch.h"
 
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "evidence/byte_reader.h"
-#include "evidence/dispatch_names.h"
+#include "factory/evidence/byte_reader.h"
+#include "factory/evidence/dispatch_names.h"
 
 namespace kiln::evidence {
 namespace {

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/enum_names.h"
-#include "evidence/code_scan.h"
+#include "factory/base/enum_names.h"
+#include "factory/evidence/code_scan.h"
 
 namespace kiln::evidence {
 

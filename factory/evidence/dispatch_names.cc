@@ -1,10 +1,10 @@
-#include "evidence/dispatch_names.h"
+#include "factory/evidence/dispatch_names.h"
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_dispatch_names();

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/digest.h"
-#include "evidence/feature.h"
+#include "factory/base/digest.h"
+#include "factory/evidence/feature.h"
 
 namespace kiln::evidence {
 

@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "evidence/byte_reader.h"
-#include "evidence/function_map.h"
+#include "factory/evidence/byte_reader.h"
+#include "factory/evidence/function_map.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,11 +1,11 @@
-#include "evidence/elf_file.h"
+#include "factory/evidence/elf_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "evidence/byte_reader.h"
+#include "factory/base/error.h"
+#include "factory/evidence/byte_reader.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,4 +1,4 @@
-#include "evidence/evidence.h"
+#include "factory/evidence/evidence.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <optional>
 #include <tuple>
 
-#include "base/enum_names.h"
-#include "base/glob.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/glob.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_judged_files();

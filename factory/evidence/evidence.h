@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/microarchitecture.h"
-#include "evidence/image_files.h"
-#include "evidence/libraries.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/evidence/image_files.h"
+#include "factory/evidence/libraries.h"
 
 namespace kiln::evidence {
 

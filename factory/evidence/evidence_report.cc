@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_put.h"
-#include "base/text.h"
-#include "evidence/evidence.h"
+#include "factory/base/json_put.h"
+#include "factory/base/text.h"
+#include "factory/evidence/evidence.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,8 +1,8 @@
-#include "evidence/facts_cache.h"
+#include "factory/evidence/facts_cache.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/proven.h"
+#include "factory/base/proven.h"
 
 namespace kiln::evidence {
 

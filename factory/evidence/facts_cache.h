@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "base/digest.h"
-#include "base/effects.h"
-#include "evidence/file_facts.h"
+#include "factory/base/digest.h"
+#include "factory/base/effects.h"
+#include "factory/evidence/file_facts.h"
 
 namespace kiln::evidence {
 

@@ -7,13 +7,13 @@
 //
 // AMD's is clang's offload bundle (ClangOffloadBundler.rst): magic, count u64, then offset, size, length of
 // the name u64 and the name of each.
-#include "evidence/fat_binary.h"
+#include "factory/evidence/fat_binary.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "evidence/byte_reader.h"
+#include "factory/evidence/byte_reader.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,4 +1,4 @@
-#include "evidence/feature.h"
+#include "factory/evidence/feature.h"
 
 #include <algorithm>
 #include <iterator>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/microarchitecture.h"
+#include "factory/cpu/microarchitecture.h"
 
 namespace kiln::evidence {
 

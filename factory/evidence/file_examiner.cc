@@ -1,10 +1,10 @@
-#include "evidence/file_examiner.h"
+#include "factory/evidence/file_examiner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/field_bytes.h"
+#include "factory/base/field_bytes.h"
 
 namespace kiln::evidence {
 

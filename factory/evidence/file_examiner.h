@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/digest.h"
-#include "evidence/facts_cache.h"
-#include "evidence/spool.h"
-#include "oci/layer_extract.h"
+#include "factory/base/digest.h"
+#include "factory/evidence/facts_cache.h"
+#include "factory/evidence/spool.h"
+#include "factory/oci/layer_extract.h"
 
 namespace kiln::evidence {
 

@@ -1,4 +1,4 @@
-#include "evidence/file_facts.h"
+#include "factory/evidence/file_facts.h"
 
 #include <cxxabi.h>
 
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/version.h"
-#include "evidence/dispatch_names.h"
+#include "factory/base/version.h"
+#include "factory/evidence/dispatch_names.h"
 
 namespace kiln::evidence {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "evidence/dispatch.h"
-#include "evidence/elf_file.h"
-#include "evidence/fat_binary.h"
+#include "factory/base/json.h"
+#include "factory/evidence/dispatch.h"
+#include "factory/evidence/elf_file.h"
+#include "factory/evidence/fat_binary.h"
 
 namespace kiln::evidence {
 

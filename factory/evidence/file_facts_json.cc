@@ -1,9 +1,9 @@
 // FileFacts as JSON: the cache's form, and the report's form of a file.
 #include <nlohmann/json.hpp>
 
-#include "base/enum_names.h"
-#include "base/json_put.h"
-#include "evidence/file_facts.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/json_put.h"
+#include "factory/evidence/file_facts.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,9 +1,9 @@
-#include "evidence/function_map.h"
+#include "factory/evidence/function_map.h"
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "evidence/byte_reader.h"
+#include "factory/base/error.h"
+#include "factory/evidence/byte_reader.h"
 
 namespace kiln::evidence {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "evidence/elf_file.h"
+#include "factory/evidence/elf_file.h"
 
 namespace kiln::evidence {
 

@@ -1,4 +1,4 @@
-#include "evidence/image_files.h"
+#include "factory/evidence/image_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "evidence/facts_cache.h"
-#include "evidence/file_examiner.h"
-#include "oci/image_source.h"
-#include "oci/image_tree.h"
-#include "oci/layer_merge.h"
+#include "factory/base/effects.h"
+#include "factory/evidence/facts_cache.h"
+#include "factory/evidence/file_examiner.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/image_tree.h"
+#include "factory/oci/layer_merge.h"
 
 namespace kiln::evidence {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "evidence/elf_file.h"
-#include "evidence/feature.h"
+#include "factory/evidence/elf_file.h"
+#include "factory/evidence/feature.h"
 
 namespace kiln::evidence {
 

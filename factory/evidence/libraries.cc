@@ -1,13 +1,13 @@
-#include "evidence/libraries.h"
+#include "factory/evidence/libraries.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "base/glob.h"
-#include "base/text.h"
-#include "base/version.h"
+#include "factory/base/glob.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
 
 namespace kiln::evidence {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "evidence/image_files.h"
+#include "factory/evidence/image_files.h"
 
 namespace kiln::evidence {
 

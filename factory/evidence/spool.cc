@@ -1,4 +1,4 @@
-#include "evidence/spool.h"
+#include "factory/evidence/spool.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,5 +1,5 @@
 // x86 by Zydis, which names the extension ("ISA set") of every instruction. Zydis is visible here only.
-#include "evidence/x86_decoder.h"
+#include "factory/evidence/x86_decoder.h"
 
 #include <Zydis/Zydis.h>
 

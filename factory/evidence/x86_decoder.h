@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "evidence/instruction_decoder.h"
+#include "factory/evidence/instruction_decoder.h"
 
 namespace kiln::evidence {
 

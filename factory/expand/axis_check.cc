@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "expand/group_cells.h"
-#include "recipe/component_value.h"
-#include "recipe/optimise.h"
+#include "factory/expand/group_cells.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/optimise.h"
 
 namespace kiln {
 namespace {

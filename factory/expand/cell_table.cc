@@ -1,10 +1,10 @@
-#include "expand/cell_table.h"
+#include "factory/expand/cell_table.h"
 
 #include <cctype>
 #include <functional>
 
-#include "base/glob.h"
-#include "recipe/component_value.h"
+#include "factory/base/glob.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "recipe/matrix.h"
-#include "recipe/recipe.h"
+#include "factory/recipe/matrix.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

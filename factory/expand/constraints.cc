@@ -1,8 +1,8 @@
-#include "expand/constraints.h"
+#include "factory/expand/constraints.h"
 
 #include <fmt/format.h>
 
-#include "expand/group_cells.h"
+#include "factory/expand/group_cells.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "expand/cell_table.h"
-#include "recipe/matrix.h"
+#include "factory/expand/cell_table.h"
+#include "factory/recipe/matrix.h"
 
 namespace kiln {
 

@@ -1,6 +1,6 @@
 // GitHub Actions' matrix, with constraints. Everything that depends on a value and not on a cell is done once
 // a value, so that the work for a cell is a few table lookups.
-#include "expand/expand.h"
+#include "factory/expand/expand.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <array>
 #include <functional>
 
-#include "base/hash_index.h"
-#include "base/text.h"
-#include "expand/constraints.h"
-#include "expand/group_cells.h"
+#include "factory/base/hash_index.h"
+#include "factory/base/text.h"
+#include "factory/expand/constraints.h"
+#include "factory/expand/group_cells.h"
 
 namespace kiln {
 namespace {

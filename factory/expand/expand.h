@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "recipe/matrix.h"
-#include "recipe/recipe.h"
+#include "factory/recipe/matrix.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "expand/group_cells.h"
+#include "factory/expand/group_cells.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "recipe/component_value.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

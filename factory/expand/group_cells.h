@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "expand/cell_table.h"
-#include "expand/expand.h"
-#include "recipe/matrix.h"
-#include "recipe/recipe.h"
+#include "factory/expand/cell_table.h"
+#include "factory/expand/expand.h"
+#include "factory/recipe/matrix.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

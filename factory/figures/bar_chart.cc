@@ -1,14 +1,14 @@
-#include "figures/bar_chart.h"
+#include "factory/figures/bar_chart.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/markup.h"
-#include "figures/bar_style.h"
-#include "figures/number_text.h"
-#include "figures/text_box.h"
+#include "factory/base/markup.h"
+#include "factory/figures/bar_style.h"
+#include "factory/figures/number_text.h"
+#include "factory/figures/text_box.h"
 
 namespace kiln {
 namespace {

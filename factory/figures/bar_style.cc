@@ -1,4 +1,4 @@
-#include "figures/bar_style.h"
+#include "factory/figures/bar_style.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "figures/bar_chart.h"
+#include "factory/figures/bar_chart.h"
 
 namespace kiln {
 

@@ -1,9 +1,9 @@
-#include "figures/figure_page.h"
+#include "factory/figures/figure_page.h"
 
 #include <fmt/format.h>
 
-#include "base/markup.h"
-#include "figures/panel_tables.h"
+#include "factory/base/markup.h"
+#include "factory/figures/panel_tables.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "figures/panel.h"
+#include "factory/figures/panel.h"
 
 namespace kiln {
 

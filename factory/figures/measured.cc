@@ -1,4 +1,4 @@
-#include "figures/measured.h"
+#include "factory/figures/measured.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
-#include "base/version.h"
-#include "figures/number_text.h"
-#include "registry/comparable.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
+#include "factory/figures/number_text.h"
+#include "registry/select/comparable.h"
 
 namespace kiln {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/run.h"
-#include "bench/statistics.h"
-#include "figures/bar_chart.h"
+#include "factory/bench/run.h"
+#include "factory/bench/statistics.h"
+#include "factory/figures/bar_chart.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "figures/panel.h"
+#include "factory/figures/panel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
-#include "figures/number_text.h"
-#include "figures/panel_groups.h"
+#include "factory/base/text.h"
+#include "factory/figures/number_text.h"
+#include "factory/figures/panel_groups.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/enum_names.h"
-#include "figures/bar_chart.h"
-#include "figures/measured.h"
+#include "factory/base/enum_names.h"
+#include "factory/figures/bar_chart.h"
+#include "factory/figures/measured.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "figures/panel_groups.h"
+#include "factory/figures/panel_groups.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "figures/panel.h"
+#include "factory/figures/panel.h"
 
 namespace kiln {
 

@@ -1,12 +1,12 @@
-#include "figures/panel_tables.h"
+#include "factory/figures/panel_tables.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/text.h"
-#include "figures/number_text.h"
+#include "factory/base/text.h"
+#include "factory/figures/number_text.h"
 
 namespace kiln {
 namespace {

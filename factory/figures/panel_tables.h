@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "base/json.h"
-#include "figures/panel.h"
+#include "factory/base/json.h"
+#include "factory/figures/panel.h"
 
 namespace kiln {
 

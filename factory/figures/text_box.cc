@@ -1,8 +1,8 @@
-#include "figures/text_box.h"
+#include "factory/figures/text_box.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

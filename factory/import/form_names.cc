@@ -1,9 +1,9 @@
 // What the names of Dockerfiles and definition files say.
 #include <set>
 
-#include "base/text.h"
-#include "import/legacy_names.h"
-#include "source/file_names.h"
+#include "factory/base/text.h"
+#include "factory/import/legacy_names.h"
+#include "factory/source/file_names.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "import/import.h"
+#include "factory/import/import.h"
 
 #include <fmt/format.h>
 
@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/digest.h"
-#include "base/memory_files.h"
-#include "base/text.h"
-#include "import/import_parts.h"
-#include "import/legacy_local_image.h"
-#include "import/own_output.h"
-#include "import/twin_pairs.h"
-#include "plan/build_plan.h"
-#include "source/file_names.h"
+#include "factory/base/digest.h"
+#include "factory/base/memory_files.h"
+#include "factory/base/text.h"
+#include "factory/import/import_parts.h"
+#include "factory/import/legacy_local_image.h"
+#include "factory/import/own_output.h"
+#include "factory/import/twin_pairs.h"
+#include "factory/plan/build_plan.h"
+#include "factory/source/file_names.h"
 
 namespace kiln {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/json.h"
-#include "recipe/matrix.h"
-#include "resolve/resolve.h"
-#include "source/source_text.h"
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/recipe/matrix.h"
+#include "factory/resolve/resolve.h"
+#include "factory/source/source_text.h"
 
 namespace kiln {
 

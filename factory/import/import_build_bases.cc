@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/reading.h"
-#include "import/import_parts.h"
+#include "factory/base/reading.h"
+#include "factory/import/import_parts.h"
 
 namespace kiln {
 namespace {

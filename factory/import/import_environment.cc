@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "import/import_parts.h"
+#include "factory/base/text.h"
+#include "factory/import/import_parts.h"
 
 namespace kiln {
 namespace {

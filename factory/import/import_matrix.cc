@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "import/import_parts.h"
+#include "factory/import/import_parts.h"
 
 namespace kiln {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "import/legacy_image.h"
-#include "import/legacy_names.h"
+#include "factory/import/legacy_image.h"
+#include "factory/import/legacy_names.h"
 
 namespace kiln {
 

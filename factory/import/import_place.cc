@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/reading.h"
-#include "base/text.h"
-#include "import/import_parts.h"
-#include "import/legacy_local_image.h"
-#include "import/legacy_script.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/import/import_parts.h"
+#include "factory/import/legacy_local_image.h"
+#include "factory/import/legacy_script.h"
 
 namespace kiln {
 namespace {

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/quote.h"
-#include "import/import_parts.h"
-#include "import/legacy_script.h"
-#include "resolve/flags/gpu_flags.h"
+#include "factory/base/quote.h"
+#include "factory/import/import_parts.h"
+#include "factory/import/legacy_script.h"
+#include "factory/resolve/flags/gpu_flags.h"
 
 namespace kiln {
 namespace {

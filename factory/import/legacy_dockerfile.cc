@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "base/default_path.h"
-#include "base/quote.h"
-#include "base/reading.h"
-#include "import/legacy_image.h"
-#include "import/legacy_local_image.h"
-#include "import/legacy_names.h"
-#include "import/legacy_script.h"
-#include "oci/documents.h"
+#include "factory/base/quote.h"
+#include "factory/base/reading.h"
+#include "factory/import/legacy_image.h"
+#include "factory/import/legacy_local_image.h"
+#include "factory/import/legacy_names.h"
+#include "factory/import/legacy_script.h"
+#include "factory/oci/default_path.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 namespace {

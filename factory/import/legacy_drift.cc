@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "import/legacy_image.h"
-#include "import/legacy_local_image.h"
+#include "factory/import/legacy_image.h"
+#include "factory/import/legacy_local_image.h"
 
 namespace kiln {
 namespace {

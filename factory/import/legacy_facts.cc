@@ -5,10 +5,10 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
-#include "import/legacy_image.h"
-#include "source/pip_words.h"
-#include "source/requirements_file.h"
+#include "factory/base/text.h"
+#include "factory/import/legacy_image.h"
+#include "factory/source/pip_words.h"
+#include "factory/source/requirements_file.h"
 
 namespace kiln {
 namespace {

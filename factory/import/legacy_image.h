@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "import/import.h"
-#include "source/definition_file.h"
-#include "source/dockerfile.h"
-#include "source/shell.h"
+#include "factory/import/import.h"
+#include "factory/source/definition_file.h"
+#include "factory/source/dockerfile.h"
+#include "factory/source/shell.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "import/legacy_local_image.h"
+#include "factory/import/legacy_local_image.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "base/quote.h"
-#include "base/text.h"
-#include "import/legacy_names.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
+#include "factory/import/legacy_names.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "import/legacy_names.h"
+#include "factory/import/legacy_names.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "base/reading.h"
-#include "base/text.h"
-#include "recipe/recipe.h"
-#include "recipe/target.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/target.h"
 
 namespace kiln {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/legacy_image.h"
+#include "factory/import/legacy_image.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "import/legacy_script.h"
+#include "factory/import/legacy_script.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <set>
 #include <vector>
 
-#include "base/quote.h"
-#include "base/text.h"
-#include "source/shell.h"
-#include "source/shell_tokens.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
+#include "factory/source/shell.h"
+#include "factory/source/shell_tokens.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "source/dockerfile.h"
+#include "factory/source/dockerfile.h"
 
 namespace kiln {
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "base/quote.h"
-#include "base/reading.h"
-#include "base/text.h"
-#include "import/legacy_image.h"
-#include "import/legacy_names.h"
-#include "recipe/native_flag.h"
-#include "recipe/parameters.h"
-#include "source/file_names.h"
+#include "factory/base/quote.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/import/legacy_image.h"
+#include "factory/import/legacy_names.h"
+#include "factory/recipe/native_flag.h"
+#include "factory/recipe/parameters.h"
+#include "factory/source/file_names.h"
 
 namespace kiln {
 namespace {

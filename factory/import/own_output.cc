@@ -1,11 +1,11 @@
-#include "import/own_output.h"
+#include "factory/import/own_output.h"
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "source/definition_file.h"
-#include "source/dockerfile.h"
-#include "source/file_names.h"
+#include "factory/base/text.h"
+#include "factory/source/definition_file.h"
+#include "factory/source/dockerfile.h"
+#include "factory/source/file_names.h"
 
 namespace kiln {
 namespace {

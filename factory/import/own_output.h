@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "import/import.h"
+#include "factory/import/import.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "import/twin_pairs.h"
+#include "factory/import/twin_pairs.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
-#include "import/legacy_names.h"
+#include "factory/base/text.h"
+#include "factory/import/legacy_names.h"
 
 namespace kiln {
 namespace {

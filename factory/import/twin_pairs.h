@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/import.h"
+#include "factory/import/import.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "lint/apt_call.h"
+#include "factory/lint/apt_call.h"
 
 #include <algorithm>
 #include <array>

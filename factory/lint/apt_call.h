@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lint/unit.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lint/apt_call.h"
-#include "lint/check_script.h"
+#include "factory/lint/apt_call.h"
+#include "factory/lint/check_script.h"
 
 namespace kiln::lint {
 namespace {

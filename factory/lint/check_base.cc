@@ -5,10 +5,10 @@
 #include <map>
 #include <vector>
 
-#include "base/glob.h"
-#include "base/json.h"
-#include "lint/check_file.h"
-#include "oci/reference.h"
+#include "factory/base/glob.h"
+#include "factory/base/json.h"
+#include "factory/lint/check_file.h"
+#include "factory/oci/reference.h"
 
 namespace kiln {
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "lint/check_cells.h"
-#include "lint/check_script.h"
-#include "lint/tensorflow_facts.h"
-#include "lint/whole_file.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_cells.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/tensorflow_facts.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {

@@ -1,4 +1,4 @@
-#include "lint/check_cells.h"
+#include "factory/lint/check_cells.h"
 
 #include <fmt/format.h>
 

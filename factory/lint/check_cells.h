@@ -4,11 +4,11 @@
 #include <map>
 #include <string>
 
-#include "base/microarchitecture.h"
-#include "lint/finding.h"
-#include "lint/recipe_source.h"
-#include "plan/build_plan.h"
-#include "recipe/lockfile.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/lint/finding.h"
+#include "factory/lint/recipe_source.h"
+#include "factory/plan/build_plan.h"
+#include "factory/recipe/lockfile.h"
 
 namespace kiln::lint {
 

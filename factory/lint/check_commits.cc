@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "lint/check_file.h"
-#include "lint/whole_file.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "lint/check_script.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
 
 namespace kiln::lint {
 namespace {

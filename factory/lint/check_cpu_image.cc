@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
-#include "lint/check_script.h"
-#include "lint/wheel_kind.h"
-#include "lint/whole_file.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/wheel_kind.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {

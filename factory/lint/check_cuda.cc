@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lint/check_cells.h"
-#include "lint/cuda_limits.h"
+#include "factory/lint/check_cells.h"
+#include "factory/lint/cuda_limits.h"
 
 namespace kiln::lint {
 namespace {

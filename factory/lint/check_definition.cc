@@ -5,10 +5,10 @@
 #include <array>
 #include <optional>
 
-#include "base/text.h"
-#include "lint/check_file.h"
-#include "lint/whole_file.h"
-#include "source/definition_file.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/whole_file.h"
+#include "factory/source/definition_file.h"
 
 namespace kiln::lint {
 namespace {

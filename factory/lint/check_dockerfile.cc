@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "lint/check_file.h"
-#include "lint/whole_file.h"
-#include "source/dockerfile.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/whole_file.h"
+#include "factory/source/dockerfile.h"
 
 namespace kiln::lint {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "lint/check_script.h"
-#include "lint/finding.h"
-#include "lint/unit.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/finding.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 

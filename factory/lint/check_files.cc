@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "lint/check_file.h"
-#include "lint/whole_file.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {

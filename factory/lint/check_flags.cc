@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
-#include "lint/check_script.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
 
 namespace kiln::lint {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lint/check_script.h"
-#include "lint/whole_file.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {

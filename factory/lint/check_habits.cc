@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lint/check_script.h"
+#include "factory/lint/check_script.h"
 
 namespace kiln::lint {
 namespace {

@@ -1,8 +1,8 @@
 // Commits that a matrix builds, and what its lockfile knows of them.
 #include <fmt/format.h>
 
-#include "lint/check_cells.h"
-#include "recipe/parameters.h"
+#include "factory/lint/check_cells.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln::lint {
 namespace {

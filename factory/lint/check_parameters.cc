@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "lint/check_script.h"
-#include "lint/recipe_source.h"
-#include "recipe/parameters.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/recipe_source.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln::lint {
 namespace {

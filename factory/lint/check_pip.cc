@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "lint/check_script.h"
-#include "lint/pip_call.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/pip_call.h"
 
 namespace kiln::lint {
 namespace {

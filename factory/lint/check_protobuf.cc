@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "lint/check_file.h"
-#include "lint/tensorflow_facts.h"
-#include "lint/whole_file.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/tensorflow_facts.h"
+#include "factory/lint/whole_file.h"
 
 namespace kiln::lint {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "lint/check_file.h"
-#include "lint/cuda_limits.h"
-#include "lint/recipe_source.h"
-#include "recipe/cache_kinds.h"
-#include "recipe/fact_sources.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/cuda_limits.h"
+#include "factory/lint/recipe_source.h"
+#include "factory/recipe/cache_kinds.h"
+#include "factory/recipe/fact_sources.h"
 
 namespace kiln::lint {
 namespace {

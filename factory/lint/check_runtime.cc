@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "base/glob.h"
-#include "base/json.h"
-#include "lint/check_cells.h"
-#include "recipe/component_value.h"
+#include "factory/base/glob.h"
+#include "factory/base/json.h"
+#include "factory/lint/check_cells.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_lint_data();

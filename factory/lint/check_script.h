@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "lint/finding.h"
-#include "lint/unit.h"
+#include "factory/lint/finding.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/text.h"
-#include "lint/check_script.h"
+#include "factory/base/text.h"
+#include "factory/lint/check_script.h"
 
 namespace kiln::lint {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lint/check_script.h"
-#include "lint/recipe_source.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/recipe_source.h"
 
 namespace kiln::lint {
 namespace {

@@ -5,12 +5,12 @@
 #include <map>
 #include <set>
 
-#include "base/glob.h"
-#include "base/json.h"
-#include "lint/apt_call.h"
-#include "lint/check_script.h"
-#include "lint/whole_file.h"
-#include "oci/reference.h"
+#include "factory/base/glob.h"
+#include "factory/base/json.h"
+#include "factory/lint/apt_call.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/whole_file.h"
+#include "factory/oci/reference.h"
 
 namespace kiln {
 

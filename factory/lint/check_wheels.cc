@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "lint/check_cells.h"
-#include "lint/pip_call.h"
-#include "lint/wheel_kind.h"
+#include "factory/lint/check_cells.h"
+#include "factory/lint/pip_call.h"
+#include "factory/lint/wheel_kind.h"
 
 namespace kiln::lint {
 namespace {

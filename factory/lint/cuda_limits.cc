@@ -1,13 +1,13 @@
-#include "lint/cuda_limits.h"
+#include "factory/lint/cuda_limits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "base/version.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_lint_data();

@@ -1,13 +1,13 @@
-#include "lint/facts.h"
+#include "factory/lint/facts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <map>
 
-#include "base/text.h"
-#include "lint/recipe_source.h"
-#include "recipe/component_value.h"
+#include "factory/base/text.h"
+#include "factory/lint/recipe_source.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln::lint {
 namespace {

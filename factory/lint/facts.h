@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "recipe/fact_sources.h"
+#include "factory/base/effects.h"
+#include "factory/recipe/fact_sources.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/finding.h"
+#include "factory/lint/finding.h"
 
 #include <algorithm>
 

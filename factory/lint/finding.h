@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "lint/rule.h"
-#include "source/source_file.h"
+#include "factory/base/error.h"
+#include "factory/lint/rule.h"
+#include "factory/source/source_file.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/fix.h"
+#include "factory/lint/fix.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lint/lint.h"
+#include "factory/lint/lint.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/lint.h"
+#include "factory/lint/lint.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <map>
 #include <tuple>
 
-#include "base/json.h"
-#include "base/site.h"
-#include "lint/check_file.h"
-#include "lint/recipe_source.h"
-#include "recipe/recipe.h"
-#include "source/file_names.h"
+#include "factory/base/json.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/recipe_source.h"
+#include "factory/recipe/recipe.h"
+#include "factory/site/site.h"
+#include "factory/source/file_names.h"
 
 namespace kiln::lint {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/microarchitecture.h"
-#include "lint/check_cells.h"
-#include "lint/finding.h"
+#include "factory/base/effects.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/lint/check_cells.h"
+#include "factory/lint/finding.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/output.h"
+#include "factory/lint/output.h"
 
 #include <fmt/format.h>
 

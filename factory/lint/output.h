@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lint/lint.h"
+#include "factory/lint/lint.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/pip_call.h"
+#include "factory/lint/pip_call.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lint/unit.h"
-#include "source/pip_words.h"
+#include "factory/lint/unit.h"
+#include "factory/source/pip_words.h"
 
 namespace kiln::lint {
 

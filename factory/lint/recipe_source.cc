@@ -1,4 +1,4 @@
-#include "lint/recipe_source.h"
+#include "factory/lint/recipe_source.h"
 
 #include <algorithm>
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "lint/finding.h"
-#include "lint/unit.h"
-#include "recipe/recipe.h"
+#include "factory/base/json.h"
+#include "factory/lint/finding.h"
+#include "factory/lint/unit.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln::lint {
 

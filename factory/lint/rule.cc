@@ -1,13 +1,13 @@
-#include "lint/rule.h"
+#include "factory/lint/rule.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "base/enum_names.h"
-#include "base/error.h"
-#include "base/json.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

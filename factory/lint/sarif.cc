@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "base/text.h"
-#include "lint/output.h"
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
+#include "factory/lint/output.h"
 
 namespace kiln::lint {
 namespace {

@@ -1,9 +1,9 @@
-#include "lint/shell_call.h"
+#include "factory/lint/shell_call.h"
 
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln::lint {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 namespace kiln::lint {
 

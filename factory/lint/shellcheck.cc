@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "base/json.h"
-#include "lint/lint.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/lint/lint.h"
 
 namespace kiln::lint {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lint/lint.h"
+#include "factory/lint/lint.h"
 
 namespace kiln::lint {
 namespace {

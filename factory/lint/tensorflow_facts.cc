@@ -1,11 +1,11 @@
-#include "lint/tensorflow_facts.h"
+#include "factory/lint/tensorflow_facts.h"
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "base/glob.h"
-#include "base/json.h"
+#include "factory/base/glob.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/version.h"
+#include "factory/base/version.h"
 
 namespace kiln::lint {
 

@@ -1,4 +1,4 @@
-#include "lint/unit.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 

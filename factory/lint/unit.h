@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lint/shell_call.h"
-#include "source/requirements_file.h"
-#include "source/source_file.h"
+#include "factory/lint/shell_call.h"
+#include "factory/source/requirements_file.h"
+#include "factory/source/source_file.h"
 
 namespace kiln::lint {
 

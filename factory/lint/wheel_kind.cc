@@ -1,9 +1,9 @@
-#include "lint/wheel_kind.h"
+#include "factory/lint/wheel_kind.h"
 
 #include <map>
 
-#include "base/glob.h"
-#include "base/json.h"
+#include "factory/base/glob.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

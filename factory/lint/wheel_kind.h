@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "source/requirements_file.h"
+#include "factory/source/requirements_file.h"
 
 namespace kiln::lint {
 

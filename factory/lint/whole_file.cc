@@ -1,8 +1,8 @@
-#include "lint/whole_file.h"
+#include "factory/lint/whole_file.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln::lint {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lint/finding.h"
-#include "lint/pip_call.h"
-#include "lint/unit.h"
+#include "factory/lint/finding.h"
+#include "factory/lint/pip_call.h"
+#include "factory/lint/unit.h"
 
 namespace kiln::lint {
 

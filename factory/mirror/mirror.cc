@@ -1,4 +1,4 @@
-#include "mirror/mirror.h"
+#include "factory/mirror/mirror.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/enum_names.h"
-#include "base/json_put.h"
-#include "base/text.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/json_put.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

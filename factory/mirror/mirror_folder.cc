@@ -1,4 +1,4 @@
-#include "mirror/mirror_folder.h"
+#include "factory/mirror/mirror_folder.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/durable_file.h"
-#include "base/read_whole.h"
-#include "base/text.h"
-#include "oci/layout.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/text.h"
+#include "factory/oci/layout.h"
 
 namespace kiln {
 namespace {

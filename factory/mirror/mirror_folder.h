@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "mirror/mirror.h"
+#include "factory/base/effects.h"
+#include "factory/mirror/mirror.h"
 
 namespace kiln {
 

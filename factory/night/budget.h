@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/build_plan.h"
+#include "factory/plan/build_plan.h"
 
 namespace kiln {
 

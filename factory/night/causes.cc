@@ -1,9 +1,9 @@
-#include "night/causes.h"
+#include "factory/night/causes.h"
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

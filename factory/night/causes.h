@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "night/night.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 

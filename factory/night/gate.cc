@@ -1,8 +1,8 @@
-#include "night/gate.h"
+#include "factory/night/gate.h"
 
 #include <map>
 
-#include "plan/cell_patterns.h"
+#include "factory/plan/cell_patterns.h"
 
 namespace kiln {
 

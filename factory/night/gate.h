@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "base/site.h"
-#include "night/night.h"
-#include "plan/build_plan.h"
+#include "factory/night/night.h"
+#include "factory/plan/build_plan.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "night/lease.h"
+#include "factory/night/lease.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/durable_file.h"
-#include "base/json.h"
-#include "base/unique_name.h"
-#include "night/numbered.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/json.h"
+#include "factory/base/unique_name.h"
+#include "factory/night/numbered.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,5 @@
 // The lease of a state folder: one night at a time, over all machines that share it. The state's lock
-// (image/state/lock.h) knows only what the file system tells this machine of the others, which on some (NFS
+// (state/lock.h) knows only what the file system tells this machine of the others, which on some (NFS
 // with local locks, Lustre without -o flock) is nothing.
 //
 //   nights.lease/<n>   {"holder": "kiln nightly of demo by process 12 on nid001 since …", "machine":
@@ -16,8 +16,8 @@
 #include <optional>
 #include <string>
 
-#include "base/effects.h"
-#include "base/file_lock.h"
+#include "factory/base/effects.h"
+#include "factory/os/file_lock.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "night/night.h"
+#include "factory/night/night.h"
 
 #include <algorithm>
 
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 namespace kiln {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "image/state/records.h"
+#include "factory/base/json.h"
+#include "factory/state/records.h"
 
 namespace kiln {
 

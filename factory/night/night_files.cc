@@ -1,10 +1,10 @@
-#include "night/night_files.h"
+#include "factory/night/night_files.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/date.h"
-#include "night/numbered.h"
+#include "factory/base/date.h"
+#include "factory/night/numbered.h"
 
 namespace kiln {
 namespace {

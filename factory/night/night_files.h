@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "image/state/state.h"
-#include "night/night.h"
-#include "night/notice.h"
+#include "factory/base/effects.h"
+#include "factory/night/night.h"
+#include "factory/night/notice.h"
+#include "factory/state/state.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "night/night_html.h"
+#include "factory/night/night_html.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/effects.h"
-#include "base/markup.h"
-#include "night/night_pictures.h"
-#include "night/night_text.h"
+#include "factory/base/effects.h"
+#include "factory/base/markup.h"
+#include "factory/night/night_pictures.h"
+#include "factory/night/night_text.h"
 
 namespace kiln {
 namespace {

@@ -1,13 +1,13 @@
-#include "night/night_images.h"
+#include "factory/night/night_images.h"
 
 #include <fmt/format.h>
 
-#include "base/date.h"
-#include "base/read_whole.h"
-#include "base/text.h"
-#include "image/state/record_files.h"
-#include "image/state/step_history.h"
-#include "night/verdict.h"
+#include "factory/base/date.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/text.h"
+#include "factory/night/verdict.h"
+#include "factory/state/record_files.h"
+#include "factory/state/step_history.h"
 
 namespace kiln {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "image/build/build.h"
-#include "image/state/state_names.h"
-#include "night/night.h"
-#include "plan/build_plan.h"
-#include "registry/index.h"
+#include "factory/night/night.h"
+#include "factory/plan/build_plan.h"
+#include "factory/run/build.h"
+#include "factory/state/state_names.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/date.h"
-#include "base/effects.h"
-#include "base/json_put.h"
-#include "night/night.h"
+#include "factory/base/date.h"
+#include "factory/base/effects.h"
+#include "factory/base/json_put.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 namespace {

@@ -1,8 +1,8 @@
-#include "night/night_junit.h"
+#include "factory/night/night_junit.h"
 
-#include "base/effects.h"
-#include "night/night_text.h"
-#include "report/junit.h"
+#include "factory/base/effects.h"
+#include "factory/night/night_text.h"
+#include "factory/report/junit.h"
 
 namespace kiln {
 namespace {

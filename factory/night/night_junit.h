@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "night/night.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 

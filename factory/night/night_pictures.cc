@@ -1,4 +1,4 @@
-#include "night/night_pictures.h"
+#include "factory/night/night_pictures.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/markup.h"
+#include "factory/base/markup.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "night/past_night.h"
+#include "factory/night/past_night.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "night/night_text.h"
+#include "factory/night/night_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -1,12 +1,12 @@
-#include "night/notice.h"
+#include "factory/night/notice.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "night/night_text.h"
+#include "factory/base/text.h"
+#include "factory/night/night_text.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "night/numbered.h"
+#include "factory/night/numbered.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

@@ -1,6 +1,6 @@
-#include "night/past_night.h"
+#include "factory/night/past_night.h"
 
-#include "night/night_text.h"
+#include "factory/night/night_text.h"
 
 namespace kiln {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "night/night.h"
+#include "factory/night/night.h"
 
 namespace kiln {
 

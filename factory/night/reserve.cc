@@ -1,4 +1,4 @@
-#include "night/reserve.h"
+#include "factory/night/reserve.h"
 
 #include <fcntl.h>
 #include <unistd.h>

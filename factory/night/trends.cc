@@ -1,6 +1,6 @@
-#include "night/trends.h"
+#include "factory/night/trends.h"
 
-#include "bench/change_points.h"
+#include "factory/bench/change_points.h"
 
 namespace kiln {
 namespace {

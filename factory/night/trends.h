@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "night/past_night.h"
+#include "factory/night/past_night.h"
 
 namespace kiln {
 

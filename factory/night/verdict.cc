@@ -1,4 +1,4 @@
-#include "night/verdict.h"
+#include "factory/night/verdict.h"
 
 #include <fmt/format.h>
 

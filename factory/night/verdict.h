@@ -1,8 +1,8 @@
 // What became of an image, against the night before: a verdict, and in words who must act. Pure.
 #pragma once
 
-#include "image/build/build.h"
-#include "night/night.h"
+#include "factory/night/night.h"
+#include "factory/run/build.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "oci/archive_index.h"
+#include "factory/oci/archive_index.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "oci/tar_reader.h"
+#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "oci/blob.h"
-#include "oci/tar_reader.h"
+#include "factory/oci/blob.h"
+#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 

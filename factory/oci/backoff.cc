@@ -1,4 +1,4 @@
-#include "oci/backoff.h"
+#include "factory/oci/backoff.h"
 
 #include <algorithm>
 #include <cmath>

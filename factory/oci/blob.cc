@@ -1,4 +1,4 @@
-#include "oci/blob.h"
+#include "factory/oci/blob.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

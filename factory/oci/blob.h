@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "oci/blob_damage.h"
+#include "factory/oci/blob_damage.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "oci/blob.h"
+#include "factory/oci/blob.h"
 
 namespace kiln {
 namespace {

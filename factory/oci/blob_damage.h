@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "oci/blob_store.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/blob_sizes.h"
+#include "factory/oci/blob_sizes.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

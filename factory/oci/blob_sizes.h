@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/digest.h"
-#include "oci/blob_store.h"
+#include "factory/base/digest.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/blob_store.h"
+#include "factory/oci/blob_store.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,9 +11,9 @@
 #include <functional>
 #include <system_error>
 
-#include "base/durable_file.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

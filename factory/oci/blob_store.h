@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/digest.h"
-#include "oci/documents.h"
+#include "factory/base/digest.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

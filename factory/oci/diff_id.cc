@@ -1,4 +1,4 @@
-#include "oci/diff_id.h"
+#include "factory/oci/diff_id.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

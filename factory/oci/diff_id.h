@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 namespace kiln {
 

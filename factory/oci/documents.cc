@@ -1,4 +1,4 @@
-#include "oci/documents.h"
+#include "factory/oci/documents.h"
 
 #include <nlohmann/json.hpp>
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/digest.h"
-#include "base/json.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oci/overlay_tree.h"
+#include "factory/oci/overlay_tree.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "oci/image_diff.h"
+#include "factory/oci/image_diff.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/enum_names.h"
-#include "oci/layer_merge.h"
+#include "factory/base/enum_names.h"
+#include "factory/oci/layer_merge.h"
 
 namespace kiln {
 namespace {

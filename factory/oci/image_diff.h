@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "oci/image_source.h"
-#include "oci/layer_read.h"
+#include "factory/base/json.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/layer_read.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "oci/image_digest.h"
+#include "factory/oci/image_digest.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "oci/documents.h"
-#include "oci/reference.h"
-#include "oci/skopeo.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/reference.h"
+#include "factory/oci/skopeo.h"
 
 namespace kiln {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "base/digest.h"
-#include "oci/registry_call.h"
+#include "factory/base/digest.h"
+#include "factory/oci/registry_call.h"
 
 namespace kiln {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "oci/image_source.h"
+#include "factory/oci/image_source.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "oci/image_source.h"
+#include "factory/oci/image_source.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 
 namespace kiln {
 namespace {

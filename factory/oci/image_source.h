@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "oci/archive_index.h"
-#include "oci/blob.h"
-#include "oci/documents.h"
-#include "oci/layer_stream.h"
+#include "factory/oci/archive_index.h"
+#include "factory/oci/blob.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/layer_stream.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/image_tree.h"
+#include "factory/oci/image_tree.h"
 
 #include <fmt/format.h>
 

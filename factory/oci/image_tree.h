@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oci/layer_read.h"
-#include "oci/path_table.h"
+#include "factory/oci/layer_read.h"
+#include "factory/oci/path_table.h"
 
 namespace kiln {
 

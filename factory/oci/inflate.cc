@@ -1,4 +1,4 @@
-#include "oci/inflate.h"
+#include "factory/oci/inflate.h"
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstring>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

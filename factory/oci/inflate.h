@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/site.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

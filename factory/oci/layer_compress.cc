@@ -1,4 +1,4 @@
-#include "oci/layer_compress.h"
+#include "factory/oci/layer_compress.h"
 
 #include <archive.h>
 #include <archive_entry.h>

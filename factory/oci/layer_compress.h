@@ -5,8 +5,8 @@
 #include <memory>
 #include <string_view>
 
-#include "base/site.h"
-#include "oci/blob_store.h"
+#include "factory/oci/blob_store.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

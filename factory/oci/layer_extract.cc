@@ -1,12 +1,12 @@
-#include "oci/layer_extract.h"
+#include "factory/oci/layer_extract.h"
 
 #include <fmt/format.h>
 #include <zstd.h>
 
 #include <algorithm>
 
-#include "base/effects.h"
-#include "base/field_bytes.h"
+#include "factory/base/effects.h"
+#include "factory/base/field_bytes.h"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 
 namespace kiln {
 

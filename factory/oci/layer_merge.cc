@@ -1,11 +1,11 @@
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 namespace {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oci/image_tree.h"
-#include "oci/layer_read.h"
+#include "factory/oci/image_tree.h"
+#include "factory/oci/layer_read.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "oci/layer_read.h"
+#include "factory/oci/layer_read.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "oci/tar_reader.h"
+#include "factory/base/text.h"
+#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "oci/layer_stream.h"
+#include "factory/oci/layer_stream.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/layer_stream.h"
+#include "factory/oci/layer_stream.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "oci/inflate.h"
+#include "factory/oci/inflate.h"
 
 namespace kiln {
 namespace {

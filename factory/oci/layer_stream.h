@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "oci/blob.h"
-#include "oci/documents.h"
+#include "factory/oci/blob.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 #include <exception>
 #include <memory>
 
-#include "oci/layer_write.h"
+#include "factory/oci/layer_write.h"
 
 namespace kiln {
 namespace {

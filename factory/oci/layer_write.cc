@@ -1,6 +1,6 @@
-#include "oci/layer_write.h"
+#include "factory/oci/layer_write.h"
 
-#include "oci/layer_compress.h"
+#include "factory/oci/layer_compress.h"
 
 namespace kiln {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/site.h"
-#include "oci/blob_store.h"
-#include "oci/layer_chain.h"
-#include "oci/overlay_tree.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_chain.h"
+#include "factory/oci/overlay_tree.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "oci/layout.h"
+#include "factory/oci/layout.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/unique_name.h"
+#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {

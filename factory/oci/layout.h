@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "oci/blob_store.h"
-#include "oci/documents.h"
+#include "factory/base/effects.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/documents.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/overlay_tree.h"
+#include "factory/oci/overlay_tree.h"
 
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

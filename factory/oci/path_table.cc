@@ -1,10 +1,10 @@
-#include "oci/path_table.h"
+#include "factory/oci/path_table.h"
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
-#include "oci/pull.h"
+#include "factory/oci/pull.h"
 
-#include "oci/reference.h"
-#include "oci/skopeo.h"
+#include "factory/oci/reference.h"
+#include "factory/oci/skopeo.h"
 
 namespace kiln {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "oci/image_source.h"
-#include "oci/registry_call.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/registry_call.h"
 
 namespace kiln {
 

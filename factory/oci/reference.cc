@@ -1,4 +1,4 @@
-#include "oci/reference.h"
+#include "factory/oci/reference.h"
 
 #include <algorithm>
 #include <array>

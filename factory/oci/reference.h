@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "oci/referrer.h"
+#include "factory/oci/referrer.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

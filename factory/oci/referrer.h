@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "oci/blob_store.h"
+#include "factory/oci/blob_store.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "oci/registry_call.h"
+#include "factory/oci/registry_call.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <thread>
 
-#include "oci/backoff.h"
-#include "oci/skopeo.h"
+#include "factory/oci/backoff.h"
+#include "factory/oci/skopeo.h"
 
 namespace kiln {
 namespace {

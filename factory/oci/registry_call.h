@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/site.h"
+#include "factory/base/effects.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

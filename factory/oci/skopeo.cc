@@ -1,4 +1,4 @@
-#include "oci/skopeo.h"
+#include "factory/oci/skopeo.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln {
 

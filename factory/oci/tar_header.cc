@@ -1,4 +1,4 @@
-#include "oci/tar_header.h"
+#include "factory/oci/tar_header.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

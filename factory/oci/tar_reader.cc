@@ -1,11 +1,11 @@
-#include "oci/tar_reader.h"
+#include "factory/oci/tar_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "oci/tar_sparse.h"
+#include "factory/base/error.h"
+#include "factory/oci/tar_sparse.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "oci/tar_header.h"
+#include "factory/oci/tar_header.h"
 
 namespace kiln {
 

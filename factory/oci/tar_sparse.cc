@@ -1,11 +1,11 @@
-#include "oci/tar_sparse.h"
+#include "factory/oci/tar_sparse.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

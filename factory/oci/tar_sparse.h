@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oci/tar_reader.h"
+#include "factory/oci/tar_reader.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "package/artifact.h"
+#include "factory/package/artifact.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/default_path.h"
-#include "package/declared.h"
+#include "factory/oci/default_path.h"
+#include "factory/package/declared.h"
 
 namespace kiln {
 namespace {

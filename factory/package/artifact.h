@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "oci/layer_chain.h"
-#include "oci/layout.h"
-#include "registry/image_record.h"
-#include "resolve/resolve.h"
+#include "factory/oci/layer_chain.h"
+#include "factory/oci/layout.h"
+#include "factory/record/image_record.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "package/declared.h"
+#include "factory/package/declared.h"
 
 #include <nlohmann/json.hpp>
 
-#include "registry/cuda_drivers.h"
+#include "factory/record/cuda_drivers.h"
 
 namespace kiln {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "registry/image_record.h"
-#include "resolve/resolve.h"
+#include "factory/record/image_record.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

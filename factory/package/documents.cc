@@ -1,13 +1,13 @@
-#include "package/documents.h"
+#include "factory/package/documents.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "oci/referrer.h"
-#include "sbom/bill.h"
-#include "sbom/provenance.h"
+#include "factory/oci/referrer.h"
+#include "factory/sbom/bill.h"
+#include "factory/sbom/provenance.h"
 
 namespace kiln {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "oci/image_source.h"
-#include "package/artifact.h"
-#include "resolve/resolve.h"
-#include "sbom/inventory.h"
-#include "sbom/recipe_origin.h"
+#include "factory/oci/image_source.h"
+#include "factory/package/artifact.h"
+#include "factory/resolve/resolve.h"
+#include "factory/sbom/inventory.h"
+#include "factory/sbom/recipe_origin.h"
 
 namespace kiln {
 

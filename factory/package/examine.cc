@@ -1,13 +1,13 @@
-#include "package/examine.h"
+#include "factory/package/examine.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "package/documents.h"
-#include "package/kept_contents.h"
-#include "package/kept_layers.h"
+#include "factory/package/documents.h"
+#include "factory/package/kept_contents.h"
+#include "factory/package/kept_layers.h"
 
 namespace kiln {
 namespace {

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "base/microarchitecture.h"
-#include "evidence/evidence.h"
-#include "oci/blob_store.h"
-#include "oci/layer_chain.h"
-#include "registry/image_record.h"
-#include "resolve/resolve.h"
-#include "sbom/inventory.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/evidence/evidence.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_chain.h"
+#include "factory/record/image_record.h"
+#include "factory/resolve/resolve.h"
+#include "factory/sbom/inventory.h"
 
 namespace kiln {
 

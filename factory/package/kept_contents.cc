@@ -1,12 +1,12 @@
-#include "package/kept_contents.h"
+#include "factory/package/kept_contents.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/file_lock.h"
-#include "base/json.h"
-#include "base/proven.h"
-#include "oci/blob_damage.h"
+#include "factory/base/json.h"
+#include "factory/base/proven.h"
+#include "factory/oci/blob_damage.h"
+#include "factory/os/file_lock.h"
 
 namespace kiln {
 namespace {

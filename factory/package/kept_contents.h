@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "base/effects.h"
-#include "oci/blob_store.h"
-#include "oci/layer_chain.h"
-#include "package/examine.h"
+#include "factory/base/effects.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_chain.h"
+#include "factory/package/examine.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "package/kept_layers.h"
+#include "factory/package/kept_layers.h"
 
 #include <fmt/format.h>
 
-#include "base/file_lock.h"
-#include "base/proven.h"
-#include "oci/blob_damage.h"
-#include "sbom/inventory.h"
+#include "factory/base/proven.h"
+#include "factory/oci/blob_damage.h"
+#include "factory/os/file_lock.h"
+#include "factory/sbom/inventory.h"
 
 namespace kiln {
 namespace {

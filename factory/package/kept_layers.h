@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "base/effects.h"
-#include "evidence/evidence.h"
+#include "factory/base/effects.h"
+#include "factory/evidence/evidence.h"
 
 namespace kiln {
 

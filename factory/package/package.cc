@@ -1,7 +1,7 @@
-#include "package/package.h"
+#include "factory/package/package.h"
 
-#include "package/kept_contents.h"
-#include "package/kept_layers.h"
+#include "factory/package/kept_contents.h"
+#include "factory/package/kept_layers.h"
 
 namespace kiln {
 

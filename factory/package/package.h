@@ -8,10 +8,10 @@
 // All blobs are in the store when it returns; a name is given to them by whoever keeps the artifact.
 #pragma once
 
-#include "package/artifact.h"
-#include "package/documents.h"
-#include "package/examine.h"
-#include "package/sif_pass.h"
+#include "factory/package/artifact.h"
+#include "factory/package/documents.h"
+#include "factory/package/examine.h"
+#include "factory/package/sif_pass.h"
 
 namespace kiln {
 

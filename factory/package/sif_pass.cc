@@ -1,9 +1,9 @@
-#include "package/sif_pass.h"
+#include "factory/package/sif_pass.h"
 
 #include <nlohmann/json.hpp>
 
-#include "oci/blob_damage.h"
-#include "sif/sif_build.h"
+#include "factory/oci/blob_damage.h"
+#include "factory/sif/sif_build.h"
 
 namespace kiln {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "oci/blob_store.h"
-#include "package/artifact.h"
+#include "factory/oci/blob_store.h"
+#include "factory/package/artifact.h"
 
 namespace kiln {
 

@@ -3,9 +3,9 @@
 #include <set>
 #include <string>
 
-#include "pages/list_pages.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
+#include "factory/pages/list_pages.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
 
 namespace kiln {
 namespace {

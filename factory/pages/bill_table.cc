@@ -1,4 +1,4 @@
-#include "pages/bill_table.h"
+#include "factory/pages/bill_table.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
-#include "registry/record_fields.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
+#include "factory/record/record_fields.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "pages/catalogue_data.h"
+#include "factory/pages/catalogue_data.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "base/text.h"
-#include "pages/page_text.h"
-#include "pages/speed_table.h"
+#include "factory/base/text.h"
+#include "factory/pages/page_text.h"
+#include "factory/pages/speed_table.h"
 
 namespace kiln {
 namespace {

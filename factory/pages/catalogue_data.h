@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "pages/page_names.h"
-#include "pages/page_source.h"
+#include "factory/pages/page_names.h"
+#include "factory/pages/page_source.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "pages/catalogue_pages.h"
+#include "factory/pages/catalogue_pages.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-#include "pages/catalogue_data.h"
-#include "pages/image_page.h"
-#include "pages/list_pages.h"
-#include "pages/page_frame.h"
+#include "factory/pages/catalogue_data.h"
+#include "factory/pages/image_page.h"
+#include "factory/pages/list_pages.h"
+#include "factory/pages/page_frame.h"
 
 namespace kiln {
 

@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pages/page_names.h"
-#include "pages/page_source.h"
-#include "pages/speed_table.h"
+#include "factory/pages/page_names.h"
+#include "factory/pages/page_source.h"
+#include "factory/pages/speed_table.h"
 
 namespace kiln {
 

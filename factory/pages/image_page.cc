@@ -1,12 +1,12 @@
-#include "pages/image_page.h"
+#include "factory/pages/image_page.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "pages/image_sections.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
+#include "factory/pages/image_sections.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
 
 namespace kiln {
 namespace {

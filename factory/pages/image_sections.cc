@@ -1,13 +1,13 @@
-#include "pages/image_sections.h"
+#include "factory/pages/image_sections.h"
 
 #include <fmt/format.h>
 
-#include "base/quote.h"
-#include "base/text.h"
-#include "pages/bill_table.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
-#include "pages/run_commands.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
+#include "factory/pages/bill_table.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
+#include "factory/pages/run_commands.h"
 
 namespace kiln {
 namespace {

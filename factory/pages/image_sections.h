@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pages/page_source.h"
+#include "factory/pages/page_source.h"
 
 namespace kiln {
 

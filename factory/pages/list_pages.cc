@@ -1,12 +1,12 @@
-#include "pages/list_pages.h"
+#include "factory/pages/list_pages.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "base/text.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
+#include "factory/base/text.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "pages/page_folder.h"
+#include "factory/pages/page_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <set>
 #include <string_view>
 
-#include "base/durable_file.h"
-#include "base/left_behind.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/left_behind.h"
 
 namespace kiln {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "base/effects.h"
-#include "pages/catalogue_pages.h"
+#include "factory/base/effects.h"
+#include "factory/pages/catalogue_pages.h"
 
 namespace kiln {
 

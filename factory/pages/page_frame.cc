@@ -1,14 +1,14 @@
-#include "pages/page_frame.h"
+#include "factory/pages/page_frame.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "base/digest.h"
-#include "base/error.h"
-#include "distribution/base64.h"
-#include "pages/page_names.h"
-#include "pages/page_text.h"
+#include "factory/base/digest.h"
+#include "factory/base/error.h"
+#include "factory/distribution/base64.h"
+#include "factory/pages/page_names.h"
+#include "factory/pages/page_text.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pages/page_source.h"
+#include "factory/pages/page_source.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "pages/page_names.h"
+#include "factory/pages/page_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/digest.h"
-#include "base/text.h"
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

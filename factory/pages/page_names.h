@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/distinct_names.h"
-#include "registry/index.h"
+#include "factory/record/distinct_names.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/index.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

@@ -1,13 +1,13 @@
-#include "pages/page_text.h"
+#include "factory/pages/page_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/json_text.h"
-#include "base/markup.h"
-#include "base/text.h"
+#include "factory/base/json_text.h"
+#include "factory/base/markup.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

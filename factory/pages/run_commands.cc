@@ -1,12 +1,12 @@
-#include "pages/run_commands.h"
+#include "factory/pages/run_commands.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "base/quote.h"
-#include "base/text.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

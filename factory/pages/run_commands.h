@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "registry/image_record.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 

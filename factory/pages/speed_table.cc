@@ -1,13 +1,13 @@
-#include "pages/speed_table.h"
+#include "factory/pages/speed_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "pages/page_frame.h"
-#include "pages/page_text.h"
-#include "registry/comparable.h"
+#include "factory/base/text.h"
+#include "factory/pages/page_frame.h"
+#include "factory/pages/page_text.h"
+#include "registry/select/comparable.h"
 
 namespace kiln {
 namespace {

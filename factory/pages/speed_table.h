@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "pages/page_names.h"
-#include "registry/index.h"
+#include "factory/pages/page_names.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

@@ -1,15 +1,15 @@
-#include "pages/state_pages.h"
+#include "factory/pages/state_pages.h"
 
 #include <map>
 
-#include "base/read_whole.h"
-#include "image/state/plan_file.h"
-#include "night/night_files.h"
-#include "night/night_html.h"
-#include "night/night_text.h"
-#include "oci/blob_store.h"
-#include "render/render.h"
-#include "resolve/resolve.h"
+#include "factory/base/read_whole.h"
+#include "factory/night/night_files.h"
+#include "factory/night/night_html.h"
+#include "factory/night/night_text.h"
+#include "factory/oci/blob_store.h"
+#include "factory/render/render.h"
+#include "factory/resolve/resolve.h"
+#include "factory/state/plan_file.h"
 
 namespace kiln {
 namespace {

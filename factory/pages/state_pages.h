@@ -2,9 +2,9 @@
 // builds kept, its nights.
 #pragma once
 
-#include "base/effects.h"
-#include "image/state/state.h"
-#include "pages/page_source.h"
+#include "factory/base/effects.h"
+#include "factory/pages/page_source.h"
+#include "factory/state/state.h"
 
 namespace kiln {
 

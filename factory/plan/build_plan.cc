@@ -1,11 +1,11 @@
-#include "plan/build_plan.h"
+#include "factory/plan/build_plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "base/hash_index.h"
+#include "factory/base/hash_index.h"
 
 namespace kiln {
 namespace {

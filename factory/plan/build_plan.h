@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "expand/expand.h"
-#include "resolve/resolve.h"
+#include "factory/expand/expand.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

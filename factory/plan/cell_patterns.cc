@@ -1,4 +1,4 @@
-#include "plan/cell_patterns.h"
+#include "factory/plan/cell_patterns.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "base/glob.h"
-#include "base/keys.h"
+#include "factory/base/glob.h"
+#include "factory/base/keys.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "plan/lock_policy.h"
+#include "factory/plan/lock_policy.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/date.h"
+#include "factory/base/date.h"
 
 namespace kiln {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/site.h"
-#include "plan/lock_update.h"
+#include "factory/plan/lock_update.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

@@ -1,14 +1,14 @@
-#include "plan/lock_update.h"
+#include "factory/plan/lock_update.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/glob.h"
-#include "oci/reference.h"
-#include "recipe/component_value.h"
-#include "recipe/parameters.h"
+#include "factory/base/glob.h"
+#include "factory/oci/reference.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln {
 namespace {

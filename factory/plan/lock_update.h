@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "recipe/lockfile.h"
-#include "resolve/resolve.h"
+#include "factory/recipe/lockfile.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

@@ -1,6 +1,6 @@
 // JSON of the stages, written straight as text: plans are long. Keys are sorted, as Json sorts them.
 //
-// plan.json, with each cell and each step on a line of its own (PlanFile, image/state/plan_file.h, counts on
+// plan.json, with each cell and each step on a line of its own (PlanFile, state/plan_file.h, counts on
 // it):
 //
 //   {"cells":[
@@ -15,11 +15,11 @@
 // Broken cells, where there are some, stand before "excluded":
 //   "broken":[{"axes": {…}, "error": …, "id": …, "where": {…}}, …]
 // Whoever prints a plan may add "state" and "why" to its cells; they are passed over when it is read.
-#include "plan/plan_json.h"
+#include "factory/plan/plan_json.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "factory/base/json_text.h"
 
 namespace kiln {
 namespace {

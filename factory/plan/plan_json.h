@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "plan/build_plan.h"
-#include "plan/cell_patterns.h"
+#include "factory/base/json.h"
+#include "factory/plan/build_plan.h"
+#include "factory/plan/cell_patterns.h"
 
 namespace kiln {
 

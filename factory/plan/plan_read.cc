@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "plan/plan_json.h"
-#include "recipe/component_value.h"
+#include "factory/base/digest.h"
+#include "factory/plan/plan_json.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

@@ -1,16 +1,16 @@
-#include "plan/proposals.h"
+#include "factory/plan/proposals.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/date.h"
-#include "base/effects.h"
-#include "base/json_put.h"
-#include "base/reading.h"
-#include "base/text.h"
-#include "recipe/component_value.h"
+#include "factory/base/date.h"
+#include "factory/base/effects.h"
+#include "factory/base/json_put.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "recipe/recipe.h"
+#include "factory/base/json.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "recipe/cache_kinds.h"
+#include "factory/recipe/cache_kinds.h"
 
 namespace kiln {
 

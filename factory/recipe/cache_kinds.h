@@ -1,6 +1,6 @@
 // The caches that a method may declare ("cache": ["ccache"]): folders that a script finds again when it runs
 // another time, and that are in no key and in no layer. What each tool must be told so that what lies there
-// cannot change bits is in image/build/caches.cc.
+// cannot change bits is in run/caches.cc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "recipe/component_value.h"
+#include "factory/recipe/component_value.h"
 
 #include <fmt/format.h>
 

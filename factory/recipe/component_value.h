@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "recipe/recipe.h"
+#include "factory/base/error.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

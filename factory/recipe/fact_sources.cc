@@ -1,14 +1,14 @@
-#include "recipe/fact_sources.h"
+#include "factory/recipe/fact_sources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/enum_names.h"
-#include "base/glob.h"
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/component_value.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/glob.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "recipe/recipe.h"
+#include "factory/base/json.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "recipe/lockfile.h"
+#include "factory/recipe/lockfile.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "oci/reference.h"
+#include "factory/oci/reference.h"
 
 namespace kiln {
 namespace {

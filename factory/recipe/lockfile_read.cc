@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/date.h"
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/component_value.h"
-#include "recipe/lockfile.h"
+#include "factory/base/date.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/lockfile.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "recipe/matrix.h"
+#include "factory/recipe/matrix.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/matrix_values.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/matrix_values.h"
 
 namespace kiln {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/error.h"
-#include "base/version.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 

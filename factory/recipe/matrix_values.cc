@@ -1,14 +1,14 @@
-#include "recipe/matrix_values.h"
+#include "factory/recipe/matrix_values.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/component_value.h"
-#include "recipe/optimise.h"
-#include "recipe/recipe.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/optimise.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "recipe/matrix.h"
+#include "factory/base/json.h"
+#include "factory/recipe/matrix.h"
 
 namespace kiln {
 

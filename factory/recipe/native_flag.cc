@@ -1,8 +1,8 @@
-#include "recipe/native_flag.h"
+#include "factory/recipe/native_flag.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 

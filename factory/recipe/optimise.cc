@@ -1,11 +1,11 @@
-#include "recipe/optimise.h"
+#include "factory/recipe/optimise.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/version.h"
+#include "factory/base/version.h"
 
 namespace kiln {
 namespace {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

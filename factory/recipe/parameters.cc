@@ -1,8 +1,8 @@
-#include "recipe/parameters.h"
+#include "factory/recipe/parameters.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 namespace kiln {
 namespace {

@@ -12,12 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "base/digest.h"
-#include "base/effects.h"
-#include "base/error.h"
-#include "base/own_limits.h"
-#include "base/version.h"
-#include "recipe/optimise.h"
+#include "factory/base/digest.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
+#include "factory/base/version.h"
+#include "factory/recipe/optimise.h"
+#include "factory/site/own_limits.h"
 
 namespace kiln {
 

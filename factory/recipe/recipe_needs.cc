@@ -1,12 +1,12 @@
-#include "recipe/recipe_needs.h"
+#include "factory/recipe/recipe_needs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/recipe_parts.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/recipe_parts.h"
 
 namespace kiln {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "base/json.h"
-#include "recipe/recipe.h"
-#include "recipe/target.h"
+#include "factory/base/json.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/target.h"
 
 namespace kiln {
 

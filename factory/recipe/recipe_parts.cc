@@ -1,17 +1,17 @@
-#include "recipe/recipe_parts.h"
+#include "factory/recipe/recipe_parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/keys.h"
-#include "base/reading.h"
-#include "base/text.h"
-#include "recipe/cache_kinds.h"
-#include "recipe/component_value.h"
-#include "recipe/native_flag.h"
-#include "recipe/parameters.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/recipe/cache_kinds.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/native_flag.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln {
 namespace {

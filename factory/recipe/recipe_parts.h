@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "base/json.h"
-#include "recipe/recipe.h"
+#include "factory/base/json.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 

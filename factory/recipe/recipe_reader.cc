@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/keys.h"
-#include "base/reading.h"
-#include "recipe/fact_sources.h"
-#include "recipe/parameters.h"
-#include "recipe/recipe.h"
-#include "recipe/recipe_needs.h"
-#include "recipe/recipe_parts.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/fact_sources.h"
+#include "factory/recipe/parameters.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/recipe_needs.h"
+#include "factory/recipe/recipe_parts.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "recipe/schema.h"
+#include "factory/recipe/schema.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 

@@ -1,12 +1,12 @@
-#include "recipe/target.h"
+#include "factory/recipe/target.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/glob.h"
-#include "base/keys.h"
-#include "base/reading.h"
+#include "factory/base/glob.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
 
 namespace kiln {
 namespace {

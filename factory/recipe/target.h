@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/microarchitecture.h"
+#include "factory/base/effects.h"
+#include "factory/cpu/microarchitecture.h"
 
 namespace kiln {
 

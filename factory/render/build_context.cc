@@ -1,9 +1,9 @@
 // The build context: the recipes' files, and small files of ours that both formats use.
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "render/parts.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/render/parts.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

@@ -9,11 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-#include "base/quote.h"
-#include "render/one_file.h"
-#include "render/parts.h"
-#include "render/render.h"
+#include "factory/base/json.h"
+#include "factory/base/quote.h"
+#include "factory/render/one_file.h"
+#include "factory/render/parts.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

@@ -1,16 +1,16 @@
 // build.ninja, to be run in the state folder (`ninja -C STATE`): every path in it is relative to that folder.
 //
-// Outputs are records named by key (image/state/state.h). A key stands for everything that went in, so a
+// Outputs are records named by key (state/state.h). A key stands for everything that went in, so a
 // record that exists is never made again: `generator = 1` keeps ninja from comparing command lines, and
 // order-only inputs from comparing times.
 #include <fmt/format.h>
 
 #include <set>
 
-#include "base/error.h"
-#include "base/quote.h"
-#include "render/parts.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/base/quote.h"
+#include "factory/render/parts.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

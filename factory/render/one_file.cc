@@ -1,14 +1,14 @@
-#include "render/one_file.h"
+#include "factory/render/one_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/text.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "render/parts.h"
+#include "factory/render/parts.h"
 
 namespace kiln {
 

@@ -1,14 +1,14 @@
-#include "render/parts.h"
+#include "factory/render/parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/text.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/base/quote.h"
+#include "factory/base/text.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/site.h"
-#include "plan/build_plan.h"
-#include "recipe/recipe.h"
+#include "factory/plan/build_plan.h"
+#include "factory/recipe/recipe.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 

@@ -1,7 +1,7 @@
 // %setup of Singularity.def: runs on the build host, with the machine's environment.
 #include <fmt/format.h>
 
-#include "render/parts.h"
+#include "factory/render/parts.h"
 
 namespace kiln {
 namespace {

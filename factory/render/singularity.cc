@@ -9,10 +9,10 @@
 
 #include <map>
 
-#include "base/quote.h"
-#include "render/one_file.h"
-#include "render/parts.h"
-#include "render/render.h"
+#include "factory/base/quote.h"
+#include "factory/render/one_file.h"
+#include "factory/render/parts.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

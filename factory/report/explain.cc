@@ -1,5 +1,5 @@
 // The steps of an image beside those of the last plan, and the leaves of their inputs that differ.
-#include "report/explain.h"
+#include "factory/report/explain.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "recipe/parameters.h"
+#include "factory/base/text.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln {
 namespace {

@@ -1,8 +1,8 @@
-#include "report/image_flags.h"
+#include "factory/report/image_flags.h"
 
 #include <fmt/format.h>
 
-#include "recipe/parameters.h"
+#include "factory/recipe/parameters.h"
 
 namespace kiln {
 namespace {

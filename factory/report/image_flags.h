@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "resolve/flags/flags.h"
-#include "resolve/resolve.h"
+#include "factory/resolve/flags/flags.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "report/junit.h"
+#include "factory/report/junit.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -10,13 +10,13 @@
 // `publish` has no `needs`: a stage waits for the one before it and gets all its artifacts, where `needs` is
 // limited to 50 jobs and ends the waiting (docs.gitlab.com/ci/yaml/#needs). Hence `tools`, which hands on the
 // parent pipeline's kiln/.
-#include "report/pipelines.h"
+#include "factory/report/pipelines.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/quote.h"
-#include "render/render.h"
+#include "factory/base/quote.h"
+#include "factory/render/render.h"
 
 namespace kiln {
 namespace {

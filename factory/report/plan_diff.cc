@@ -1,4 +1,4 @@
-#include "report/plan_diff.h"
+#include "factory/report/plan_diff.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/enum_names.h"
-#include "report/explain.h"
+#include "factory/base/enum_names.h"
+#include "factory/report/explain.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/build_plan.h"
-#include "plan/plan_json.h"
-#include "recipe/lockfile.h"
+#include "factory/plan/build_plan.h"
+#include "factory/plan/plan_json.h"
+#include "factory/recipe/lockfile.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "report/plan_graph.h"
+#include "factory/report/plan_graph.h"
 
 #include <fmt/format.h>
 
 #include <unordered_map>
 
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 namespace kiln {
 namespace {

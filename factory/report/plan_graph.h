@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/build_plan.h"
+#include "factory/plan/build_plan.h"
 
 namespace kiln {
 

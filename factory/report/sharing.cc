@@ -1,11 +1,11 @@
-#include "report/sharing.h"
+#include "factory/report/sharing.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

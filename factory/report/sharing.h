@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "plan/build_plan.h"
+#include "factory/base/json.h"
+#include "factory/plan/build_plan.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "resolve/choose.h"
+#include "factory/resolve/choose.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "recipe/component_value.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "expand/expand.h"
-#include "recipe/recipe.h"
-#include "recipe/recipe_needs.h"
-#include "recipe/target.h"
+#include "factory/expand/expand.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/recipe_needs.h"
+#include "factory/recipe/target.h"
 
 namespace kiln {
 

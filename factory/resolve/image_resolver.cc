@@ -1,14 +1,14 @@
-#include "resolve/image_resolver.h"
+#include "factory/resolve/image_resolver.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/default_path.h"
-#include "base/json_text.h"
-#include "recipe/component_value.h"
-#include "resolve/labels.h"
-#include "resolve/stages.h"
+#include "factory/base/json_text.h"
+#include "factory/oci/default_path.h"
+#include "factory/recipe/component_value.h"
+#include "factory/resolve/labels.h"
+#include "factory/resolve/stages.h"
 
 namespace kiln {
 namespace {

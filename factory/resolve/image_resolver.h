@@ -6,10 +6,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/digest.h"
-#include "resolve/image_table.h"
-#include "resolve/resolve.h"
-#include "resolve/stages.h"
+#include "factory/base/digest.h"
+#include "factory/resolve/image_table.h"
+#include "factory/resolve/resolve.h"
+#include "factory/resolve/stages.h"
 
 namespace kiln {
 

@@ -1,8 +1,8 @@
-#include "resolve/image_table.h"
+#include "factory/resolve/image_table.h"
 
 #include <algorithm>
 
-#include "resolve/labels.h"
+#include "factory/resolve/labels.h"
 
 namespace kiln {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/packed_map.h"
-#include "resolve/parameter_values.h"
-#include "resolve/resolve.h"
-#include "resolve/step_pattern.h"
-#include "resolve/tag.h"
+#include "factory/base/packed_map.h"
+#include "factory/resolve/parameter_values.h"
+#include "factory/resolve/resolve.h"
+#include "factory/resolve/step_pattern.h"
+#include "factory/resolve/tag.h"
 
 namespace kiln {
 

@@ -1,14 +1,14 @@
 // Labels: what people and tools read off an image. Not in any key: new labels re-tag, they do not rebuild.
-#include "resolve/labels.h"
+#include "factory/resolve/labels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/digest.h"
-#include "base/json_text.h"
-#include "resolve/flags/gpu_flags.h"
-#include "resolve/image_table.h"
+#include "factory/base/digest.h"
+#include "factory/base/json_text.h"
+#include "factory/resolve/flags/gpu_flags.h"
+#include "factory/resolve/image_table.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "recipe/recipe.h"
-#include "resolve/resolve.h"
+#include "factory/recipe/recipe.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "recipe/component_value.h"
-#include "resolve/choose.h"
+#include "factory/recipe/component_value.h"
+#include "factory/resolve/choose.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
-#include "recipe/component_value.h"
-#include "resolve/choose.h"
+#include "factory/recipe/component_value.h"
+#include "factory/resolve/choose.h"
 
 namespace kiln {
 namespace {

@@ -1,13 +1,13 @@
-#include "resolve/parameter_values.h"
+#include "factory/resolve/parameter_values.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "recipe/component_value.h"
-#include "recipe/parameters.h"
-#include "resolve/flags/gpu_flags.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/parameters.h"
+#include "factory/resolve/flags/gpu_flags.h"
 
 namespace kiln {
 namespace {

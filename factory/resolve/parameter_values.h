@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/packed_map.h"
-#include "resolve/choose.h"
-#include "resolve/flags/flags.h"
-#include "resolve/resolve.h"
+#include "factory/base/packed_map.h"
+#include "factory/resolve/choose.h"
+#include "factory/resolve/flags/flags.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

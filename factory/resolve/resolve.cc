@@ -1,13 +1,13 @@
-#include "resolve/resolve.h"
+#include "factory/resolve/resolve.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/enum_names.h"
-#include "resolve/image_resolver.h"
-#include "resolve/image_table.h"
+#include "factory/base/enum_names.h"
+#include "factory/resolve/image_resolver.h"
+#include "factory/resolve/image_table.h"
 
 namespace kiln {
 namespace {

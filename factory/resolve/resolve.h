@@ -17,15 +17,15 @@
 #include <variant>
 #include <vector>
 
-#include "base/digest.h"
-#include "base/hash_index.h"
-#include "base/json.h"
-#include "base/microarchitecture.h"
-#include "base/packed_map.h"
-#include "expand/expand.h"
-#include "recipe/recipe.h"
-#include "recipe/target.h"
-#include "resolve/flags/flags.h"
+#include "factory/base/digest.h"
+#include "factory/base/hash_index.h"
+#include "factory/base/json.h"
+#include "factory/base/packed_map.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/expand/expand.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/target.h"
+#include "factory/resolve/flags/flags.h"
 
 namespace kiln {
 

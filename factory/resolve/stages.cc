@@ -1,10 +1,10 @@
-#include "resolve/stages.h"
+#include "factory/resolve/stages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "recipe/component_value.h"
+#include "factory/recipe/component_value.h"
 
 namespace kiln {
 namespace {

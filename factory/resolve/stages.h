@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "resolve/choose.h"
-#include "resolve/image_table.h"
+#include "factory/resolve/choose.h"
+#include "factory/resolve/image_table.h"
 
 namespace kiln {
 

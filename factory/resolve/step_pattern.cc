@@ -10,16 +10,16 @@
 //
 // without blanks, keys sorted. File names are those inside the recipe folder: scripts can see them. Titles,
 // descriptions, labels, caches, the engine and the place of the recipe on disk are not here.
-#include "resolve/step_pattern.h"
+#include "factory/resolve/step_pattern.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "oci/reference.h"
-#include "recipe/component_value.h"
-#include "recipe/recipe_needs.h"
+#include "factory/oci/reference.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/recipe_needs.h"
 
 namespace kiln {
 namespace {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/digest.h"
-#include "resolve/choose.h"
-#include "resolve/resolve.h"
+#include "factory/base/digest.h"
+#include "factory/resolve/choose.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

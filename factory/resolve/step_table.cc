@@ -4,11 +4,11 @@
 #include <array>
 #include <cstring>
 
-#include "base/json_text.h"
-#include "recipe/component_value.h"
-#include "resolve/parameter_values.h"
-#include "resolve/resolve.h"
-#include "resolve/step_pattern.h"
+#include "factory/base/json_text.h"
+#include "factory/recipe/component_value.h"
+#include "factory/resolve/parameter_values.h"
+#include "factory/resolve/resolve.h"
+#include "factory/resolve/step_pattern.h"
 
 namespace kiln {
 namespace {

@@ -1,5 +1,5 @@
 // Repository and tag of an image. Nothing is ever parsed back out of a tag: it is a name for people.
-#include "resolve/tag.h"
+#include "factory/resolve/tag.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <array>
 #include <cctype>
 
-#include "base/digest.h"
-#include "base/text.h"
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

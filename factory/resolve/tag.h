@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "resolve/resolve.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln {
 

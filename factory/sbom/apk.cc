@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "sbom/databases.h"
+#include "factory/base/error.h"
+#include "factory/sbom/databases.h"
 
 namespace kiln::sbom {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sbom/inventory.h"
+#include "factory/sbom/inventory.h"
 
 namespace kiln::sbom {
 

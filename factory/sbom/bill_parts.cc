@@ -1,12 +1,12 @@
-#include "sbom/bill_parts.h"
+#include "factory/sbom/bill_parts.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln::sbom {
 namespace {

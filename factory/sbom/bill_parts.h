@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sbom/bill.h"
+#include "factory/sbom/bill.h"
 
 namespace kiln::sbom {
 

@@ -1,13 +1,13 @@
-#include "sbom/control_file.h"
+#include "factory/sbom/control_file.h"
 
 #include <fmt/format.h>
 #include <strings.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "sbom/words.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "base/json.h"
-#include "sbom/bill_parts.h"
-#include "sbom/words.h"
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/sbom/bill_parts.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {

@@ -1,12 +1,12 @@
-#include "sbom/database_files.h"
+#include "factory/sbom/database_files.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/digest.h"
-#include "base/field_bytes.h"
-#include "sbom/databases.h"
+#include "factory/base/digest.h"
+#include "factory/base/field_bytes.h"
+#include "factory/sbom/databases.h"
 
 namespace kiln::sbom {
 namespace {

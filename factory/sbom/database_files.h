@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "oci/layer_extract.h"
+#include "factory/oci/layer_extract.h"
 
 namespace kiln::sbom {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sbom/package.h"
+#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 

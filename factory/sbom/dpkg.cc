@@ -4,12 +4,12 @@
 #include <map>
 #include <set>
 
-#include "base/digest.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "sbom/control_file.h"
-#include "sbom/databases.h"
-#include "sbom/words.h"
+#include "factory/base/digest.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
+#include "factory/sbom/control_file.h"
+#include "factory/sbom/databases.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {

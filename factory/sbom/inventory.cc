@@ -1,4 +1,4 @@
-#include "sbom/inventory.h"
+#include "factory/sbom/inventory.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
-#include "sbom/databases.h"
+#include "factory/base/text.h"
+#include "factory/sbom/databases.h"
 
 namespace kiln::sbom {
 namespace {

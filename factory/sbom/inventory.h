@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "oci/image_source.h"
-#include "oci/image_tree.h"
-#include "sbom/database_files.h"
-#include "sbom/package.h"
+#include "factory/base/json.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/image_tree.h"
+#include "factory/sbom/database_files.h"
+#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-#include "sbom/inventory.h"
+#include "factory/base/json.h"
+#include "factory/sbom/inventory.h"
 
 namespace kiln::sbom {
 namespace {

@@ -1,4 +1,4 @@
-#include "sbom/license.h"
+#include "factory/sbom/license.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/digest.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "sbom/words.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
+#include "factory/sbom/words.h"
 
 namespace kiln {
 std::map<std::string_view, std::string_view> embedded_licenses();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sbom/license.h"
+#include "factory/sbom/license.h"
 
 namespace kiln::sbom {
 

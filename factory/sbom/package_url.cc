@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/enum_names.h"
-#include "base/text.h"
-#include "sbom/package.h"
-#include "sbom/words.h"
+#include "factory/base/enum_names.h"
+#include "factory/base/text.h"
+#include "factory/sbom/package.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {

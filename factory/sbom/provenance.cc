@@ -1,11 +1,11 @@
-#include "sbom/provenance.h"
+#include "factory/sbom/provenance.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln::sbom {
 namespace {

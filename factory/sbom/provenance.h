@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "oci/documents.h"
-#include "resolve/resolve.h"
-#include "sbom/package.h"
-#include "sbom/recipe_origin.h"
+#include "factory/oci/documents.h"
+#include "factory/resolve/resolve.h"
+#include "factory/sbom/package.h"
+#include "factory/sbom/recipe_origin.h"
 
 namespace kiln::sbom {
 

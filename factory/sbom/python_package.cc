@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "sbom/control_file.h"
-#include "sbom/databases.h"
-#include "sbom/words.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/sbom/control_file.h"
+#include "factory/sbom/databases.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 namespace {

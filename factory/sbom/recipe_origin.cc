@@ -1,4 +1,4 @@
-#include "sbom/recipe_origin.h"
+#include "factory/sbom/recipe_origin.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
-#include "sbom/package.h"
+#include "factory/base/text.h"
+#include "factory/sbom/package.h"
 
 namespace kiln::sbom {
 namespace {

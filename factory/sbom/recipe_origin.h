@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/json.h"
-#include "recipe/recipe.h"
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln::sbom {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 
-#include "base/error.h"
-#include "sbom/databases.h"
+#include "factory/base/error.h"
+#include "factory/sbom/databases.h"
 
 namespace kiln::sbom {
 namespace {

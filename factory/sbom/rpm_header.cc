@@ -9,9 +9,9 @@
 #include <map>
 #include <optional>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "sbom/databases.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
+#include "factory/sbom/databases.h"
 
 namespace kiln::sbom {
 namespace {

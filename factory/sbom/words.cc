@@ -1,4 +1,4 @@
-#include "sbom/words.h"
+#include "factory/sbom/words.h"
 
 namespace kiln::sbom {
 

@@ -1,4 +1,4 @@
-#include "sif/clear_signed.h"
+#include "factory/sif/clear_signed.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln::sif {
 namespace {

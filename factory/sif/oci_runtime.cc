@@ -1,13 +1,13 @@
-#include "sif/oci_runtime.h"
+#include "factory/sif/oci_runtime.h"
 
 #include <fmt/format.h>
 
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/quote.h"
-#include "base/reading.h"
-#include "sif/runtime_scripts.h"
+#include "factory/base/quote.h"
+#include "factory/base/reading.h"
+#include "factory/sif/runtime_scripts.h"
 
 namespace kiln::sif {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "oci/documents.h"
-#include "oci/layer_merge.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/layer_merge.h"
 
 namespace kiln::sif {
 

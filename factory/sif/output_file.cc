@@ -1,4 +1,4 @@
-#include "sif/output_file.h"
+#include "factory/sif/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/left_behind.h"
+#include "factory/base/left_behind.h"
 
 namespace kiln::sif {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln::sif {
 

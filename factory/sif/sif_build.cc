@@ -1,4 +1,4 @@
-#include "sif/sif_build.h"
+#include "factory/sif/sif_build.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <random>
 
-#include "sif/oci_runtime.h"
-#include "sif/sif_format.h"
-#include "sif/sif_reader.h"
-#include "sif/squashfs_reader.h"
+#include "factory/sif/oci_runtime.h"
+#include "factory/sif/sif_format.h"
+#include "factory/sif/sif_reader.h"
+#include "factory/sif/squashfs_reader.h"
 
 namespace kiln::sif {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "oci/image_source.h"
-#include "oci/layer_merge.h"
-#include "sif/squashfs_writer.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/layer_merge.h"
+#include "factory/sif/squashfs_writer.h"
 
 namespace kiln::sif {
 

@@ -1,4 +1,4 @@
-#include "sif/sif_format.h"
+#include "factory/sif/sif_format.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 namespace kiln::sif {
 namespace {

@@ -43,8 +43,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oci/blob.h"
-#include "sif/output_file.h"
+#include "factory/oci/blob.h"
+#include "factory/sif/output_file.h"
 
 namespace kiln::sif {
 

@@ -1,12 +1,12 @@
-#include "sif/sif_integrity.h"
+#include "factory/sif/sif_integrity.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "base/json.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
 
 namespace kiln::sif {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "sif/sif_reader.h"
+#include "factory/sif/sif_reader.h"
 
 namespace kiln::sif {
 

@@ -1,11 +1,11 @@
-#include "sif/sif_reader.h"
+#include "factory/sif/sif_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln::sif {
 namespace {

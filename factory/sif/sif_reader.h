@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sif/sif_format.h"
+#include "factory/sif/sif_format.h"
 
 namespace kiln::sif {
 

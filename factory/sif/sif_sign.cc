@@ -1,13 +1,13 @@
-#include "sif/sif_sign.h"
+#include "factory/sif/sif_sign.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "sif/clear_signed.h"
-#include "sif/output_file.h"
-#include "sif/sif_integrity.h"
+#include "factory/sif/clear_signed.h"
+#include "factory/sif/output_file.h"
+#include "factory/sif/sif_integrity.h"
 
 namespace kiln::sif {
 namespace {

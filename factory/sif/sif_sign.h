@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
-#include "sif/sif_reader.h"
+#include "factory/base/effects.h"
+#include "factory/sif/sif_reader.h"
 
 namespace kiln::sif {
 

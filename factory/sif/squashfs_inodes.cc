@@ -1,4 +1,4 @@
-#include "sif/squashfs_inodes.h"
+#include "factory/sif/squashfs_inodes.h"
 
 #include <endian.h>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln::sif {
 namespace {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "sif/squashfs_tree.h"
+#include "factory/sif/squashfs_tree.h"
 
 namespace kiln::sif {
 

@@ -1,4 +1,4 @@
-#include "sif/squashfs_reader.h"
+#include "factory/sif/squashfs_reader.h"
 
 #include <fmt/format.h>
 #include <sqfs/block.h>
@@ -16,8 +16,8 @@
 #include <thread>
 #include <tuple>
 
-#include "base/error.h"
-#include "sif/squashfs_inodes.h"
+#include "factory/base/error.h"
+#include "factory/sif/squashfs_inodes.h"
 
 namespace kiln::sif {
 namespace {

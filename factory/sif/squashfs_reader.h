@@ -1,8 +1,8 @@
 // Reads a whole SquashFS image with libsquashfs: every folder and inode, and every data block once.
 #pragma once
 
-#include "oci/blob.h"
-#include "sif/squashfs_totals.h"
+#include "factory/oci/blob.h"
+#include "factory/sif/squashfs_totals.h"
 
 namespace kiln::sif {
 

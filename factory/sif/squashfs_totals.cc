@@ -1,4 +1,4 @@
-#include "sif/squashfs_totals.h"
+#include "factory/sif/squashfs_totals.h"
 
 #include <isa-l/crc64.h>
 

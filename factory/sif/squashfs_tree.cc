@@ -1,4 +1,4 @@
-#include "sif/squashfs_tree.h"
+#include "factory/sif/squashfs_tree.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

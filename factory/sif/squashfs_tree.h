@@ -14,8 +14,8 @@
 #include <deque>
 #include <vector>
 
-#include "oci/layer_merge.h"
-#include "sif/squashfs_totals.h"
+#include "factory/oci/layer_merge.h"
+#include "factory/sif/squashfs_totals.h"
 
 namespace kiln::sif {
 

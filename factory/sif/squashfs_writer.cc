@@ -1,4 +1,4 @@
-#include "sif/squashfs_writer.h"
+#include "factory/sif/squashfs_writer.h"
 
 #include <fmt/format.h>
 #include <sqfs/block.h>
@@ -14,8 +14,8 @@
 #include <deque>
 #include <exception>
 
-#include "sif/squashfs_tree.h"
-#include "sif/tail_packer.h"
+#include "factory/sif/squashfs_tree.h"
+#include "factory/sif/tail_packer.h"
 
 namespace kiln::sif {
 namespace {

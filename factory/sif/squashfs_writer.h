@@ -12,9 +12,9 @@
 #include <memory>
 #include <string>
 
-#include "oci/layer_merge.h"
-#include "sif/output_file.h"
-#include "sif/squashfs_totals.h"
+#include "factory/oci/layer_merge.h"
+#include "factory/sif/output_file.h"
+#include "factory/sif/squashfs_totals.h"
 
 namespace kiln::sif {
 

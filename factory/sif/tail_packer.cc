@@ -1,4 +1,4 @@
-#include "sif/tail_packer.h"
+#include "factory/sif/tail_packer.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln::sif {
 

@@ -1,11 +1,11 @@
-#include "source/definition_arguments.h"
+#include "factory/source/definition_arguments.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "source/definition_file.h"
+#include "factory/source/definition_file.h"
 
 namespace kiln {
 

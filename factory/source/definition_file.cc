@@ -1,11 +1,11 @@
-#include "source/definition_file.h"
+#include "factory/source/definition_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "source/definition_arguments.h"
+#include "factory/base/text.h"
+#include "factory/source/definition_arguments.h"
 
 namespace kiln {
 namespace {

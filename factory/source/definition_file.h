@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "source/source_text.h"
+#include "factory/source/source_text.h"
 
 namespace kiln {
 

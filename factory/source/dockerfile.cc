@@ -1,4 +1,4 @@
-#include "source/dockerfile.h"
+#include "factory/source/dockerfile.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "base/text.h"
-#include "source/dockerfile_words.h"
+#include "factory/base/text.h"
+#include "factory/source/dockerfile_words.h"
 
 namespace kiln {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "source/dockerfile_lines.h"
-#include "source/source_text.h"
+#include "factory/source/dockerfile_lines.h"
+#include "factory/source/source_text.h"
 
 namespace kiln {
 

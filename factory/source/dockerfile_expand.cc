@@ -1,8 +1,8 @@
 // Quotes, escapes and variables of a Dockerfile's words (BuildKit's shell/lex.go).
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "source/dockerfile.h"
+#include "factory/base/text.h"
+#include "factory/source/dockerfile.h"
 
 namespace kiln {
 namespace {

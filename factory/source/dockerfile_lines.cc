@@ -1,10 +1,10 @@
-#include "source/dockerfile_lines.h"
+#include "factory/source/dockerfile_lines.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

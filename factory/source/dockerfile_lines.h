@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "source/source_text.h"
+#include "factory/source/source_text.h"
 
 namespace kiln {
 

@@ -1,10 +1,10 @@
-#include "source/dockerfile_words.h"
+#include "factory/source/dockerfile_words.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "factory/base/json.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

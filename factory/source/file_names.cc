@@ -1,7 +1,7 @@
-#include "source/file_names.h"
+#include "factory/source/file_names.h"
 
-#include "base/text.h"
-#include "source/source_text.h"
+#include "factory/base/text.h"
+#include "factory/source/source_text.h"
 
 namespace kiln {
 namespace {

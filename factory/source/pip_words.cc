@@ -1,4 +1,4 @@
-#include "source/pip_words.h"
+#include "factory/source/pip_words.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "source/requirements_file.h"
+#include "factory/source/requirements_file.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

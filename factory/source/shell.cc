@@ -1,4 +1,4 @@
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/reading.h"
-#include "source/shell_tokenizer.h"
+#include "factory/base/reading.h"
+#include "factory/source/shell_tokenizer.h"
 
 namespace kiln {
 namespace shell {

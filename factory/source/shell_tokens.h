@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "source/source_file.h"
+#include "factory/source/source_file.h"
 
 namespace kiln {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <iterator>
 
-#include "base/text.h"
-#include "source/shell_tokenizer.h"
+#include "factory/base/text.h"
+#include "factory/source/shell_tokenizer.h"
 
 namespace kiln::shell {
 namespace {

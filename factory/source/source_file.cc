@@ -1,4 +1,4 @@
-#include "source/source_file.h"
+#include "factory/source/source_file.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "source/source_text.h"
+#include "factory/source/source_text.h"
 
 #include <fmt/format.h>
 

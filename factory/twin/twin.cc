@@ -1,12 +1,12 @@
 // ImageSpec → TwinImage, and the comparison.
-#include "twin/twin.h"
+#include "factory/twin/twin.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "twin/twin_reading.h"
+#include "factory/base/error.h"
+#include "factory/twin/twin_reading.h"
 
 namespace kiln {
 namespace {

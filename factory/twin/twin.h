@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "resolve/resolve.h"
-#include "source/definition_file.h"
-#include "source/dockerfile.h"
+#include "factory/resolve/resolve.h"
+#include "factory/source/definition_file.h"
+#include "factory/source/dockerfile.h"
 
 namespace kiln {
 

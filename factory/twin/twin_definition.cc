@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "render/render.h"
-#include "twin/twin_reading.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin_reading.h"
 
 namespace kiln {
 namespace {

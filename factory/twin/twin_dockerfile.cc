@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "render/render.h"
-#include "twin/twin_reading.h"
+#include "factory/base/text.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin_reading.h"
 
 namespace kiln {
 namespace {

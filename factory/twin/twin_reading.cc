@@ -1,4 +1,4 @@
-#include "twin/twin_reading.h"
+#include "factory/twin/twin_reading.h"
 
 namespace kiln {
 

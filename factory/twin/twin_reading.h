@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "source/shell_tokens.h"
-#include "twin/twin.h"
+#include "factory/source/shell_tokens.h"
+#include "factory/twin/twin.h"
 
 namespace kiln {
 

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 #include "registry/abi/kiln_registry.h"
 
 namespace kiln {

@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "factory/base/text.h"
+#include "registry/select/best_image.h"
 
 namespace kiln {
 namespace {
@@ -42,7 +43,7 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
   const Host& host = question.host.host;
   Answer answer;
   if (index != nullptr && !explained && !question.terms.snapshot) {
-    if (auto best = index->best(query, host, cpus)) {
+    if (auto best = best_image(*index, query, host, cpus)) {
       answer.entries.push_back(*std::move(best));
       answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false};
       return answer;

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 #include "registry/answer/question_host.h"
 #include "registry/answer/reference.h"
-#include "registry/demand.h"
-#include "registry/index.h"
+#include "registry/index/index.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/unexpected.h"
-#include "recipe/recipe.h"
+#include "factory/base/unexpected.h"
+#include "factory/recipe/recipe.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/effects.h"
-#include "base/microarchitecture.h"
+#include "factory/base/effects.h"
+#include "factory/cpu/microarchitecture.h"
 #include "registry/answer/answer.h"
-#include "registry/demand.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "base/json.h"
-#include "registry/index.h"
+#include "factory/base/json.h"
+#include "registry/index/index.h"
 
 namespace kiln {
 

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "recipe/target.h"
-#include "registry/asked_host.h"
-#include "registry/host.h"
+#include "factory/recipe/target.h"
+#include "factory/record/host.h"
+#include "registry/select/asked_host.h"
 
 namespace kiln {
 namespace {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "base/effects.h"
-#include "base/microarchitecture.h"
-#include "registry/select.h"
+#include "factory/base/effects.h"
+#include "factory/cpu/microarchitecture.h"
+#include "registry/select/select.h"
 
 namespace kiln {
 

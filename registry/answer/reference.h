@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "registry/image_record.h"
+#include "factory/record/image_record.h"
 
 namespace kiln {
 

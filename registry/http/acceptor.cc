@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

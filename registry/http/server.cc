@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 #include "registry/http/acceptor.h"
 #include "registry/http/connections.h"
 #include "registry/http/header_block.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

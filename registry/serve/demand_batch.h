@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <string>
 
-#include "registry/demand.h"
+#include "registry/select/demand.h"
 
 namespace kiln {
 

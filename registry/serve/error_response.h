@@ -1,8 +1,8 @@
 // Errors as responses: one table (docs/serve.md, "Status codes").
 #pragma once
 
-#include "base/error.h"
-#include "base/json.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
 #include "registry/http/message.h"
 
 namespace kiln {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 #include "registry/answer/entry_json.h"
-#include "registry/image_patterns.h"
+#include "registry/index/image_patterns.h"
 #include "registry/serve/demand_batch.h"
 #include "registry/serve/verbs.h"
 

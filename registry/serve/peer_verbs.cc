@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "registry/mappings.h"
+#include "factory/base/text.h"
+#include "registry/select/mappings.h"
 #include "registry/serve/error_response.h"
 #include "registry/serve/verbs.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 #include "registry/serve/verbs.h"
 
 namespace kiln {

@@ -7,9 +7,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/process_memory.h"
-#include "base/text.h"
-#include "base/unexpected.h"
+#include "factory/base/text.h"
+#include "factory/base/unexpected.h"
+#include "factory/os/process_memory.h"
 
 namespace kiln {
 namespace {

@@ -9,7 +9,7 @@
 #include <shared_mutex>
 #include <string>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 #include "registry/serve/answer_cache.h"
 #include "registry/serve/demand_batch.h"
 #include "registry/serve/metrics.h"

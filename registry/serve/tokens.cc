@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/digest.h"
-#include "base/text.h"
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "factory/base/json_text.h"
 
 namespace kiln {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/record/image_record.h"
 #include "registry/answer/chooser.h"
 #include "registry/http/message.h"
-#include "registry/image_record.h"
 
 namespace kiln {
 

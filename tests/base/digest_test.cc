@@ -1,4 +1,4 @@
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 #include <gtest/gtest.h>
 

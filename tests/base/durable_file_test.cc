@@ -1,4 +1,4 @@
-#include "base/durable_file.h"
+#include "factory/base/durable_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "base/error.h"
-#include "base/file_mask.h"
+#include "factory/base/error.h"
+#include "factory/base/file_mask.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

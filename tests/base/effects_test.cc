@@ -1,4 +1,4 @@
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <csignal>
 #include <fstream>
 
-#include "base/file_mask.h"
-#include "base/process.h"
+#include "factory/base/file_mask.h"
+#include "factory/os/process.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "base/enum_names.h"
+#include "factory/base/enum_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/field_bytes.h"
+#include "factory/base/field_bytes.h"
 
 #include <gtest/gtest.h>
 

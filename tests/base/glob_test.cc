@@ -1,4 +1,4 @@
-#include "base/glob.h"
+#include "factory/base/glob.h"
 
 #include <fnmatch.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/hash_index.h"
+#include "factory/base/hash_index.h"
 
 #include <gtest/gtest.h>
 

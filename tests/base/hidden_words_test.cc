@@ -1,4 +1,4 @@
-#include "base/hidden_words.h"
+#include "factory/base/hidden_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/json_rows.h"
+#include "factory/base/json_rows.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

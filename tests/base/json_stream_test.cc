@@ -1,4 +1,4 @@
-#include "base/json_stream.h"
+#include "factory/base/json_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "factory/base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "base/json_text.h"
+#include "factory/base/json_text.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 namespace {

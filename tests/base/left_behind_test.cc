@@ -1,4 +1,4 @@
-#include "base/left_behind.h"
+#include "factory/base/left_behind.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <csignal>
 #include <vector>
 
-#include "base/unique_name.h"
+#include "factory/base/unique_name.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "base/line_file.h"
+#include "factory/base/line_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -8,9 +8,9 @@
 
 #include <csignal>
 
-#include "base/durable_file.h"
-#include "base/effects.h"
-#include "base/read_whole.h"
+#include "factory/base/durable_file.h"
+#include "factory/base/effects.h"
+#include "factory/base/read_whole.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "base/markup.h"
+#include "factory/base/markup.h"
 
 #include <gtest/gtest.h>
 

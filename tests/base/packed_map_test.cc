@@ -1,11 +1,11 @@
-#include "base/packed_map.h"
+#include "factory/base/packed_map.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
-#include "base/json_text.h"
+#include "factory/base/json.h"
+#include "factory/base/json_text.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/proven.h"
+#include "factory/base/proven.h"
 
 #include <gtest/gtest.h>
 

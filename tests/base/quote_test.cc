@@ -1,11 +1,11 @@
-#include "base/quote.h"
+#include "factory/base/quote.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <sstream>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 #include "support/render_sample.h"
 
 namespace kiln::testing {

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <thread>
 
-#include "base/effects.h"
-#include "base/read_whole.h"
+#include "factory/base/effects.h"
+#include "factory/base/read_whole.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "base/run_beside.h"
+#include "factory/base/run_beside.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/unexpected.h"
+#include "factory/base/unexpected.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln {
 namespace {

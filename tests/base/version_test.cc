@@ -1,8 +1,8 @@
-#include "base/version.h"
+#include "factory/base/version.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

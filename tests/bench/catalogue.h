@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-#include "base/effects.h"
-#include "recipe/matrix.h"
-#include "recipe/recipe.h"
-#include "resolve/resolve.h"
+#include "factory/base/effects.h"
+#include "factory/recipe/matrix.h"
+#include "factory/recipe/recipe.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln::bench {
 

@@ -15,10 +15,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "base/effects.h"
-#include "oci/documents.h"
-#include "registry/index.h"
-#include "registry/snapshot_table.h"
+#include "factory/base/effects.h"
+#include "factory/oci/documents.h"
+#include "registry/index/index.h"
+#include "registry/select/snapshot_table.h"
 
 namespace kiln::bench {
 namespace {

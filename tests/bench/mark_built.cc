@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "catalogue.h"
-#include "image/state/record_files.h"
-#include "oci/layout.h"
-#include "plan/build_plan.h"
+#include "factory/oci/layout.h"
+#include "factory/plan/build_plan.h"
+#include "factory/state/record_files.h"
 
 // Nothing waits for the disk: all of it can be made again.
 extern "C" int fsync(int) { return 0; }

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "catalogue.h"
-#include "plan/plan_json.h"
-#include "render/render.h"
+#include "factory/plan/plan_json.h"
+#include "factory/render/render.h"
 
 namespace kiln::bench {
 namespace {

@@ -12,10 +12,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "oci/documents.h"
-#include "oci/image_source.h"
-#include "oci/inflate.h"
-#include "oci/layer_read.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/image_source.h"
+#include "factory/oci/inflate.h"
+#include "factory/oci/layer_read.h"
 
 namespace kiln::sif {
 namespace {

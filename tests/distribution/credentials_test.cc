@@ -1,8 +1,8 @@
-#include "distribution/credentials.h"
+#include "factory/distribution/credentials.h"
 
 #include <gtest/gtest.h>
 
-#include "distribution/base64.h"
+#include "factory/distribution/base64.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "distribution/package_index.h"
+#include "factory/distribution/package_index.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/json.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
 
 namespace kiln::testing {
 namespace {

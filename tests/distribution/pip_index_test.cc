@@ -1,4 +1,4 @@
-#include "distribution/pip_index.h"
+#include "factory/distribution/pip_index.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // One name over platforms.
-#include "distribution/platform_index.h"
+#include "factory/distribution/platform_index.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "distribution/referrers_index.h"
+#include "factory/distribution/referrers_index.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

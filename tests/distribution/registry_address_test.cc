@@ -1,8 +1,8 @@
-#include "distribution/registry_address.h"
+#include "factory/distribution/registry_address.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

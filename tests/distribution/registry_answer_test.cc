@@ -1,9 +1,9 @@
-#include "distribution/registry_answer.h"
+#include "factory/distribution/registry_answer.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "distribution/base64.h"
+#include "factory/base/error.h"
+#include "factory/distribution/base64.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
 // The client against answers by hand: what is asked, and who is told who asks.
-#include "distribution/registry_client.h"
+#include "factory/distribution/registry_client.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "distribution/base64.h"
+#include "factory/distribution/base64.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

@@ -1,12 +1,12 @@
-#include "distribution/signature.h"
+#include "factory/distribution/signature.h"
 
 #include <gtest/gtest.h>
 #include <openssl/rsa.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "base/error.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
 #include "support/key_file.h"
 #include "support/temporary_folder.h"
 

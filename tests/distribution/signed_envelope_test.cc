@@ -1,12 +1,12 @@
-#include "distribution/signed_envelope.h"
+#include "factory/distribution/signed_envelope.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "distribution/base64.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/distribution/base64.h"
 #include "support/key_file.h"
 #include "support/temporary_folder.h"
 

@@ -20,11 +20,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/unexpected.h"
-#include "image/build/step.h"
-#include "image/state/access.h"
-#include "image/state/claim.h"
-#include "image/state/plan_file.h"
+#include "factory/base/unexpected.h"
+#include "factory/run/step.h"
+#include "factory/state/access.h"
+#include "factory/state/claim.h"
+#include "factory/state/plan_file.h"
 #include "support/folder_engine.h"
 
 namespace kiln::testing {

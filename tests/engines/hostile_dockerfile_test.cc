@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "render/render.h"
-#include "source/dockerfile.h"
+#include "factory/base/effects.h"
+#include "factory/render/render.h"
+#include "factory/source/dockerfile.h"
 #include "support/render_sample.h"
 #include "support/temporary_folder.h"
 

@@ -7,11 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "image/build/script.h"
-#include "image/build/step.h"
-#include "image/engine/buildah.h"
-#include "oci/layout.h"
-#include "package/package.h"
+#include "factory/engine/buildah.h"
+#include "factory/oci/layout.h"
+#include "factory/package/package.h"
+#include "factory/run/script.h"
+#include "factory/run/step.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

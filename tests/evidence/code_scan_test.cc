@@ -1,11 +1,11 @@
 // Which extension an instruction belongs to: real instructions through the real assembler.
-#include "evidence/code_scan.h"
+#include "factory/evidence/code_scan.h"
 
 #include <nlohmann/json.hpp>
 
 #include "compiled.h"
-#include "evidence/arm_decoder.h"
-#include "evidence/x86_decoder.h"
+#include "factory/evidence/arm_decoder.h"
+#include "factory/evidence/x86_decoder.h"
 
 namespace kiln::evidence {
 namespace {

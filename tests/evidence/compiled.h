@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "evidence/file_facts.h"
+#include "factory/evidence/file_facts.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::evidence::testing {

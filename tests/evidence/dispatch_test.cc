@@ -1,8 +1,8 @@
 // What counts as chosen at run time, and what as just running.
-#include "evidence/dispatch.h"
+#include "factory/evidence/dispatch.h"
 
 #include "compiled.h"
-#include "evidence/dispatch_names.h"
+#include "factory/evidence/dispatch_names.h"
 
 namespace kiln::evidence {
 namespace {

@@ -1,10 +1,10 @@
 // Real files are read as readelf reads them; damaged ones are refused or stepped over, never followed.
-#include "evidence/elf_file.h"
+#include "factory/evidence/elf_file.h"
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "compiled.h"
+#include "factory/base/error.h"
 
 namespace kiln::evidence {
 namespace {

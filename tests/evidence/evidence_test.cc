@@ -1,11 +1,11 @@
 // Whole images: verdicts, libraries, glibc, and what a build keeps of them.
-#include "evidence/evidence.h"
+#include "factory/evidence/evidence.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/proven.h"
 #include "compiled.h"
+#include "factory/base/proven.h"
 #include "support/layout.h"
 
 namespace kiln::evidence {

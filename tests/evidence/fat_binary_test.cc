@@ -1,5 +1,5 @@
 // Fat binaries of the real compilers (tests/data/evidence/make.sh), whole and damaged.
-#include "evidence/fat_binary.h"
+#include "factory/evidence/fat_binary.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiled.h"
-#include "evidence/evidence.h"
+#include "factory/evidence/evidence.h"
 
 namespace kiln::evidence {
 namespace {

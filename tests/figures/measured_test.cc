@@ -1,4 +1,4 @@
-#include "figures/measured.h"
+#include "factory/figures/measured.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "figures/number_text.h"
+#include "factory/figures/number_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "figures/panel.h"
+#include "factory/figures/panel.h"
 
 #include <gtest/gtest.h>
 

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "base/effects.h"
-#include "figures/figure_page.h"
-#include "figures/panel_tables.h"
+#include "factory/base/effects.h"
+#include "factory/figures/figure_page.h"
+#include "factory/figures/panel_tables.h"
+#include "factory/figures/text_box.h"
 #include "figures/run_samples.h"
-#include "figures/text_box.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/run.h"
+#include "factory/bench/run.h"
 
 namespace kiln::testing {
 

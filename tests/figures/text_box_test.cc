@@ -1,4 +1,4 @@
-#include "figures/text_box.h"
+#include "factory/figures/text_box.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Values of component axes: what is read is what was written.
-#include "recipe/component_value.h"
+#include "factory/recipe/component_value.h"
 
 #include "readers.h"
 

@@ -1,10 +1,10 @@
 // Definition files from anybody: refused with an Error(input) or read, and nothing that was read is lost.
-#include "source/definition_file.h"
+#include "factory/source/definition_file.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 namespace {
 

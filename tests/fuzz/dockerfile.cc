@@ -1,11 +1,11 @@
 // Dockerfiles from anybody: refused with an Error(input) or read; what was read has its places inside of the
 // text, and words that the plain parts of the grammar bring back.
-#include "source/dockerfile.h"
+#include "factory/source/dockerfile.h"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 namespace {
 

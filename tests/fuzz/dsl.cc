@@ -1,5 +1,5 @@
 // The optimisation DSL from anybody: refused, or a query.
-#include "registry/dsl.h"
+#include "registry/select/dsl.h"
 
 #include "readers.h"
 

@@ -1,7 +1,7 @@
 // ELF files from anybody: refused with an Error, or examined; never followed out of their bytes.
 #include <nlohmann/json.hpp>
 
-#include "evidence/file_facts.h"
+#include "factory/evidence/file_facts.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

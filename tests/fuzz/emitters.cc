@@ -2,9 +2,9 @@
 // Whatever the strings are, the emitters refuse them or the twins say what the plan says.
 #include <cstdint>
 
-#include "base/error.h"
+#include "factory/base/error.h"
+#include "factory/twin/twin.h"
 #include "support/render_sample.h"
-#include "twin/twin.h"
 
 namespace {
 

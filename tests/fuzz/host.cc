@@ -1,10 +1,10 @@
 // What describes a host: a host file from anybody, and the system's own files, whatever they hold.
-#include "registry/host.h"
+#include "factory/record/host.h"
 
 #include <nlohmann/json.hpp>
 
 #include "readers.h"
-#include "registry/select.h"
+#include "registry/select/select.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

@@ -2,7 +2,7 @@
 // two.
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 #include "readers.h"
 #include "registry/http/header_block.h"
 

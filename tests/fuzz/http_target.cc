@@ -1,7 +1,7 @@
 // The target of a request from anybody: refused, or segments and a query that say what they say.
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 #include "readers.h"
 #include "registry/http/target.h"
 

@@ -1,10 +1,10 @@
 // A legacy folder from anybody: two files with these bytes. The import refuses them with an Error(input), or
 // what it makes of them plans to exactly its images (import_folder proves that itself).
-#include "import/import.h"
+#include "factory/import/import.h"
 
 #include <cstdint>
 
-#include "base/memory_files.h"
+#include "factory/base/memory_files.h"
 #include "readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

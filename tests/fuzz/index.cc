@@ -1,6 +1,6 @@
 // A real index of which bytes are others: a reader answers what it answered before, or says that it is
 // damaged.
-#include "registry/index.h"
+#include "registry/index/index.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

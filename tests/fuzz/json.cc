@@ -1,5 +1,5 @@
 // The strict scanner: what it accepts is what nlohmann::json reads, and every value has its place.
-#include "base/json.h"
+#include "factory/base/json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Layers from anybody: the merge refuses them with an Error or gives a tree whose names are plain.
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "lint/check_file.h"
-#include "lint/fix.h"
+#include "factory/lint/check_file.h"
+#include "factory/lint/fix.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // Manifests, configurations and archives from anybody: refused with an Error or read.
 #include <nlohmann/json.hpp>
 
+#include "factory/oci/archive_index.h"
+#include "factory/oci/documents.h"
 #include "memory_file.h"
-#include "oci/archive_index.h"
-#include "oci/documents.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

@@ -1,9 +1,9 @@
 // A matrix from anybody: refused, or expanded into cells with ids of their own.
-#include "recipe/matrix.h"
+#include "factory/recipe/matrix.h"
 
 #include <set>
 
-#include "expand/expand.h"
+#include "factory/expand/expand.h"
 #include "readers.h"
 
 namespace {

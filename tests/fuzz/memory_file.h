@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "oci/blob.h"
+#include "factory/oci/blob.h"
 
 namespace kiln::sif::fuzz {
 

@@ -1,7 +1,7 @@
 // Package databases from anybody: each reader gives packages with names, or refuses with Error(input). The
 // first byte chooses the reader.
+#include "factory/sbom/databases.h"
 #include "readers.h"
-#include "sbom/databases.h"
 
 namespace {
 

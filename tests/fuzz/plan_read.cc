@@ -2,10 +2,10 @@
 // stands behind that check is reached.
 #include <nlohmann/json.hpp>
 
-#include "base/digest.h"
-#include "plan/plan_json.h"
+#include "factory/base/digest.h"
+#include "factory/plan/plan_json.h"
+#include "factory/render/render.h"
 #include "readers.h"
-#include "render/render.h"
 
 namespace {
 

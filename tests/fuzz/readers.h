@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/effects.h"
-#include "base/error.h"
-#include "base/microarchitecture.h"
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
+#include "factory/cpu/microarchitecture.h"
 
 namespace kiln::fuzz {
 

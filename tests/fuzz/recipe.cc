@@ -1,5 +1,5 @@
 // A recipe from anybody: refused with its place, or a component whose parts hold what the header promises.
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 
 #include "readers.h"
 

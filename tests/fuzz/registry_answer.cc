@@ -1,11 +1,11 @@
 // What a registry answers: a header for each of those that are read, on the first line, then a body. Whatever
 // it is, it is taken, or Error(network).
-#include "distribution/registry_answer.h"
+#include "factory/distribution/registry_answer.h"
 
-#include "base/error.h"
-#include "base/text.h"
-#include "distribution/base64.h"
-#include "distribution/referrers_index.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
+#include "factory/distribution/base64.h"
+#include "factory/distribution/referrers_index.h"
 #include "readers.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "readers.h"
-#include "registry/mappings.h"
+#include "registry/select/mappings.h"
 #include "registry/serve/service.h"
 
 namespace {

@@ -1,12 +1,12 @@
 // SIF files from anybody: refused with an Error, or every object lies inside the file. What a signature
 // covers is read too, as `kiln sif verify` reads it before gpg is asked.
-#include "sif/sif_reader.h"
+#include "factory/sif/sif_reader.h"
 
 #include <set>
 
+#include "factory/sif/clear_signed.h"
+#include "factory/sif/sif_integrity.h"
 #include "memory_file.h"
-#include "sif/clear_signed.h"
-#include "sif/sif_integrity.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "base/microarchitecture.h"
+#include "factory/cpu/microarchitecture.h"
 #include "readers.h"
 
 namespace kiln::fuzz {

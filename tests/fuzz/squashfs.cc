@@ -1,7 +1,7 @@
 // SquashFS images from anybody, as `kiln sif check` reads them: refused with an Error, or read to the last
 // block.
+#include "factory/sif/squashfs_reader.h"
 #include "memory_file.h"
-#include "sif/squashfs_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

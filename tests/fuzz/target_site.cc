@@ -1,7 +1,7 @@
 // Target and site files from anybody, and targets as a matrix writes them.
-#include "base/site.h"
+#include "factory/recipe/target.h"
+#include "factory/site/site.h"
 #include "readers.h"
-#include "recipe/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace kiln;

@@ -1,5 +1,5 @@
 // Versions and ranges: an order without contradictions, and ranges that read back as they are written.
-#include "base/version.h"
+#include "factory/base/version.h"
 
 #include "readers.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 #include "loopback.h"
 #include "registry/http/message.h"
 #include "registry/http/service_manager.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

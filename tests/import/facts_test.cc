@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "import/legacy_image.h"
+#include "factory/import/legacy_image.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "import/import.h"
+#include "factory/import/import.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "import/import.h"
+#include "factory/import/import.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "factory/base/text.h"
+#include "factory/import/import_parts.h"
 #include "import/import_fixture.h"
-#include "import/import_parts.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "import/legacy_names.h"
+#include "factory/import/legacy_names.h"
 #include "support/plan_fixture.h"
 
 namespace kiln::testing {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/render/render.h"
 #include "import/import_fixture.h"
-#include "render/render.h"
 #include "support/input_errors.h"
 #include "support/plan_values.h"
 #include "support/render_sample.h"

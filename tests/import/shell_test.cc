@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "import/legacy_image.h"
+#include "factory/import/legacy_image.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "factory/import/twin_pairs.h"
 #include "import/import_fixture.h"
-#include "import/twin_pairs.h"
 
 namespace kiln::testing {
 namespace {

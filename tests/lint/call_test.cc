@@ -1,8 +1,8 @@
 // What a command calls: the program behind its wrappers, and its arguments.
 #include <gtest/gtest.h>
 
-#include "lint/pip_call.h"
-#include "lint/shell_call.h"
+#include "factory/lint/pip_call.h"
+#include "factory/lint/shell_call.h"
 
 namespace kiln::lint {
 namespace {

@@ -1,11 +1,11 @@
 // How the facts of recipes are known: read, matched, printed; and of the repository's own recipes, all.
-#include "lint/facts.h"
+#include "factory/lint/facts.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "lint/recipe_source.h"
+#include "factory/lint/recipe_source.h"
 #include "support/fake_effects.h"
 
 namespace kiln::lint {

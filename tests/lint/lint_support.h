@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "lint/lint.h"
-#include "plan/build_plan.h"
-#include "recipe/lockfile.h"
+#include "factory/lint/lint.h"
+#include "factory/plan/build_plan.h"
+#include "factory/recipe/lockfile.h"
 #include "support/fake_effects.h"
 
 namespace kiln::lint::testing {

@@ -1,8 +1,8 @@
 // The small readers: wheels, secrets, CUDA's tables.
 #include <gtest/gtest.h>
 
-#include "lint/check_script.h"
-#include "lint/cuda_limits.h"
+#include "factory/lint/check_script.h"
+#include "factory/lint/cuda_limits.h"
 
 namespace kiln::lint {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lint/fix.h"
-#include "lint/output.h"
+#include "factory/lint/fix.h"
+#include "factory/lint/output.h"
 #include "lint_support.h"
 #include "support/fake_effects.h"
 #include "support/json_schema.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "lint/fix.h"
-#include "lint/output.h"
+#include "factory/lint/fix.h"
+#include "factory/lint/output.h"
 #include "lint_support.h"
 #include "support/temporary_folder.h"
 

@@ -1,5 +1,5 @@
 // Rules that look at a whole file. Each case: a text, and what is found of one rule in it.
-#include "lint/whole_file.h"
+#include "factory/lint/whole_file.h"
 
 #include "lint_support.h"
 

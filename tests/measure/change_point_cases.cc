@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/change_points.h"
+#include "factory/bench/change_points.h"
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {

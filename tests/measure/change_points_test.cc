@@ -1,4 +1,4 @@
-#include "bench/change_points.h"
+#include "factory/bench/change_points.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/conditions.h"
+#include "factory/bench/conditions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "bench/exchange.h"
+#include "factory/bench/exchange.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "base/date.h"
-#include "base/error.h"
+#include "factory/base/date.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

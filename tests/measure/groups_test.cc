@@ -1,9 +1,9 @@
-#include "bench/groups.h"
+#include "factory/bench/groups.h"
 
 #include <gtest/gtest.h>
 
-#include "base/date.h"
-#include "base/error.h"
+#include "factory/base/date.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
-#include "bench/run.h"
+#include "factory/bench/run.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <set>
 
-#include "base/date.h"
+#include "factory/base/date.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "bench/statistics.h"
+#include "factory/bench/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "bench/suite.h"
+#include "factory/bench/suite.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

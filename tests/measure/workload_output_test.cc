@@ -1,8 +1,8 @@
-#include "bench/workload_output.h"
+#include "factory/bench/workload_output.h"
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
-#include "mirror/mirror.h"
+#include "factory/mirror/mirror.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "mirror/mirror_folder.h"
+#include "factory/mirror/mirror_folder.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "night/budget.h"
+#include "factory/night/budget.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "night/causes.h"
+#include "factory/night/causes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "night/gate.h"
+#include "factory/night/gate.h"
 
 #include <gtest/gtest.h>
 

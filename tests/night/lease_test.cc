@@ -1,4 +1,4 @@
-#include "night/lease.h"
+#include "factory/night/lease.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/json.h"
-#include "base/unique_name.h"
+#include "factory/base/json.h"
+#include "factory/base/unique_name.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

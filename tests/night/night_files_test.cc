@@ -1,4 +1,4 @@
-#include "night/night_files.h"
+#include "factory/night/night_files.h"
 
 #include <gtest/gtest.h>
 

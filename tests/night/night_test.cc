@@ -1,14 +1,14 @@
 // The documents of a night: JSON there and back, words, JUnit, HTML.
-#include "night/night.h"
+#include "factory/night/night.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "night/night_html.h"
-#include "night/night_junit.h"
-#include "night/night_text.h"
+#include "factory/base/effects.h"
+#include "factory/night/night_html.h"
+#include "factory/night/night_junit.h"
+#include "factory/night/night_text.h"
 #include "night/night_values.h"
 #include "support/json_schema.h"
 

@@ -1,7 +1,7 @@
 // Nights and images for the tests of factory/night.
 #pragma once
 
-#include "night/night.h"
+#include "factory/night/night.h"
 
 namespace kiln::testing {
 

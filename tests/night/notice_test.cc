@@ -1,4 +1,4 @@
-#include "night/notice.h"
+#include "factory/night/notice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // On a disk of its own, where the tests may have one: root in a mount namespace.
-#include "night/reserve.h"
+#include "factory/night/reserve.h"
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>

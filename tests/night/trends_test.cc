@@ -1,4 +1,4 @@
-#include "night/trends.h"
+#include "factory/night/trends.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "oci/blob_damage.h"
+#include "factory/oci/blob_damage.h"
 
 #include <gtest/gtest.h>
 
-#include "base/effects.h"
-#include "oci/blob_sizes.h"
+#include "factory/base/effects.h"
+#include "factory/oci/blob_sizes.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "oci/blob_store.h"
+#include "factory/oci/blob_store.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/durable_file.h"
+#include "factory/base/durable_file.h"
 #include "support/memory_folder.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // What a layer may make kiln remember is bounded by what it cost to send.
 #include <gtest/gtest.h>
 
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 #include "support/merged.h"
 
 namespace kiln {

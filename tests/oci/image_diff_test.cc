@@ -1,4 +1,4 @@
-#include "oci/image_diff.h"
+#include "factory/oci/image_diff.h"
 
 #include <gtest/gtest.h>
 

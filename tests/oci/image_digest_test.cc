@@ -1,10 +1,10 @@
-#include "oci/image_digest.h"
+#include "factory/oci/image_digest.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // What goes with an image in layouts of other makers.
 #include <gtest/gtest.h>
 
-#include "oci/image_source.h"
+#include "factory/oci/image_source.h"
 #include "support/layout.h"
 
 namespace kiln {

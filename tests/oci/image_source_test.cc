@@ -1,4 +1,4 @@
-#include "oci/image_source.h"
+#include "factory/oci/image_source.h"
 
 #include <gtest/gtest.h>
 

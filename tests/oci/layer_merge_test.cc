@@ -1,6 +1,6 @@
 // The OCI layer rules (image-spec layer.md), as umoci unpacks them: umoci's own tables of whiteouts and
 // opaque folders, and what lies between layers: links, replaced types, skipped contents.
-#include "oci/layer_merge.h"
+#include "factory/oci/layer_merge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every rule on tar entries, on archives made by hand.
-#include "oci/layer_read.h"
+#include "factory/oci/layer_read.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Digests, damage and bombs. Blobs are compressed by zlib's and zstd's own libraries, through libarchive.
-#include "oci/layer_stream.h"
+#include "factory/oci/layer_stream.h"
 
 #include <archive.h>
 #include <archive_entry.h>

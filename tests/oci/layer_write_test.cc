@@ -1,4 +1,4 @@
-#include "oci/layer_write.h"
+#include "factory/oci/layer_write.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -10,7 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "oci/diff_id.h"
+#include "factory/oci/diff_id.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "oci/layout.h"
+#include "factory/oci/layout.h"
 
 #include <gtest/gtest.h>
 

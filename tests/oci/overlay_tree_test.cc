@@ -1,4 +1,4 @@
-#include "oci/overlay_tree.h"
+#include "factory/oci/overlay_tree.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "oci/pull.h"
+#include "factory/oci/pull.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "oci/registry_call.h"
+#include "factory/oci/registry_call.h"
 
 #include <gtest/gtest.h>
 
-#include "oci/skopeo.h"
+#include "factory/oci/skopeo.h"
 #include "support/fake_effects.h"
 #include "support/temporary_folder.h"
 

@@ -1,12 +1,12 @@
-#include "package/artifact.h"
+#include "factory/package/artifact.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "oci/layout.h"
-#include "oci/referrer.h"
-#include "package/declared.h"
+#include "factory/oci/layout.h"
+#include "factory/oci/referrer.h"
+#include "factory/package/declared.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {

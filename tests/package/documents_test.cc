@@ -1,6 +1,6 @@
-#include "package/documents.h"
+#include "factory/package/documents.h"
 
-#include "oci/referrer.h"
+#include "factory/oci/referrer.h"
 #include "package/packed_image.h"
 #include "support/layout.h"
 

@@ -1,4 +1,4 @@
-#include "package/examine.h"
+#include "factory/package/examine.h"
 
 #include "package/packed_image.h"
 

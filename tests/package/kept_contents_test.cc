@@ -1,4 +1,4 @@
-#include "package/kept_contents.h"
+#include "factory/package/kept_contents.h"
 
 #include <atomic>
 #include <thread>

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "package/examine.h"
-#include "package/kept_layers.h"
+#include "factory/package/examine.h"
+#include "factory/package/kept_layers.h"
 #include "package/packed_image.h"
 
 namespace kiln {

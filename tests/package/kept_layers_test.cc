@@ -1,9 +1,9 @@
-#include "package/kept_layers.h"
+#include "factory/package/kept_layers.h"
 
 #include <atomic>
 #include <thread>
 
-#include "package/examine.h"
+#include "factory/package/examine.h"
 #include "package/packed_image.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "package/package.h"
+#include "factory/package/package.h"
 
 #include "package/packed_image.h"
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "evidence/compiled.h"
-#include "oci/blob_store.h"
-#include "oci/layer_chain.h"
-#include "resolve/resolve.h"
+#include "factory/oci/blob_store.h"
+#include "factory/oci/layer_chain.h"
+#include "factory/resolve/resolve.h"
 #include "support/tar_bytes.h"
 #include "support/temporary_folder.h"
 

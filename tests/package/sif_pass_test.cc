@@ -1,7 +1,7 @@
-#include "package/sif_pass.h"
+#include "factory/package/sif_pass.h"
 
+#include "factory/sif/sif_build.h"
 #include "package/packed_image.h"
-#include "sif/sif_build.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "pages/bill_table.h"
+#include "factory/pages/bill_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "pages/catalogue_data.h"
+#include "factory/pages/catalogue_data.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "factory/pages/speed_table.h"
 #include "pages/page_samples.h"
-#include "pages/speed_table.h"
 
 namespace kiln {
 namespace {

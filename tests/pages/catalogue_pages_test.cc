@@ -1,11 +1,11 @@
-#include "pages/catalogue_pages.h"
+#include "factory/pages/catalogue_pages.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "pages/page_frame.h"
+#include "factory/pages/page_frame.h"
 #include "pages/page_samples.h"
 
 namespace kiln {

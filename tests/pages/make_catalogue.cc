@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/ignored_calls.h"
-#include "night/night_files.h"
+#include "factory/night/night_files.h"
+#include "factory/os/ignored_calls.h"
 #include "night/night_values.h"
 #include "pages/page_samples.h"
 

@@ -1,4 +1,4 @@
-#include "pages/page_names.h"
+#include "factory/pages/page_names.h"
 
 #include <gtest/gtest.h>
 

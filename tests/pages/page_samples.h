@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "oci/documents.h"
-#include "pages/page_source.h"
+#include "factory/oci/documents.h"
+#include "factory/pages/page_source.h"
 
 namespace kiln::testing {
 

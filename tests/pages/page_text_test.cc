@@ -1,4 +1,4 @@
-#include "pages/page_text.h"
+#include "factory/pages/page_text.h"
 
 #include <gtest/gtest.h>
 

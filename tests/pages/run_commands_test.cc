@@ -1,4 +1,4 @@
-#include "pages/run_commands.h"
+#include "factory/pages/run_commands.h"
 
 #include <gtest/gtest.h>
 

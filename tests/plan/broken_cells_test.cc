@@ -2,7 +2,7 @@
 // other.
 #include <gtest/gtest.h>
 
-#include "plan/cell_patterns.h"
+#include "factory/plan/cell_patterns.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 

@@ -1,6 +1,6 @@
-#include "plan/build_plan.h"
+#include "factory/plan/build_plan.h"
 
-#include "plan/plan_json.h"
+#include "factory/plan/plan_json.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"
 

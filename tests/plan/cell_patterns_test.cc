@@ -1,4 +1,4 @@
-#include "plan/cell_patterns.h"
+#include "factory/plan/cell_patterns.h"
 
 #include "support/plan_fixture.h"
 

@@ -1,5 +1,5 @@
 // What a night moves in a lockfile by itself, and what it leaves for a person.
-#include "plan/lock_policy.h"
+#include "factory/plan/lock_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/lock_update.h"
+#include "factory/plan/lock_update.h"
 
 #include <gtest/gtest.h>
 

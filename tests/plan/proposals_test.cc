@@ -1,10 +1,10 @@
-#include "plan/proposals.h"
+#include "factory/plan/proposals.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 #include "support/input_errors.h"
 #include "support/plan_fixture.h"
 

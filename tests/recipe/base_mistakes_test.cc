@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 #include "support/input_errors.h"
 #include "support/recipe_samples.h"
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "recipe/component_value.h"
-#include "recipe/recipe.h"
+#include "factory/recipe/component_value.h"
+#include "factory/recipe/recipe.h"
 #include "support/fake_effects.h"
 
 namespace kiln::testing {

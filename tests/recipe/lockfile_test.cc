@@ -1,9 +1,9 @@
-#include "recipe/lockfile.h"
+#include "factory/recipe/lockfile.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "recipe/schema.h"
+#include "factory/recipe/schema.h"
 #include "support/input_errors.h"
 #include "support/json_schema.h"
 #include "support/plan_fixture.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recipe/matrix.h"
+#include "factory/recipe/matrix.h"
 #include "support/input_errors.h"
 #include "support/recipe_samples.h"
 

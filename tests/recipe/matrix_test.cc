@@ -1,4 +1,4 @@
-#include "recipe/matrix.h"
+#include "factory/recipe/matrix.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

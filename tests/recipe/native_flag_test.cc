@@ -1,4 +1,4 @@
-#include "recipe/native_flag.h"
+#include "factory/recipe/native_flag.h"
 
 #include <gtest/gtest.h>
 

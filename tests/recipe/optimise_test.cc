@@ -1,5 +1,5 @@
 // Levels, LTO and PGO: the words, each compiler's spelling, and what they do to cells.
-#include "recipe/optimise.h"
+#include "factory/recipe/optimise.h"
 
 #include "support/plan_fixture.h"
 

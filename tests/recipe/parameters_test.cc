@@ -1,4 +1,4 @@
-#include "recipe/parameters.h"
+#include "factory/recipe/parameters.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 #include "support/fake_effects.h"
 #include "support/input_errors.h"
 

@@ -1,8 +1,8 @@
-#include "recipe/recipe.h"
+#include "factory/recipe/recipe.h"
 
 #include <gtest/gtest.h>
 
-#include "recipe/recipe_needs.h"
+#include "factory/recipe/recipe_needs.h"
 #include "support/fake_effects.h"
 #include "support/input_errors.h"
 #include "support/recipe_samples.h"

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "recipe/recipe.h"
-#include "recipe/schema.h"
+#include "factory/base/effects.h"
+#include "factory/recipe/recipe.h"
+#include "factory/recipe/schema.h"
 #include "support/json_schema.h"
 #include "support/recipe_samples.h"
 

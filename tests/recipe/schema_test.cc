@@ -1,4 +1,4 @@
-#include "recipe/schema.h"
+#include "factory/recipe/schema.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/error.h"
-#include "base/json.h"
-#include "base/keys.h"
-#include "base/reading.h"
-#include "base/site.h"
-#include "recipe/parameters.h"
-#include "recipe/recipe.h"
+#include "factory/base/error.h"
+#include "factory/base/json.h"
+#include "factory/base/keys.h"
+#include "factory/base/reading.h"
+#include "factory/recipe/parameters.h"
+#include "factory/recipe/recipe.h"
+#include "factory/site/site.h"
 
 namespace kiln {
 namespace {
@@ -24,7 +24,7 @@ std::set<std::string> words(const Json& list) { return list.get<std::set<std::st
 std::set<std::string> words(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
 
 // Of what other programs write and read: no reader of kiln_plan knows their keys. Real documents are held to
-// them in tests/registry/schema_test.cc, tests/measure/run_test.cc, tests/night/night_test.cc and
+// them in tests/index/schema_test.cc, tests/measure/run_test.cc, tests/night/night_test.cc and
 // tests/cli/plan_test.sh.
 const std::set<std::string> kExchanged = {"plan", "host", "dsl", "mappings", "night", "runs"};
 

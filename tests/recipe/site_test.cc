@@ -1,4 +1,4 @@
-#include "base/site.h"
+#include "factory/site/site.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recipe/target.h"
+#include "factory/recipe/target.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/render/render.h"
 #include "support/fake_effects.h"
 #include "support/render_sample.h"
 

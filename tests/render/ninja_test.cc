@@ -3,8 +3,8 @@
 #include <set>
 #include <sstream>
 
-#include "base/error.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/render/render.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"

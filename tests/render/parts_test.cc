@@ -1,11 +1,11 @@
-#include "render/parts.h"
+#include "factory/render/parts.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "base/error.h"
-#include "base/quote.h"
+#include "factory/base/error.h"
+#include "factory/base/quote.h"
 #include "support/render_sample.h"
 
 namespace kiln::testing {

@@ -3,8 +3,8 @@
 #include <cctype>
 #include <sstream>
 
-#include "base/error.h"
-#include "render/render.h"
+#include "factory/base/error.h"
+#include "factory/render/render.h"
 #include "support/fake_effects.h"
 #include "support/render_sample.h"
 

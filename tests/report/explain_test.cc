@@ -1,4 +1,4 @@
-#include "report/explain.h"
+#include "factory/report/explain.h"
 
 #include "support/plan_fixture.h"
 

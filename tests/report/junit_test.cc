@@ -1,4 +1,4 @@
-#include "report/junit.h"
+#include "factory/report/junit.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

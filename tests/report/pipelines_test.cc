@@ -1,4 +1,4 @@
-#include "report/pipelines.h"
+#include "factory/report/pipelines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "report/plan_graph.h"
+#include "factory/report/plan_graph.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/render_sample.h"

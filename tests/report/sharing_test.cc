@@ -1,4 +1,4 @@
-#include "report/sharing.h"
+#include "factory/report/sharing.h"
 
 #include <nlohmann/json.hpp>
 #include <set>

@@ -1,5 +1,5 @@
 // Stages in which components are built: their names, their order, and what the image takes from them.
-#include "resolve/resolve.h"
+#include "factory/resolve/resolve.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {

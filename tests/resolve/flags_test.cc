@@ -1,9 +1,9 @@
 // The spelling of flags for each build system. What the flags are is archspec's; real compilers take them in
 // tests/engines/flags_test.sh.
-#include "resolve/flags/flags.h"
+#include "factory/resolve/flags/flags.h"
 
-#include "recipe/parameters.h"
-#include "resolve/flags/gpu_flags.h"
+#include "factory/recipe/parameters.h"
+#include "factory/resolve/flags/gpu_flags.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {

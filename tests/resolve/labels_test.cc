@@ -1,7 +1,7 @@
 // What people and tools read off an image.
-#include "resolve/labels.h"
+#include "factory/resolve/labels.h"
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // Needs with conditions and alternatives, and tests with conditions, through resolve.
 #include <algorithm>
 
-#include "recipe/recipe_needs.h"
+#include "factory/recipe/recipe_needs.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {

@@ -1,8 +1,8 @@
-#include "resolve/resolve.h"
+#include "factory/resolve/resolve.h"
 
 #include <algorithm>
 
-#include "base/default_path.h"
+#include "factory/oci/default_path.h"
 #include "support/plan_fixture.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-#include "resolve/tag.h"
+#include "factory/resolve/tag.h"
 
 #include "support/plan_fixture.h"
 

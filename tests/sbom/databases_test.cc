@@ -1,5 +1,5 @@
 // Package databases of real tools, and damaged ones (tests/data/sbom/make.sh says where they are from).
-#include "sbom/databases.h"
+#include "factory/sbom/databases.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -10,9 +10,9 @@
 #include <fstream>
 #include <random>
 
-#include "base/digest.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "factory/base/digest.h"
+#include "factory/base/error.h"
+#include "factory/base/text.h"
 
 namespace kiln::sbom {
 namespace {

@@ -1,11 +1,11 @@
 // Whole images: databases in layers, what belongs to what, and both documents.
-#include "sbom/inventory.h"
+#include "factory/sbom/inventory.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "sbom/bill.h"
+#include "factory/sbom/bill.h"
 #include "support/fake_effects.h"
 #include "support/layout.h"
 

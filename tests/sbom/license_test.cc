@@ -1,9 +1,9 @@
 // Licences as package databases write them, and the SPDX expressions that they become.
-#include "sbom/license.h"
+#include "factory/sbom/license.h"
 
 #include <gtest/gtest.h>
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 
 namespace kiln::sbom {
 namespace {

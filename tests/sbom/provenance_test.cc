@@ -1,5 +1,5 @@
 // Provenance of a planned image, and what the bill of materials says of kiln's own components.
-#include "sbom/provenance.h"
+#include "factory/sbom/provenance.h"
 
 #include <gtest/gtest.h>
 

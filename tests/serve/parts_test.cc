@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "base/digest.h"
+#include "factory/base/digest.h"
 #include "registry/serve/answer_cache.h"
 #include "registry/serve/demand_batch.h"
 #include "registry/serve/metrics.h"

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/effects.h"
-#include "base/text.h"
-#include "registry/mappings.h"
+#include "factory/base/effects.h"
+#include "factory/base/text.h"
+#include "registry/select/mappings.h"
 #include "registry/serve/service.h"
 #include "support/memory_folder.h"
 

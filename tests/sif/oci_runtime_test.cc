@@ -1,11 +1,11 @@
 // What the scripts do, asked of /bin/sh itself.
-#include "sif/oci_runtime.h"
+#include "factory/sif/oci_runtime.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "sif/runtime_scripts.h"
+#include "factory/sif/runtime_scripts.h"
 #include "support/merged.h"
 
 namespace kiln::sif {

@@ -1,5 +1,5 @@
 // Whole conversions, read back by libsquashfs.
-#include "sif/sif_build.h"
+#include "factory/sif/sif_build.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <csignal>
 
-#include "sif/oci_runtime.h"
-#include "sif/sif_reader.h"
+#include "factory/sif/oci_runtime.h"
+#include "factory/sif/sif_reader.h"
 #include "squashfs_contents.h"
 #include "support/layout.h"
 

@@ -1,5 +1,5 @@
 // The strict reader: a good file, then every field of header and descriptors set to what it must refuse.
-#include "sif/sif_reader.h"
+#include "factory/sif/sif_reader.h"
 
 #include <gtest/gtest.h>
 

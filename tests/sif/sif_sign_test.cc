@@ -1,5 +1,5 @@
 // Signatures with a real gpg and a key of the test's own: good ones, every byte flipped, other keys, no keys.
-#include "sif/sif_sign.h"
+#include "factory/sif/sif_sign.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include <functional>
 
-#include "sif/clear_signed.h"
-#include "sif/sif_build.h"
-#include "sif/sif_integrity.h"
+#include "factory/sif/clear_signed.h"
+#include "factory/sif/sif_build.h"
+#include "factory/sif/sif_integrity.h"
 #include "support/layout.h"
 
 namespace kiln::sif {

@@ -1,11 +1,11 @@
 // Inodes as bytes, in a metadata block that is not compressed.
-#include "sif/squashfs_inodes.h"
+#include "factory/sif/squashfs_inodes.h"
 
 #include <gtest/gtest.h>
 #include <sqfs/compressor.h>
 #include <sqfs/io.h>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::sif {

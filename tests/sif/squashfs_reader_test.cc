@@ -1,10 +1,10 @@
 // The totals that a writer tells must be found again by the reader, and nothing else must pass.
-#include "sif/squashfs_reader.h"
+#include "factory/sif/squashfs_reader.h"
 
 #include <gtest/gtest.h>
 
-#include "sif/sif_build.h"
-#include "sif/sif_reader.h"
+#include "factory/sif/sif_build.h"
+#include "factory/sif/sif_reader.h"
 #include "support/layout.h"
 
 namespace kiln::sif {

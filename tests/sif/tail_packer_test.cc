@@ -1,4 +1,4 @@
-#include "sif/tail_packer.h"
+#include "factory/sif/tail_packer.h"
 
 #include <gtest/gtest.h>
 

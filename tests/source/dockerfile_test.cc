@@ -1,4 +1,4 @@
-#include "source/file_names.h"
+#include "factory/source/file_names.h"
 #include "source/text_cases.h"
 
 namespace kiln::testing {

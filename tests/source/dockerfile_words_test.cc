@@ -1,10 +1,10 @@
 // Words, flags, exec forms and heredoc marks of an instruction, and what variables make of a word.
-#include "source/dockerfile_words.h"
+#include "factory/source/dockerfile_words.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "source/dockerfile.h"
+#include "factory/source/dockerfile.h"
 #include "source/text_cases.h"
 
 namespace kiln::testing {

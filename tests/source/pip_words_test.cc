@@ -1,9 +1,9 @@
-#include "source/pip_words.h"
+#include "factory/source/pip_words.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 namespace kiln {
 namespace {

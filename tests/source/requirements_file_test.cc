@@ -1,4 +1,4 @@
-#include "source/requirements_file.h"
+#include "factory/source/requirements_file.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

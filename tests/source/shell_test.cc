@@ -1,5 +1,5 @@
 // Commands of a script: where they begin and end, what stands between them, what is inside of what.
-#include "source/shell.h"
+#include "factory/source/shell.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "source/shell_tokens.h"
+#include "factory/source/shell_tokens.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 #include <sstream>
 
-#include "base/effects.h"
-#include "base/quote.h"
+#include "factory/base/effects.h"
+#include "factory/base/quote.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {

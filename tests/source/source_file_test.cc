@@ -1,9 +1,9 @@
-#include "source/source_file.h"
+#include "factory/source/source_file.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "source/source_text.h"
+#include "factory/base/text.h"
+#include "factory/source/source_text.h"
 #include "support/input_errors.h"
 
 namespace kiln {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "source/definition_file.h"
-#include "source/dockerfile.h"
+#include "factory/source/definition_file.h"
+#include "factory/source/dockerfile.h"
 #include "support/input_errors.h"
 
 namespace kiln::testing {

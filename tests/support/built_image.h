@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "image/state/record_files.h"
-#include "oci/layout.h"
-#include "oci/referrer.h"
-#include "resolve/resolve.h"
+#include "factory/oci/layout.h"
+#include "factory/oci/referrer.h"
+#include "factory/resolve/resolve.h"
+#include "factory/state/record_files.h"
 
 namespace kiln::testing {
 

@@ -5,10 +5,10 @@
 #include <ctime>
 #include <random>
 
-#include "image/collect/collect.h"
-#include "image/collect/disk_use.h"
-#include "image/state/fsck.h"
-#include "registry/index.h"
+#include "factory/collect/collect.h"
+#include "factory/collect/disk_use.h"
+#include "factory/state/fsck.h"
+#include "registry/index/index.h"
 #include "support/small_state.h"
 
 namespace kiln::testing {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "expand/expand.h"
+#include "factory/expand/expand.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/effects.h"
+#include "factory/base/effects.h"
 
 namespace kiln::testing {
 

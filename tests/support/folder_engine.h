@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "image/engine/engine.h"
+#include "factory/engine/engine.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {

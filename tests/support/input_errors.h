@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln::testing {
 

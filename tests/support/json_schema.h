@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "factory/base/json.h"
 
 namespace kiln::testing {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/lock_policy.h"
+#include "factory/plan/lock_policy.h"
 #include "support/plan_fixture.h"
 
 namespace kiln::testing {

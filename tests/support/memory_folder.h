@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "factory/base/error.h"
 
 namespace kiln {
 namespace fs = std::filesystem;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "base/digest.h"
-#include "base/json.h"
-#include "base/read_whole.h"
-#include "base/text.h"
-#include "distribution/http.h"
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/text.h"
+#include "factory/distribution/http.h"
 
 namespace kiln::testing {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "oci/layer_extract.h"
+#include "factory/oci/layer_extract.h"
 #include "support/tar_bytes.h"
 
 namespace kiln::testing {

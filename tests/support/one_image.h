@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "image/build/build.h"
-#include "image/engine/architecture.h"
-#include "image/state/claim.h"
-#include "image/state/record_files.h"
+#include "factory/engine/architecture.h"
+#include "factory/run/build.h"
+#include "factory/state/claim.h"
+#include "factory/state/record_files.h"
 #include "support/built_image.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"

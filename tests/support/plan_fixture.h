@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "base/effects.h"
-#include "expand/expand.h"
-#include "plan/build_plan.h"
-#include "plan/plan_json.h"
-#include "resolve/resolve.h"
+#include "factory/base/effects.h"
+#include "factory/expand/expand.h"
+#include "factory/plan/build_plan.h"
+#include "factory/plan/plan_json.h"
+#include "factory/resolve/resolve.h"
 
 namespace kiln::testing {
 

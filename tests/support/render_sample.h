@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "base/digest.h"
-#include "plan/build_plan.h"
-#include "recipe/recipe.h"
-#include "render/render.h"
+#include "factory/base/digest.h"
+#include "factory/plan/build_plan.h"
+#include "factory/recipe/recipe.h"
+#include "factory/render/render.h"
 
 namespace kiln::testing {
 

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "image/shared/folder_place.h"
-#include "image/shared/registry_place.h"
-#include "image/shared/shared_steps.h"
-#include "image/state/record_files.h"
+#include "factory/share/folder_place.h"
+#include "factory/share/registry_place.h"
+#include "factory/share/shared_steps.h"
+#include "factory/state/record_files.h"
 #include "support/fake_effects.h"
 #include "support/key_file.h"
 #include "support/memory_registry.h"

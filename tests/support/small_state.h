@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "image/build/build.h"
-#include "image/build/package_cell.h"
-#include "image/build/publish.h"
-#include "image/build/step.h"
-#include "image/state/record_files.h"
-#include "oci/blob_damage.h"
+#include "factory/oci/blob_damage.h"
+#include "factory/run/build.h"
+#include "factory/run/package_cell.h"
+#include "factory/run/publish.h"
+#include "factory/run/step.h"
+#include "factory/state/record_files.h"
 #include "support/fake_effects.h"
 #include "support/folder_engine.h"
 #include "support/memory_folder.h"

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "image/build/script.h"
-#include "image/build/step.h"
+#include "factory/run/script.h"
+#include "factory/run/step.h"
 #include "support/fake_effects.h"
 #include "support/folder_engine.h"
 #include "support/temporary_folder.h"

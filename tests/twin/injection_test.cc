@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "render/render.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"
 #include "support/render_sample.h"
-#include "twin/twin.h"
 
 namespace kiln::testing {
 namespace {

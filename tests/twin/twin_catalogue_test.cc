@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "render/render.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"
-#include "twin/twin.h"
 
 namespace kiln::testing {
 namespace {

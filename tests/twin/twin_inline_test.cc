@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "render/render.h"
+#include "factory/render/render.h"
+#include "factory/twin/twin.h"
 #include "support/render_sample.h"
-#include "twin/twin.h"
 
 namespace kiln::testing {
 namespace {

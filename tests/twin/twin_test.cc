@@ -1,8 +1,8 @@
-#include "twin/twin.h"
+#include "factory/twin/twin.h"
 
 #include <gtest/gtest.h>
 
-#include "render/render.h"
+#include "factory/render/render.h"
 #include "support/plan_fixture.h"
 #include "support/render_sample.h"
 

@@ -1,4 +1,4 @@
-#include "resolve/flags/flags.h"
+#include "factory/resolve/flags/flags.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <sstream>
 
-#include "base/text.h"
-#include "recipe/parameters.h"
-#include "resolve/flags/gpu_flags.h"
+#include "factory/base/text.h"
+#include "factory/recipe/parameters.h"
+#include "factory/resolve/flags/gpu_flags.h"
 
 namespace kiln {
 namespace {

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/microarchitecture.h"
-#include "recipe/optimise.h"
-#include "recipe/target.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/recipe/optimise.h"
+#include "factory/recipe/target.h"
 
 namespace kiln {
 

@@ -1,11 +1,11 @@
-#include "resolve/flags/gpu_flags.h"
+#include "factory/resolve/flags/gpu_flags.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "base/text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "recipe/target.h"
+#include "factory/recipe/target.h"
 
 namespace kiln {
 

@@ -3,7 +3,7 @@ changes whose answers are all as before. Run by hand, with a build folder in whi
 
   mutants.py                                 all changes of the sources that decide, with build/debug
   mutants.py --sample 150 --seed 1           150 of them, drawn by this seed
-  mutants.py --list registry/ranking.cc      what would be changed in one source
+  mutants.py --list registry/select/ranking.cc      what would be changed in one source
 
 A change that does not compile is not counted. equivalent.json names those that no answer can show, with the reason. The rest of
 the build folder stays as it is: objects and programs are made in a folder of their own.
@@ -27,7 +27,8 @@ from world import CASES, World
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-SOURCES = [f"registry/{name}.cc" for name in ("select_clauses", "host_clauses", "ranking", "comparable", "cpu_code", "gpu_code", "cuda_drivers", "mpi")]
+SOURCES = [f"registry/select/{name}.cc" for name in ("select_clauses", "host_clauses", "ranking", "comparable", "cpu_code")]
+SOURCES += [f"factory/record/{name}.cc" for name in ("gpu_code", "cuda_drivers", "mpi")]
 NOTICED, SURVIVED, EQUIVALENT, NOT_COMPILED = "noticed", "survived", "equivalent", "does not compile"
 
 

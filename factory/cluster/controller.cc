@@ -1,0 +1,145 @@
+#include "factory/cluster/controller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "factory/base/text.h"
+#include "factory/cluster/job_state.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::chrono::seconds kLongestAnswer{120};
+constexpr double kLongestBetweenTries = 60;   // seconds
+constexpr double kPatienceAtEnd = 120;        // seconds
+constexpr double kBetweenCancellations = 10;  // seconds
+
+// Nobody sees the first lines of what sbatch says over and over.
+std::string last_line(const std::string& said) {
+  const std::string line = last_lines(said, 1);
+  return std::string(trimmed(line));
+}
+
+}  // namespace
+
+// As slurm_strerror() has them (src/common/slurm_errno.c), and as the limits are named (job_reason_string).
+bool may_pass(const std::string& said) {
+  constexpr std::array kPassingWords = {
+      "Unable to contact slurm controller", "Socket timed out", "standby mode", "Zero Bytes were transmitted",
+      "temporarily unable to accept job", "Resource temporarily unavailable", "Connection refused",
+      "Connection reset", "Connection timed out", "not connected", "Unexpected message received",
+      "authentication error", "authentication credential", "Authentication credential", "munge", "Munge",
+      "Communication connection failure", "Message receive failure", "Message send failure",
+      // AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit, …
+      "SubmitJob"};
+  return std::any_of(kPassingWords.begin(), kPassingWords.end(),
+                     [&](const char* words) { return said.find(words) != std::string::npos; });
+}
+
+void SlurmController::check_patience(const QueueView& view) const {
+  if (site_.patience.count() == 0 || view.silent_for < site_.patience.count()) return;
+  throw Error(ExitCode::network,
+              fmt::format("the Slurm controller has not answered for {} s: {}", view.silent_for, view.why),
+              "\"patience\" of the site file's \"slurm\" says how long it is waited for");
+}
+
+QueueView SlurmController::ask(bool after_this_second) {
+  const std::int64_t now = programs_.clock.unix_seconds() + (after_this_second ? 1 : 0);
+  for (;;) {
+    QueueView view = queue_.look(now);
+    if (view.silent_for == 0 && view.asked >= now) return view;
+    if (view.silent_for > 0) {
+      check_patience(view);
+      tell_(fmt::format("the Slurm controller does not answer: {}", last_line(view.why)));
+    }
+    wait_(std::chrono::milliseconds(250));
+  }
+}
+
+CommandResult SlurmController::run(const std::vector<std::string>& argv) const {
+  Command command;
+  command.argv = argv;
+  command.environment = programs_.environment;
+  command.capture_stdout = true;
+  command.limits.wall = kLongestAnswer;
+  return programs_.runner.run(command);
+}
+
+std::string SlurmController::run_until(const std::vector<std::string>& argv,
+                                       const std::function<std::optional<std::string>()>& found) {
+  const double start = programs_.clock.monotonic_seconds();
+  double pause = static_cast<double>(std::max<std::int64_t>(1, site_.poll.count()));
+  for (;;) {
+    const CommandResult result = run(argv);
+    if (result.ok()) return std::string(trimmed(result.output));
+    const std::string said = last_line(result.tail);
+    if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+    if (result.end == CommandEnd::exited && !may_pass(result.tail))
+      throw Error(ExitCode::images_failed, fmt::format("{}: {}", argv.front(), said),
+                  "what jobs ask for is in \"slurm\" of the site file");
+    const double seconds = programs_.clock.monotonic_seconds() - start;
+    if (site_.patience.count() > 0 && seconds >= static_cast<double>(site_.patience.count()))
+      throw Error(ExitCode::network, fmt::format("{}: for {:.0f} s: {}", argv.front(), seconds, said),
+                  "\"patience\" of the site file's \"slurm\" says how long it is waited for");
+    tell_(said.empty() ? argv.front() + " did not answer" : said);
+    wait_(std::chrono::milliseconds(static_cast<std::int64_t>(pause * 1000)));
+    pause = std::min(kLongestBetweenTries, 2 * pause);
+    if (auto answer = found()) return *answer;
+  }
+}
+
+// "ClusterName             = site" of `scontrol show config`.
+std::string SlurmController::cluster() {
+  const std::string text =
+      run_until({"scontrol", "show", "config"}, [] { return std::optional<std::string>(); });
+  std::size_t at = text.find("ClusterName ");
+  if (at == text.npos || (at = text.find('=', at)) == text.npos) return "-";
+  const std::string name(trimmed(std::string_view(text).substr(at + 1, text.find('\n', at) - at - 1)));
+  return name.empty() ? "-" : name;
+}
+
+std::string SlurmController::submit(const std::vector<std::string>& words, const JobMark& mark,
+                                    const std::set<std::string>& known) {
+  std::vector<std::string> argv = {"sbatch", "--parsable"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  const std::string answer = run_until(argv, [&]() -> std::optional<std::string> {
+    const QueueView view = ask();
+    for (const QueuedJob& job : view.jobs)
+      if (job.mark == mark && !known.contains(job.id)) return job.id;
+    return std::nullopt;
+  });
+  return answer.substr(0, answer.find(';'));  // "17;cluster" where one was asked for
+}
+
+bool SlurmController::cancel(const std::vector<std::string>& ids) {
+  if (ids.empty()) return true;
+  std::vector<std::string> argv = {"scancel", "--quiet"};
+  argv.insert(argv.end(), ids.begin(), ids.end());
+  const double start = programs_.clock.monotonic_seconds();
+  double told = -kBetweenCancellations;
+  const std::int64_t first = programs_.clock.unix_seconds();
+  for (;;) {
+    const double now = programs_.clock.monotonic_seconds() - start;
+    if (now - told >= kBetweenCancellations) {
+      Command command;
+      command.argv = argv;
+      command.environment = programs_.environment;
+      command.despite_interrupt = true;
+      command.limits.wall = kLongestAnswer;
+      programs_.runner.run(command);
+      told = now;
+    }
+    const QueueView view = queue_.look(programs_.clock.unix_seconds());
+    const bool any = std::any_of(view.jobs.begin(), view.jobs.end(), [&](const QueuedJob& job) {
+      return std::find(ids.begin(), ids.end(), job.id) != ids.end() && fate_of(job.state) == JobFate::alive;
+    });
+    if (view.silent_for == 0 && view.asked > first && !any) return true;
+    if (interrupted_again() || (view.silent_for > 0 && now >= kPatienceAtEnd)) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// A step as a job of Slurm: submitted, or taken over from a run that was killed; waited for; judged; and
+// submitted again where that helps (job_verdict.h). Never is a step in two jobs that run at once:
+//
+//  - a job bears the step's key in its comment, and is looked for before another is submitted;
+//  - jobs of one step have one name and --dependency=singleton, so that one whose submission nobody saw
+//    succeed waits for the other, and then finds that the step is done;
+//  - what runs the step holds its claim (state/claim.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "factory/cluster/controller.h"
+#include "factory/cluster/job_files.h"
+#include "factory/cluster/job_verdict.h"
+#include "factory/run/progress.h"
+#include "factory/run/step.h"
+#include "factory/state/step_history.h"
+
+namespace kiln {
+
+// What a job is to do.
+struct JobTask {
+  std::string key;  // of the step, or of the image that is packaged
+  std::string title;
+  PastRun like;  // as the history knows it
+  SlurmPlace place;
+  std::vector<std::string> command;  // what the job runs
+  std::function<bool()> is_done;     // the record is there
+};
+
+struct JobSetup {
+  const Site& site;  // with `launching.slurm`
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string>
+      environment;                             // ours: that of the job, but for what another job was given
+  std::string run;                             // of kiln
+  std::int64_t no_start_after = 0;             // Unix seconds; 0: no end
+  std::function<void(const StepEvent&)> tell;  // of the step and of its job, as they come
+  std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
+};
+
+struct JobOutcome {
+  enum class End { done, failed, too_late } end = End::done;
+  std::string what;               // failed
+  std::optional<StepEvent> said;  // the step's own last event
+  bool ran = false;               // in a job; false: it was done before
+};
+
+// Leaves a record (of the step, in the job) or a failure record. Throws Error(interrupted) when we are told
+// to end: its jobs are cancelled then, and gone.
+JobOutcome run_job(const JobTask& task, const JobSetup& setup);
+
+}  // namespace kiln

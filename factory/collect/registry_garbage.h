@@ -1,0 +1,55 @@
+// What this kiln has put into a registry and nobody needs any more: found by what it remembers of itself
+// (pushed.jsonl), the roots, and the tags that the registry has. What others have put there is no garbage,
+// and what a tag of theirs names stays.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/collect/garbage.h"
+#include "factory/collect/roots.h"
+#include "factory/distribution/registry_client.h"
+#include "factory/state/pushed.h"
+
+namespace kiln {
+
+struct RegistryTag {
+  std::string name;  // "registry.site/ai/hello:2.10-…", as pushed.jsonl has it
+  std::string repository, tag;
+  Digest digest;  // what it names
+};
+
+struct RegistryImage {
+  std::string name;  // "registry.site/ai/hello@sha256:…"
+  std::string repository;
+  Digest digest;
+  PushedRecord record;
+  std::string referrers_tag, signatures_tag;  // of lists that the registry has for it; "" where it has none
+};
+
+struct RegistryGarbage {
+  std::vector<RegistryTag> tags;
+  std::vector<RegistryImage> indexes, images;
+  std::vector<std::string> forgotten;  // names that are there no more, or are somebody else's by now
+  std::vector<std::string> notes;
+  // Manifests that tags which stay name, by repository: never taken away, whoever put them there.
+  std::map<std::string, std::set<Digest>> kept;
+  std::vector<Garbage> listed() const;  // for people, in the order in which it goes
+};
+
+struct RegistrySetup {
+  RegistryClient& client;
+  const PushedNames& pushed;
+  const Roots& roots;
+  std::set<std::string> aliases;  // of the site that stay: "modak:tensorflow-2.1-gpu-src"
+};
+
+// Asks only repositories in which something may go: for their tags, and what each names. Throws
+// Error(network); Error(store) where there is no snapshot, and nobody knows what is needed.
+RegistryGarbage registry_garbage(const RegistrySetup& setup);
+
+// How many images of this kiln's in the registry no root names, by what it remembers.
+std::size_t unneeded_images(const RegistryAddress& address, const PushedNames& pushed, const Roots& roots);
+
+}  // namespace kiln

@@ -1,0 +1,289 @@
+#include "factory/collect/survey.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "factory/collect/disk_use.h"
+#include "factory/collect/live_blobs.h"
+#include "factory/collect/retention.h"
+#include "factory/oci/blob_store.h"
+#include "factory/os/file_lock.h"
+#include "factory/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kJson = ".json";
+constexpr std::string_view kLog = ".log";
+constexpr const char* kUnnamed = "nobody names it";
+
+std::string short_key(const std::string& key) { return key.substr(0, 12); }
+
+class Surveyor {
+ public:
+  explicit Surveyor(const CollectSetup& setup) : setup_(setup), state_(setup.state) {}
+
+  Survey run() {
+    // Before anything is read that may name them: what comes later is not looked at.
+    const std::vector<Digest> blobs = BlobStore::reading(state_.store()).blobs();
+    found_.roots = find_roots(setup_);
+    find_in_index();
+    find_packaged();
+    find_plans();
+    find_records("tests", GarbageKind::test, setup_.retention.keep_steps_for);
+    const std::set<fs::path> linked = find_sif_folders();
+    live_ = live_blobs(found_.roots, linked, setup_);
+    find_steps();
+    find_records("failed", GarbageKind::failure, setup_.grace);
+    find_conversions();
+    find_layouts();
+    find_blobs(blobs);
+    find_logs();
+    find_jobs();
+    find_caches();
+    find_compiler_caches();
+    find_recipes();
+    find_leavings();
+    find_dead_folders();
+    found_.notes = live_.notes;
+    found_.steps = live_.steps;
+    std::stable_sort(found_.garbage.begin(), found_.garbage.end(),
+                     [](const Garbage& a, const Garbage& b) { return a.kind < b.kind; });
+    measure(state_.root(), found_.garbage);
+    return std::move(found_);
+  }
+
+ private:
+  void add(GarbageKind kind, std::string name, std::string why, std::vector<fs::path> paths = {}) {
+    const bool named = kind != GarbageKind::leaving && kind != GarbageKind::cache &&
+                       kind != GarbageKind::log && why != kUnnamed;
+    found_.garbage.push_back({kind, std::move(name), std::move(why), std::move(paths), 0, named});
+  }
+
+  bool is_young(const fs::path& path, std::chrono::seconds age) const {
+    return is_younger(state_.root() / path, age, setup_.now);
+  }
+
+  void find_in_index() {
+    if (setup_.index == nullptr) return;
+    std::set<std::int64_t> kept;
+    for (const auto& [number, why] : found_.roots.snapshots) kept.insert(number);
+    found_.of_index = setup_.index->forgettable(kept, found_.roots.published());
+    for (const std::int64_t number : found_.of_index.snapshots)
+      add(GarbageKind::snapshot, fmt::format("snapshot {}", number), why_snapshots_go(setup_.retention));
+    std::map<std::string, std::string> titles;
+    for (const RecordedImage& image : found_.roots.images)
+      if (image.published) titles.emplace(image.record, title_of(image.image));
+    for (const std::string& id : found_.of_index.images)
+      add(GarbageKind::published, titles.contains(id) ? titles.at(id) : "sha256:" + id,
+          "no snapshot that stays has it, and nothing else names it");
+  }
+
+  void find_packaged() {
+    for (const RecordedImage& image : found_.roots.images)
+      if (!image.published && !image.lives)
+        add(GarbageKind::packaged, title_of(image.image),
+            "no plan or snapshot names it" + and_older(setup_.retention.keep_for),
+            {fs::path("built") / (image.record + std::string(kJson))});
+  }
+
+  void find_plans() {
+    for (const std::string& file : setup_.files.list(state_.root() / "plans")) {
+      if (!file.ends_with(kJson)) continue;
+      const std::string name = file.substr(0, file.size() - kJson.size());
+      if (found_.roots.plans.contains(name)) continue;
+      add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
+          {fs::path("plans") / file, fs::path("origins") / file});
+    }
+  }
+
+  // Named by a key, each a file of its own.
+  void find_records(const std::string& folder, GarbageKind kind, std::chrono::seconds age) {
+    for (const std::string& file : setup_.files.list(state_.root() / folder)) {
+      if (!file.ends_with(kJson)) continue;
+      const std::string key = file.substr(0, file.size() - kJson.size());
+      const fs::path path = fs::path(folder) / file;
+      if (found_.roots.named.contains(key) || is_young(path, age)) continue;
+      add(kind, short_key(key), "no plan names it" + older(kind), {path});
+    }
+  }
+
+  std::string older(GarbageKind kind) const {
+    return kind == GarbageKind::failure ? "" : and_older(setup_.retention.keep_steps_for);
+  }
+
+  void find_steps() {
+    for (const std::string& file : setup_.files.list(state_.step_folder())) {
+      if (!file.ends_with(kJson)) continue;
+      const std::string key = file.substr(0, file.size() - kJson.size());
+      if (!live_.steps.contains(key))
+        add(GarbageKind::step, short_key(key), "no plan names it" + older(GarbageKind::step),
+            {fs::path("steps") / file});
+    }
+  }
+
+  void find_conversions() {
+    const RecordReader records(state_, setup_.files);
+    for (const std::string& file : setup_.files.list(state_.root() / "conversions")) {
+      if (!file.ends_with(kJson)) continue;
+      const auto sif = records.conversion(file.substr(0, file.size() - kJson.size()));
+      if (sif && live_.blobs.contains(sif->digest)) continue;
+      const fs::path path = fs::path("conversions") / file;
+      if (!is_young(path, setup_.grace))
+        add(GarbageKind::conversion, short_key(file), "of a SIF that goes", {path});
+    }
+  }
+
+  void find_layouts() {
+    std::set<std::string> live;
+    std::set<std::string> dead;
+    for (const RecordedImage& image : found_.roots.images)
+      if (!image.image.layout.empty()) (image.lives ? live : dead).insert(image.image.layout);
+    for (const std::string& repository : setup_.files.list(state_.root() / "images")) {
+      for (const std::string& tag : setup_.files.list(state_.root() / "images" / repository)) {
+        const fs::path path = fs::path("images") / repository / tag;
+        if (tag.starts_with('.') || live.contains(path.string()) || found_.roots.is_place(path.string()))
+          continue;
+        if (!dead.contains(path.string()) && is_young(path, setup_.grace)) continue;
+        add(GarbageKind::layout, repository + ":" + tag,
+            dead.contains(path.string()) ? "its image goes" : "no image has it", {path});
+      }
+    }
+  }
+
+  // Those that stay: what is shown, and what somebody may have opened a moment ago.
+  std::set<fs::path> find_sif_folders() {
+    std::set<fs::path> stay;
+    std::error_code absent;
+    const std::string shown = fs::read_symlink(state_.sif_folder(), absent).filename().string();
+    for (const std::string& name : setup_.files.list(state_.sif_snapshots())) {
+      const fs::path path = fs::path("sif.snapshots") / name;
+      if (name == shown || is_young(path, setup_.grace) || found_.roots.is_place(path.string()))
+        stay.insert(state_.root() / path);
+      else
+        add(GarbageKind::sif_folder, path.string(), "another one is shown", {path});
+    }
+    return stay;
+  }
+
+  void find_blobs(const std::vector<Digest>& blobs) {
+    for (const Digest& digest : blobs) {
+      if (live_.blobs.contains(digest)) continue;
+      const fs::path path = fs::path("store/sha256") / digest.hex().substr(0, 2) / digest.hex();
+      if (is_young(path, setup_.grace)) continue;
+      auto dead = live_.dead.find(digest);
+      if (dead == live_.dead.end())
+        add(GarbageKind::blob, digest.text(), kUnnamed, {path});
+      else
+        add(GarbageKind::blob, dead->second + ", " + digest.text(), "its image or step goes", {path});
+    }
+  }
+
+  void find_logs() {
+    for (const std::string& name : setup_.files.list(state_.root() / "logs")) {
+      const fs::path path = fs::path("logs") / name;
+      if (is_young(path, setup_.retention.keep_for)) continue;
+      const bool needed = name.ends_with(kLog) ? is_live_key(name.substr(0, name.size() - kLog.size()))
+                                               : has_live_link(state_.root() / path);
+      if (!needed)
+        add(GarbageKind::log, name, "of what is no longer there" + and_older(setup_.retention.keep_for),
+            {path});
+    }
+  }
+
+  // What steps that failed as jobs of a cluster left. Younger ones may still run, whoever waited for them.
+  void find_jobs() {
+    for (const std::string& name : setup_.files.list(state_.jobs())) {
+      const fs::path path = fs::path("jobs") / name;
+      if (setup_.files.is_directory(state_.root() / path) && !is_young(path, setup_.retention.keep_for))
+        add(GarbageKind::log, "job of " + short_key(name),
+            "nobody waits for it" + and_older(setup_.retention.keep_for), {path});
+    }
+  }
+
+  bool is_live_key(const std::string& key) const {
+    return found_.roots.named.contains(key) || live_.steps.contains(key);
+  }
+
+  // Of a cell's folder: a link to a log that stays.
+  bool has_live_link(const fs::path& folder) const {
+    std::error_code gone;
+    const std::vector<std::string> names = setup_.files.list(folder);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return is_live_key(fs::read_symlink(folder / name, gone).stem().string());
+    });
+  }
+
+  void find_caches() {
+    for (const std::string& name : setup_.files.list(state_.evidence())) {
+      const fs::path path = fs::path("evidence") / name;
+      if (!name.starts_with('.') && !name.ends_with(".lock") && !is_young(path, setup_.retention.keep_for))
+        add(GarbageKind::cache, name, "made again when it is needed" + and_older(setup_.retention.keep_for),
+            {path});
+    }
+  }
+
+  // The site's file may have them elsewhere, where they are bounded only.
+  void find_compiler_caches() {
+    for (const std::string& kind : setup_.files.list(state_.caches())) {
+      if (kind.starts_with('.')) continue;  // on its way out
+      for (const std::string& id : setup_.files.list(state_.caches() / kind)) {
+        const fs::path path = fs::path("caches") / kind / id;
+        const fs::path uses = path.string() + ".uses";
+        if (id.ends_with(".uses") || is_young(uses, setup_.retention.keep_for)) continue;
+        add(GarbageKind::cache, kind + " " + id, "not used" + and_older(setup_.retention.keep_for),
+            {path, uses});
+      }
+    }
+  }
+
+  // Of components that no plan has. A plan names them as "kind/name".
+  void find_recipes() {
+    std::string plans;
+    for (const auto& [name, why] : found_.roots.plans)
+      plans += setup_.files.read(state_.plan(name), std::uint64_t{4} << 30).value_or("");
+    for (const std::string& kind : setup_.files.list(state_.recipes())) {
+      for (const std::string& name : setup_.files.list(state_.recipes() / kind)) {
+        const fs::path path = fs::path("recipes") / kind / name;
+        if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
+            is_young(path, setup_.retention.keep_for))
+          continue;
+        add(GarbageKind::recipe, kind + "/" + name, "no plan has it" + and_older(setup_.retention.keep_for),
+            {path});
+      }
+    }
+  }
+
+  // Folders of steps that were killed: their locks are nobody's.
+  void find_dead_folders() {
+    for (const std::string& name : setup_.files.list(state_.temporary())) {
+      const fs::path path = fs::path("tmp") / name;
+      const fs::path lock = path.string() + ".lock";
+      if (name.starts_with("step-") && !name.ends_with(".lock") &&
+          FileLock::of_the_dead(state_.root() / lock))
+        add(GarbageKind::leaving, path.string(), "of a step that was killed", {path, lock});
+    }
+  }
+
+  // Indices that were set aside: somebody may want to look, for a while.
+  void find_leavings() {
+    for (const std::string& name : setup_.files.list(state_.root())) {
+      const bool aside =
+          name.starts_with("index.db.bad-") || (name.starts_with("index.db.v") && name.ends_with(".bak"));
+      if (aside && !is_young(name, setup_.retention.keep_for))
+        add(GarbageKind::leaving, name, "set aside" + and_older(setup_.retention.keep_for), {name});
+    }
+  }
+
+  const CollectSetup& setup_;
+  const StatePaths& state_;
+  Survey found_;
+  LiveBlobs live_;
+};
+
+}  // namespace
+
+Survey survey(const CollectSetup& setup) { return Surveyor(setup).run(); }
+
+}  // namespace kiln

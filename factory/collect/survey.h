@@ -1,0 +1,24 @@
+// What lies in a state folder and is needed by none of the roots.
+#pragma once
+
+#include <vector>
+
+#include "factory/collect/garbage.h"
+#include "factory/collect/roots.h"
+
+namespace kiln {
+
+struct Survey {
+  Roots roots;
+  Forgotten of_index;
+  std::set<std::string> steps;     // keys of those that stay
+  std::vector<Garbage> garbage;    // in the order in which it goes; of one kind by name
+  std::vector<std::string> notes;  // what a person should know: "hello:2.1-…: its manifest is lost"
+};
+
+// Everything but the engine's store (engine_storage.h). Throws Error(store) when something that lives cannot
+// be read, so that nobody knows what it needs. REQUIRES of whoever is going to remove it: the state's lock is
+// held.
+Survey survey(const CollectSetup& setup);
+
+}  // namespace kiln

@@ -1,0 +1,169 @@
+#include "factory/cpu/microarchitecture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "factory/cpu/microarchitecture_versions.h"
+
+namespace kiln {
+namespace {
+
+using archspec::UpperBound;
+using CompilerEntry = Microarchitecture::CompilerEntry;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// nullptr: archspec does not list the compiler for this microarchitecture.
+const std::vector<CompilerEntry>* entries_of(const Microarchitecture& cpu, std::string_view compiler) {
+  auto found = cpu.compilers.find(std::string(compiler));
+  return found == cpu.compilers.end() ? nullptr : &found->second;
+}
+
+std::string versions_of(const std::vector<CompilerEntry>& entries) {
+  std::vector<std::string_view> versions;
+  for (const CompilerEntry& entry : entries) versions.push_back(entry.versions);
+  return fmt::format("{}", fmt::join(versions, ", "));
+}
+
+// The first entry that admits the version, or nullptr.
+const CompilerEntry* admitting(const std::vector<CompilerEntry>& entries,
+                               const archspec::VersionParts& version, UpperBound upper_bound) {
+  for (const CompilerEntry& entry : entries) {
+    if (archspec::admits(archspec::split_bounds(entry.versions).value(), version, upper_bound)) return &entry;
+  }
+  return nullptr;
+}
+
+std::string no_entry_note(const Microarchitecture& cpu, std::string_view compiler, std::string_view version) {
+  const auto* entries = entries_of(cpu, compiler);
+  if (entries == nullptr || entries->empty())
+    return fmt::format("{} has no entry for {}", compiler, cpu.name);
+  return fmt::format("{} {} has no entry for {} (archspec's {})", compiler, version, cpu.name,
+                     versions_of(*entries));
+}
+
+std::string joined_notes(const std::vector<std::string>& notes) {
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+FlagsAnswer refusal(FlagsAnswer::Kind kind, std::string reason) { return {kind, {}, {}, std::move(reason)}; }
+
+}  // namespace
+
+const Microarchitecture* Microarchitectures::find(std::string_view name) const {
+  auto found = table_.find(name);
+  return found == table_.end() ? nullptr : &found->second;
+}
+
+const Microarchitecture& Microarchitectures::known(std::string_view name) const {
+  if (const Microarchitecture* cpu = find(name)) return *cpu;
+  throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", name),
+              did_you_mean(name, names()));
+}
+
+std::vector<std::string> Microarchitectures::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, cpu] : table_) names.push_back(name);
+  return names;
+}
+
+bool Microarchitectures::runs(std::string_view a, std::string_view b) const {
+  const Microarchitecture* cpu = find(a);
+  return cpu != nullptr && (a == b || contains(cpu->ancestors, b));
+}
+
+std::string Microarchitectures::family(std::string_view name) const {
+  const Microarchitecture* cpu = find(name);
+  return cpu == nullptr ? "" : cpu->family;
+}
+
+bool Microarchitectures::has_feature(std::string_view name, std::string_view feature) const {
+  const Microarchitecture* cpu = find(name);
+  return cpu != nullptr && has_feature(*cpu, std::string(feature), 0);
+}
+
+// An alias may stand for aliases; a chain longer than their number would be a cycle.
+bool Microarchitectures::has_feature(const Microarchitecture& cpu, const std::string& feature,
+                                     std::size_t alias_depth) const {
+  if (cpu.features.contains(feature)) return true;
+  auto alias = feature_aliases_.find(feature);
+  if (alias == feature_aliases_.end() || alias_depth > feature_aliases_.size()) return false;
+  const auto& [any_of, families] = alias->second;
+  auto holds = [&](const std::string& other) { return has_feature(cpu, other, alias_depth + 1); };
+  return (!any_of || std::any_of(any_of->begin(), any_of->end(), holds)) &&
+         (!families || families->contains(cpu.family));
+}
+
+FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view compiler,
+                                      std::string_view version) const {
+  const Microarchitecture& cpu = known(name);
+  using Kind = FlagsAnswer::Kind;
+  if (entries_of(known(cpu.family), compiler) == nullptr) return {Kind::unknown_compiler, {}, {}, {}};
+  const auto* entries = entries_of(cpu, compiler);
+  if (entries == nullptr) {
+    // The family itself has the compiler, so the search ends.
+    auto best = std::find_if(cpu.ancestors.begin(), cpu.ancestors.end(), [&](const std::string& ancestor) {
+      return entries_of(known(ancestor), compiler) != nullptr;
+    });
+    return refusal(
+        Kind::unsupported,
+        fmt::format("'{}' compiler is known to optimize up to the '{}' microarchitecture in the '{}' "
+                    "architecture family",
+                    compiler, *best, cpu.family));
+  }
+  auto parts = archspec::split_version(version);
+  if (!parts) {
+    return refusal(
+        Kind::invalid_version,
+        "invalid format for the compiler version argument. Only dot separated digits are allowed.");
+  }
+  if (const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact)) {
+    return {Kind::flags, entry->flags, entry->warning, {}};
+  }
+  const std::string versions = entries->empty() ? "no supported compiler versions"
+                                                : "supported compiler versions are " + versions_of(*entries);
+  return refusal(Kind::unsupported,
+                 fmt::format("cannot produce optimized binary for micro-architecture '{}' with {}@{} [{}]",
+                             name, compiler, version, versions));
+}
+
+std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std::string_view name,
+                                                                            std::string_view compiler,
+                                                                            std::string_view version) const {
+  const Microarchitecture& asked = known(name);
+  if (entries_of(known(asked.family), compiler) == nullptr) return std::nullopt;
+  auto parts = archspec::split_version(version);
+  if (!parts) {
+    throw Error(ExitCode::input,
+                fmt::format("'{}' is not a version of {} that archspec can compare", version, compiler),
+                "write it as dot separated digits, such as 12.2.0");
+  }
+  std::vector<std::string> candidates{asked.name};
+  candidates.insert(candidates.end(), asked.ancestors.begin(), asked.ancestors.end());
+  for (const std::string& candidate : candidates) {
+    const Microarchitecture& cpu = known(candidate);
+    const auto* entries = entries_of(cpu, compiler);
+    if (entries == nullptr) continue;
+    const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
+    const bool exact = entry != nullptr;
+    if (!exact) entry = admitting(*entries, *parts, UpperBound::with_patch_releases);
+    if (entry == nullptr || entry->flags.find("=native") != std::string::npos) continue;
+    std::vector<std::string> notes;
+    if (cpu.name != asked.name) {
+      notes.push_back(no_entry_note(asked, compiler, version));
+      notes.push_back(fmt::format("flags of {} are used", cpu.name));
+    }
+    if (!exact) {
+      notes.push_back(fmt::format("{} {} counts as a patch release in archspec's {} for {}", compiler,
+                                  version, entry->versions, cpu.name));
+    }
+    if (!entry->warning.empty()) notes.push_back(entry->warning);
+    return BestFlags{cpu.name, entry->flags, joined_notes(notes), entry->versions};
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln

@@ -1,0 +1,294 @@
+#include "factory/engine/buildah.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "factory/base/file_mask.h"
+#include "factory/base/text.h"
+#include "factory/base/unique_name.h"
+#include "factory/engine/container_files.h"
+#include "factory/engine/container_script.h"
+#include "factory/engine/import_layout.h"
+#include "factory/engine/mount_table.h"
+#include "factory/engine/overlay_mount.h"
+#include "factory/engine/resolve_inside.h"
+#include "factory/oci/pull.h"
+#include "factory/os/processors.h"
+
+namespace kiln {
+namespace {
+
+// For who keeps a container: where the disk is full, engines speak of a closed pipe.
+std::string room_in(const fs::path& store) {
+  std::error_code problem;
+  const fs::space_info space = fs::space(store, problem);
+  if (problem) return "";
+  return fmt::format("{} are free in {}, and keeping a container takes for a moment twice what it wrote",
+                     memory_text(space.available), store.string());
+}
+
+// buildah copies its own program into memory before it starts a script, and forbids all to write to that
+// copy, which the kernel refuses for as long as it still has a page of it in hand: now and then, on
+// Linux 6.18. The script has not begun then.
+bool did_not_begin(const CommandResult& result) {
+  return result.end == CommandEnd::exited && result.status == 1 &&
+         result.tail.starts_with("Close_Fd sealing memfd copy: ");
+}
+
+}  // namespace
+
+class BuildahContainer final : public Container {
+ public:
+  BuildahContainer(BuildahEngine& engine, std::string name)
+      : engine_(engine),
+        name_(std::move(name)),
+        overlay_(engine.setup_.runner, engine.setup_.files, engine.setup_.environment) {}
+  BuildahContainer(const BuildahContainer&) = delete;
+  BuildahContainer& operator=(const BuildahContainer&) = delete;
+
+  ~BuildahContainer() override {
+    if (is_kept_) return;
+    try {
+      if (!remove()) engine_.session().distrust_store();
+    } catch (const Error&) {
+      engine_.session().distrust_store();
+    }
+  }
+
+  CommandResult run(const ContainerRun& request) override {
+    unmount();
+    return engine_.run(name_, request);
+  }
+
+  void add_archive(const fs::path& tar) override {
+    unmount();
+    engine_.must({"add", "--quiet", name_, tar.string(), "/"});
+  }
+
+  void copy_from(Container& other, const std::vector<std::string>& paths, const fs::path& log) override {
+    fs::path from = dynamic_cast<BuildahContainer&>(other).mount();
+    fs::path to = mount();
+    for (const std::string& path : paths) copy_between(from, to, path, log, engine_.setup_);
+  }
+
+  fs::path place_of(const std::string& path) override { return resolve_inside(mount(), path); }
+
+  ChangedTree changes() override {
+    StorageTrees trees = engine_.trees();
+    std::optional<ChangedTree> tree = trees.of(name_);
+    if (!tree) {
+      tree = mounted_tree();
+      if (!is_empty_) trees.compare(name_, *tree);
+    }
+    if (is_empty_) tree->below.clear();  // whatever stands for nothing there
+    unmount();                           // files below an overlay must not change while it is mounted
+    return *tree;
+  }
+
+  void keep(const std::string& key, const std::function<void()>& read) override {
+    unmount();
+    read();
+    is_kept_ = engine_.keep(name_, step_image(key));
+  }
+
+  void set_empty() { is_empty_ = true; }
+
+ private:
+  bool remove() {
+    // A store whose file system is gone: the engine would begin another below the empty mount point.
+    if (!engine_.setup_.files.is_directory(engine_.setup_.store)) return true;
+    overlay_.unmount();
+    if (!mounted_.empty()) engine_.attempt({"umount", name_}, true);
+    return engine_.attempt({"rm", name_}, true).ok();
+  }
+
+  fs::path mount() {
+    if (tree().empty() && !mount_it_ourselves()) mounted_ = engine_.must({"mount", name_});
+    return tree();
+  }
+
+  // Empty while it is not mounted.
+  const fs::path& tree() const { return overlay_.is_mounted() ? overlay_.at() : mounted_; }
+
+  // Where the engine's files are believed: without two starts of it.
+  bool mount_it_ourselves() {
+    const auto tree = engine_.mounts_are_plain() ? engine_.trees().of(name_) : std::nullopt;
+    if (!tree || tree->below.empty()) return false;
+    // The engine may have bound its storage upon itself: what is outside is of another mount then.
+    const fs::path work = tree->folder.parent_path() / "kiln-work";
+    try {
+      overlay_.mount(*tree, {engine_.setup_.store / "trees" / name_, work, engine_.root() / "overlay", true});
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::store) throw;
+      return false;  // the engine may know how
+    }
+  }
+
+  ChangedTree mounted_tree() {
+    fs::path merged = mount();
+    std::string mountinfo = engine_.setup_.files.read("/proc/self/mountinfo").value_or("");
+    auto tree = overlay_at(mountinfo, merged, merged.parent_path().parent_path());
+    if (tree) return *std::move(tree);
+    throw Error(ExitCode::store,
+                fmt::format("buildah's container is not an overlay mount at {}", merged.string()),
+                "kiln needs overlay storage: run as root or inside `buildah unshare`, state on a local disk");
+  }
+
+  void unmount() {
+    overlay_.unmount();
+    if (mounted_.empty()) return;
+    engine_.must({"umount", name_});
+    mounted_.clear();
+  }
+
+  BuildahEngine& engine_;
+  std::string name_;
+  OverlayMount overlay_;   // ours
+  fs::path mounted_;       // where the engine mounted it; empty while it did not
+  bool is_empty_ = false;  // made from nothing
+  bool is_kept_ = false;   // as an image, and gone
+};
+
+BuildahEngine::Words BuildahEngine::words(const Words& arguments) const {
+  Words argv = {"buildah",          "--root", root().string(), "--runroot", (setup_.store / "run").string(),
+                "--storage-driver", "overlay"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return argv;
+}
+
+CommandResult BuildahEngine::attempt(const Words& arguments, bool despite_interrupt) {
+  Command command;
+  command.argv = words(arguments);
+  command.despite_interrupt = despite_interrupt;
+  command.file_mask = kImageMask;
+  command.environment = setup_.environment;
+  command.unsynced = true;  // EngineSession
+  command.capture_stdout = true;
+  CommandResult result = setup_.runner.run(command);
+  if (result.end != CommandEnd::exited && session_) session_->distrust_store();
+  if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
+  return result;
+}
+
+std::string BuildahEngine::must(const Words& arguments) {
+  CommandResult result = attempt(arguments);
+  if (!result.ok())
+    throw Error(ExitCode::store,
+                fmt::format("buildah {} failed: {}", arguments.front(), last_lines(result.tail, 1)),
+                arguments.front() == "commit" ? room_in(setup_.store) : "");
+  std::string output = std::move(result.output);
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return output;
+}
+
+bool BuildahEngine::keep(const std::string& container, const std::string& image) {
+  const Words words = {"commit", "--quiet", "--disable-compression", container, image};
+  Words and_remove = words;
+  and_remove.insert(and_remove.end() - 2, "--rm");
+  if (attempt(and_remove).ok()) return true;
+  must(words);  // it may be the removal that failed
+  return false;
+}
+
+CommandResult BuildahEngine::run(const std::string& name, const ContainerRun& request) {
+  const ContainerScript script(request, setup_);
+  Words arguments = {"run",    "--isolation", "chroot",       "--network",   "host",
+                     "--user", "0:0",         "--workingdir", request.folder};
+  if (request.interactive && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1)
+    arguments.emplace_back("--terminal");
+  for (const Mount& mount : script.mounts()) arguments.insert(arguments.end(), {"--volume", mount.volume()});
+  arguments.insert(arguments.end(), {name, "--"});
+  const Words inside = script.argv();
+  arguments.insert(arguments.end(), inside.begin(), inside.end());
+  const Command command = script.command(words(arguments));
+  CommandResult result = setup_.runner.run(command);
+  for (int again = 0; again < 3 && did_not_begin(result); ++again) result = setup_.runner.run(command);
+  script.check(result, "buildah");
+  return result;
+}
+
+std::string BuildahEngine::version() {
+  // "buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)"
+  std::string text = must({"--version"});
+  std::size_t start = text.find("version ");
+  if (start == std::string::npos) return text;
+  start += std::string_view("version ").size();
+  return text.substr(start, text.find(' ', start) - start);
+}
+
+EngineSession& BuildahEngine::session() {
+  if (session_) return *session_;
+  need_mounted_root(setup_.files);
+  session_.emplace(setup_.runner, setup_.files, setup_.store, setup_.environment);
+  return *session_;
+}
+
+// By none of them: they would unpack what only has to be copied.
+void BuildahEngine::pull(const std::string& reference, const fs::path& layout, const fs::path& log) {
+  pull_base(reference, layout, log,
+            {setup_.runner, setup_.clock, setup_.environment, setup_.pull_limits, setup_.tell_pull},
+            setup_.architecture);
+}
+
+std::unique_ptr<Container> BuildahEngine::start(const StepRecord* parent) {
+  session();
+  std::string name = "kiln-" + unique_name();
+  std::string image = parent != nullptr ? step_image(parent->key) : "scratch";
+  const Words from = {"from", "--quiet", "--pull-never", "--name", name, image};
+  if (parent == nullptr || !attempt(from).ok()) {  // which it mostly is: asking first is a start of its own
+    if (parent != nullptr && !has_image(image)) import(*parent, image);
+    must(from);
+  }
+  auto container = std::make_unique<BuildahContainer>(*this, name);
+  if (parent == nullptr) container->set_empty();
+  return container;
+}
+
+void BuildahEngine::forget(const std::vector<std::string>& containers,
+                           const std::vector<std::string>& images) {
+  constexpr std::size_t kAtOnce = 200;  // few enough for a command line
+  session();
+  auto remove_all = [&](const char* verb, const std::vector<std::string>& names) {
+    for (std::size_t at = 0; at < names.size(); at += kAtOnce) {
+      Words words = {verb};
+      words.insert(words.end(), names.begin() + static_cast<std::ptrdiff_t>(at),
+                   names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), at + kAtOnce)));
+      must(words);
+    }
+  };
+  try {
+    remove_all("rm", containers);
+    remove_all("rmi", images);
+  } catch (const Error&) {
+    session().distrust_store();
+    throw;
+  }
+}
+
+// A user's overlays have other marks, and SELinux wants its label on a mount.
+bool BuildahEngine::mounts_are_plain() const {
+  return !is_in_user_namespace(setup_.files) && !setup_.files.exists("/sys/fs/selinux/enforce");
+}
+
+StorageTrees BuildahEngine::trees() const {
+  return {setup_.files, setup_.store, setup_.runner.find_program("buildah").value_or("")};
+}
+
+bool BuildahEngine::has_image(const std::string& image) {
+  return attempt({"inspect", "--type", "image", "--format", "{{.FromImageID}}", image}).ok();
+}
+
+void BuildahEngine::import(const StepRecord& step, const std::string& image) {
+  FileLock lock = FileLock::acquire(EngineSession::import_lock(setup_.store));
+  if (has_image(image)) return;  // another process was faster
+  const CommandResult copy = ImportLayout(step, setup_)
+                                 .copy_to(fmt::format("containers-storage:[overlay@{}+{}]{}", root().string(),
+                                                      (setup_.store / "run").string(), image));
+  if (copy.end != CommandEnd::exited) session().distrust_store();
+  ImportLayout::check(copy, image, "buildah");
+}
+
+}  // namespace kiln

@@ -1,0 +1,94 @@
+#include "factory/engine/container_script.h"
+
+#include <fmt/format.h>
+
+#include "factory/base/file_mask.h"
+#include "factory/base/quote.h"
+#include "factory/base/reading.h"
+#include "factory/base/text.h"
+#include "factory/base/unique_name.h"
+
+namespace kiln {
+
+ContainerScript::ContainerScript(const ContainerRun& request, const EngineSetup& setup)
+    : request_(request),
+      setup_(setup),
+      folder_(fs::path(setup.environment.at("TMPDIR")) / ("environment-" + unique_name())) {
+  setup.files.make_directories(folder_);
+  fs::permissions(folder_, fs::perms::owner_all);
+  std::string text;
+  for (const auto& [name, value] : request.environment)
+    if (is_variable_name(name)) text += fmt::format("export {}={}\n", name, quote_shell_text(value));
+  setup.files.write_output(folder_ / "environment", text);
+  mounts_.push_back({folder_ / "environment", "/run/kiln/environment"});
+  mounts_.insert(mounts_.end(), request.mounts.begin(), request.mounts.end());
+  if (request.interactive) return;
+  pipes_.emplace(folder_);
+  mounts_.push_back({pipes_->out(), "/run/kiln/stdout"});
+  mounts_.push_back({pipes_->err(), "/run/kiln/stderr"});
+  mounts_.push_back({pipes_->begun(), "/run/kiln/begun"});
+}
+
+ContainerScript::~ContainerScript() {
+  pipes_.reset();
+  std::error_code ignored;  // tmp/ is swept
+  fs::remove_all(folder_, ignored);
+}
+
+// `exit`: shells replace themselves with the last command. Traps wait for the end of the script, which is
+// told to end as the shell is; it starts without them.
+std::vector<std::string> ContainerScript::argv(const std::string& before) const {
+  const std::string environment = ". /run/kiln/environment; ";
+  std::string start = environment + "exec \"$@\"";  // a person's shell
+  if (pipes_)
+    start = "echo >/run/kiln/begun; exec >/run/kiln/stdout 2>/run/kiln/stderr; " + environment +
+            "trap : HUP INT TERM; \"$@\"; exit";
+  std::vector<std::string> words = {"/bin/sh", "-c", before + start, "sh"};
+  words.insert(words.end(), request_.argv.begin(), request_.argv.end());
+  return words;
+}
+
+Command ContainerScript::command(std::vector<std::string> words, Network network) const {
+  Command command;
+  command.environment = setup_.environment;
+  command.argv =
+      request_.network || network == Network::of_engine ? std::move(words) : without_network(words);
+  command.log = request_.log;
+  command.capture_stdout = request_.capture_stdout;
+  command.limits = request_.limits;
+  command.on_line = request_.on_line;
+  command.own_processes = true;
+  command.file_mask = kImageMask;
+  command.hidden = request_.hidden;
+  if (pipes_) command.more_output = pipes_->ends();
+  command.interactive = request_.interactive;
+  command.unsynced = request_.unsynced;
+  return command;
+}
+
+void ContainerScript::check(const CommandResult& result, const std::string& engine) const {
+  if (!result.ok() || !pipes_ || pipes_->has_begun()) return;
+  throw Error(ExitCode::store, fmt::format("{} says that the script is done, and has not started it", engine),
+              fmt::format("the engine is at fault: `kiln doctor`, and `{} info`", engine));
+}
+
+void ContainerScript::check_begun(const CommandResult& result, const std::string& engine) const {
+  if (result.ok() || result.end != CommandEnd::exited || !pipes_) return check(result, engine);
+  if (pipes_->has_begun()) return;
+  const std::string said = result.tail.empty() ? "" : ": " + last_lines(result.tail, 1);
+  throw Error(ExitCode::store,
+              fmt::format("{} could not start the script (exit status {}){}", engine, result.status, said));
+}
+
+std::vector<std::string> ContainerScript::without_network(const std::vector<std::string>& words) const {
+  // The new namespace has only a loopback device, and that is down.
+  if (!setup_.runner.find_program("ip"))
+    throw Error(ExitCode::tool_missing, "the program 'ip' is not installed or not in PATH",
+                "it brings up the loopback device for tests; Debian's package is iproute2");
+  std::vector<std::string> all = {
+      "unshare", "--net", "--", "/bin/sh", "-c", "ip link set lo up && exec \"$@\"", "sh"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// How every engine runs a script, whatever its own words are: the environment comes as a file, the output
+// goes through pipes of ours, the recipe's files are mounted.
+#pragma once
+
+#include <optional>
+
+#include "factory/engine/engine.h"
+#include "factory/engine/script_pipes.h"
+
+namespace kiln {
+
+class ContainerScript {
+ public:
+  // Writes the environment below `setup.environment["TMPDIR"]`, where only we can read it: command lines are
+  // open to every user of the machine, and proxies and package sources have passwords in them. Both arguments
+  // outlive it. Throws Error(store).
+  ContainerScript(const ContainerRun& request, const EngineSetup& setup);
+  ContainerScript(const ContainerScript&) = delete;
+  ContainerScript& operator=(const ContainerScript&) = delete;
+  ~ContainerScript();
+
+  // The request's mounts and our own.
+  const std::vector<Mount>& mounts() const { return mounts_; }
+  // What the container has to run as root, in request.folder. `before`: commands of the shell, "…; ", in
+  // front of all that. The script is the shell's child, whose end the shell says by its status, 128 + N for
+  // signal N, for two reasons. buildah's chroot says the signal in words alone, which its own relay of output
+  // loses now and then (v1.28, chroot/run_common.go: it exits without emptying it), and its status is 1. And
+  // the first process of podman's and docker's containers is spared by signals that nobody handles, its own
+  // included: a script that aborts would go on, and in QEMU, which ends itself by the signal that its program
+  // died of, wait for ever.
+  std::vector<std::string> argv(const std::string& before = "") const;
+  // The engine's whole command line, with everything around it that the request says. Without network it is
+  // put into an empty network namespace, with a loopback interface that is up: MPI and process groups want
+  // it. So an engine shares the network of whoever starts it, but for one that has such a network of its own.
+  // Throws Error(tool_missing).
+  enum class Network { of_starter, of_engine };
+  Command command(std::vector<std::string> words, Network network = Network::of_starter) const;
+  // Throws Error(store) where the engine, by its name, ended well and never began.
+  void check(const CommandResult& result, const std::string& engine) const;
+  // The same, and where it ended badly and never began: what it said is then the engine's and not a script's.
+  void check_begun(const CommandResult& result, const std::string& engine) const;
+
+ private:
+  std::vector<std::string> without_network(const std::vector<std::string>& words) const;
+
+  const ContainerRun& request_;
+  const EngineSetup& setup_;
+  fs::path folder_;  // ours alone
+  std::optional<ScriptPipes> pipes_;
+  std::vector<Mount> mounts_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// The engine `docker`: the machine's own daemon, which has to keep its images as overlays (`overlay2`) on
+// this machine, so that kiln, as root, can read what changed in a container.
+//
+// Words to the daemon go by its socket; its program loads an image that the daemon does not have, and is a
+// person's shell. The daemon runs the scripts, so nothing of them is a process of ours: they end when their
+// container is removed, memory is limited and watched by the daemon, and a container that a killed kiln left
+// is removed by the next that starts.
+#pragma once
+
+#include <optional>
+
+#include "factory/engine/docker_daemon.h"
+#include "factory/engine/engine.h"
+#include "factory/engine/engine_session.h"
+
+namespace kiln {
+
+class DockerEngine final : public Engine {
+ public:
+  // Throws nothing for a daemon that is not there: that is known when it is asked.
+  explicit DockerEngine(const EngineSetup& setup, DockerDaemon::Connect connect = open_http);
+  std::string name() const override { return "docker"; }
+  std::string version() override;
+  std::unique_ptr<Container> start(const StepRecord* parent) override;
+  void forget(const std::vector<std::string>& containers, const std::vector<std::string>& images) override;
+  void pull(const std::string& reference, const fs::path& layout, const fs::path& log) override;
+
+ private:
+  friend class DockerContainer;
+  DockerAnswer ask(const std::string& method, const std::string& path, bool despite_interrupt = false) const;
+  // Whatever comes of it, behind a failure.
+  void attempt(const std::string& method, const std::string& path);
+  // Error(store) where the daemon says no to `what`.
+  static void check(const std::string& what, const DockerAnswer& answer);
+  DockerAnswer remove(const std::string& container) const;
+  bool has_image(const std::string& image) const;
+  void import(const StepRecord& step, const std::string& image);
+  std::string nothing() const;  // a tag; its image is there when this returns
+  void begin();
+  void remove_dead();
+
+  EngineSetup setup_;
+  DockerDaemon daemon_;
+  std::optional<EngineSession> session_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,54 @@
+// The time during which a process uses an engine's store, and the cleaning up after processes that did not
+// end well.
+//
+//   <store>/boot            since when the machine runs that the store was made on
+//   <store>.lock            held for moments, while sessions begin
+//   <store>.sessions/<pid>-<random>   locked by a process for as long as it uses the store
+//
+// A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
+// only a cache, it is deleted whole, as soon as nobody uses it. So is one of before the last start of the
+// machine: engines write it without waiting for the disk, so after a power cut files may be empty or old.
+#pragma once
+
+#include <optional>
+
+#include "factory/base/effects.h"
+#include "factory/os/file_lock.h"
+
+namespace kiln {
+
+// Unmounts what a killed engine left mounted in a store, and deletes the store with what lies outside for it.
+// REQUIRES: nobody uses it. Throws Error(store).
+void delete_engine_folders(const fs::path& store, CommandRunner& runner, FileSystem& files,
+                           const std::map<std::string, std::string>& environment);
+
+class EngineSession {
+ public:
+  EngineSession(CommandRunner& runner, FileSystem& files, fs::path store,
+                const std::map<std::string, std::string>& environment);
+  EngineSession(const EngineSession&) = delete;
+  EngineSession& operator=(const EngineSession&) = delete;
+  ~EngineSession();
+
+  // The engine was stopped in the middle of something: the next session alone starts with an empty store.
+  void distrust_store() { is_clean_ = false; }
+
+  const fs::path& file() const { return file_; }  // locked while it lasts
+  // Whether there were sessions of processes that were killed.
+  bool met_dead() const { return met_dead_; }
+
+  // Held while a parent is imported, so that two processes do not import it both.
+  static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
+
+ private:
+  bool is_of_another_boot(const std::string& boot) const;
+
+  FileSystem& files_;
+  fs::path store_;
+  fs::path file_;
+  std::optional<FileLock> lock_;
+  bool is_clean_ = true;
+  bool met_dead_ = false;
+};
+
+}  // namespace kiln

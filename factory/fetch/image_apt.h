@@ -1,0 +1,56 @@
+// Where the packages come from that steps install upon a base which is pulled: apt's sources in the image,
+// and the keys that it trusts. Base and steps are taken together: apt in any of them is to find its own.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/fetch/installed_packages.h"
+#include "factory/fetch/layer_apt.h"
+#include "factory/mirror/mirror.h"
+
+namespace kiln {
+
+// A suite of an archive, and who may sign it.
+struct ImageSource {
+  std::string uri;        // without a slash at its end
+  MirrorSuite suite;      // without its folder; no Signed-By where there is a keyring
+  std::string keyring{};  // OpenPGP certificates one behind the other, binary; "": apt's own words say it
+  bool operator==(const ImageSource&) const = default;
+};
+
+class ImageApt {
+ public:
+  // The next layer of the base, the lowest first.
+  void add_layer(const LayerApt& layer);
+  // What a step made upon the base. Steps stand side by side, so none takes anything away.
+  void add_step(const LayerApt& layer);
+
+  // Of the base. Throws Error(input) for a status that is none.
+  AptPackages packages() const { return packages_in_status(status_); }
+  // For an architecture, by apt's word. Sources of other kinds than http and https are left out: nobody but
+  // the image knows what they are. Throws Error(input) for a source that cannot be read, a keyring that is
+  // not there or of a kind that apt does not know.
+  std::vector<ImageSource> sources(const std::string& architecture) const;
+
+ private:
+  std::string keyring_at(const std::string& path) const;
+  std::string trusted() const;
+  std::string keyring_of(const std::string& signed_by) const;
+
+  std::string status_;
+  std::map<std::string, std::set<std::string>> files_;  // by path: as the base has it, as steps changed it
+  std::map<std::string, std::string> links_;
+};
+
+// One-line sources (sources.list(5)) as deb822 paragraphs, those of source packages left out. Throws
+// Error(input).
+std::string deb822_of_lines(std::string_view text);
+
+// An OpenPGP keyring as apt takes it, without its ASCII armour (RFC 9580, section 6.2), so that several may
+// stand one behind the other. Throws Error(input) that names it by `name`: GnuPG's keybox is none.
+std::string binary_keyring(std::string_view bytes, const std::string& name);
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// What a host says of itself: detected here, or written down (`--host FILE`, `host` of a DSL document).
+// Format: docs/formats.md, schema/host.schema.json.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "factory/cpu/microarchitecture.h"
+
+namespace kiln {
+
+struct HostDescription {
+  std::string cpu;    // archspec microarchitecture
+  std::string model;  // /proc/cpuinfo model name
+  int cores = 0;      // processors this process may use
+  std::uint64_t memory_bytes = 0;
+  std::string kernel;                     // 6.1.0-18-amd64
+  std::vector<std::string> accelerators;  // nvidia:sm_90, amd:gfx90a, or a vendor alone
+  std::string glibc;                      // 2.36
+  std::vector<std::string> features{};    // as /proc/cpuinfo has them, sorted; empty: those of `cpu`
+  std::string vendor{};                   // of the processor, as archspec calls it: GenuineIntel, ARM
+  std::string driver{};                   // NVIDIA's, 535.104.05
+  std::string mpi{};                      // that starts jobs there: openmpi@4.1.6
+  std::map<std::string, double> rates{};  // of host_rate_names(), that were measured
+};
+
+// triad and copy as STREAM counts them, sgemm, dgemm, disk_write, disk_read.
+const std::vector<std::string>& host_rate_names();
+// "GB/s" or "GFLOP/s", thousands of millions; "" of a name that is none of these.
+std::string_view unit_of_host_rate(std::string_view name);
+
+Json to_json(const HostDescription& host);
+// As it was written by kiln, in a measurement: what is not there is not known.
+HostDescription host_from_json(const JsonNode& node);
+// As a person wrote it. Throws Error(input) with the place of what is missing or cannot be: a
+// microarchitecture that archspec does not know, a kernel that begins with no number, a word that names no
+// accelerator or MPI.
+HostDescription read_host(const JsonNode& node, const Microarchitectures& cpus);
+
+}  // namespace kiln

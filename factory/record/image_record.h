@@ -1,0 +1,130 @@
+// What the index knows of an image: the sidecar file and the index row are both made from this.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/base/version.h"
+#include "factory/oci/referrer.h"
+#include "factory/record/host_description.h"
+#include "factory/record/host_needs.h"
+#include "factory/record/tests_record.h"
+
+namespace kiln {
+
+struct ComponentRecord {
+  std::string kind;  // framework, library, compiler, …
+  std::string name;
+  Version version;
+  std::string method;
+  bool optimised = false;
+};
+
+// What `kiln inspect --evidence` found when the image was built, in short.
+struct EvidenceRecord {
+  std::string verdict;             // conforms, exceeds, not optimised
+  std::string target;              // archspec's name, as declared
+  std::vector<std::string> flags;  // as given to the compilers: "gcc 14.2.0: -march=haswell -mtune=haswell"
+  std::vector<std::string> unconditional;  // features beyond the baseline that run without being chosen
+  std::vector<std::string> dispatched;     // features that are only chosen at run time
+  std::vector<std::string> gpu;            // sm_80, compute_90, gfx90a
+  bool gpu_hidden = false;                 // there is more code for AMD's than could be read
+  std::string glibc;                       // needed, "" = none
+  std::string glibc_provided{};            // by the image, "" = it has none, or nobody looked
+  std::vector<std::string> missing;        // libraries without which a program of the image cannot start
+  std::uint64_t beyond_target = 0;         // findings that are not accepted
+  std::vector<std::string> exceeding{};    // their features, sorted
+  // A file of the image that shows a finding, by feature, library, GPU code, or "glibc": of what may make the
+  // image unfit for a host.
+  std::map<std::string, std::string> shown_by{};
+  Digest report;  // the whole of it, a blob of the store
+  bool empty() const { return verdict.empty(); }
+};
+
+// Where an image can be pulled from.
+struct PublishedRecord {
+  std::string registry;  // "registry.site:5000/ai": its repository lies below; "" = it is in none
+  Digest sif;            // there, the manifest of its SIF as an artifact; empty: it has none
+};
+
+struct ImageRecord {
+  Digest manifest;         // of the OCI manifest; empty for an external mapping
+  std::string reference;   // external mapping: `docker://ethcscs/openmpi:3.1.3`; "" for built images
+  std::string code;        // external mapping: its opt_dsl_code
+  std::string repository;  // pytorch
+  std::string tag;
+  std::string immutable_tag;
+  std::string key;          // plan key, 64 hex
+  std::string cell;         // matrix cell id
+  std::string application;  // what the DSL calls the image by: the framework, the MPI library, or an app_tag
+  Version version;
+  std::string method;
+  bool optimised = false;  // answers enable_opt_build: true
+  std::vector<ComponentRecord> components;
+  std::string cpu;  // archspec microarchitecture
+  std::vector<std::string> accelerators;
+  std::map<std::string, std::string> selectors;  // external mapping: further DSL choices it answers
+  std::map<std::string, std::string> labels;
+  HostNeeds needs{};                           // in JSON "requires"
+  std::map<std::string, std::string> facts{};  // of what is inside: python, cudnn
+  std::uint64_t size = 0;                      // bytes of all layers, compressed
+  std::string layout;                          // OCI image layout folder, relative to the state folder
+  std::string created;                         // RFC 3339
+  EvidenceRecord evidence;
+  std::optional<TestsRecord> tests{};  // nullopt: a mapping, or a record of before they were kept
+  std::vector<Attachment> attachments;
+  PublishedRecord published{};
+
+  // `<repository>:<tag>` for a built image, `reference` for an external one.
+  std::string name() const;
+  std::string sif_name() const;  // `<repository>_<tag>.sif`, as MODAK's $SINGULARITY_DIR has it
+  // `docker://<registry>/<repository>:<tag>`; REQUIRES: it is in a registry.
+  std::string registry_tag() const;
+  std::string registry_digest() const;  // `docker://<registry>/<repository>@sha256:…`; REQUIRES as above
+  std::string registry_sif() const;     // `oras://…@sha256:…`; "" where no SIF of it is in a registry
+  bool external() const { return manifest.empty(); }
+  // "its recipes have no test"; "" where it was tested where it was built, or nobody knows.
+  std::string why_untested() const;
+  const Attachment* attachment(std::string_view kind) const;  // nullptr when the image has none
+  // 64 hex digits, equal for what has the same contents under whatever name: the plan's key, else the
+  // manifest's digest; of mappings, that of the reference.
+  std::string bits() const;
+  // What sidecar and row are named by: the manifest's digest; for an external image, the digest of its
+  // record.
+  Digest identity() const;
+};
+
+// A measured speed of one image on one host.
+struct Measurement {
+  Digest image;     // manifest digest of the image that was run
+  std::string key;  // its plan key: the measurement is of these bits, under whatever name; "" in old ones
+  std::string workload;  // mnist-cnn
+  std::string unit;      // "ms/step": less is better
+  double median = 0;
+  double low = 0;   // first quartile
+  double high = 0;  // third quartile
+  int samples = 0;
+  double busy = 0;  // processors that others kept busy just before
+  HostDescription host;
+  std::string taken;  // RFC 3339
+};
+
+// Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
+std::string doubt_about(const Measurement& measurement);
+// "185.0 ms/step, quartiles 180.1 to 190.2"; behind it what is doubtful, if anything.
+std::string speed_text(const Measurement& measurement);
+
+Json to_json(const EvidenceRecord& evidence);
+Json to_json(const ImageRecord& record);
+Json to_json(const Measurement& measurement);
+EvidenceRecord evidence_record_from_json(const JsonNode& node);
+ImageRecord image_record_from_json(const JsonNode& node);
+Measurement measurement_from_json(const JsonNode& node);
+
+}  // namespace kiln

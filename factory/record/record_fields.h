@@ -1,0 +1,26 @@
+// Members of documents that kiln wrote, each of which may be absent: then it is empty, 0 or false. Throw
+// Error(input) with the place of what is of another kind.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/base/version.h"
+
+namespace kiln {
+
+std::string text_at(const JsonNode& node, std::string_view key);
+Digest digest_at(const JsonNode& node, std::string_view key);
+Version version_at(const JsonNode& node, std::string_view key);
+bool flag_at(const JsonNode& node, std::string_view key);
+std::vector<std::string> strings_at(const JsonNode& node, std::string_view key);
+std::map<std::string, std::string> map_at(const JsonNode& node, std::string_view key);
+std::uint64_t count_at(const JsonNode& node, std::string_view key);
+int small_count_at(const JsonNode& node, std::string_view key);
+
+}  // namespace kiln

@@ -1,0 +1,262 @@
+#include "factory/run/bench.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "factory/base/text.h"
+#include "factory/bench/conditions.h"
+#include "factory/bench/statistics.h"
+#include "factory/bench/workload_output.h"
+#include "factory/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char* kWorkloadData = "/run/kiln/data";
+constexpr const char* kUnderLoad = "under load";
+constexpr const char* kStolen = "time stolen";
+constexpr const char* kUnsettled = "did not settle";
+
+const ComponentUse* main_component(const ImageSpec& image) {
+  for (const ComponentUse& use : image.components)
+    if (use.name == image.repository) return &use;
+  return nullptr;
+}
+
+RunAxes axes_of(const ImageSpec& image) {
+  RunAxes axes;
+  axes.framework = image.repository;
+  if (const ComponentUse* use = main_component(image)) {
+    axes.version = use->version.text();
+    axes.method = use->method;
+  }
+  for (const ComponentUse& use : image.components) {
+    if (use.kind == Kind::compiler) axes.compilers.push_back(use.name);
+    if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
+  }
+  std::sort(axes.libraries.begin(), axes.libraries.end());
+  std::sort(axes.compilers.begin(), axes.compilers.end());
+  axes.target = image.target.name;
+  axes.accelerator = image.target.accelerators.empty()
+                         ? "cpu"
+                         : fmt::format("{}", fmt::join(image.target.accelerators, ","));
+  return axes;
+}
+
+// What a workload may ask of the image it runs in.
+std::map<std::string, std::string> workload_environment(const BenchRequest& request) {
+  std::map<std::string, std::string> environment = request.image.environment;
+  std::string compilers;
+  for (const ComponentUse& use : request.image.components) {
+    if (use.kind == Kind::compiler) compilers += (compilers.empty() ? "" : " ") + use.name;
+    if (use.kind == Kind::framework) {
+      environment["KILN_FRAMEWORK_NAME"] = use.name;
+      environment["KILN_FRAMEWORK_VERSION"] = use.version.text();
+    }
+  }
+  environment["KILN_COMPILERS"] = compilers;
+  if (request.wishes.steps > 0) environment["KILN_BENCH_STEPS"] = std::to_string(request.wishes.steps);
+  if (request.wishes.ranks > 0) environment["KILN_BENCH_RANKS"] = std::to_string(request.wishes.ranks);
+  if (!request.wishes.data.empty()) environment["KILN_BENCH_DATA"] = kWorkloadData;
+  return environment;
+}
+
+std::vector<int> own_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> processors;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return processors;
+  for (int number = 0; number < CPU_SETSIZE; ++number)
+    if (CPU_ISSET(number, &set)) processors.push_back(number);
+  return processors;
+}
+
+// Seconds of processors that programs which we started and waited for have used so far.
+double seconds_of_children() {
+  rusage use{};
+  if (::getrusage(RUSAGE_CHILDREN, &use) != 0) return 0;
+  auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(use.ru_utime) + seconds(use.ru_stime);
+}
+
+std::string read_line(const FileSystem& files, const fs::path& path) {
+  return std::string(trimmed(files.read(path).value_or("")));
+}
+
+// Watches the machine from just before a run until its end.
+class ConditionsWatch {
+ public:
+  explicit ConditionsWatch(const StepSetup& setup) : setup_(setup) {
+    const std::string before = stat();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    at_start_ = stat();
+    conditions_.busy = processor_use(before, at_start_).busy;
+    conditions_.load = load_of(read_line(setup.files, "/proc/loadavg"));
+    conditions_.governor = read_line(setup.files, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    seconds_ = setup.clock.monotonic_seconds();
+    used_ = seconds_of_children();
+  }
+
+  // Of the processors that were busy during the run, what it did not use itself was others'.
+  RunConditions end(int processors) {
+    const ProcessorUse use = processor_use(at_start_, stat());
+    const double seconds = setup_.clock.monotonic_seconds() - seconds_;
+    const double own = seconds > 0 ? (seconds_of_children() - used_) / seconds : 0;
+    conditions_.busy = std::max({conditions_.busy, use.busy - own, 0.0});
+    conditions_.steal = use.steal;
+    constexpr double kMostSteal = 0.05;
+    if (is_under_load(conditions_.busy, processors)) conditions_.marks.emplace_back(kUnderLoad);
+    if (conditions_.steal > kMostSteal) conditions_.marks.emplace_back(kStolen);
+    return conditions_;
+  }
+
+ private:
+  std::string stat() const { return setup_.files.read("/proc/stat").value_or(""); }
+
+  const StepSetup& setup_;
+  RunConditions conditions_;
+  std::string at_start_;
+  double seconds_ = 0;
+  double used_ = 0;
+};
+
+StepRecord record_of(const ImageSpec& image, const StepSetup& setup) {
+  auto record = RecordReader(setup.state, setup.files).step(image.last_step().key);
+  if (record) return *std::move(record);
+  throw Error(ExitCode::images_failed, image.repository + ":" + image.tag + " is not built",
+              "run `kiln build` first");
+}
+
+void check_ended_well(const CommandResult& result, const BenchRequest& request, const fs::path& log) {
+  if (result.end == CommandEnd::interrupted || interrupted())
+    throw Error(ExitCode::interrupted, "interrupted");
+  if (result.ok()) return;
+  throw Error(ExitCode::images_failed,
+              fmt::format("the workload '{}' failed in {}:{}: {}", request.workload.name,
+                          request.image.repository, request.image.tag, last_lines(result.tail, 10)),
+              "the whole log is " + log.string());
+}
+
+void add_image(BenchRun& run, const BenchRequest& request) {
+  run.workload = request.workload.name;
+  run.image = request.manifest;
+  run.key = request.image.key;
+  run.name = request.image.repository + ":" + request.image.tag;
+  run.axes = axes_of(request.image);
+  run.stock = request.stock;
+  run.host = request.host;
+  run.kiln = request.kiln;
+  run.round = request.round;
+  run.place = request.place;
+}
+
+void add_output(BenchRun& run, WorkloadOutput output) {
+  run.unit = std::move(output.unit);
+  run.samples = std::move(output.samples);
+  run.first = output.first;
+  if (output.threads > 0) run.threads = output.threads;
+  run.output = std::move(output.rest);
+  const WarmUp warm_up = find_warm_up(run.samples);
+  run.warm = warm_up.length;
+  if (!warm_up.settled) run.conditions.marks.emplace_back(kUnsettled);
+}
+
+// What was asked for, where the workload does not say what it made of it.
+void add_wishes(BenchRun& run, const WorkloadWishes& wishes) {
+  if (wishes.ranks > 0 && !run.output.contains("ranks")) run.output["ranks"] = wishes.ranks;
+  if (!wishes.data.empty() && !run.output.contains("input")) run.output["input"] = {{"kind", "path"}};
+}
+
+}  // namespace
+
+bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
+  auto method_of = [&](const ComponentUse& use) -> const Method* {
+    const Recipe* recipe = recipes.find(use.kind, use.name);
+    return recipe == nullptr ? nullptr : recipe->find_method(use.method);
+  };
+  bool stock = false;
+  bool came_with_base = false;
+  bool base_is_stock = false;
+  for (const ComponentUse& use : image.components) {
+    if (use.kind == Kind::compiler) return false;
+    const Method* method = method_of(use);
+    if (method == nullptr) continue;
+    if (use.kind == Kind::base) base_is_stock = method->stock;
+    if (use.kind != Kind::framework) continue;
+    stock = method->stock;
+    came_with_base = method->script.empty();
+  }
+  return came_with_base ? base_is_stock : stock;
+}
+
+BenchRun run_workload(const BenchRequest& request, const StepSetup& setup) {
+  const StepRecord record = record_of(request.image, setup);
+  const fs::path log = setup.state.log("bench-" + request.image.key);
+  const std::vector<int> processors = own_processors();
+  const std::string& script = request.workload.methods.front().script;
+  std::vector<Mount> data;
+  if (!request.wishes.data.empty()) data.push_back({fs::absolute(request.wishes.data), kWorkloadData});
+  ConditionsWatch watch(setup);
+  const bool wants_gpus = !request.image.target.accelerators.empty();
+  const CommandResult result = run_in_image(record,
+                                            {{"/bin/sh", "-eu", script},
+                                             request.workload.folder,
+                                             workload_environment(request),
+                                             log,
+                                             true,
+                                             data,
+                                             wants_gpus},
+                                            setup);
+  BenchRun run;
+  run.conditions = watch.end(static_cast<int>(processors.size()));
+  check_ended_well(result, request, log);
+  add_image(run, request);
+  run.threads = static_cast<int>(processors.size());
+  run.affinity = processor_list(processors);
+  run.cleared = tuning_variables(setup.environment);
+  run.peak_memory = result.memory.peak;
+  run.taken = rfc3339(setup.clock.unix_seconds());
+  add_output(run, read_workload_output(result.output, request.workload.name));
+  add_wishes(run, request.wishes);
+  return run;
+}
+
+bool was_disturbed(const BenchRun& run) {
+  const std::vector<std::string>& marks = run.conditions.marks;
+  return std::any_of(marks.begin(), marks.end(),
+                     [](const std::string& mark) { return mark == kUnderLoad || mark == kStolen; });
+}
+
+Measurement measurement_of(const std::vector<BenchRun>& runs) {
+  std::vector<double> steady;
+  double busy = 0;
+  for (const BenchRun& run : runs) {
+    steady.insert(steady.end(), run.steady().begin(), run.steady().end());
+    busy = std::max(busy, run.conditions.busy);
+  }
+  const BenchRun& last = runs.back();
+  const Summary summary = summarise(steady);
+  Measurement measurement;
+  measurement.image = last.image;
+  measurement.key = last.key;
+  measurement.workload = speed_name(last);
+  measurement.unit = last.unit;
+  measurement.median = summary.median;
+  measurement.low = summary.low;
+  measurement.high = summary.high;
+  measurement.samples = static_cast<int>(steady.size());
+  measurement.busy = busy;
+  measurement.host = last.host;
+  measurement.taken = last.taken;
+  return measurement;
+}
+
+}  // namespace kiln

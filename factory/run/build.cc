@@ -1,0 +1,379 @@
+#include "factory/run/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "factory/base/enum_names.h"
+#include "factory/base/json_put.h"
+#include "factory/base/text.h"
+#include "factory/base/unique_name.h"
+#include "factory/engine/architecture.h"
+#include "factory/oci/blob_store.h"
+#include "factory/plan/plan_json.h"
+#include "factory/render/render.h"
+#include "factory/run/event_reader.h"
+#include "factory/run/failure.h"
+#include "factory/run/fetch_steps.h"
+#include "factory/run/log_links.h"
+#include "factory/run/lost_steps.h"
+#include "factory/run/mend.h"
+#include "factory/run/open_steps.h"
+#include "factory/run/plan_forecast.h"
+#include "factory/run/trust.h"
+#include "factory/state/access.h"
+#include "factory/state/claim.h"
+#include "factory/state/record_files.h"
+#include "factory/state/state_names.h"
+#include "factory/state/sweep.h"
+
+namespace kiln {
+namespace {
+
+constexpr auto kOutcomes = enum_names<Outcome>({{Outcome::built, "built"},
+                                                {Outcome::up_to_date, "up to date"},
+                                                {Outcome::failed, "failed"},
+                                                {Outcome::not_reached, "not reached"},
+                                                {Outcome::skipped, "skipped"}});
+
+// The recipe files as planned: an edit during the build must not change what a key stands for.
+void snapshot_recipes(const BuildSetup& setup) {
+  std::set<std::string> components;
+  for (StepTable::Number step : StepUses(setup.plan, all_images(setup.plan)).steps())
+    components.insert(setup.plan.steps().pattern(step).component);
+  for (const auto& [id, component] : setup.recipes.all()) {
+    std::string name = fmt::format("{}/{}", name_of(id.first), id.second);
+    if (!components.contains(name)) continue;
+    for (const auto& [path, file] : component.files) {
+      fs::path target = setup.state.recipes() / name / path;
+      if (setup.files.read(target) != file.bytes) setup.files.write(target, file.bytes);
+    }
+  }
+}
+
+Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& cells,
+                      const BuildOptions& options) {
+  Command command;
+  command.argv = {"ninja",
+                  "-C",
+                  setup.state.root().string(),
+                  "-f",
+                  setup.state.ninja().filename().string(),
+                  "-j",
+                  std::to_string(std::max(1, options.jobs))};
+  if (options.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
+  command.argv.emplace_back("--");
+  command.argv.insert(command.argv.end(), cells.begin(), cells.end());
+  command.environment = setup.environment;
+  command.environment["NINJA_STATUS"] = "";
+  if (setup.site.launching.slurm) command.environment[kRun] = unique_name();
+  if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
+  if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
+  if (!options.fetch) command.environment[kNoFetch] = "1";
+  command.capture_stdout = true;
+  command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
+  return command;
+}
+
+// The first step, in order of execution, that keeps an image from being whole.
+void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageOutcome& outcome) {
+  RecordReader reader(setup.state, setup.files);
+  auto failed = [&](const FailureRecord& failure, std::string reason) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = std::move(reason);
+    outcome.log = failure.log;
+    outcome.cause = failure.exit_code;
+    outcome.failure = failure.failure;
+  };
+  auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
+    for (StepTable::Number step : steps) {
+      const std::string key = setup.plan.steps().hex(step);
+      if (setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key))) continue;
+      auto failure = reader.failure(key);
+      if (!failure) continue;
+      const std::string& title = setup.plan.steps().pattern(step).title;
+      failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
+      outcome.step = key;
+      return true;
+    }
+    return false;
+  };
+  if (look(image.steps(), false) || look(image.tests(), true)) return;
+  if (auto failure = reader.failure(image.key())) failed(*failure, failure->what);
+}
+
+// Says of images whether they can be built here. Through a launcher any machine may run a step.
+class Machine {
+ public:
+  explicit Machine(const BuildSetup& setup) : setup_(setup) {}
+  bool can_build(const ResolvedImage& image) {
+    if (setup_.site.runs_elsewhere()) return true;
+    auto [found, is_new] = known_.try_emplace(architecture_of(image));
+    if (is_new) found->second = can_run(found->first, setup_.files);
+    return found->second;
+  }
+
+ private:
+  const BuildSetup& setup_;
+  std::map<std::string, bool> known_;  // by architecture
+};
+
+ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
+                        const BuildSetup& setup) {
+  ImageOutcome outcome;
+  outcome.id = image.id();
+  outcome.name = image.reference();
+  outcome.key = image.key();
+  if (after.is_built(image, setup.plan.steps())) {
+    outcome.outcome = was_built ? Outcome::up_to_date : Outcome::built;
+  } else if (for_this_machine) {
+    explain_failure(image, setup, outcome);
+  } else {
+    outcome.outcome = Outcome::skipped;
+    outcome.reason = why_not_here(architecture_of(image));
+  }
+  return outcome;
+}
+
+// REQUIRES: none of the images is built.
+void forget_failures(const ImageNumbers& images, StateNames& before, const BuildSetup& setup) {
+  RecordWriter writer(setup.state, setup.files);
+  auto forget = [&](const std::string& key) {
+    if (setup.files.exists(setup.state.failure(key))) writer.forget_failure(key);
+  };
+  for (StepTable::Number step : StepUses(setup.plan, images).steps()) forget(setup.plan.steps().hex(step));
+  for (std::uint32_t number : images) {
+    const ResolvedImage image = setup.plan.image(number);
+    forget(image.key());
+    // A record without its layout promises what is not there; ninja would believe it. One that only lacks
+    // tests stays.
+    if (!before.is_packaged(image)) writer.remove_image(image.record_name());
+  }
+}
+
+// A process that is killed leaves no record of its failure.
+void record_deaths(const BuildSetup& setup) {
+  RecordReader reader(setup.state, setup.files);
+  for (const DeadClaim& dead : take_dead_claims(setup.state, setup.files)) {
+    if (reader.step(dead.key) || reader.test(dead.key) || reader.failure(dead.key)) continue;
+    const Error error(ExitCode::images_failed,
+                      "killed: " + (dead.holder.empty() ? "its process" : dead.holder) + " is gone",
+                      "the kernel's log (dmesg) says whether memory ran out");
+    FailureRecord failure = failure_record(dead.key, error, 0, setup.state.log(dead.key));
+    failure.failure = FailureClass::infrastructure;  // what the recipe's own scripts do, kiln step outlives
+    RecordWriter(setup.state, setup.files).write(failure);
+  }
+}
+
+std::set<std::string> hex_of_closed(const ClosedSteps& closed, const StepTable& steps) {
+  std::set<std::string> keys;
+  for (StepTable::Number step : closed) keys.insert(steps.hex(step));
+  return keys;
+}
+
+// A job of Slurm is what `kiln step` submits, and waits for.
+std::vector<std::string> step_arguments(const Launcher& launching) {
+  if (!launching.slurm) return {};
+  if (launching.asked.empty()) return {"--slurm"};
+  return {"--slurm", "--partition", launching.asked};
+}
+
+void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const BuildOptions& options) {
+  if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
+    throw Error(
+        ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
+        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
+  const NinjaOptions ninja{
+      options.kiln,      setup.state.root().string(),          setup.site.launcher,
+      setup.plan.name(), step_arguments(setup.site.launching), hex_of_closed(closed, setup.plan.steps())};
+  setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
+}
+
+// The steps that were run. `lost`: of this run.
+std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, const BuildOptions& options,
+                           Progress& progress, BuildReport& report, LostSteps& lost) {
+  std::vector<std::string> cells;
+  for (std::uint32_t image : images) cells.push_back(setup.plan.image(image).id());
+  Command command = ninja_command(setup, cells, options);
+  std::string errors;
+  std::size_t run = 0;
+  command.on_line = [&](std::string_view line) {
+    if (auto event = step_event_from_line(line)) {
+      if (event->state == StepEvent::State::fetched)
+        ++report.steps_fetched;
+      else if (event->state != StepEvent::State::up_to_date)
+        ++run;
+      progress.event(*event);
+      return;
+    }
+    if (auto note = note_from_line(line)) return progress.note(*note);
+    lost.read(line);
+    if (line.starts_with("ninja: error:")) errors += std::string(line) + "\n";
+  };
+  CommandResult result;
+  {
+    EventReader reader(setup.state.events(), progress);
+    result = setup.runner.run(command);
+  }
+  progress.finish();
+  need_still_there(setup.state, setup.state.ninja(), setup.files);
+  report.interrupted = result.end == CommandEnd::interrupted || interrupted();
+  if (result.end != CommandEnd::exited) wait_for_claims(setup.state, setup.files, setup.clock);
+  record_deaths(setup);
+  if (result.end == CommandEnd::signalled)
+    report.stopped = "ninja was " + describe_end(result, command.limits);
+  std::size_t fatal = result.tail.find("ninja: error:");
+  if (!errors.empty() || fatal != std::string::npos)
+    throw Error(ExitCode::store, "ninja could not run the plan: " +
+                                     last_lines(errors.empty() ? result.tail.substr(fatal) : errors, 3));
+  return run;
+}
+
+constexpr int kMostRuns = 4;  // of ninja
+
+// Jobs of Slurm outlive what waits for them here: killed alone, another run of ninja waits in its place.
+std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const ClosedSteps& closed,
+                      const BuildOptions& options, Progress& progress, BuildReport& report) {
+  write_ninja(setup, closed, options);
+  std::size_t run = 0;
+  for (int time = 1;; ++time) {
+    LostSteps lost(setup, images);
+    run += run_ninja_once(setup, images, options, progress, report, lost);
+    // Steps that are told to end, or come too late, have no record either.
+    const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
+    if (report.interrupted || is_late) return run;
+    const std::size_t without_word = setup.site.launching.slurm ? lost.count() : 0;
+    if (without_word == 0 || !report.stopped.empty() || time == kMostRuns) {
+      lost.record();
+      return run;
+    }
+    progress.note(fmt::format("{} lost what waited for {}: waited for again", counted(without_word, "step"),
+                              without_word == 1 ? "its job" : "their jobs"));
+  }
+}
+
+ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
+  StateNames names(setup.state, setup.files);
+  ImageNumbers rest;
+  for (std::uint32_t number : images)
+    if (!names.is_built(setup.plan.image(number), setup.plan.steps())) rest.push_back(number);
+  return rest;
+}
+
+std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
+  const std::vector<std::string> steps =
+      unbelievable_steps(setup.plan, images, setup.state, setup.files, whole_chain);
+  for (const std::string& key : steps) RecordWriter(setup.state, setup.files).remove_step(key);
+  return steps.size();
+}
+
+// Runs ninja until nothing that was made or believed is damaged. Steps whose own layers are gone are run
+// first; where they make other bits, or a layer is found damaged as it is used, what hangs on it is run
+// again.
+void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& options, Progress& progress,
+          BuildReport& report) {
+  bool any_damage = take_back(images, false, setup) > 0;
+  if (options.fetch) fetch_steps(setup, images, options.jobs, progress, report);
+  for (int run = 1; !images.empty(); ++run) {
+    StateNames before(setup.state, setup.files);
+    forget_failures(images, before, setup);
+    const ClosedSteps closed = closed_steps(setup.plan, images, before, setup.state, setup.files);
+    Forecast forecast =
+        forecast_of(setup.plan, images, before, read_history(setup.state.history()), options.jobs, closed);
+    const std::size_t steps = forecast.steps();
+    progress.begin(steps, std::move(forecast));
+    report.steps_run += run_ninja(setup, images, closed, options, progress, report);
+    if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
+    images = not_built(images, setup);
+    std::size_t damaged = take_back(images, false, setup);
+    if (damaged == 0) damaged = take_back(images, true, setup);
+    if (damaged == 0) break;
+    any_damage = true;
+    progress.note(fmt::format("{} step{} of damaged layers run again", damaged, damaged == 1 ? "" : "s"));
+  }
+  // Of images that this build is not about, too.
+  if (any_damage && !report.interrupted) mend_layouts(setup.state, setup.files);
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) { return kOutcomes.of(outcome); }
+
+std::size_t BuildReport::count(Outcome outcome) const {
+  return static_cast<std::size_t>(std::count_if(images.begin(), images.end(),
+                                                [&](const auto& image) { return image.outcome == outcome; }));
+}
+
+ExitCode BuildReport::exit_code() const {
+  if (interrupted) return ExitCode::interrupted;
+  if (!stopped.empty()) return ExitCode::network;
+  std::set<ExitCode> causes;
+  for (const ImageOutcome& image : images)
+    if (image.outcome == Outcome::failed) causes.insert(image.cause);
+  if (causes.size() == 1) return *causes.begin();
+  if (!images.empty() && count(Outcome::skipped) == images.size()) return ExitCode::tool_missing;
+  return count(Outcome::failed) + count(Outcome::not_reached) > 0 ? ExitCode::images_failed : ExitCode::ok;
+}
+
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
+  double start = setup.clock.monotonic_seconds();
+  Machine machine(setup);
+  StateNames before(setup.state, setup.files);
+  std::set<std::uint32_t> built_before;
+  ImageNumbers to_build;
+  for (std::uint32_t number : setup.images) {
+    const ResolvedImage image = setup.plan.image(number);
+    if (before.is_built(image, setup.plan.steps()))
+      built_before.insert(number);
+    else if (machine.can_build(image))
+      to_build.push_back(number);
+  }
+  BuildReport report;
+  if (!to_build.empty()) {
+    take_dead_claims(setup.state, setup.files);
+    sweep_state(setup.state, setup.files);
+    snapshot_recipes(setup);
+    setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
+    link_logs(setup.plan, to_build, setup.state);
+    make(to_build, setup, options, progress, report);
+    if (!report.interrupted) share_steps(setup, setup.images, progress);
+  }
+  StateNames after(setup.state, setup.files);
+  for (std::uint32_t number : setup.images) {
+    const ResolvedImage image = setup.plan.image(number);
+    const bool was_built = built_before.contains(number);
+    report.images.push_back(
+        outcome_of(image, was_built, was_built || machine.can_build(image), after, setup));
+  }
+  after.keep(setup.files);
+  if (!report.stopped.empty())
+    for (ImageOutcome& image : report.images)
+      if (image.outcome == Outcome::not_reached) image.reason = report.stopped;
+  report.seconds = setup.clock.monotonic_seconds() - start;
+  return report;
+}
+
+Json to_json(const BuildReport& report) {
+  Json images = Json::array();
+  for (const ImageOutcome& image : report.images) {
+    Json item{
+        {"id", image.id}, {"name", image.name}, {"key", image.key}, {"verdict", name_of(image.outcome)}};
+    if (!image.reason.empty()) item["reason"] = image.reason;
+    if (!image.log.empty()) item["log"] = image.log.string();
+    images.push_back(item);
+  }
+  Json json{{"images", images},
+            {"built", report.count(Outcome::built)},
+            {"up_to_date", report.count(Outcome::up_to_date)},
+            {"failed", report.count(Outcome::failed) + report.count(Outcome::not_reached)},
+            {"skipped", report.count(Outcome::skipped)},
+            {"steps_run", report.steps_run},
+            {"steps_fetched", report.steps_fetched},
+            {"seconds", report.seconds}};
+  put(json, "stopped", report.stopped);
+  return json;
+}
+
+}  // namespace kiln

@@ -1,0 +1,93 @@
+// build: BuildPlan → ninja → BuildReport. ninja schedules; each edge is one `kiln step`.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "factory/plan/build_plan.h"
+#include "factory/run/progress.h"
+#include "factory/site/site.h"
+#include "factory/state/records.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+class SharedSteps;
+
+// skipped: the image is for machines of another architecture, and nothing here runs its programs.
+enum class Outcome { built, up_to_date, failed, not_reached, skipped };
+std::string_view name_of(Outcome outcome);
+
+// What became of one image.
+struct ImageOutcome {
+  std::string id;    // cell
+  std::string name;  // repository:tag
+  std::string key;
+  Outcome outcome = Outcome::not_reached;
+  std::string reason;                          // failed: the step and its end; skipped: what it is for
+  fs::path log;                                // failed only, as what follows
+  ExitCode cause = ExitCode::images_failed;    // what ended the step (network, store, tool_missing, …)
+  FailureClass failure = FailureClass::build;  // who must act
+  std::string step = {};                       // its key; "" = the image was not packaged
+};
+
+struct BuildReport {
+  std::vector<ImageOutcome> images;
+  std::size_t steps_run = 0;
+  std::size_t steps_fetched = 0;  // that other builders ran
+  double seconds = 0;
+  bool interrupted = false;
+  std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
+  std::size_t count(Outcome outcome) const;
+  // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
+  // stopped, the one cause that all failures share
+  // (network, store, tool_missing), else images_failed.
+  // What was skipped is no failure; where nothing else was asked for, tool_missing.
+  ExitCode exit_code() const;
+};
+
+// Set for the steps that ninja itself starts: it is their parent, and leads their session.
+inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
+
+// Of a run whose steps are jobs of Slurm: what the comments of its jobs bear.
+inline constexpr const char* kRun = "KILN_RUN";
+
+// Unix seconds after which no step begins any more: whoever has less time than that builds what it can. What
+// runs goes on, and tests and packaging of what is there still begin.
+inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
+
+// Set for steps that are to be run here, whoever else has run them: it is asked how they go on this machine.
+inline constexpr const char* kNoFetch = "KILN_NO_FETCH";
+
+struct BuildOptions {
+  int jobs = 1;
+  bool keep_going = true;
+  std::string kiln;                // this program
+  std::int64_t no_step_after = 0;  // 0: no end
+  bool fetch = true;               // what other builders have run
+};
+
+struct BuildSetup {
+  const BuildPlan& plan;  // all cells of the matrix
+  ImageNumbers images;    // those to build
+  const RecipeBook& recipes;
+  const Site& site;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;
+  const Clock& clock;
+  std::map<std::string, std::string> environment;  // ours, handed to ninja and its steps
+  // Where steps are shared; each thread that asks has one of its own. Empty: nowhere.
+  std::function<std::unique_ptr<SharedSteps>(std::function<void(const std::string&)> tell)> open_shared = {};
+};
+
+// Throws Error(tool_missing) without ninja, Error(store) when ninja itself fails; images that fail are in the
+// report.
+BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
+
+Json to_json(const BuildReport& report);
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// What a step finds again of what its recipe's scripts kept when they ran before: caches of compilers and of
+// downloads. They are mounted while a script runs, are in no key and in no layer, and must not decide a bit:
+// docs/caches.md says how that is seen to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/run/step.h"
+#include "factory/state/cache_folders.h"
+
+namespace kiln {
+
+inline constexpr const char* kCachesInside = "/run/kiln/cache";
+
+class Caches {
+ public:
+  // Those of `step` upon `parent`, where the site has any. `folder` is private. What cannot be had is said in
+  // the step's log and left out: a script does without. Throws Error(interrupted).
+  Caches(const Step& step, const StepRecord& parent, const StepSetup& setup, const fs::path& folder);
+  Caches(const Caches&) = delete;
+  Caches& operator=(const Caches&) = delete;
+  // Frees them, and keeps all of the site's within its size.
+  ~Caches();
+
+  // Mounts and variables, over what is there.
+  void hand_to(ContainerRun& request) const;
+  // A line of what was found again, for the log; "" where there is nothing to tell.
+  std::string told() const;
+  // Takes those away whose damage `tail`, the end of a failed script's output, shows. False: none.
+  bool drop_damaged(std::string_view tail);
+
+ private:
+  void add(const std::string& kind);
+  void note(const std::string& what) const;
+
+  const Step& step_;
+  const StepSetup& setup_;
+  const fs::path statistics_;  // ccache's, of this script alone
+  std::string id_;
+  CacheFolders folders_;
+  std::vector<CacheUse> uses_;
+  std::vector<std::string> kinds_;  // those that are there
+  std::vector<Mount> mounts_;
+  std::map<std::string, std::string> environment_;
+};
+
+// Who shares a cache: scripts of one component upon equal files. So a poisoned base or toolchain reaches
+// nobody who does not stand upon it, and compilers are those that made what is found.
+std::string cache_id(const Step& step, const StepRecord& parent);
+
+}  // namespace kiln

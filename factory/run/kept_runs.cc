@@ -1,0 +1,95 @@
+#include "factory/run/kept_runs.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/digest.h"
+#include "factory/base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kRunEnding = ".json";
+
+std::string turn_of(int round, const std::string& key) { return std::to_string(round) + "/" + key; }
+
+}  // namespace
+
+std::string KeptRuns::sum_of(const BenchRun& run) { return Digest::of(to_json(run).dump()).hex(); }
+
+std::string KeptRuns::add(const BenchRun& run) {
+  std::string sum = sum_of(run);
+  if (!contains(sum)) files_.write(state_.bench_run(sum), to_json(run).dump() + "\n");
+  return sum;
+}
+
+BenchRun KeptRuns::read(const std::string& text, const std::string& sum) const {
+  const std::string file = state_.bench_run(sum).string();
+  constexpr const char* kRemedy = "take the file away; what was measured with it has to be measured again";
+  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  try {
+    BenchRun run = bench_run_from_json(JsonDocument::parse(text, file, kLimits).root(), now_);
+    // A digit that is another one is a number all the same. The bytes are asked, which an earlier kiln wrote.
+    if (text.ends_with('\n') && Digest::of(std::string_view(text).substr(0, text.size() - 1)).hex() == sum)
+      return run;
+  } catch (const Error& error) {
+    throw Error(ExitCode::store, error.where(), "a kept run is not what was written: " + error.message(),
+                kRemedy);
+  }
+  throw Error(ExitCode::store, file + ": a kept run is not what was written", kRemedy);
+}
+
+std::optional<BenchRun> KeptRuns::find(const std::string& sum) const {
+  auto text = files_.read(state_.bench_run(sum));
+  if (!text) return std::nullopt;
+  return read(*text, sum);
+}
+
+std::vector<BenchRun> KeptRuns::all() const {
+  std::vector<BenchRun> runs;
+  for (const std::string& name : files_.list(state_.bench_runs())) {
+    if (!name.ends_with(kRunEnding)) continue;
+    if (auto run = find(name.substr(0, name.size() - kRunEnding.size()))) runs.push_back(*std::move(run));
+  }
+  std::stable_sort(runs.begin(), runs.end(), [](const BenchRun& a, const BenchRun& b) {
+    return std::tie(a.taken, a.workload, a.round, a.place) < std::tie(b.taken, b.workload, b.round, b.place);
+  });
+  return runs;
+}
+
+BegunComparison::BegunComparison(const Json& what, KeptRuns& runs, const StatePaths& state, FileSystem& files)
+    : runs_(runs), files_(files), file_(state.bench_begun(Digest::of(what.dump()).hex())) {
+  const Json found = Json::parse(files_.read(file_).value_or("{}"), nullptr, false);
+  if (!found.is_object()) return;  // begun anew
+  for (const auto& [turn, sum] : found.items())
+    if (sum.is_string() && sum.get<std::string>().size() == 64 && is_hex(sum.get<std::string>()) &&
+        runs_.contains(sum.get<std::string>()))
+      sums_.emplace(turn, sum.get<std::string>());
+}
+
+std::optional<BenchRun> BegunComparison::find(int round, const std::string& key) const {
+  auto found = sums_.find(turn_of(round, key));
+  return found == sums_.end() ? std::nullopt : runs_.find(found->second);
+}
+
+// The run first: what is named is there.
+void BegunComparison::add(const BenchRun& run) {
+  sums_[turn_of(run.round, run.key)] = runs_.add(run);
+  write();
+}
+
+void BegunComparison::forget(const std::string& key) {
+  for (auto found = sums_.begin(); found != sums_.end();) {
+    if (!found->first.ends_with("/" + key)) {
+      ++found;
+      continue;
+    }
+    runs_.remove(found->second);
+    found = sums_.erase(found);
+  }
+  write();
+}
+
+void BegunComparison::write() { files_.write(file_, Json(sums_).dump() + "\n"); }
+
+}  // namespace kiln

@@ -1,0 +1,39 @@
+// Steps whose process ended badly and left no record of why: what ninja prints is all that is known of them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "factory/run/build.h"
+
+namespace kiln {
+
+// Reads what ninja prints, line by line: of each edge its title, then of one that failed "FAILED: " and what
+// it was to make, its command, and what it printed.
+class LostSteps {
+ public:
+  // REQUIRES: `setup` outlives this.
+  LostSteps(const BuildSetup& setup, const ImageNumbers& images);
+
+  void read(std::string_view line);
+
+  std::size_t count() const;
+
+  // Records that they failed: nobody's fault that can be seen here, as of a launcher that got no machine.
+  // Those that say themselves how they ended are left alone. Throws Error(store).
+  void record() const;
+
+ private:
+  bool left_a_record(const std::string& key) const;
+
+  const BuildSetup& setup_;
+  std::map<std::string, std::string, std::less<>> edges_;  // what ninja makes → key of the step or image
+  std::set<std::string, std::less<>> titles_;
+  std::map<std::string, std::string> failed_;  // key → the last line that it printed
+  std::string now_;                            // the key that is printed about; "" = none
+  bool is_command_ = false;                    // the next line is its command
+};
+
+}  // namespace kiln

@@ -1,0 +1,217 @@
+#include "factory/run/progress.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "factory/base/enum_names.h"
+#include "factory/base/json_text.h"
+#include "factory/base/read_whole.h"
+#include "factory/base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kLogLinesShown = 40;
+constexpr std::uint64_t kLogBytesShown = 64u << 10;
+constexpr double kBetweenLines = 10;  // seconds
+constexpr double kBetweenForecasts = 2;
+constexpr double kBetweenTimesLeft = 60;
+
+constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
+                                                       {StepEvent::State::running, "running"},
+                                                       {StepEvent::State::waiting, "waiting"},
+                                                       {StepEvent::State::done, "done"},
+                                                       {StepEvent::State::fetched, "fetched"},
+                                                       {StepEvent::State::up_to_date, "up_to_date"},
+                                                       {StepEvent::State::failed, "failed"}});
+
+constexpr auto kStyles = enum_names<ProgressStyle>({{ProgressStyle::tty, "tty"},
+                                                    {ProgressStyle::plain, "plain"},
+                                                    {ProgressStyle::json, "json"},
+                                                    {ProgressStyle::none, "none"}});
+
+}  // namespace
+
+ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal) {
+  if (word == "auto") return stderr_is_terminal ? ProgressStyle::tty : ProgressStyle::plain;
+  if (auto style = kStyles.find(word)) return *style;
+  throw Error(ExitCode::usage, "unknown progress style '" + word + "'",
+              "one of auto, tty, plain, json, none");
+}
+
+Json to_json(const StepEvent& event) {
+  Json json{
+      {"event", "step"}, {"key", event.key}, {"title", event.title}, {"state", kStates.of(event.state)}};
+  if (event.state != StepEvent::State::started) json["seconds"] = event.seconds;
+  if (!event.what.empty()) json["what"] = event.what;
+  if (!event.log.empty()) json["log"] = event.log;
+  return json;
+}
+
+std::optional<StepEvent> step_event_from_line(std::string_view line) {
+  if (!line.starts_with("{\"event\":\"step\"")) return std::nullopt;
+  Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  StepEvent event;
+  event.key = json.value("key", "");
+  event.title = json.value("title", "");
+  event.seconds = json.value("seconds", 0.0);
+  event.what = json.value("what", "");
+  event.log = json.value("log", "");
+  if (auto state = kStates.find(json.value("state", ""))) event.state = *state;
+  return event;
+}
+
+std::string note_line(const std::string& text) {
+  return printable_json(Json{{"event", "note"}, {"text", text}}, -1);
+}
+
+std::optional<std::string> note_from_line(std::string_view line) {
+  if (!line.starts_with("{\"event\":\"note\"")) return std::nullopt;
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) return std::nullopt;
+  return json["text"].get<std::string>();
+}
+
+Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour)
+    : style_(style), clock_(clock), write_(std::move(write)), colour_(colour) {}
+
+void Progress::begin(std::size_t steps_to_run, Forecast forecast) {
+  std::lock_guard lock(mutex_);
+  total_ = steps_to_run;
+  forecast_ = std::move(forecast);
+  left_ = forecast_.left(clock_.monotonic_seconds());
+  looked_ = clock_.monotonic_seconds();
+  if (style_ == ProgressStyle::json) write_(Json{{"event", "plan"}, {"steps", total_}}.dump() + "\n");
+  say_time_left();
+}
+
+void Progress::event(const StepEvent& event) {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::json) write_(printable_json(to_json(event), -1) + "\n");
+  if (event.state == StepEvent::State::started) {
+    const double now = clock_.monotonic_seconds();
+    running_[event.key] = {event.title, now, "", now};
+    forecast_.start(event.key, now);
+    if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
+    return;
+  }
+  if (event.state == StepEvent::State::running) return note_running(event);
+  if (event.state == StepEvent::State::waiting) return note_waiting(event);
+  const bool has_begun = running_.erase(event.key) > 0;
+  const bool fetched = event.state == StepEvent::State::fetched;
+  forecast_.end(event.key);
+  if (has_begun || !fetched) ++finished_;  // what is fetched before all else is none of those to run
+  if (event.state == StepEvent::State::up_to_date) return;
+  bool failed = event.state == StepEvent::State::failed;
+  if (failed) ++failed_;
+  const char* word = failed    ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
+                     : fetched ? (colour_ ? "\033[32mfetched\033[0m" : "fetched")
+                               : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
+  write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(event.title), event.seconds,
+                         failed || fetched ? "  " + without_controls(event.what) : ""));
+  if (failed) show_failure(event);
+}
+
+void Progress::note_running(const StepEvent& event) {
+  auto found = running_.find(event.key);
+  if (found == running_.end()) return;
+  Running& step = found->second;
+  step.what = event.what;
+  const double now = clock_.monotonic_seconds();
+  if (step.waits) {
+    step.waits = false;
+    step.start = now;
+    forecast_.start(event.key, now);
+    if (style_ == ProgressStyle::plain && step.what.empty()) print_line("resume " + step.title);
+  }
+  if (style_ != ProgressStyle::plain || step.what.empty() || now - step.told < kBetweenLines) return;
+  step.told = now;
+  print_line(fmt::format("       {}: {}", step.title, step.what));
+}
+
+void Progress::note_waiting(const StepEvent& event) {
+  const double now = clock_.monotonic_seconds();
+  auto [found, is_new] = running_.try_emplace(event.key, Running{event.title, now, "", now, false});
+  Running& step = found->second;
+  const bool says = !step.waits || now - step.told >= kBetweenLines;
+  step.waits = true;
+  step.what = event.what;
+  if (style_ != ProgressStyle::plain || !says) return;
+  step.told = now;
+  print_line(fmt::format("wait   {}: {}", step.title, step.what));
+}
+
+void Progress::look_ahead() {
+  const double now = clock_.monotonic_seconds();
+  if (now - looked_ >= kBetweenForecasts) {
+    looked_ = now;
+    left_ = forecast_.left(now);
+  }
+  if (now - said_ >= kBetweenTimesLeft) say_time_left();
+}
+
+void Progress::say_time_left() {
+  said_ = clock_.monotonic_seconds();
+  if (!left_) return;
+  if (style_ == ProgressStyle::json)
+    write_(Json{{"event", "forecast"}, {"seconds_left", left_->seconds}, {"error", left_->error}}.dump() +
+           "\n");
+  if (style_ == ProgressStyle::plain)
+    print_line(fmt::format("[{}/{}] {}", finished_, total_, text_of(left_)));
+}
+
+void Progress::show_failure(const StepEvent& event) {
+  std::string end = read_end(event.log, kLogBytesShown);
+  if (end.empty()) return;
+  print_line(fmt::format("--- last lines of {}", event.log));
+  print_line(last_lines(end, kLogLinesShown));
+  print_line("---");
+}
+
+void Progress::note(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::json)
+    write_(note_line(text) + "\n");
+  else
+    print_line(text);
+}
+
+void Progress::print_line(const std::string& text) { write_line(without_controls(text)); }
+
+void Progress::write_line(const std::string& text) {
+  if (style_ == ProgressStyle::none || style_ == ProgressStyle::json) return;
+  if (style_ == ProgressStyle::tty && line_shown_) write_("\r\033[K");
+  line_shown_ = false;
+  write_(text + "\n");
+}
+
+std::string Progress::status_line() const {
+  std::string line = fmt::format("[{}/{}]", finished_, total_);
+  if (failed_ > 0) line += fmt::format(" {} failed", failed_);
+  if (left_) line += " " + text_of(left_);
+  for (const auto& [key, step] : running_)
+    if (!step.waits)
+      line += fmt::format("  {} {:.0f}s{}", step.title, clock_.monotonic_seconds() - step.start,
+                          step.what.empty() ? "" : " (" + step.what + ")");
+  for (const auto& [key, step] : running_)
+    if (step.waits) line += fmt::format("  {} waits ({})", step.title, step.what);
+  return line.size() > 120 ? line.substr(0, 117) + "..." : line;
+}
+
+void Progress::tick() {
+  std::lock_guard lock(mutex_);
+  look_ahead();
+  if (style_ != ProgressStyle::tty) return;
+  write_("\r\033[K" + without_controls(status_line()));
+  line_shown_ = true;
+}
+
+void Progress::finish() {
+  std::lock_guard lock(mutex_);
+  if (style_ == ProgressStyle::tty && line_shown_) write_("\r\033[K");
+  line_shown_ = false;
+}
+
+}  // namespace kiln

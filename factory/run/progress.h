@@ -1,0 +1,84 @@
+// Progress on stderr: a status line on a terminal, plain lines otherwise, or one JSON event a line.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "factory/base/effects.h"
+#include "factory/base/json.h"
+#include "factory/run/forecast.h"
+
+namespace kiln {
+
+enum class ProgressStyle { tty, plain, json, none };
+
+// "auto" → tty or plain by what stderr is. Throws Error(usage) for an unknown word.
+ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
+
+// An event of a run. Steps write them into the state folder's FIFO as they start, while they pull and when
+// they wait, and to stdout when they end.
+struct StepEvent {
+  // fetched: it is done, and another builder ran it.
+  enum class State { started, running, waiting, done, fetched, up_to_date, failed } state = State::started;
+  std::string key;
+  std::string title;
+  double seconds = 0;
+  std::string what;  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended
+  std::string log;
+};
+
+Json to_json(const StepEvent& event);
+std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullopt: not one of ours
+
+// What a step has to tell that is no state of it, as a line of its stdout.
+std::string note_line(const std::string& text);
+std::optional<std::string> note_from_line(std::string_view line);  // nullopt: it is none
+
+// Thread-safe: starts arrive from a reader thread, ends from ninja's output.
+class Progress {
+ public:
+  using Write = std::function<void(const std::string&)>;
+  Progress(ProgressStyle style, const Clock& clock, Write write, bool colour);
+
+  void begin(std::size_t steps_to_run, Forecast forecast = {});
+  void event(const StepEvent& event);
+  void note(const std::string& text);  // a line of its own, kept apart from the status line
+  void tick();                         // redraws the status line; called about ten times a second
+  void finish();
+
+ private:
+  struct Running {
+    std::string title;
+    double start = 0;
+    std::string what;  // how far it is, or what it waits for
+    double told = 0;   // when a line last said so
+    bool waits = false;
+  };
+  void note_running(const StepEvent& event);
+  void note_waiting(const StepEvent& event);
+  void look_ahead();  // how long it still takes, from time to time
+  void say_time_left();
+  void print_line(const std::string& text);  // without_controls()
+  void write_line(const std::string& text);
+  std::string status_line() const;
+  void show_failure(const StepEvent& event);
+
+  ProgressStyle style_;
+  const Clock& clock_;
+  Write write_;
+  bool colour_;
+  std::mutex mutex_;
+  std::size_t total_ = 0;
+  std::size_t finished_ = 0;
+  std::size_t failed_ = 0;
+  std::map<std::string, Running> running_;  // by key
+  bool line_shown_ = false;
+  Forecast forecast_;
+  std::optional<TimeLeft> left_;
+  double looked_ = 0;  // when left_ was found
+  double said_ = 0;    // when a line or an event said it
+};
+
+}  // namespace kiln

@@ -1,0 +1,110 @@
+// Steps and tests that other builders have run, in place of a run here; and ours for them.
+//
+// Equal keys are equal bits, so whoever has run a step has run it for all. But bits that come from elsewhere
+// are believed only if somebody who is trusted vouches for them, and if they are what he vouches for. What is
+// missing, unsigned, damaged or another's is told and left: the step is run here. Nothing of it stops a
+// build.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/share/shared_place.h"
+#include "factory/share/shared_record.h"
+#include "factory/site/site.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+struct SharedStepsSetup {
+  const SharedStepsPlace& place;  // REQUIRES: is_used()
+  const PullLimits& limits;
+  const StatePaths& state;
+  FileSystem& files;
+  CommandRunner& runner;  // of helpers for logins
+  const Clock& clock;
+  std::map<std::string, std::string> environment;
+  std::function<void(const std::string&)> tell;  // a line for people
+};
+
+class SharedSteps {
+ public:
+  // Throws Error(input): a key or an address is none; Error(tool_missing) without libcurl.
+  explicit SharedSteps(const SharedStepsSetup& setup);
+  // The same of another place, for tests.
+  SharedSteps(const SharedStepsSetup& setup, std::unique_ptr<SharedPlace> place);
+
+  std::string place() const { return place_->text(); }
+
+  // Of all that is shared; empty where nobody can say.
+  std::set<std::string> names();
+
+  // What is asked for. `title` is for people; `media_type`: of the layers that this site writes, "" for a
+  // step whose layers come as they are (a pull), and for a test.
+  struct Wanted {
+    SharedName name;
+    std::string title;
+    std::string media_type{};
+  };
+  struct Fetched {
+    std::string from;         // "registry.site:5000/ai/steps, made on nid001"
+    std::uint64_t bytes = 0;  // that were fetched
+  };
+  // Its record is in the state folder, and its layers are in the store. nullopt: it has to be run.
+  std::optional<Fetched> fetch(const Wanted& wanted);
+  // Gives away what was made here, and says so where somebody else has made other bits of it. Nothing where
+  // that is there, or nobody would believe us.
+  void share(const Wanted& made);
+
+  // Those that nobody has used for as long as the site keeps them, and how many there are. Throws
+  // Error(network), Error(store).
+  struct Old {
+    std::set<std::string> names;
+    std::size_t all = 0;
+  };
+  Old old() const;
+  void remove(const Old& old) { place_->remove(old.names); }
+
+  // What could not be reached is not asked again for a while, by no process of this state folder; a new build
+  // begins with this.
+  static void try_again(const StatePaths& state, FileSystem& files);
+
+ private:
+  // What lies there, if it is believed; else why not, "" where nothing lies there.
+  struct Look {
+    std::optional<OpenedRecord> opened{};
+    std::string used{};  // RFC 3339, or ""
+    std::string why_not{};
+  };
+  template <typename Ask>
+  void ask(const fs::path& away, const Ask& question);
+  bool is_away(const fs::path& away) const;
+  void set_away(const fs::path& away, const std::string& why);
+  Look look(const SharedName& name);
+  Fetched take(const Wanted& wanted, OpenedRecord opened);
+  std::uint64_t fetch_layers(const StepRecord& step);
+  bool is_proven(const BuiltLayer& layer) const;
+  void compare_with_ours(const StepRecord& theirs, const std::string& title);
+  void tell_difference(const std::string& title, const std::string& key);
+  void write(const SharedName& name, OpenedRecord opened, const std::string& from) const;
+  void give(const Wanted& made);
+  void touch(const SharedName& name, const std::string& used);
+  void refuse(const Wanted& wanted, const std::string& why);
+
+  SharedStepsSetup setup_;
+  std::unique_ptr<SharedPlace> place_;
+  std::optional<SigningKey> key_;
+  std::vector<VerifyingKey> trusted_;
+  std::set<std::string> refused_;               // names: something is wrong with what lies there
+  std::set<std::string> differ_;                // keys of steps of which that was told
+  std::set<std::pair<Digest, Digest>> proven_;  // blobs, and what they hold
+};
+
+// Opens it where the site shares steps; null where it does not.
+std::unique_ptr<SharedSteps> open_shared_steps(const SharedStepsSetup& setup);
+
+}  // namespace kiln

@@ -1,0 +1,20 @@
+// Who may read what kiln writes into a state folder: whoever may read the folder itself.
+#pragma once
+
+#include "factory/base/effects.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+// Makes the folder where it is missing, as the umask says; from then on every file and folder that this
+// process makes has the permissions that the folder has, for group and others: of a private one (0700) none
+// at all, of a public one (0755) those that readers need, whatever umask a later run has. Throws
+// Error(store).
+void follow_permissions(const StatePaths& state);
+
+// Throws Error(store) when `made`, which this process made in the state folder, is not there any more: a
+// shared file system was unmounted, or its server is away. What is written then would lie below an empty
+// mount point.
+void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files);
+
+}  // namespace kiln

@@ -1,0 +1,46 @@
+// Who runs a step or packages an image: <state>/running/<key>, a file that says so, locked by that process
+// for as long as it lives. What nobody holds any more was left by one that was killed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "factory/base/effects.h"
+#include "factory/os/file_lock.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+class Claim {
+ public:
+  // Waits while another process has it, which `on_wait` is told first, once, with what the file says of that.
+  // Throws Error(interrupted), Error(store).
+  Claim(const StatePaths& state, const std::string& key, const Clock& clock,
+        const std::function<void(const std::string& holder)>& on_wait);
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim();
+
+ private:
+  fs::path file_;
+  FileLock lock_;
+};
+
+struct DeadClaim {
+  std::string key;
+  std::string holder;  // "process 12 on nid001 since 2026-11-20T10:00:00Z"; "" when it died at once
+};
+
+// Takes away the claims of the dead, and returns them. REQUIRES: the state's lock is held.
+std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& files);
+
+// Whether any process of this state folder, here or on another machine, holds a claim.
+bool has_living_claims(const StatePaths& state, const FileSystem& files);
+
+// Steps of a ninja or a night that was killed are told to stop, and take a moment for it: the ten seconds
+// that a script has, and what their engine has to clear away. Waits for them, a minute at most, and less when
+// we are told again to end. False when one is left.
+bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock);
+
+}  // namespace kiln

@@ -1,0 +1,153 @@
+#include "factory/state/fsck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "factory/oci/blob_damage.h"
+#include "factory/oci/layout.h"
+#include "factory/record/image_check.h"
+
+namespace kiln {
+namespace {
+
+using BlobsToRead = std::vector<std::pair<const Digest, UsedBlob>*>;
+
+// Reads blobs with several threads, the largest first.
+class BlobReading {
+ public:
+  BlobReading(const BlobStore& store, BlobsToRead blobs, const FsckOptions& options)
+      : store_(store), blobs_(std::move(blobs)), options_(options) {
+    auto bytes = [&](const auto* blob) { return store_.size_of(blob->first).value_or(0); };
+    std::sort(blobs_.begin(), blobs_.end(),
+              [&](const auto* a, const auto* b) { return bytes(a) > bytes(b); });
+    for (const auto* blob : blobs_) all_ += bytes(blob);
+  }
+
+  // Bytes read. Sets the damage of each blob that is not what was written.
+  std::uint64_t run() {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::max(1u, options_.jobs); ++i) threads.emplace_back([this] { read_some(); });
+    for (std::thread& thread : threads) thread.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return done_;
+  }
+
+ private:
+  void read_some() {
+    try {
+      for (std::size_t next = next_++; next < blobs_.size() && !failed_; next = next_++) read(*blobs_[next]);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+
+  void read(std::pair<const Digest, UsedBlob>& blob) {
+    auto count = [this](std::uint64_t bytes) {
+      std::lock_guard lock(mutex_);
+      done_ += bytes;
+      if (options_.progress) options_.progress(done_, all_);
+    };
+    try {
+      blob.second.damage = read_damage(store_, blob.first, blob.second.size, count);
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::interrupted) throw;
+      blob.second.damage = error.message();
+      blob.second.is_unread = true;
+    }
+  }
+
+  const BlobStore& store_;
+  BlobsToRead blobs_;
+  const FsckOptions& options_;
+  std::uint64_t all_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t done_ = 0;
+  std::exception_ptr failure_;
+};
+
+BlobDamage described(const Digest& digest, const UsedBlob& blob, const std::vector<BlobUser>& users) {
+  BlobDamage damage{digest, blob.uses.empty() ? "" : blob.uses.front().what, {}, blob.damage, blob.is_unread};
+  for (const BlobUse& use : blob.uses) {
+    const std::string& name = users[use.user].name;
+    if (std::find(damage.of.begin(), damage.of.end(), name) == damage.of.end()) damage.of.push_back(name);
+  }
+  return damage;
+}
+
+// The layout's own files, and copies that are no links to the store's blobs, read.
+std::string read_layout_damage(const fs::path& folder, const ImageRecord& image,
+                               const std::vector<Descriptor>& blobs, const BlobStore& store) {
+  const std::vector<Descriptor> named = layout_manifests(folder);
+  const bool of_image = !named.empty() && named.front().digest == image.manifest;
+  if (of_image && !first_damage(blobs_of(image, store)) && !says(folder, layout_index_of(image, store)))
+    return "has another index.json or oci-layout";
+  std::error_code problem;
+  for (const Descriptor& blob : blobs) {
+    fs::path copy = blob_in_layout(folder, blob.digest);
+    if (fs::equivalent(copy, store.path(blob.digest), problem)) continue;
+    if (!has_bytes_of(copy, blob.digest))
+      return fmt::format("has other bytes in blobs/sha256/{}", blob.digest.hex());
+  }
+  return "";
+}
+
+bool is_damaged(const BlobUses& uses, const Digest& digest) {
+  auto found = uses.blobs.find(digest);
+  return found != uses.blobs.end() && !found->second.damage.empty();
+}
+
+// What is damaged is made by packaging, which makes the layout, too.
+bool is_packaged_again(const std::vector<ImageBlob>& blobs) {
+  return std::any_of(blobs.begin(), blobs.end(), [](const ImageBlob& blob) {
+    return !blob.damage.empty() && blob.role != ImageBlob::Role::layer;
+  });
+}
+
+}  // namespace
+
+std::vector<LayoutDamage> check_layouts(const BlobUses& uses, const StatePaths& state, bool deep) {
+  const BlobStore store = BlobStore::reading(state.store());
+  std::vector<LayoutDamage> found;
+  std::set<std::string> seen;
+  for (const BlobUser& user : uses.users) {
+    if (user.image.layout.empty() || !seen.insert(user.image.layout).second) continue;
+    const std::vector<ImageBlob> of_image = blobs_of(user.image, store);
+    if (is_packaged_again(of_image)) continue;
+    const fs::path folder = state.root() / user.image.layout;
+    std::vector<Descriptor> blobs = blobs_in_layout(folder, user.image.manifest, of_image);
+    std::erase_if(blobs, [&](const Descriptor& blob) { return is_damaged(uses, blob.digest); });
+    std::string damage = layout_damage(folder, blobs);
+    if (damage.empty() && deep) damage = read_layout_damage(folder, user.image, blobs, store);
+    if (!damage.empty()) found.push_back({user.image.layout, user.image, std::move(damage)});
+  }
+  return found;
+}
+
+FsckReport check_store(const StatePaths& state, const FileSystem& files, const FsckOptions& options) {
+  FsckReport report;
+  report.uses = blob_uses(state, files);
+  report.looked_at = report.uses.blobs.size();
+  if (options.deep) {
+    BlobsToRead to_read;
+    for (auto& blob : report.uses.blobs)
+      if (blob.second.damage.empty()) to_read.push_back(&blob);
+    const BlobStore store = BlobStore::reading(state.store());
+    report.read = BlobReading(store, std::move(to_read), options).run();
+  }
+  for (const auto& [digest, blob] : report.uses.blobs)
+    if (!blob.damage.empty()) report.blobs.push_back(described(digest, blob, report.uses.users));
+  report.layouts = check_layouts(report.uses, state, options.deep);
+  return report;
+}
+
+}  // namespace kiln

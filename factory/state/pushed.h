@@ -1,0 +1,66 @@
+// <state>/pushed.jsonl: what this kiln has put into registries, a line each, the last of a name counts:
+//
+//   {"image":"registry.site/ai/pytorch@sha256:…","sif":"sha256:…","signed":"<64 hex>","immutable":"2.6-…",
+//    "with":["sha256:…"]}                                               complete and read back
+//   {"image":"registry.site/ai/modak@sha256:…","index":true}            an image index of the site's names
+//   {"tag":"registry.site/ai/pytorch:2.6-…","digest":"sha256:…"}        where we last moved it
+//   {"gone":"registry.site/ai/pytorch@sha256:…"}                        or a tag: it is there no more
+//
+// A memory, and no truth: without it everything is asked of the registry again, and a tag that names another
+// image cannot be told from one that somebody else has moved.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/base/digest.h"
+#include "factory/base/line_file.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+struct PushedRecord {
+  Digest sif{};                     // its SIF's manifest; empty: it has none there
+  std::string signed_by{};          // SigningKey::id(); "" = nobody has signed it
+  std::string immutable_tag{};      // "" = an index, or a line of an earlier kiln
+  std::vector<Digest> referrers{};  // manifests that we put there with it, the SIF's with them
+  bool is_index = false;            // not an image, but one over platforms
+  bool going = false;               // it is being taken away: not to be counted on
+};
+
+class PushedNames {
+ public:
+  // Reads what is there; a line that a kill has cut is left out, and a file that is mostly old is written
+  // anew. Throws Error(store). REQUIRES: the state's lock is held.
+  explicit PushedNames(const StatePaths& state);
+  // For whoever only looks.
+  static PushedNames reading(const StatePaths& state);
+
+  // `image`: "registry.site/ai/pytorch@sha256:…". nullopt: it was not pushed.
+  std::optional<PushedRecord> image(const std::string& image) const;
+  std::optional<Digest> tag(const std::string& tag) const;  // what it named when we moved it last
+  // On the disk when they return. REQUIRES: the state's lock is held.
+  void put_image(const std::string& image, const PushedRecord& record);
+  void put_tag(const std::string& tag, const Digest& digest);
+  void forget(const std::string& name);  // an image or a tag
+
+  const std::map<std::string, PushedRecord>& images() const { return images_; }
+  const std::map<std::string, Digest>& tags() const { return tags_; }
+
+ private:
+  struct AsItIs {};
+  PushedNames(const StatePaths& state, AsItIs);
+  void write_anew() const;
+  void append(const std::string& line);
+
+  std::filesystem::path file_;
+  std::optional<LineFile> lines_file_;  // opened at the first line that is added
+  std::map<std::string, PushedRecord> images_;
+  std::map<std::string, Digest> tags_;
+  std::size_t lines_ = 0;
+  bool cut_ = false;  // by a kill
+};
+
+}  // namespace kiln

@@ -1,0 +1,113 @@
+#include "factory/state/state_names.h"
+
+#include <algorithm>
+
+#include "factory/record/image_blobs.h"
+#include "factory/state/record_files.h"
+
+namespace kiln {
+namespace {
+
+using Blobs = std::optional<std::vector<SizedBlob>>;
+
+// What a packaged image promises, as its record and the manifests that this names have it.
+Blobs promised_by_image(const std::string& record, const StatePaths& state, const FileSystem& files) {
+  try {
+    auto image = RecordReader(state, files).image(record);
+    if (!image || image->external()) return std::nullopt;
+    std::vector<SizedBlob> promised;
+    for (const ImageBlob& blob : blobs_of(*image, BlobStore::reading(state.store()))) {
+      if (!blob.damage.empty() && blob.size == 0) return std::nullopt;  // a manifest that cannot be read
+      promised.push_back({sum_of(blob.digest), blob.size});
+    }
+    return promised;
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged record promises nothing
+  }
+}
+
+// The layers that a step made itself: those below are promised by others.
+Blobs promised_by_step(const std::string& key, const StatePaths& state, const FileSystem& files) {
+  try {
+    auto step = RecordReader(state, files).step(key);
+    if (!step) return std::nullopt;
+    std::vector<SizedBlob> promised;
+    for (const BuiltLayer& layer : step->chain.layers)
+      if (layer.step == key) promised.push_back({sum_of(layer.blob.digest), layer.blob.size});
+    return promised;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+StateNames::StateNames(const StatePaths& state, const FileSystem& files)
+    : state_(&state),
+      files_(&files),
+      images_(
+          state.built_folder(), state.image_blobs(),
+          [&](const std::string& name) { return promised_by_image(name, state, files); },
+          BlobStore::reading(state.store())),
+      steps_(
+          state.step_folder(), state.step_blobs(),
+          [&](const std::string& key) { return promised_by_step(key, state, files); },
+          BlobStore::reading(state.store())) {}
+
+void StateNames::keep(FileSystem& files) {
+  images_.keep(files);
+  steps_.keep(files);
+}
+
+bool StateNames::has_image_record(std::string_view record_name) {
+  return files_->exists(state_->built(record_name));
+}
+
+bool StateNames::has(std::optional<NameSet>& names, const fs::path& file) {
+  if (!names) names.emplace(files_->list(file.parent_path()));
+  std::string_view path = file.native();
+  return names->contains(path.substr(path.rfind('/') + 1));
+}
+
+void StateNames::look_ahead() {
+  images_.look_ahead();
+  if (tests_ || tests_ahead_.valid()) return;
+  // Where there is no thread to be had, it is read when somebody asks.
+  tests_ahead_ = std::async([folder = state_->test_folder()] { return KeySet(folder); });
+}
+
+bool StateNames::has_test(const Sha256& key) {
+  if (!tests_) tests_ = tests_ahead_.valid() ? tests_ahead_.get() : KeySet(state_->test_folder());
+  return tests_->contains(key);
+}
+
+bool StateNames::is_built(const ImageSpec& spec) {
+  return is_packaged(record_name(spec), spec.repository, spec.immutable_tag) &&
+         std::all_of(spec.tests.begin(), spec.tests.end(),
+                     [&](const Step& test) { return has_test(test.key); });
+}
+
+bool StateNames::is_built(const ResolvedImage& image, const StepTable& steps) {
+  if (!is_packaged(image)) return false;
+  const std::vector<StepTable::Number> tests = image.tests();
+  return std::all_of(tests.begin(), tests.end(),
+                     [&](StepTable::Number test) { return has_test(steps.key(test)); });
+}
+
+bool StateNames::is_failing(const ResolvedImage& image, const StepTable& steps) {
+  const std::vector<StepTable::Number> tests = image.tests();
+  return std::any_of(tests.begin(), tests.end(), [&](StepTable::Number test) {
+    return !has_test(steps.key(test)) && has_failure(steps.hex(test));
+  });
+}
+
+bool StateNames::is_packaged(std::string_view record_name, const std::string& repository,
+                             std::string_view immutable_tag) {
+  if (!images_.is_whole(record_name)) return false;
+  auto found = layouts_.find(repository);
+  if (found == layouts_.end())
+    found = layouts_.emplace(repository, NameSet(files_->list(state_->layouts(repository)))).first;
+  return found->second.contains(immutable_tag);
+}
+
+}  // namespace kiln

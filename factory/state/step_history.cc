@@ -1,0 +1,126 @@
+#include "factory/state/step_history.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/enum_names.h"
+#include "factory/base/json.h"
+#include "factory/base/json_put.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kRunsKept = 5;  // of a step: as many as a prediction looks at
+constexpr double kMostMemory = 1e15;  // what no machine has: damage
+
+constexpr auto kEnds = enum_names<PastRun::End>({{PastRun::End::done, "done"},
+                                                 {PastRun::End::failed, "failed"},
+                                                 {PastRun::End::out_of_memory, "out of memory"},
+                                                 {PastRun::End::out_of_time, "out of time"}});
+
+constexpr auto kSources = enum_names<MemorySource>({{MemorySource::none, "none"},
+                                                    {MemorySource::processes, "processes"},
+                                                    {MemorySource::cgroup1, "cgroup v1"},
+                                                    {MemorySource::cgroup2, "cgroup v2"}});
+
+std::uint64_t bytes_at(const JsonNode& node, std::string_view key) {
+  auto found = node.find(std::string(key));
+  return found ? static_cast<std::uint64_t>(found->integer(0, static_cast<std::int64_t>(kMostMemory))) : 0;
+}
+
+std::string text_at(const JsonNode& node, const std::string& key) {
+  auto found = node.find(key);
+  return found ? found->string() : "";
+}
+
+template <typename Names>
+auto word_at(const JsonNode& node, const Names& names) {
+  auto found = names.find(node.string());
+  if (!found) node.fail("an unknown word");
+  return *found;
+}
+
+PastRun parse(const JsonNode& node) {
+  PastRun run;
+  run.key = node.at("key").string();
+  run.kind = node.at("kind").string();
+  run.component = node.at("component").string();
+  run.version = text_at(node, "version");
+  run.method = text_at(node, "method");
+  run.host = text_at(node, "host");
+  run.time = node.at("time").integer(0, std::numeric_limits<std::int64_t>::max());
+  run.end = word_at(node.at("end"), kEnds);
+  run.seconds = node.at("seconds").number();
+  if (!(run.seconds >= 0)) node.fail("a time before the start");
+  if (auto processors = node.find("processor_seconds")) run.processor_seconds = processors->number();
+  if (!(run.processor_seconds >= 0)) node.fail("a time before the start");
+  if (auto memory = node.find("memory")) {
+    run.memory.source = word_at(memory->at("by"), kSources);
+    run.memory.peak = bytes_at(*memory, "peak");
+    run.memory.with_files = bytes_at(*memory, "with_files");
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string_view name_of(PastRun::End end) { return kEnds.of(end); }
+
+PastRun past_run_of(const Step& step) {
+  PastRun run;
+  run.key = step.key;
+  run.kind = name_of(step.kind);
+  run.component = step.component;
+  run.version = step.version;
+  run.method = step.method;
+  return run;
+}
+
+std::string history_line(const PastRun& run) {
+  Json json{{"key", run.key},   {"kind", run.kind},         {"component", run.component},
+            {"time", run.time}, {"end", kEnds.of(run.end)}, {"seconds", run.seconds}};
+  if (run.processor_seconds > 0) json["processor_seconds"] = run.processor_seconds;
+  put(json, "version", run.version);
+  put(json, "method", run.method);
+  put(json, "host", run.host);
+  if (run.memory.source != MemorySource::none) {
+    Json& memory = json["memory"] = {{"peak", run.memory.peak}, {"by", kSources.of(run.memory.source)}};
+    if (run.memory.with_files > 0) memory["with_files"] = run.memory.with_files;
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<PastRun> parse_history(std::string_view lines, std::string_view component) {
+  // Of a long history most lines are of others, and need not be parsed.
+  const std::string mark = Json(std::string(component)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::vector<PastRun> runs;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (!component.empty() && line.find(mark) == std::string_view::npos) continue;
+    try {
+      PastRun run = parse(JsonDocument::parse(line, "history.jsonl").root());
+      if (component.empty() || run.component == component) runs.push_back(std::move(run));
+    } catch (const Error&) {  // cut by a full disk, or damaged: a run less
+    }
+  }
+  return runs;
+}
+
+std::vector<PastRun> without_oldest(std::vector<PastRun> runs, std::size_t most) {
+  std::map<std::string, std::size_t> kept;
+  std::vector<PastRun> rest;  // newest first
+  std::size_t bytes = 0;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (++kept[run->key] > kRunsKept) continue;
+    bytes += history_line(*run).size();
+    if (bytes > most) break;
+    rest.push_back(std::move(*run));
+  }
+  std::reverse(rest.begin(), rest.end());
+  return rest;
+}
+
+}  // namespace kiln

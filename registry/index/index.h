@@ -1,0 +1,162 @@
+// The registry index: SQLite, rollback journal, synchronous=EXTRA, one writer; schema.sql says the tables.
+// A truth of second rank: every row can be made again from the sidecars of the blob store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/oci/blob_store.h"
+#include "factory/record/image_record.h"
+
+namespace kiln {
+
+struct IndexState;  // index_state.h
+struct RawEntry;    // index_reading.h
+
+// A tag of a snapshot.
+struct IndexEntry {
+  ImageRecord image;
+  bool stale = false;                     // kept from an earlier snapshot because its rebuild failed
+  std::vector<Measurement> measurements;  // of its bits, by their time, under whatever name they were taken
+  bool failing = false;                   // its bits failed a test that their recipe has by now
+  std::string retired{};                  // why nobody is to get it any more; "" when it is not
+  std::vector<std::string> matrices{};    // that published it under this name, sorted
+};
+
+// Bits that failed a test of today.
+struct FailingImage {
+  std::string name;  // "repository:tag"
+  std::string key;   // of the plan: names the bits
+};
+
+// What a publication does besides moving tags.
+struct PublishMarks {
+  std::vector<std::string> pruned{};  // "repository:tag" that go, unless another matrix published them, too
+  std::vector<FailingImage> failing{};
+};
+
+struct Snapshot {
+  std::int64_t number = 0;
+  std::string created;  // RFC 3339
+  std::string note;
+  std::size_t images = 0;
+  bool current = false;
+};
+
+// What a name stood for, from one snapshot to another.
+struct TagSpan {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::string image;  // 64 hex: ImageRecord::identity
+  bool stale = false;
+  bool failing = false;
+  std::string retired{};  // the reason
+  bool operator==(const TagSpan&) const = default;
+};
+
+// What was found and done. What could not be made good is named: nothing of it is answered to anybody.
+struct RecoveryReport {
+  std::size_t adopted = 0;    // sidecars without a row
+  std::size_t rewritten = 0;  // sidecars made again from their rows
+  std::size_t temporaries = 0;
+  std::vector<std::string> lost;        // "pytorch:tag: its manifest sha256:… is not in the store"
+  std::vector<std::string> unreadable;  // sidecars that are not what was written: "records/<name>.json"
+  std::string set_aside;                // name of a damaged database kept as .bad-<n>, "" when none
+  bool is_whole() const { return lost.empty() && unreadable.empty(); }
+};
+
+// What snapshots have: images by what sidecar and row are named by (ImageRecord::identity, as hex).
+struct SnapshotNames {
+  std::set<std::string> images;
+  std::set<std::string> matrices;  // that published them
+};
+
+// What goes when only some snapshots stay.
+struct Forgotten {
+  std::vector<std::int64_t> snapshots;  // in order
+  std::vector<std::string> images;      // as SnapshotNames has them, sorted
+};
+
+class Index {
+ public:
+  enum class Mode { read, write };
+  // Opens or (write) creates `<state>/index.db`; blobs and sidecars are in `<state>/store`. Write: a file
+  // that is behind its sidecars is brought up to date, one of an earlier format is migrated, a damaged one is
+  // set aside and rebuilt from the sidecars when the damage is met, here or later. Read: damage is an
+  // Error(store), and nothing is changed. Throws Error(store); Error(store) naming both versions when the
+  // file is newer than this program.
+  static Index open(const std::filesystem::path& state, Mode mode);
+  Index(Index&&) noexcept;
+  Index& operator=(Index&&) noexcept;
+  ~Index();
+
+  // One atomic step: sidecars first, then one transaction with the rows and a new snapshot = the current one
+  // with these tags moved; `failed_tags` ("repository:tag") stay where they were, marked stale; whatever has
+  // the bits of `failing` is marked so, and where their tag has other bits, it is marked stale. `matrix`:
+  // whose they are. Bits that are retired stay so. Returns the snapshot's number. Publishing what the current
+  // snapshot already holds makes no new snapshot and returns the current number. Error(store) when the
+  // manifest, or a blob that it names, is not in the store.
+  std::int64_t publish(const std::vector<ImageRecord>& images, const std::vector<std::string>& failed_tags,
+                       const std::string& created, const std::string& matrix, const PublishMarks& marks = {});
+  // A new snapshot in which the entries of these identities are retired for this reason; "": are not any
+  // more.
+  std::int64_t retire(const std::vector<Digest>& identities, const std::string& reason,
+                      const std::string& created);
+  // External mappings (MODAK's container_mappings), which `give` hands to its argument one after the other:
+  // the last of a code wins. What `give` throws ends it, and nothing is imported.
+  using TakeMapping = std::function<void(const ImageRecord& mapping)>;
+  struct Imported {
+    std::int64_t snapshot = 0;  // as publish() returns it
+    std::size_t mappings = 0;   // codes
+  };
+  Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
+                           const std::string& created);
+  void record(const Measurement& measurement);
+
+  std::vector<IndexEntry> entries(
+      std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
+  // Those of one application, in whatever case it is written: reads and proves no others.
+  std::vector<IndexEntry> entries_of(const std::string& application,
+                                     std::optional<std::int64_t> snapshot = {}) const;
+  // The entry that `find` names, which reads inside one transaction and proves what it reads; nullopt when
+  // `find` names none. Throws what `find` throws.
+  std::optional<IndexEntry> found_by(
+      const std::function<std::optional<RawEntry>(IndexState& state)>& find) const;
+  // How many entries the applications have, by their names in lower case.
+  std::map<std::string, std::size_t> applications(std::optional<std::int64_t> snapshot = {}) const;
+  std::vector<std::string> compilers(
+      std::optional<std::int64_t> snapshot = {}) const;  // graph compilers that entries have, sorted
+  std::vector<Snapshot> snapshots() const;               // newest first
+  // What this name stood for, oldest first; of a mapping "" and its code. Each row proves itself, that none
+  // is missing nobody proves: for people to look at, not to answer by.
+  std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const;
+  std::int64_t current() const;          // 0 when nothing was published
+  void rollback(std::int64_t snapshot);  // Error(no_match) when there is none of that number
+  // Throws Error(no_match) for a number that is not there.
+  SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
+  // What forget() would take away.
+  Forgotten forgettable(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images) const;
+  // Leaves only these snapshots, and of the images those that they name and `images`; measurements stay. Rows
+  // go first, then sidecars: killed within, the index opens with what sidecars still prove. Blobs are the
+  // caller's, afterwards. REQUIRES: the current snapshot is of these, and the newest.
+  Forgotten forget(const std::set<std::int64_t>& snapshots, const std::set<std::string>& images);
+  // Drops temporaries, adopts sidecars, makes sidecars again from their rows, marks rows without files.
+  // Twice, or killed, ends in the same state; readers see the old index or the new one, never half of it.
+  RecoveryReport recover();
+
+ private:
+  explicit Index(std::unique_ptr<IndexState> state);
+  // Who may write makes a damaged index again when the damage is met, and begins anew.
+  template <typename Action>
+  auto mended(Action action) const;
+  mutable std::unique_ptr<IndexState> state_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,227 @@
+#include "registry/index/index_reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "factory/base/text.h"
+#include "registry/index/index_mended.h"
+
+namespace kiln {
+namespace {
+
+[[noreturn]] void fail_lost(std::int64_t number) {
+  throw Error(ExitCode::store, fmt::format("snapshot {}, the current one, is lost", number),
+              "`kiln publish` makes a new one of what is built");
+}
+
+SnapshotContent content_of(IndexState& state, const Asked& asked) {
+  auto content = state.snapshot(asked.number);
+  if (!content) no_snapshot(asked.number, asked.current.newest);
+  return *std::move(content);
+}
+
+// Of a snapshot that is not the current one: nothing but the image's own row, or its sidecar, proves it.
+std::optional<ImageRow> image_by_id(IndexState& state, const std::string& id) {
+  if (auto row = state.image(id)) return row;
+  auto text = state.store.read_sidecar(BlobStore::Sidecar::record, id);
+  if (!text) return std::nullopt;
+  ImageRow row = ImageRow::of(image_record_from_json(parse_own(*text, "index.db").root()), *text);
+  RowSum measured;
+  for (const MeasurementRow& measurement : state.measurements_of(row.bits))
+    measured.add(measurement.checksum());
+  row.measured = measured == RowSum() ? "" : measured.text();
+  return row;
+}
+
+std::vector<std::string> measurements_of(IndexState& state, const ImageRow& image) {
+  std::vector<std::string> records;
+  if (image.external || image.measured.empty()) return records;
+  RowSum sum;
+  for (MeasurementRow& row : state.measurements_of(image.bits)) {
+    sum.add(row.checksum());
+    records.push_back(std::move(row.record));
+  }
+  if (sum.text() != image.measured)
+    throw DamagedDatabase(
+        fmt::format("the index is damaged: a measurement of image {} is not what was written", image.id));
+  return records;
+}
+
+RawEntry with_measurements(IndexState& state, TagName name, Tagged tagged, ImageRow image) {
+  std::vector<std::string> measurements = measurements_of(state, image);
+  return {std::move(name), std::move(tagged), std::move(image), std::move(measurements)};
+}
+
+ApplicationRow& row_for(std::vector<ApplicationRow>& rows, const std::string& application) {
+  auto found = std::lower_bound(
+      rows.begin(), rows.end(), application,
+      [](const ApplicationRow& row, const std::string& name) { return row.application < name; });
+  if (found == rows.end() || found->application != application)
+    found = rows.insert(found, {application, 0, {}, {}});
+  return *found;
+}
+
+}  // namespace
+
+Asked asked_for(IndexState& state, std::optional<std::int64_t> snapshot) {
+  Asked asked{state.current_row(), 0, false};
+  const bool behind = state.is_behind(asked.current);
+  asked.number = snapshot ? *snapshot
+                 : behind ? current_by_sidecar(state.store).number
+                          : asked.current.snapshot;
+  asked.live = asked.number == asked.current.snapshot;
+  return asked;
+}
+
+RawEntry raw_entry(IndexState& state, TagRow tag) {
+  ImageRow image = state.image_of(tag);
+  return with_measurements(state, std::move(tag.name), std::move(tag.tagged), std::move(image));
+}
+
+void no_snapshot(std::int64_t number, std::int64_t newest) {
+  throw Error(ExitCode::no_match, fmt::format("there is no snapshot {}", number),
+              newest == 0 ? "nothing was published yet"
+                          : fmt::format("the newest is {}; `kiln index snapshots` shows them", newest));
+}
+
+std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::string>& application,
+                                  std::optional<std::int64_t> snapshot) {
+  const Asked asked = asked_for(state, snapshot);
+  if (asked.live && asked.number < 0) fail_lost(-asked.number);
+  std::vector<RawEntry> entries;
+  if (!asked.live) {
+    for (auto& [name, tagged] : content_of(state, asked).tags) {
+      auto image = image_by_id(state, tagged.image);
+      if (image && !image->lost && (!application || image->application == *application))
+        entries.push_back(with_measurements(state, name, std::move(tagged), *std::move(image)));
+    }
+    return entries;
+  }
+  for (const ApplicationRow& row : state.applications(asked.current)) {
+    if (application && row.application != *application) continue;
+    for (TagRow& tag : state.tags_of(row))
+      if (!tag.lost) entries.push_back(raw_entry(state, std::move(tag)));
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const RawEntry& a, const RawEntry& b) { return a.name < b.name; });
+  return entries;
+}
+
+std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot) {
+  const Asked asked = asked_for(state, snapshot);
+  if (asked.live) return state.applications(asked.current);
+  std::vector<ApplicationRow> rows;
+  for (const auto& [name, tagged] : content_of(state, asked).tags) {
+    auto image = image_by_id(state, tagged.image);
+    if (!image || image->lost) continue;
+    ApplicationRow& row = row_for(rows, image->application);
+    ++row.images;
+    for (const std::string& compiler : words_from(image->compilers)) ++row.compilers[compiler];
+  }
+  return rows;
+}
+
+IndexEntry parsed(const RawEntry& raw) {
+  IndexEntry entry{image_record_from_json(parse_own(raw.image.record, "index.db").root()),
+                   raw.tagged.stale,
+                   {},
+                   raw.tagged.failing,
+                   raw.tagged.retired,
+                   raw.tagged.matrices};
+  if (entry.image.external()) return entry;
+  // The record knows the last tag that the image got; this snapshot may know it by another.
+  std::tie(entry.image.repository, entry.image.tag) = raw.name;
+  for (const std::string& record : raw.measurements)
+    entry.measurements.push_back(measurement_from_json(parse_own(record, "index.db").root()));
+  std::stable_sort(entry.measurements.begin(), entry.measurements.end(),
+                   [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
+  return entry;
+}
+
+namespace {
+
+// Parsing is most of the time, and nobody who writes has to wait for it.
+std::vector<IndexEntry> entries_in(IndexState& state, const std::optional<std::string>& application,
+                                   std::optional<std::int64_t> snapshot) {
+  std::vector<RawEntry> raw;
+  {
+    Transaction transaction(state.database, Database::Access::read);  // one state for all statements
+    raw = raw_entries(state, application, snapshot);
+  }
+  std::vector<IndexEntry> entries;
+  entries.reserve(raw.size());
+  for (const RawEntry& one : raw) entries.push_back(parsed(one));
+  return entries;
+}
+
+}  // namespace
+
+Index::Index(std::unique_ptr<IndexState> state) : state_(std::move(state)) {}
+Index::Index(Index&&) noexcept = default;
+Index& Index::operator=(Index&&) noexcept = default;
+Index::~Index() = default;
+
+std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) const {
+  return mended([&] { return entries_in(*state_, std::nullopt, snapshot); });
+}
+
+std::vector<IndexEntry> Index::entries_of(const std::string& application,
+                                          std::optional<std::int64_t> snapshot) const {
+  return mended([&] { return entries_in(*state_, lower_case(application), snapshot); });
+}
+
+std::optional<IndexEntry> Index::found_by(
+    const std::function<std::optional<RawEntry>(IndexState& state)>& find) const {
+  return mended([&]() -> std::optional<IndexEntry> {
+    Transaction transaction(state_->database, Database::Access::read);
+    const auto raw = find(*state_);
+    return raw ? std::optional(parsed(*raw)) : std::nullopt;
+  });
+}
+
+std::map<std::string, std::size_t> Index::applications(std::optional<std::int64_t> snapshot) const {
+  return mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    std::map<std::string, std::size_t> images;
+    for (const ApplicationRow& row : application_rows(*state_, snapshot))
+      images.emplace(row.application, static_cast<std::size_t>(row.images));
+    return images;
+  });
+}
+
+std::vector<std::string> Index::compilers(std::optional<std::int64_t> snapshot) const {
+  return mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    std::set<std::string> names;
+    for (const ApplicationRow& row : application_rows(*state_, snapshot))
+      for (const auto& [name, images] : row.compilers) names.insert(name);
+    return std::vector<std::string>(names.begin(), names.end());
+  });
+}
+
+std::vector<Snapshot> Index::snapshots() const {
+  return mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    const std::int64_t now = state_->current();
+    std::vector<Snapshot> result;
+    for (const SnapshotRow& row : state_->snapshot_rows())
+      result.push_back(
+          {row.number, row.created, row.note, static_cast<std::size_t>(row.images), row.number == now});
+    const bool behind = now > 0 && std::none_of(result.begin(), result.end(),
+                                                [](const Snapshot& one) { return one.current; });
+    if (!behind) return result;
+    auto content = state_->snapshot(now);
+    if (content)
+      result.insert(result.begin(), {now, content->created, content->note, content->tags.size(), true});
+    return result;
+  });
+}
+
+std::int64_t Index::current() const {
+  return mended([&] { return std::max<std::int64_t>(0, state_->current()); });
+}
+
+}  // namespace kiln

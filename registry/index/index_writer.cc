@@ -1,0 +1,322 @@
+#include "registry/index/index_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace kiln {
+
+IndexWriter::IndexWriter(IndexState& state)
+    : state_(state), current_(state.current_row()), live_(std::max<std::int64_t>(0, current_.snapshot)) {
+  stored_folders_ = current_.folders;
+  knows_folders(folder_marks(state_.store));
+  LentStatement rows = state_.database.lend(fmt::format("SELECT {} FROM totals", TotalRow::kColumns));
+  while (rows->step()) {
+    TotalRow row = TotalRow::from(*rows);
+    totals_.emplace(row.name, row);
+  }
+  if (totals_.size() != 5) throw DamagedDatabase("the index is damaged: a total is missing");
+}
+
+std::int64_t IndexWriter::images() const {
+  return totals_.at("images").count - state_.database.integer("SELECT count(*) FROM images WHERE bits = ''");
+}
+
+std::int64_t IndexWriter::measurements() const { return totals_.at("measurements").count; }
+std::int64_t IndexWriter::snapshots() const { return totals_.at("snapshots").count; }
+
+void IndexWriter::count(const char* total, const std::string& removed, const std::string& added) {
+  auto found = totals_.find(total);
+  if (found == totals_.end()) throw DamagedDatabase("the index is damaged: a total is missing");
+  if (!removed.empty()) {
+    found->second.sum.subtract(removed);
+    --found->second.count;
+  }
+  if (!added.empty()) {
+    found->second.sum.add(added);
+    ++found->second.count;
+  }
+}
+
+// --- tags
+
+IndexWriter::Application& IndexWriter::application(const std::string& name) {
+  auto [found, is_new] = applications_.try_emplace(name);
+  Application& application = found->second;
+  if (!is_new) return application;
+  application.row.application = name;
+  LentStatement row = state_.database.lend(
+      fmt::format("SELECT {} FROM applications WHERE application = ?1", ApplicationRow::kColumns));
+  if (!row->with(name).step()) return application;
+  application.row = ApplicationRow::from(*row);
+  application.stored = application.row.checksum();
+  return application;
+}
+
+IndexWriter::Choice& IndexWriter::choice(const TagRow& tag) {
+  auto [found, is_new] = choices_.try_emplace({tag.application, tag.choice});
+  Choice& choice = found->second;
+  if (!is_new) return choice;
+  LentStatement row = state_.database.lend(
+      fmt::format("SELECT {} FROM choices WHERE application = ?1 AND choice = ?2", ChoiceRow::kColumns));
+  if (row->with(tag.application, tag.choice).step()) {
+    choice.row = ChoiceRow::from(*row);
+    choice.stored = choice.row.checksum();
+    return choice;
+  }
+  choice.row.application = tag.application;
+  choice.row.choice = tag.choice;
+  const auto profile = state_.profile(tag.choice);
+  if (!profile) return choice;  // of images without a record
+  const ImageRecord part = image_record_from_json(parse_own(profile->text, "index.db").root());
+  choice.row.version = part.version.text();
+  choice.row.compilers = ImageRow::of(part, "").compilers;
+  choice.row.optimised = part.optimised;
+  choice.row.external = part.external();
+  return choice;
+}
+
+void IndexWriter::count_in_application(const TagRow& tag, int sign) {
+  ChoiceRow& chosen = choice(tag).row;
+  const std::string checksum = tag.checksum();
+  if (sign > 0) chosen.sum.add(checksum);
+  if (sign < 0) chosen.sum.subtract(checksum);
+  chosen.images += sign;
+  if (tag.measured) chosen.measured += sign;
+  ApplicationRow& row = application(tag.application).row;
+  row.images += sign;
+  current_.images += sign;
+  const auto image = state_.image(tag.tagged.image);
+  if (!image || image->lost) return;
+  for (const std::string& compiler : words_from(image->compilers)) {
+    std::int64_t& uses = row.compilers[compiler];
+    uses += sign;
+    if (uses <= 0) row.compilers.erase(compiler);
+  }
+}
+
+void IndexWriter::attach(TagRow tag) {
+  auto image = state_.image(tag.tagged.image);
+  if (!image) {
+    if (state_.store.read_record(Digest::from_hex(tag.tagged.image)))
+      throw DamagedDatabase("the index is damaged: an image that it had was not found");
+    replace_image(ImageRow::unknown(tag.tagged.image));
+    image = state_.image(tag.tagged.image);
+  }
+  tag.describe(*image);
+  state_.database
+      .lend("INSERT INTO tags VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)")
+      ->with(tag.application, tag.choice, tag.name.first, tag.name.second, tag.tagged.image, tag.image_row,
+             tag.place, tag.measured, tag.lost, tag.tagged.stale, tag.tagged.failing, tag.tagged.retired,
+             words_text(tag.tagged.matrices), tag.first, tag.checksum())
+      .run();
+  count_in_application(tag, 1);
+}
+
+void IndexWriter::detach(const TagRow& tag) {
+  state_.database
+      .lend("DELETE FROM tags WHERE application = ?1 AND choice = ?2 AND repository = ?3 AND tag = ?4")
+      ->with(tag.application, tag.choice, tag.name.first, tag.name.second)
+      .run();
+  count_in_application(tag, -1);
+}
+
+// From the snapshot `first` on, which is newer than all there are.
+void IndexWriter::set_tag(const TagChange& change, std::int64_t first) {
+  if (change.before) {
+    const auto row = state_.tag(change.name);
+    if (!row || row->tagged != *change.before)
+      throw DamagedDatabase("the index is damaged: a tag that it had is not there");
+    detach(*row);
+    current_.root.subtract(tag_checksum(change.name, *change.before));
+    if (row->first <= current_.newest) put_past({change.name, row->first, current_.newest, *change.before});
+  }
+  if (!change.after) return;
+  TagRow tag;
+  tag.name = change.name;
+  tag.tagged = *change.after;
+  tag.first = first;
+  attach(std::move(tag));
+  current_.root.add(tag_checksum(change.name, *change.after));
+}
+
+void IndexWriter::put_past(const PastRow& row) {
+  const Tagged& tagged = row.tagged;
+  state_.database.lend("INSERT INTO past VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+      ->with(row.name.first, row.name.second, row.first, row.last, tagged.image, tagged.stale, tagged.failing,
+             tagged.retired, words_text(tagged.matrices), row.checksum())
+      .run();
+  count("past", "", row.checksum());
+}
+
+void IndexWriter::erase_past(const PastRow& row) {
+  state_.database.lend("DELETE FROM past WHERE repository = ?1 AND tag = ?2 AND first = ?3")
+      ->with(row.name.first, row.name.second, row.first)
+      .run();
+  count("past", row.checksum(), "");
+}
+
+// --- snapshots
+
+void IndexWriter::expect_new(const std::vector<TagChange>& changes) {
+  std::set<TagName> names;
+  Json tags = Json::array();
+  for (const TagChange& change : changes) {
+    if (change.before || !names.insert(change.name).second) continue;
+    tags.push_back(change.name.second);
+  }
+  if (names.empty()) return;
+  // `first` is not in tags_name: SQLite reads the rows, which NOT INDEXED does not ask for.
+  LentStatement rows = state_.database.lend(
+      "SELECT repository, tag FROM tags WHERE +tag IN (SELECT value FROM json_each(?1)) AND first >= 0");
+  rows->with(tags.dump());
+  while (rows->step())
+    if (names.contains({rows->text(0), rows->text(1)}))
+      throw DamagedDatabase("the index is damaged: a tag that it has was not found");
+}
+
+void IndexWriter::put_snapshot(const SnapshotRow& row) {
+  state_.database.lend("INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+      ->with(row.number, row.created, row.note, row.images, row.root.text(), row.changes, row.checksum())
+      .run();
+  count("snapshots", "", row.checksum());
+}
+
+std::int64_t IndexWriter::changes_since_full(const SnapshotSidecar& head, std::size_t changes) {
+  if (head.parent == 0) return 0;
+  const auto parent = state_.snapshot_row(head.parent);
+  return (parent ? parent->changes : 0) + static_cast<std::int64_t>(changes);
+}
+
+void IndexWriter::append(const SnapshotSidecar& head, const std::vector<TagChange>& changes) {
+  for (const TagChange& change : changes) set_tag(change, head.number);
+  current_.newest = head.number;
+  live_ = head.number;
+  put_snapshot({head.number, head.created, head.note, current_.images, current_.root,
+                changes_since_full(head, changes.size())});
+}
+
+// What `name` is at `number`, which no snapshot has: what was said of it for all numbers around is split.
+void IndexWriter::cover(const TagName& name, const Tagged* tagged, std::int64_t number) {
+  std::vector<PastRow> around;
+  {
+    LentStatement rows = state_.database.lend(
+        fmt::format("SELECT {} FROM past WHERE repository = ?1 AND tag = ?2 AND first <= ?3 AND last >= ?3",
+                    PastRow::kColumns));
+    rows->with(name.first, name.second, number);
+    while (rows->step()) around.push_back(PastRow::from(*rows));
+  }
+  for (const PastRow& row : around) {
+    if (tagged != nullptr && row.tagged == *tagged) return;
+    erase_past(row);
+    if (row.first < number) put_past({name, row.first, number - 1, row.tagged});
+    if (row.last > number) put_past({name, number + 1, row.last, row.tagged});
+  }
+  if (auto row = state_.tag(name); row && row->first <= number) {
+    if (tagged != nullptr && row->tagged == *tagged) return;
+    detach(*row);
+    if (row->first < number) put_past({name, row->first, number - 1, row->tagged});
+    row->first = number + 1;
+    attach(*std::move(row));
+  }
+  if (tagged != nullptr) put_past({name, number, number, *tagged});
+}
+
+void IndexWriter::insert(const SnapshotContent& content) {
+  std::map<TagName, const Tagged*> names;
+  for (const auto& [name, tagged] : content.tags) names.emplace(name, &tagged);
+  LentStatement rows = state_.database.lend(
+      "SELECT repository, tag FROM tags WHERE first <= ?1"
+      " UNION SELECT repository, tag FROM past WHERE first <= ?1 AND last >= ?1");
+  rows->with(content.number);
+  while (rows->step()) names.try_emplace({rows->text(0), rows->text(1)}, nullptr);
+  for (const auto& [name, tagged] : names) cover(name, tagged, content.number);
+  put_snapshot({content.number, content.created, content.note, static_cast<std::int64_t>(content.tags.size()),
+                root_of(content.tags), 0});
+}
+
+void IndexWriter::make_current(std::int64_t number) {
+  const std::int64_t wanted = std::max<std::int64_t>(0, number);
+  if (wanted != live_) {
+    TagMap then;
+    if (wanted > 0) {
+      auto content = state_.snapshot_by_rows(wanted);
+      if (!content) throw DamagedDatabase(fmt::format("the index is damaged: no snapshot {}", wanted));
+      then = std::move(content->tags);
+    }
+    for (const TagChange& change : changes_between(state_.live_tags(), then))
+      set_tag(change, current_.newest + 1);
+    live_ = wanted;
+  }
+  current_.snapshot = number;
+  current_.newest = std::max(current_.newest, std::abs(number));
+}
+
+// --- the end
+
+void IndexWriter::knows_folders(const std::string& marks) { folders_known_ = marks == stored_folders_; }
+
+void IndexWriter::write_choices() {
+  for (auto& [name, choice] : choices_) {
+    const ChoiceRow& row = choice.row;
+    const std::string checksum = row.checksum();
+    if (choice.stored == checksum) continue;
+    RowSum& sum = application(row.application).row.sum;
+    if (!choice.stored.empty()) sum.subtract(choice.stored);
+    choice.stored.clear();
+    state_.database.lend("DELETE FROM choices WHERE application = ?1 AND choice = ?2")
+        ->with(row.application, row.choice)
+        .run();
+    if (row.images == 0) continue;
+    state_.database.lend("INSERT INTO choices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+        ->with(row.application, row.choice, row.version, row.compilers, row.optimised, row.external,
+               row.images, row.measured, row.sum.text(), checksum)
+        .run();
+    sum.add(checksum);
+    choice.stored = checksum;
+  }
+}
+
+void IndexWriter::write_applications() {
+  for (auto& [name, application] : applications_) {
+    const std::string checksum = application.row.checksum();
+    if (application.stored == checksum) continue;
+    if (!application.stored.empty()) current_.applications.subtract(application.stored);
+    application.stored.clear();
+    state_.database.lend("DELETE FROM applications WHERE application = ?1")->with(name).run();
+    if (application.row.images == 0) continue;
+    state_.database.lend("INSERT INTO applications VALUES (?1, ?2, ?3, ?4, ?5)")
+        ->with(name, application.row.images, application.row.compilers_text(), application.row.sum.text(),
+               checksum)
+        .run();
+    current_.applications.add(checksum);
+    application.stored = checksum;
+  }
+}
+
+void IndexWriter::finish() {
+  if (live_ != std::max<std::int64_t>(0, current_.snapshot)) make_current(current_.snapshot);
+  write_choices();
+  write_applications();
+  for (const auto& [name, total] : totals_)
+    state_.database.lend("UPDATE totals SET count = ?2, sum = ?3, checksum = ?4 WHERE name = ?1")
+        ->with(name, total.count, total.sum.text(), total.checksum())
+        .run();
+  if (folders_known_) current_.folders = folder_marks(state_.store);
+  write_current();
+}
+
+void IndexWriter::write_current() {
+  state_.database
+      .lend(
+          "UPDATE current SET snapshot = ?1, newest = ?2, images = ?3, root = ?4, applications = ?5,"
+          " folders = ?6, checksum = ?7")
+      ->with(current_.snapshot, current_.newest, current_.images, current_.root.text(),
+             current_.applications.text(), current_.folders, current_.checksum())
+      .run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,76 @@
+// A snapshot: the tags that it has, and what its sidecar says of them: all, or those that changed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "registry/index/row_sum.h"
+
+namespace kiln {
+
+// What a name stands for.
+struct Tagged {
+  std::string image;  // images.id
+  bool stale = false;
+  bool failing = false;
+  std::string retired{};                // the reason
+  std::vector<std::string> matrices{};  // sorted
+  bool operator==(const Tagged&) const = default;
+};
+
+using TagName = std::pair<std::string, std::string>;  // repository, tag
+using TagMap = std::map<TagName, Tagged>;
+
+struct TagChange {
+  TagName name;
+  std::optional<Tagged> before;  // none: a new name
+  std::optional<Tagged> after;   // none: it goes
+};
+
+struct SnapshotContent {
+  std::int64_t number = 0;
+  std::string created;
+  std::string note;
+  TagMap tags;
+};
+
+// Of a snapshot that changes little, against its parent; from time to time one in full.
+struct SnapshotSidecar {
+  std::int64_t number = 0;
+  std::string created;
+  std::string note;
+  std::int64_t parent = 0;  // 0: in full
+  RowSum before;            // of the parent's tags
+  RowSum root;              // of all tags
+  TagMap tags;              // all, or those that are new or another
+  std::vector<TagName> gone;
+
+  static SnapshotSidecar parse(const std::string& text, const std::string& file);
+  std::string text() const;
+};
+
+// Bytes of a sidecar: a million names.
+inline constexpr std::size_t kMostSnapshot = 256u << 20;
+
+// How a tag counts in the root of a snapshot.
+std::string tag_checksum(const TagName& name, const Tagged& tagged);
+RowSum root_of(const TagMap& tags);
+// What makes `after` of `before`, by name.
+std::vector<TagChange> changes_between(const TagMap& before, const TagMap& after);
+
+// As kiln wrote it before sidecars of what changed; its checksum was in the row of a snapshot.
+std::string text_of_format_2(const SnapshotContent& content);
+
+// As in a row: a JSON array; "" for none. Throws DamagedDatabase.
+std::string words_text(const std::vector<std::string>& words);
+std::vector<std::string> words_from(const std::string& text);
+
+JsonDocument parse_own(const std::string& text,
+                       const std::string& file);  // limits for what kiln itself wrote
+
+}  // namespace kiln

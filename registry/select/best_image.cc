@@ -1,0 +1,218 @@
+#include "registry/select/best_image.h"
+
+#include <algorithm>
+#include <compare>
+#include <deque>
+#include <map>
+#include <tuple>
+
+#include "factory/base/text.h"
+#include "registry/index/image_parts.h"
+#include "registry/index/index_reading.h"
+#include "registry/select/ranking.h"
+#include "registry/select/select_clauses.h"
+
+namespace kiln {
+namespace {
+
+struct Choice {
+  ImageRecord part;
+  bool suits = false;
+  int doubt = 0;
+};
+
+struct Place {
+  bool runs = false;
+  CodeFit code;
+};
+
+struct Contender {
+  const Choice* choice;
+  const Place* place;
+  TagRow tag;
+};
+
+class BestImage {
+ public:
+  BestImage(IndexState& state, const ImageQuery& query, const Host& host, const Microarchitectures& cpus)
+      : state_(state),
+        query_(query),
+        host_(host),
+        known_(known_host(host.description, host.known, cpus)),
+        judge_(query, known_, cpus),
+        ranker_(query, known_, cpus),
+        by_version_(asks_version_of_application(query)) {}
+
+  std::optional<RawEntry> find() {
+    const Asked asked = asked_for(state_, {});
+    if (!asked.live || asked.number < 0) return std::nullopt;
+    for (const ApplicationRow& row : state_.applications(asked.current))
+      if (row.application == lower_case(query_.application)) contend(row);
+    if (contenders_.empty()) return std::nullopt;
+    return raw_entry(state_, std::move(best().tag));
+  }
+
+ private:
+  // What decides before a place does: whether the version is a release, then whether it is a stock image.
+  struct Rank {
+    bool pre_release = false;
+    bool stock = false;
+    auto operator<=>(const Rank&) const = default;
+  };
+  Rank rank_of(const ChoiceRow& row) const {
+    const bool any_release = query_.version.names_pre_release() || row.version.empty();
+    return {!any_release && Version(row.version).is_pre_release(),
+            query_.opt_build.value_or(false) && !row.optimised};
+  }
+
+  // The best rank that has contenders is enough, but for what was measured: that comes before the build, and
+  // all measured images that qualify have a say in which speeds are compared.
+  void contend(const ApplicationRow& application) {
+    std::vector<std::pair<Rank, ChoiceRow>> suiting;
+    for (ChoiceRow& row : state_.choices_of(application))
+      if (may_suit(row)) suiting.emplace_back(rank_of(row), std::move(row));
+    std::stable_sort(suiting.begin(), suiting.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::optional<Rank> best;
+    for (const auto& [rank, row] : suiting) {
+      if (best && rank != *best && (!host_.known || row.measured == 0)) continue;
+      contend(row);
+      if (!best && !contenders_.empty()) best = rank;
+    }
+  }
+
+  void contend(const ChoiceRow& row) {
+    const Choice& choice = choice_of(row.choice);
+    if (!choice.suits) return;
+    for (TagRow& tag : state_.tags_of(row)) {
+      if (tag.lost || !tag.tagged.retired.empty()) continue;
+      if (tag.tagged.failing && !query_.allow_failing) continue;
+      const Place& place = place_of(tag.place);
+      if (place.runs) contenders_.push_back({&choice, &place, std::move(tag)});
+    }
+  }
+
+  // By the words of its profile that its row has: most choices are sorted out without their profile.
+  bool may_suit(const ChoiceRow& row) {
+    ImageRecord part = bare_part(row.external);
+    part.optimised = row.optimised;
+    if (!judge_.suits(About::build, part)) return false;
+    if (!once(compilers_, row.compilers, [&] {
+          for (const std::string& name : words_from(row.compilers))
+            part.components.push_back({"compiler", name, {}, "", false});
+          return judge_.suits(About::compilers, part);
+        }))
+      return false;
+    return !by_version_ || once(versions_, row.version, [&] {
+      if (!row.version.empty()) part.version = Version(row.version);
+      return judge_.suits(About::version, part);
+    });
+  }
+
+  template <typename Find>
+  static bool once(std::map<std::string, bool>& known, const std::string& key, Find find) {
+    auto [at, is_new] = known.try_emplace(key, false);
+    if (is_new) at->second = find();
+    return at->second;
+  }
+
+  ImageRecord part_of(std::int64_t number) {
+    const auto profile = state_.profile(number);
+    if (!profile) throw DamagedDatabase("the index is damaged: a profile is missing");
+    return image_record_from_json(parse_own(profile->text, "index.db").root());
+  }
+
+  const Choice& choice_of(std::int64_t number) {
+    auto [at, is_new] = choices_.try_emplace(number);
+    if (!is_new || number == 0) return at->second;
+    at->second.part = part_of(number);
+    at->second.suits = judge_.chooses(at->second.part);
+    at->second.doubt = ranker_.doubt(at->second.part, at->second.part.tests);
+    return at->second;
+  }
+
+  const Place& place_of(std::int64_t number) {
+    auto [at, is_new] = places_.try_emplace(number);
+    if (!is_new) return at->second;
+    const ImageRecord part = part_of(number);
+    at->second.runs = judge_.runs(part);
+    if (at->second.runs) at->second.code = ranker_.code(part);
+    return at->second;
+  }
+
+  // Of the contenders that were measured: the entries must stay while the speeds are used.
+  std::map<const Contender*, Speed> speeds() {
+    if (!host_.known) return {};
+    std::map<const IndexEntry*, const Contender*> measured;
+    std::vector<const IndexEntry*> entries;
+    for (const Contender& contender : contenders_) {
+      if (!contender.tag.measured) continue;
+      entries_.push_back(parsed(raw_entry(state_, contender.tag)));
+      entries.push_back(&entries_.back());
+      measured.emplace(entries.back(), &contender);
+    }
+    std::map<const Contender*, Speed> speeds;
+    for (const auto& [entry, speed] : comparable_speeds(entries, query_.workload, &host_.description))
+      speeds.emplace(measured.at(entry), speed);
+    return speeds;
+  }
+
+  Contender& best() {
+    const std::map<const Contender*, Speed> measured = speeds();
+    std::vector<Contender*> equals;
+    ImageStanding standing;
+    for (Contender& contender : contenders_) {
+      auto speed = measured.find(&contender);
+      ImageStanding here = ranker_.standing(contender.choice->part, contender.place->code,
+                                            speed == measured.end() ? Speed{} : speed->second,
+                                            contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
+      const auto order = equals.empty() ? std::strong_ordering::less : difference(here, standing).order;
+      if (std::is_gt(order)) continue;
+      if (std::is_lt(order)) {
+        equals.clear();
+        standing = here;
+      }
+      equals.push_back(&contender);
+    }
+    return *(equals.size() == 1 ? equals.front() : first_by_name(equals));
+  }
+
+  // Only the record of a mapping has its name.
+  Contender* first_by_name(const std::vector<Contender*>& equals) {
+    std::map<std::tuple<std::string, std::string, Digest>, Contender*> names;
+    for (Contender* contender : equals) {
+      const TagRow& tag = contender->tag;
+      if (!contender->choice->part.external()) {
+        names.emplace(
+            std::tuple(tag.name.first + ":" + tag.name.second, "", Digest::from_hex(tag.tagged.image)),
+            contender);
+        continue;
+      }
+      const IndexEntry entry = parsed(raw_entry(state_, tag));
+      names.emplace(std::tuple(entry.image.name(), entry.image.code, entry.image.manifest), contender);
+    }
+    return names.begin()->second;
+  }
+
+  IndexState& state_;
+  const ImageQuery& query_;
+  const Host& host_;
+  std::optional<KnownHost> known_;
+  Judge judge_;
+  Ranker ranker_;
+  bool by_version_;  // the application's
+  std::map<std::string, bool> compilers_, versions_;
+  std::map<std::int64_t, Choice> choices_;
+  std::map<std::int64_t, Place> places_;
+  std::deque<Contender> contenders_;
+  std::deque<IndexEntry> entries_;
+};
+
+}  // namespace
+
+std::optional<IndexEntry> best_image(const Index& index, const ImageQuery& query, const Host& host,
+                                     const Microarchitectures& cpus) {
+  return index.found_by([&](IndexState& state) { return BestImage(state, query, host, cpus).find(); });
+}
+
+}  // namespace kiln

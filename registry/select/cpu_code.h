@@ -1,0 +1,68 @@
+// Which code runs on which processor, and how well: archspec's features, and its order of microarchitectures
+// where features do not tell. Pure.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/cpu/microarchitecture.h"
+#include "factory/record/host_description.h"
+
+namespace kiln {
+
+// Features that a target's code never asks for, although archspec's lists have them: no compiler writes
+// RDRAND and RDSEED by itself (and the lists of AMD's processors leave them out), protection keys are for
+// kernels and programs that ask first, FLUSH_L1D is no instruction.
+bool is_asked_for(std::string_view feature);
+
+// How good code is for a processor that runs it: more is better. Compared in this order.
+struct CpuFit {
+  bool own_name = false;  // made for exactly this microarchitecture
+  int level = 0;          // the x86-64 level of its target, 1 to 4; 0 for an image without a target
+  bool own_line = false;  // its target is an ancestor
+  std::size_t ancestors = 0;
+  std::size_t features = 0;
+  auto operator<=>(const CpuFit&) const = default;
+};
+
+// How few processors a target leaves out: less is better.
+struct CpuReach {
+  bool targeted = false;  // false: it has no target, and fits every processor
+  std::size_t features = 0;
+  std::size_t ancestors = 0;
+  auto operator<=>(const CpuReach&) const = default;
+};
+
+// The processor of a host, as far as it is known. `cpus` outlives it.
+class HostCpu {
+ public:
+  HostCpu(const HostDescription& host, const Microarchitectures& cpus);
+
+  // Whether `target` (archspec's name) runs here. By features on x86_64 and aarch64, where the target has any
+  // of its own list; else it is this microarchitecture or one of its ancestors.
+  bool runs(const Microarchitecture& target) const;
+  bool has(const std::string& feature) const;
+  std::vector<std::string> missing(const Microarchitecture& target) const;  // features, sorted
+  CpuFit fit(const Microarchitecture& target) const;
+
+  const Microarchitecture& microarchitecture() const { return *cpu_; }
+  const std::string& vendor() const { return vendor_; }  // "" when it is nobody's in particular, or not known
+
+ private:
+  const Microarchitecture* most_specific() const;
+
+  const Microarchitectures* cpus_;
+  const Microarchitecture* cpu_;    // as the host is called
+  const Microarchitecture* line_;   // whose ancestors are the host's own line
+  std::set<std::string> features_;  // empty: those of cpu_
+  std::string vendor_;
+};
+
+CpuReach reach_of(const Microarchitecture& target, const std::set<std::string>& found_beyond);
+
+}  // namespace kiln

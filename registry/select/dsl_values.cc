@@ -1,0 +1,42 @@
+#include "registry/select/dsl_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/text.h"
+
+namespace kiln {
+
+std::optional<JsonNode> present(const JsonNode& object, std::string_view key) {
+  auto found = object.find(key);
+  return found && !found->is_null() ? found : std::nullopt;
+}
+
+std::string scalar_text(const JsonNode& node) {
+  if (node.is_string()) return lower_case(node.line_of_text());
+  if (node.is_number() || node.is_boolean()) return node.value().dump();
+  node.fail(fmt::format("expected a string, a number or a boolean, found {}", describe_type(node.value())));
+}
+
+bool flag(const JsonNode& node) {
+  if (node.is_boolean()) return node.boolean();
+  std::string text = node.is_string() ? lower_case(node.string()) : "";
+  if (text != "true" && text != "false") {
+    std::string found = node.is_string() ? "'" + text + "'" : describe_type(node.value());
+    node.fail(fmt::format("expected true or false, found {}", found));
+  }
+  return text == "true";
+}
+
+std::string word_of(const JsonNode& node, const std::vector<std::string>& allowed, std::string_view what) {
+  std::string text = lower_case(node.string());
+  if (!text.empty() && std::find(allowed.begin(), allowed.end(), text) == allowed.end()) {
+    node.fail(fmt::format("'{}' is no {}: expected {}", text, what, fmt::join(allowed, ", ")),
+              did_you_mean(text, allowed));
+  }
+  return text;
+}
+
+}  // namespace kiln

@@ -1,0 +1,160 @@
+#include "registry/select/mappings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/json_put.h"
+#include "factory/base/text.h"
+#include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
+
+namespace kiln {
+namespace {
+
+Version version_of(const JsonNode& node) {
+  try {
+    return Version(scalar_text(node));
+  } catch (const Error& error) {
+    node.fail(error.message(), error.hint());
+  }
+}
+
+// archspec's family of a cpu_type: all that a mapping says of the processor.
+std::string family_of(const JsonNode& node) {
+  std::string type = word_of(node, dsl_words::cpu_types(), "cpu_type");
+  if (type == "x86" || type == "amd") return "x86_64";
+  if (type == "arm") return "aarch64";
+  return type == "power" ? "ppc64le" : "";
+}
+
+constexpr std::string_view kBehindScheme = "://";
+
+// The scheme that a hub's word stands for. MODAK's alias of the hub `docker` is docker.io.
+std::string scheme_of(const std::string& hub) { return hub == "docker.io" ? "docker" : hub; }
+
+bool is_host(const std::string& hub) {
+  return hub == "localhost" || (hub != "docker.io" && hub.find_first_of(".:/") != std::string::npos);
+}
+
+// A hub's word, or the host of a registry with what stands before its images; in small letters, "" for none.
+std::string hub_of(const JsonNode& mapping) {
+  auto node = present(mapping, "container_registry");
+  std::string hub = node ? lower_case(node->line_of_text()) : "";
+  while (hub.ends_with('/')) hub.pop_back();
+  if (hub.find(kBehindScheme) != std::string::npos || hub.find(' ') != std::string::npos)
+    node->fail(fmt::format("expected a hub or a registry's host, found '{}'", node->string()),
+               "such as docker, library or images.example.org:5000");
+  return hub;
+}
+
+// The name is the whole reference: then nothing else may say otherwise.
+std::string whole_reference(const JsonNode& name_node, std::size_t scheme_end, const std::string& type,
+                            const std::string& hub) {
+  const std::string name = name_node.string();
+  const std::string scheme = scheme_of(lower_case(name.substr(0, scheme_end)));
+  const std::string& said = hub.empty() ? type : hub;
+  if (!said.empty() && scheme_of(said) != scheme)
+    name_node.fail(
+        fmt::format("the name is of {}, and {} says {}", scheme,
+                    hub.empty() ? "container_type" : "container_registry", said),
+        fmt::format("write the name without '{}'", name.substr(0, scheme_end + kBehindScheme.size())));
+  return scheme + name.substr(scheme_end);
+}
+
+// MODAK's hub is a word of its own (`docker`, `library`) that becomes the scheme; a registry's host name
+// belongs to the image.
+std::string reference_of(const JsonNode& node) {
+  const JsonNode name_node = node.at("container_name");
+  const std::string name = name_node.line_of_text();
+  const std::size_t scheme_end = name.find(kBehindScheme);
+  if (name.empty() || name.find(' ') != std::string::npos || scheme_end == 0 || name.ends_with(kBehindScheme))
+    name_node.fail("an image name is not empty and has no blanks");
+  auto type_node = present(node, "container_type");
+  const std::string type = type_node ? lower_case(type_node->name()) : "";
+  const std::string hub = hub_of(node);
+  if (scheme_end != std::string::npos) return whole_reference(name_node, scheme_end, type, hub);
+  if (is_host(hub)) return fmt::format("{}://{}/{}", type.empty() ? "docker" : type, hub, name);
+  if (!hub.empty()) return scheme_of(hub) + "://" + name;
+  return (type.empty() ? "docker" : type) + "://" + name;
+}
+
+void read_target(const JsonNode& target, ImageRecord& record) {
+  target.allow_only({"cpu_type", "acc_type"});
+  if (auto cpu = present(target, "cpu_type")) record.cpu = family_of(*cpu);
+  auto acc = present(target, "acc_type");
+  std::string type = acc ? word_of(*acc, dsl_words::acc_types(), "acc_type") : "";
+  if (!type.empty() && type != "none") record.accelerators.push_back(type);
+}
+
+void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,
+                    ImageRecord& record) {
+  for (const auto& [key, value] : selectors.members()) {
+    std::string word = lower_case(key);
+    if (word == "version") {
+      if (record.version.text().empty()) record.version = version_of(value);
+    } else if (std::find(compilers.begin(), compilers.end(), word) != compilers.end()) {
+      if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
+    } else {
+      record.selectors[word] = scalar_text(value);
+    }
+  }
+}
+
+std::string type_of_family(const std::string& family) {
+  if (family == "x86_64") return "x86";
+  if (family == "aarch64") return "arm";
+  return family == "ppc64le" ? "power" : "";
+}
+
+// As they were before they became text.
+Json plain_value(const std::string& text) {
+  return text == "true" || text == "false" ? Json(text == "true") : Json(text);
+}
+
+}  // namespace
+
+Json mapping_json(const ImageRecord& external) {
+  const std::size_t colon = external.reference.find("://");
+  const std::string scheme = external.reference.substr(0, colon);
+  Json json{{"opt_dsl_code", external.code},
+            {"app_name", external.application},
+            {"enable_opt_build", external.optimised},
+            {"container_name", external.reference.substr(std::min(colon + 3, external.reference.size()))},
+            {"container_type", scheme},
+            {"container_registry", scheme}};
+  put(json, "version", external.version.text());
+  Json target{{"acc_type", external.accelerators.empty() ? "none" : external.accelerators.front()}};
+  put(target, "cpu_type", type_of_family(external.cpu));
+  json["target"] = std::move(target);
+  Json selectors = Json::object();
+  for (const ComponentRecord& component : external.components) selectors[component.name] = true;
+  for (const auto& [choice, value] : external.selectors) selectors[choice] = plain_value(value);
+  put(json, "selectors", selectors);
+  return json;
+}
+
+ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers) {
+  node.allow_only({"opt_dsl_code", "app_name", "version", "enable_opt_build", "target", "selectors",
+                   "container_name", "container_type", "container_registry"});
+  ImageRecord record;
+  JsonNode code = node.at("opt_dsl_code");
+  record.code = code.line_of_text();
+  if (record.code.empty()) code.fail("a code is not empty");
+  record.application = node.at("app_name").line_of_text();
+  if (auto version = node.find("version"); version && !version->is_null())
+    record.version = version_of(*version);
+  if (auto enabled = present(node, "enable_opt_build")) record.optimised = flag(*enabled);
+  if (auto target = present(node, "target")) read_target(*target, record);
+  if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, record);
+  record.reference = reference_of(node);
+  return record;
+}
+
+void read_mappings(const std::filesystem::path& file, const std::vector<std::string>& compilers,
+                   const std::function<void(const ImageRecord& mapping)>& take) {
+  read_json_rows(file, {}, [&](const JsonNode& row) { take(read_mapping(row, compilers)); });
+}
+
+}  // namespace kiln

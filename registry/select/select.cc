@@ -1,0 +1,216 @@
+#include "registry/select/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "factory/base/text.h"
+#include "registry/select/dsl_values.h"
+#include "registry/select/ranking.h"
+#include "registry/select/select_clauses.h"
+
+namespace kiln {
+namespace {
+
+std::string measured_text(const Measurement& measurement) {
+  const HostDescription& host = measurement.host;
+  std::string place = host.model.empty() ? host.cpu : host.model;
+  if (!place.empty()) place = ", " + place;
+  if (host.cores > 0) place += ", " + counted(static_cast<std::size_t>(host.cores), "core");
+  return fmt::format("measured {} ({}{})", speed_text(measurement), measurement.workload, place);
+}
+
+std::string speed_against(const Ranked& winner, const Ranked& other) {
+  if (winner.speed.speed_class == other.speed.speed_class) return "as fast as " + other.name;
+  const double factor = times_as_fast(*winner.candidate.measured, *other.candidate.measured);
+  return fmt::format("{:.2f} times as fast as {}", factor, other.name);
+}
+
+// Against the next one, and against the best stock image when that is another: this is what an optimised
+// build has to beat.
+std::string speed_reason(const std::vector<Ranked>& ranked) {
+  const Ranked& winner = ranked.front();
+  std::string text = measured_text(*winner.candidate.measured);
+  std::string against;
+  bool stock_named = !winner.candidate.entry->image.optimised;
+  for (std::size_t i = 1; i < ranked.size() && ranked[i].candidate.measured != nullptr; ++i) {
+    bool stock = !ranked[i].candidate.entry->image.optimised;
+    if (i > 1 && (stock_named || !stock)) continue;
+    against += (against.empty() ? ": " : ", ") + speed_against(winner, ranked[i]);
+    stock_named = stock_named || stock;
+  }
+  return text + against;
+}
+
+std::string target_text(const ImageRecord& image) {
+  std::string text = image.cpu.empty() ? "any processor" : image.cpu;
+  for (const auto& accelerator : image.accelerators) text += "," + accelerator;
+  return text;
+}
+
+std::string gpu_text(const Ranked& ranked) {
+  switch (ranked.standing.code.gpu.level) {
+    case GpuFit::Level::own:
+      return "code for this GPU with its own features";
+    case GpuFit::Level::exact:
+      return "code for this GPU";
+    case GpuFit::Level::older:
+      return "code for an older GPU of this generation";
+    case GpuFit::Level::ptx:
+      return "PTX, which the driver compiles";
+    case GpuFit::Level::unnamed:
+    case GpuFit::Level::none:
+      break;
+  }
+  return "code for GPUs that are not named";
+}
+
+std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
+  if (winner.standing.code.gpu.level == next.standing.code.gpu.level)
+    return fmt::format("its {} is nearer to this GPU than that of {}", gpu_text(winner), next.name);
+  return fmt::format("has {}; {} has {}", gpu_text(winner), next.name, gpu_text(next));
+}
+
+std::string where_text(const ImageRecord& image) {
+  std::string where = image.tests ? tested_where(*image.tests) : "";
+  return where.empty() ? "tested, nobody knows where" : where;
+}
+
+// What speaks against the second of two that differ in this alone.
+std::string state_text(const Ranked& ranked) {
+  const IndexEntry& entry = *ranked.candidate.entry;
+  if (entry.stale) return "is stale";
+  if (entry.image.external()) return "is a mapping, and not tested here";
+  if (ranked.standing.doubt == kDoubtful) return "is untested here: " + entry.image.why_untested();
+  return "was not tested on a host like this one: " + where_text(entry.image);
+}
+
+std::string preference_reason(const Ranked& winner, const Ranked& next) {
+  const ImageRecord& image = winner.candidate.entry->image;
+  const ImageRecord& other = next.candidate.entry->image;
+  switch (first_difference(winner, next)) {
+    case Preference::released:
+      return fmt::format("a release; {} of {} is none", other.version.text(), next.name);
+    case Preference::measured:
+      return fmt::format("{} is not measured where it compares", next.name);
+    case Preference::speed:
+      return "";
+    case Preference::optimised:
+      return fmt::format("an optimised build, which is asked for; {} is not", next.name);
+    case Preference::fewer_accelerators:
+      return fmt::format("needs fewer accelerators than {}", next.name);
+    case Preference::gpu_code:
+      return gpu_code_reason(winner, next);
+    case Preference::cpu_code:
+      return fmt::format("built for {}, better code for this processor than {} of {}", target_text(image),
+                         target_text(other), next.name);
+    case Preference::gpu_reach:
+    case Preference::cpu_reach:
+      return fmt::format("built for {}, which runs in more places than {} of {}", target_text(image),
+                         target_text(other), next.name);
+    case Preference::version:
+      return fmt::format("version {} is newer than {} of {}", image.version.text(), other.version.text(),
+                         next.name);
+    case Preference::state:
+      return fmt::format("{} {}", next.name, state_text(next));
+    case Preference::name:
+      break;
+  }
+  return fmt::format("equal to {}, and first by name", next.name);
+}
+
+std::string place_reason(const ImageRecord& image, const Host& host) {
+  if (!host.known || host.description.cpu.empty()) return fmt::format("built for {}", target_text(image));
+  return fmt::format("built for {}; host {} runs it", target_text(image), host.description.cpu);
+}
+
+std::string choices_reason(const ImageRecord& image) {
+  std::string text = fmt::format("has every choice: {}", image.application);
+  if (!image.version.text().empty()) text += " " + image.version.text();
+  text += image.optimised ? ", optimised build" : ", stock image";
+  for (const auto& component : image.components) {
+    if (component.kind == "compiler") text += ", " + component.name;
+  }
+  return text;
+}
+
+std::vector<std::string> reasons_for(const std::vector<Ranked>& ranked, const Host& host) {
+  const Ranked& winner = ranked.front();
+  const IndexEntry& entry = *winner.candidate.entry;
+  std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(entry.image)};
+  if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
+  if (ranked.size() == 1) {
+    reasons.push_back("the only image that qualifies");
+  } else if (std::string reason = preference_reason(winner, ranked[1]); !reason.empty()) {
+    reasons.push_back(std::move(reason));
+  }
+  if (entry.failing)
+    reasons.push_back("failing: it fails a test that its recipe has by now, and is allowed to");
+  if (entry.stale) reasons.push_back("stale: its last rebuild failed, an earlier image stands in");
+  if (entry.image.tests && winner.standing.doubt < kDoubtful)
+    if (std::string where = tested_where(*entry.image.tests); !where.empty()) reasons.push_back(where);
+  if (std::string why = entry.image.why_untested(); !why.empty())
+    reasons.push_back((entry.image.external() ? "" : "untested here: ") + why);
+  return reasons;
+}
+
+struct Miss {
+  Candidate candidate;
+  std::string name;
+  bool other_application;
+};
+
+// Nearest first: whoever asks for TensorFlow wants to hear of TensorFlow images, however many clauses others
+// meet.
+std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> candidates) {
+  std::string application = lower_case(query.application);
+  std::vector<Miss> misses;
+  misses.reserve(candidates.size());
+  for (auto& candidate : candidates) {
+    const ImageRecord& image = candidate.entry->image;
+    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application});
+  }
+  std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
+    const ImageRecord& left = a.candidate.entry->image;
+    const ImageRecord& right = b.candidate.entry->image;
+    return std::tie(a.other_application, b.candidate.clauses_met, a.name, left.code, left.manifest) <
+           std::tie(b.other_application, a.candidate.clauses_met, b.name, right.code, right.manifest);
+  });
+  return misses;
+}
+
+constexpr const char* kFailingNow =
+    "failing: it fails a test that its recipe has by now (--allow-failing takes it)";
+
+}  // namespace
+
+Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
+                       const Microarchitectures& cpus) {
+  std::vector<Candidate> qualifying;
+  std::vector<Candidate> failing;
+  const std::optional<KnownHost> known = known_host(host.description, host.known, cpus);
+  const Judge judge(query, known, cpus);
+  for (const auto& entry : entries) {
+    Judgement judgement = judge(entry.image);
+    if (judgement.failed.empty() && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
+    if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;
+    bool qualifies = judgement.failed.empty();
+    (qualifies ? qualifying : failing)
+        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses});
+  }
+  Selection selection;
+  std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
+  std::vector<Miss> misses = sorted_misses(query, std::move(failing));
+  if (!ranked.empty()) {
+    selection.winner = ranked.front().candidate;
+    selection.reasons = reasons_for(ranked, host);
+  } else if (!misses.empty()) {
+    selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
+    selection.host_refuses = misses.front().candidate.host_refuses;
+  }
+  for (std::size_t i = 1; i < ranked.size(); ++i) selection.others.push_back(ranked[i].candidate);
+  for (auto& miss : misses) selection.others.push_back(std::move(miss.candidate));
+  return selection;
+}
+
+}  // namespace kiln

@@ -1,0 +1,260 @@
+#include "registry/select/select_clauses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "factory/base/text.h"
+#include "registry/select/dsl_values.h"
+
+namespace kiln {
+
+struct JudgedImage {
+  const ImageQuery& query;
+  const ImageRecord& image;
+  const Microarchitecture* target;  // of the image, nullptr: none
+  const KnownHost* host;            // nullptr: nothing is known of it
+  const HostCpu* asked_cpu;         // nullptr: none is asked for
+
+  bool wants_optimised() const { return query.opt_build.value_or(false); }
+};
+
+namespace {
+
+std::string asked_family_clause(const JudgedImage& c) {
+  if (c.image.cpu.empty()) return "";
+  if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
+  const std::string asked = family_of_type(c.query.cpu_type);
+  // Big-endian POWER is meant by "power" where it is what the host is, and nowhere else.
+  const bool big_endian = c.query.cpu_type == "power" && c.target->family == "ppc64" && c.host != nullptr &&
+                          c.host->cpu().microarchitecture().family == "ppc64";
+  if (!asked.empty() && c.target->family != asked && !big_endian)
+    return fmt::format("asks for {}; built for {} ({})", c.query.cpu_type, c.image.cpu, c.target->family);
+  const std::string& vendor = c.target->vendor;
+  if (c.query.cpu_type == "amd" && vendor != "generic" && vendor != "AuthenticAMD")
+    return fmt::format("asks for amd; built for {} ({})", c.image.cpu, vendor);
+  return "";
+}
+
+std::string accelerator_clause(const JudgedImage& c) {
+  const auto& built = c.image.accelerators;
+  // Without an optimised build MODAK does not look at the target, so nor do mappings made for it.
+  bool any_will_do = c.image.external() && !c.wants_optimised() && c.query.acc_type.empty();
+  if (!any_will_do && c.query.acc_type.empty() && !built.empty())
+    return fmt::format("asks for no accelerator; built for {}", list_or(built, ""));
+  if (!c.query.acc_type.empty() && !gpu_fit(c.image, c.query.acc_type, "").runs())
+    return fmt::format("asks for {}; built for {}", c.query.acc_type, list_or(built, "no accelerator"));
+  return "";
+}
+
+std::string application_clause(const JudgedImage& c) {
+  if (lower_case(c.image.application) == lower_case(c.query.application)) return "";
+  return fmt::format("asks for {}; this is {}", c.query.application, c.image.application);
+}
+
+const ComponentRecord* component_named(const ImageRecord& image, const std::string& name) {
+  for (const auto& component : image.components) {
+    if (component.name == name) return &component;
+  }
+  return nullptr;
+}
+
+constexpr std::array kVersionedChoices = {"library", "compiler"};
+
+// What the document's version stands beside: a library or compiler of the application, if the image has it.
+const ComponentRecord* versioned_component(const JudgedImage& c) {
+  for (const char* choice : kVersionedChoices) {
+    auto named = c.query.selectors.find(choice);
+    if (named == c.query.selectors.end()) continue;
+    const ComponentRecord* component = component_named(c.image, named->second);
+    if (component != nullptr && !component->version.text().empty()) return component;
+  }
+  return nullptr;
+}
+
+std::string version_clause(const JudgedImage& c) {
+  if (c.query.version.is_any()) return "";
+  const ComponentRecord* component = versioned_component(c);
+  const bool of_library = component != nullptr;
+  const Version& version = of_library ? component->version : c.image.version;
+  if (version.text().empty())
+    return fmt::format("asks for {}; the version of this one is not known", c.query.version.text());
+  if (c.query.version.contains(version)) return "";
+  std::string name = of_library ? component->name + " " : "";
+  return fmt::format("asks for {}{}; this is {}{}", name, c.query.version.text(), name, version.text());
+}
+
+// Asked for an optimised build, a stock image of ours may still answer: measured speed decides between them.
+// A mapping is what its author says it is.
+std::string build_clause(const JudgedImage& c) {
+  if (!c.wants_optimised() && c.image.optimised)
+    return "asks for the stock image; this is an optimised build";
+  if (c.wants_optimised() && !c.image.optimised && c.image.external())
+    return "asks for an optimised build; this is mapped as stock";
+  return "";
+}
+
+bool has_compiler(const ImageRecord& image, const std::string& name) {
+  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
+    return component.kind == "compiler" && component.name == name;
+  });
+}
+
+std::string compiler_clause(const JudgedImage& c) {
+  for (const auto& component : c.image.components) {
+    if (component.kind != "compiler") continue;
+    auto asked = c.query.compilers.find(component.name);
+    if (asked == c.query.compilers.end())
+      return fmt::format("has {}, which is not asked for", component.name);
+    if (!asked->second) return fmt::format("asks for no {}; this has it", component.name);
+  }
+  for (const auto& [name, wanted] : c.query.compilers) {
+    if (wanted && !has_compiler(c.image, name)) return fmt::format("asks for {}; this is without", name);
+  }
+  return "";
+}
+
+std::string method_clause(const JudgedImage& c) {
+  if (c.query.method.empty() || c.query.method == c.image.method) return "";
+  return fmt::format("asks for method {}; this is made by {}", c.query.method,
+                     c.image.method.empty() ? "an unknown one" : c.image.method);
+}
+
+bool version_in(const std::string& range, const Version& version) {
+  try {
+    return !version.text().empty() && VersionRange::parse(range).contains(version);
+  } catch (const Error&) {
+    return false;  // the choice is a word, not a version
+  }
+}
+
+bool component_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
+  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
+    if (component.name == value) return true;
+    if (component.name == choice) return value == "true" || version_in(value, component.version);
+    return component.kind == choice && value == "true";
+  });
+}
+
+std::string selector_clause(const JudgedImage& c) {
+  for (const auto& [choice, value] : c.query.selectors) {
+    auto mapped = c.image.selectors.find(choice);
+    if (mapped != c.image.selectors.end()) {
+      if (mapped->second == value) continue;
+      return fmt::format("asks for {} {}; mapped for {}", choice, value, mapped->second);
+    }
+    if (choice == "distributed_training") {
+      // MODAK passes over it; an image of ours must bring what training on several nodes needs.
+      if (c.image.external() || component_answers(c.image, "distributed", value)) continue;
+    } else if (component_answers(c.image, choice, value == "false" ? "true" : value) != (value == "false")) {
+      continue;
+    }
+    return fmt::format("asks for {} {}; nothing here answers to that", choice, value);
+  }
+  return "";
+}
+
+std::string asked_target_clause(const JudgedImage& c) {
+  if (c.asked_cpu != nullptr && c.target != nullptr && !c.asked_cpu->runs(*c.target))
+    return fmt::format("asks for a target that {} runs; built for {}", c.query.cpu, c.image.cpu);
+  if (c.query.gpu.empty()) return "";
+  auto [vendor, gpu] = asked_gpu(c.query.gpu);
+  if (gpu_fit(c.image, vendor, gpu).runs()) return "";
+  return fmt::format("asks for {}; built for {}", c.query.gpu,
+                     list_or(c.image.accelerators, "no accelerator"));
+}
+
+// A runtime of SIF files pulls what an external reference names; of our own images it needs the file.
+std::string format_clause(const JudgedImage& c) {
+  if (c.query.format != "sif" || c.image.external() || c.image.attachment("sif") != nullptr) return "";
+  return "asks for a SIF; this image was packaged without";
+}
+
+struct Clause {
+  std::string (*failed)(const JudgedImage& c);
+  About about;
+};
+
+constexpr std::array kQuestionClauses = {
+    Clause{accelerator_clause, About::place},  Clause{application_clause, About::application},
+    Clause{version_clause, About::version},    Clause{build_clause, About::build},
+    Clause{compiler_clause, About::compilers}, Clause{method_clause, About::method},
+    Clause{selector_clause, About::contents},  Clause{asked_target_clause, About::place},
+    Clause{format_clause, About::place}};
+
+}  // namespace
+
+bool asks_version_of_application(const ImageQuery& query) {
+  return std::none_of(kVersionedChoices.begin(), kVersionedChoices.end(),
+                      [&](const char* choice) { return query.selectors.contains(choice); });
+}
+
+std::string family_of_type(const std::string& cpu_type) {
+  if (cpu_type == "x86" || cpu_type == "amd") return "x86_64";
+  if (cpu_type == "arm") return "aarch64";
+  return cpu_type == "power" ? "ppc64le" : "";
+}
+
+std::pair<std::string, std::string> asked_gpu(const std::string& text) {
+  auto [vendor, gpu] = split_accelerator(text);
+  if (!gpu.empty()) return {vendor, gpu};
+  return {vendor.starts_with("gfx") ? "amd" : "nvidia", vendor};
+}
+
+Judge::Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
+    : query_(&query), cpus_(&cpus), host_(host ? &*host : nullptr) {
+  asked_.cpu = query.cpu;
+  if (query.cpu.empty()) return;
+  if (cpus.find(query.cpu) == nullptr)
+    throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", query.cpu),
+                did_you_mean(query.cpu, cpus.names()));
+  asked_cpu_.emplace(asked_, cpus);
+}
+
+JudgedImage Judge::judged(const ImageRecord& image) const {
+  return {*query_, image, cpus_->find(image.cpu), host_, asked_cpu_ ? &*asked_cpu_ : nullptr};
+}
+
+// Those about the host; `met` is raised by each that holds.
+std::string Judge::host_clauses(const JudgedImage& c, int& met) const {
+  return host_ != nullptr ? host_refusal({c.image, c.target, *host_, query_->acc_type}, met)
+                          : nowhere_refusal(c.image);
+}
+
+Judgement Judge::operator()(const ImageRecord& image) const {
+  const JudgedImage c = judged(image);
+  Judgement judgement{0, asked_family_clause(c), false};
+  if (!judgement.failed.empty()) return judgement;
+  judgement.failed = host_clauses(c, judgement.met);
+  judgement.host_refuses = host_ != nullptr && !judgement.failed.empty();
+  if (!judgement.failed.empty()) return judgement;
+  judgement.met = 1 + kHostClauses;
+  for (const Clause& clause : kQuestionClauses) {
+    judgement.failed = clause.failed(c);
+    if (!judgement.failed.empty()) return judgement;
+    ++judgement.met;
+  }
+  return judgement;
+}
+
+bool Judge::suits(About about, const ImageRecord& part) const {
+  const JudgedImage c = judged(part);
+  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(),
+                     [&](const Clause& clause) { return clause.about != about || clause.failed(c).empty(); });
+}
+
+bool Judge::chooses(const ImageRecord& choice) const {
+  const JudgedImage c = judged(choice);
+  return std::all_of(kQuestionClauses.begin(), kQuestionClauses.end(), [&](const Clause& clause) {
+    return clause.about == About::place || clause.about == About::application || clause.failed(c).empty();
+  });
+}
+
+bool Judge::runs(const ImageRecord& place) const {
+  const JudgedImage c = judged(place);
+  int met = 0;
+  return asked_family_clause(c).empty() && host_clauses(c, met).empty() && suits(About::place, place);
+}
+
+}  // namespace kiln

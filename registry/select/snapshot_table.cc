@@ -1,0 +1,237 @@
+#include "registry/select/snapshot_table.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "factory/base/text.h"
+#include "registry/index/image_parts.h"
+
+namespace kiln {
+namespace {
+
+// Parts by their text, numbered as they come.
+class Parts {
+ public:
+  std::uint32_t number(const ImageRecord& part) {
+    auto [at, is_new] = numbers_.try_emplace(to_json(part).dump(), static_cast<std::uint32_t>(parts_.size()));
+    if (is_new) parts_.push_back(part);
+    return at->second;
+  }
+  std::vector<ImageRecord> take() { return std::move(parts_); }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<ImageRecord> parts_;
+};
+
+std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vector<ImageRecord>& parts,
+                        const std::string& text, ImageRecord part) {
+  auto [at, is_new] = numbers.try_emplace(text, static_cast<std::uint32_t>(parts.size()));
+  if (is_new) parts.push_back(std::move(part));
+  return at->second;
+}
+
+std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries) {
+  std::vector<std::string> names;
+  names.reserve(entries.size());
+  for (const IndexEntry& entry : entries) names.push_back(entry.image.name());
+  std::vector<std::uint32_t> order(entries.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const ImageRecord& left = entries[a].image;
+    const ImageRecord& right = entries[b].image;
+    return std::tie(names[a], left.code, left.manifest) < std::tie(names[b], right.code, right.manifest);
+  });
+  return order;
+}
+
+}  // namespace
+
+SnapshotTable::SnapshotTable(const std::vector<IndexEntry>& entries) {
+  struct Placed {
+    std::string application;
+    std::uint32_t choice;
+    Row row;
+  };
+  const std::vector<std::uint32_t> order = order_of_names(entries);
+  Parts choices, places;
+  std::vector<Placed> placed;
+  placed.reserve(entries.size());
+  for (const std::uint32_t number : order) {
+    const IndexEntry& entry = entries[number];
+    const auto image = static_cast<std::uint32_t>(images_.size());
+    images_.push_back({entry.image.name(), entry.image.code, entry.image.manifest});
+    Row row{places.number(place_part(entry.image)),
+            image,
+            kNone,
+            entry.stale,
+            entry.failing,
+            !entry.retired.empty()};
+    if (!entry.measurements.empty()) {
+      row.measured = static_cast<std::uint32_t>(measured_.size());
+      IndexEntry& kept = measured_.emplace_back();
+      kept.image.accelerators = entry.image.accelerators;
+      kept.measurements = entry.measurements;
+    }
+    placed.push_back({lower_case(entry.image.application), choices.number(choice_part(entry.image)), row});
+  }
+  places_ = places.take();
+  const std::vector<ImageRecord> parts = choices.take();
+  std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.application, a.choice) < std::tie(b.application, b.choice);
+  });
+  rows_.reserve(placed.size());
+  for (std::size_t i = 0; i < placed.size(); ++i) {
+    const Placed& one = placed[i];
+    if (i == 0 || one.application != placed[i - 1].application)
+      applications_[one.application] = {static_cast<std::uint32_t>(choices_.size()), 0};
+    if (i == 0 || one.application != placed[i - 1].application || one.choice != placed[i - 1].choice)
+      add_choice(parts[one.choice]);
+    rows_.push_back(one.row);
+    choices_.back().end = static_cast<std::uint32_t>(rows_.size());
+    applications_[one.application].end = static_cast<std::uint32_t>(choices_.size());
+  }
+  rank_versions();
+}
+
+void SnapshotTable::add_choice(const ImageRecord& part) {
+  ImageRecord version, compilers;
+  version.version = part.version;
+  std::set<std::string> names;
+  for (const ComponentRecord& component : part.components) {
+    if (component.kind != "compiler") continue;
+    compilers.components.push_back(component);
+    names.insert(component.name);
+  }
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  const auto first = static_cast<std::uint32_t>(rows_.size());
+  choices_.push_back({part, number_of(version_numbers_, versions_, part.version.text(), version),
+                      number_of(compiler_numbers_, compilers_, text, compilers), 0,
+                      part.version.is_pre_release(), first, first});
+}
+
+// Equal versions may be written in several ways: 2.1 and 2.1.0.
+void SnapshotTable::rank_versions() {
+  std::vector<std::uint32_t> order(versions_.size()), ranks(versions_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return versions_[a].version > versions_[b].version; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const bool is_equal = std::is_eq(versions_[order[i]].version <=> versions_[order[i - 1]].version);
+    ranks[order[i]] = ranks[order[i - 1]] + (is_equal ? 0 : 1);
+  }
+  for (Choice& choice : choices_) choice.version_rank = ranks[choice.version];
+}
+
+TableAsker::TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
+    : table_(&table),
+      host_(std::move(host)),
+      cpus_(&cpus),
+      known_(known_host(host_.description, host_.known, cpus)) {
+  for (const IndexEntry& entry : table.measured_)
+    near_.push_back(host_.known && is_comparable(entry, host_.description));
+  const ImageQuery any;
+  const Ranker ranker(any, known_, cpus);
+  doubts_.reserve(table.choices_.size());
+  for (const SnapshotTable::Choice& choice : table.choices_)
+    doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
+}
+
+const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const Judge& judge) {
+  constexpr std::size_t kMost = 256;  // questions that ask something else of the place
+  std::string words = query.opt_build.value_or(false) ? "1" : "0";
+  for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
+    (words += *word) += '\n';
+  if (auto known = places_.find(words); known != places_.end()) return known->second;
+  if (places_.size() >= kMost) places_.clear();
+  const Ranker ranker(query, known_, *cpus_);
+  Places places(table_->places_.size());
+  std::vector<std::pair<ImageStanding, Place*>> order;
+  const Version none;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i].runs = judge.runs(table_->places_[i]);
+    if (!places[i].runs) continue;
+    ImageStanding standing;
+    standing.code = ranker.code(table_->places_[i]);
+    standing.version = &none;
+    order.emplace_back(standing, &places[i]);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return std::is_lt(difference(a.first, b.first).order);
+  });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const bool is_equal = std::is_eq(difference(order[i - 1].first, order[i].first).order);
+    order[i].second->rank = order[i - 1].second->rank + (is_equal ? 0 : 1);
+  }
+  return places_.emplace(std::move(words), std::move(places)).first->second;
+}
+
+void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Places& places) {
+  contenders_.clear();
+  auto application = table_->applications_.find(lower_case(query.application));
+  if (application == table_->applications_.end()) return;
+  const bool by_version = asks_version_of_application(query);
+  enum : char { unknown, yes, no };
+  std::vector<char> versions(table_->versions_.size()), compilers(table_->compilers_.size());
+  auto once = [&](char& known, About about, const ImageRecord& part) {
+    if (known == unknown) known = judge.suits(about, part) ? yes : no;
+    return known == yes;
+  };
+  for (std::uint32_t i = application->second.first; i < application->second.end; ++i) {
+    const SnapshotTable::Choice& choice = table_->choices_[i];
+    if (!once(compilers[choice.compilers], About::compilers, table_->compilers_[choice.compilers])) continue;
+    if (by_version && !once(versions[choice.version], About::version, table_->versions_[choice.version]))
+      continue;
+    if (!judge.chooses(choice.part)) continue;
+    for (std::uint32_t number = choice.first; number < choice.end; ++number) {
+      const SnapshotTable::Row& row = table_->rows_[number];
+      if (row.retired || (row.failing && !query.allow_failing) || !places[row.place].runs) continue;
+      contenders_.push_back({&row, &choice});
+    }
+  }
+}
+
+std::map<const SnapshotTable::Row*, Speed> TableAsker::speeds(const ImageQuery& query) const {
+  std::map<const SnapshotTable::Row*, Speed> speeds;
+  std::vector<const IndexEntry*> entries;
+  std::map<const IndexEntry*, const SnapshotTable::Row*> rows;
+  for (const Contender& contender : contenders_) {
+    const std::uint32_t measured = contender.row->measured;
+    if (measured == SnapshotTable::kNone || !near_[measured]) continue;
+    entries.push_back(&table_->measured_[measured]);
+    rows.emplace(entries.back(), contender.row);
+  }
+  if (entries.empty()) return speeds;
+  for (const auto& [entry, speed] : comparable_speeds(entries, query.workload, &host_.description))
+    speeds.emplace(rows.at(entry), speed);
+  return speeds;
+}
+
+const SnapshotTable::Image* TableAsker::best(const ImageQuery& query) {
+  const Judge judge(query, known_, *cpus_);
+  const Places& places = places_for(query, judge);
+  contend(query, judge, places);
+  if (contenders_.empty()) return nullptr;
+  const auto measured = speeds(query);
+  const bool any_release = query.version.names_pre_release();
+  const bool wants_optimised = query.opt_build.value_or(false);
+  // As ImageStanding, in numbers.
+  using Key = std::tuple<bool, bool, int, bool, std::uint32_t, std::uint32_t, int, std::uint32_t>;
+  auto key_of = [&](const Contender& contender) {
+    const auto& [row, choice] = contender;
+    auto speed = measured.empty() ? measured.end() : measured.find(row);
+    const bool has_speed = speed != measured.end();
+    return Key(!any_release && choice->pre_release, !has_speed, has_speed ? speed->second.speed_class : 0,
+               wants_optimised && !choice->part.optimised, places[row->place].rank, choice->version_rank,
+               row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], row->image);
+  };
+  Key best = key_of(contenders_.front());
+  for (const Contender& contender : contenders_) best = std::min(best, key_of(contender));
+  return &table_->images_[std::get<7>(best)];
+}
+
+}  // namespace kiln

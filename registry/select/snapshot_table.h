@@ -1,0 +1,95 @@
+// The images of a snapshot in memory, for a program that asks often: parts of records that many share, and a
+// row of numbers for each image. Its answers are those of select_image(). Pure.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "registry/select/host_clauses.h"
+#include "registry/select/ranking.h"
+#include "registry/select/select_clauses.h"
+
+namespace kiln {
+
+class SnapshotTable {
+ public:
+  struct Image {
+    std::string name;  // ImageRecord::name()
+    std::string code;
+    Digest manifest;
+  };
+
+  explicit SnapshotTable(const std::vector<IndexEntry>& entries);
+  std::size_t size() const { return images_.size(); }
+
+ private:
+  friend class TableAsker;
+  struct Row {
+    std::uint32_t place;
+    std::uint32_t image;  // by name, code and manifest: the lower is the better
+    std::uint32_t measured;
+    bool stale, failing, retired;
+  };
+  struct Choice {
+    ImageRecord part;
+    std::uint32_t version, compilers;  // parts with nothing else
+    std::uint32_t version_rank;        // of all versions, the newest first
+    bool pre_release;
+    std::uint32_t first, end;  // of its rows
+  };
+  struct Range {
+    std::uint32_t first, end;
+  };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  void add_choice(const ImageRecord& part);
+  void rank_versions();
+
+  std::vector<Image> images_;                            // by name
+  std::vector<Row> rows_;                                // by choice
+  std::vector<Choice> choices_;                          // by application
+  std::unordered_map<std::string, Range> applications_;  // of choices; in lower case
+  std::vector<ImageRecord> places_, versions_, compilers_;
+  std::map<std::string, std::uint32_t> version_numbers_, compiler_numbers_;
+  std::deque<IndexEntry> measured_;  // accelerators and measurements
+};
+
+// One host's questions. The arguments outlive it; one thread at a time.
+class TableAsker {
+ public:
+  TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
+  // nullptr: none qualifies. Throws as select_image() does.
+  const SnapshotTable::Image* best(const ImageQuery& query);
+
+ private:
+  struct Place {
+    bool runs = false;
+    std::uint32_t rank = 0;  // of its code: the lower is the better
+  };
+  using Places = std::vector<Place>;
+  struct Contender {
+    const SnapshotTable::Row* row;
+    const SnapshotTable::Choice* choice;
+  };
+
+  // The same for all questions that ask the same of the place.
+  const Places& places_for(const ImageQuery& query, const Judge& judge);
+  void contend(const ImageQuery& query, const Judge& judge, const Places& places);
+  std::map<const SnapshotTable::Row*, Speed> speeds(const ImageQuery& query) const;
+
+  const SnapshotTable* table_;
+  Host host_;
+  const Microarchitectures* cpus_;
+  std::optional<KnownHost> known_;
+  std::vector<bool> near_;   // of measured_: taken where it compares
+  std::vector<int> doubts_;  // of choices_: Ranker::doubt()
+  std::unordered_map<std::string, Places> places_;
+  std::vector<Contender> contenders_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,397 @@
+#include "factory/engine/buildah.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "factory/engine/resolve_inside.h"
+#include "factory/engine/storage_trees.h"
+#include "factory/oci/layout.h"
+#include "support/fake_effects.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool has_words(const Command& command, const Words& words) {
+  return std::search(command.argv.begin(), command.argv.end(), words.begin(), words.end()) !=
+         command.argv.end();
+}
+
+// A real folder and store; the engine's programs are the fake runner's.
+class Buildah : public ::testing::Test {
+ protected:
+  Buildah() {
+    runner.respond = [this](const Command& command) { return answer(command); };
+    setup.environment = {{"PATH", "/bin"}, {"TMPDIR", folder / "tmp"}};
+  }
+
+  CommandResult answer(const Command& command) {
+    for (const auto& [words, result] : answers)
+      if (has_words(command, words)) return result;
+    return {};
+  }
+  static CommandResult fails(const std::string& tail) { return {CommandEnd::exited, 125, "", tail, 0}; }
+
+  const Command& ran(const Words& words) const {
+    for (const Command& command : runner.commands)
+      if (has_words(command, words)) return command;
+    ADD_FAILURE() << "no command with " << words.front();
+    static const Command none;
+    return none;
+  }
+  std::size_t count(const Words& words) const {
+    return static_cast<std::size_t>(
+        std::count_if(runner.commands.begin(), runner.commands.end(),
+                      [&](const Command& command) { return has_words(command, words); }));
+  }
+
+  StepRecord parent() {
+    StepRecord record;
+    record.key = std::string(64, 'a');
+    record.chain.layers = {{BlobStore(folder / "store").put("layer", std::string(media_type::kLayerZstd)),
+                            Digest::of("tar"), "", ""}};
+    return record;
+  }
+
+  testing::TemporaryFolder folder;
+  testing::FakeCommandRunner runner;
+  RealFileSystem files;
+  testing::FakeClock clock;
+  std::vector<std::pair<Words, CommandResult>> answers;
+  EngineSetup setup{runner, files, folder / "engine", folder / "store", {}, clock};
+};
+
+TEST_F(Buildah, StartsFromAKeptStepWithoutAskingARegistry) {
+  BuildahEngine engine(setup);
+  StepRecord step = parent();
+  { auto container = engine.start(&step); }
+  const Command& from = ran({"from"});
+  EXPECT_TRUE(has_words(from, {"--root", folder / "engine/root", "--runroot", folder / "engine/run",
+                               "--storage-driver", "overlay"}));
+  EXPECT_TRUE(has_words(from, {"--pull-never"}));
+  EXPECT_EQ(from.argv.back(), "localhost/kiln:" + step.key);
+  EXPECT_EQ(from.environment, setup.environment) << "nothing of ours leaks in";
+  EXPECT_EQ(count({"skopeo"}), 0u);
+  EXPECT_EQ(count({"rm"}), 1u);
+}
+
+TEST_F(Buildah, ImportsAParentThatTheEngineDoesNotHold) {
+  answers = {{{"inspect"}, fails("no such image")}};
+  StepRecord step = parent();
+  bool is_whole = false;
+  runner.respond = [&](const Command& command) {
+    if (has_words(command, {"from"}) && !is_whole) return fails("image not known");
+    if (command.argv[0] == "skopeo") {
+      std::string layout = command.argv[3].substr(4, command.argv[3].rfind(':') - 4);
+      PulledImage image = read_layout(layout, files);
+      is_whole = image.config.diff_ids == std::vector<Digest>{Digest::of("tar")} &&
+                 files.read(blob_in_layout(layout, image.manifest.layers.at(0).digest)) == "layer";
+    }
+    return answer(command);
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(&step);
+  EXPECT_TRUE(is_whole);
+  EXPECT_EQ(ran({"skopeo", "copy"}).argv.back(),
+            "containers-storage:[overlay@" + (folder / "engine/root").string() + "+" +
+                (folder / "engine/run").string() + "]localhost/kiln:" + step.key);
+  for (const std::string& name : files.list(folder / "engine"))
+    EXPECT_FALSE(name.starts_with("import-")) << name;
+}
+
+TEST_F(Buildah, AnImportThatFailsSaysWhy) {
+  answers = {{{"from"}, fails("image not known")},
+             {{"inspect"}, fails("no such image")},
+             {{"skopeo"}, fails("time=x\nwriting blob: no space left on device\n")}};
+  StepRecord step = parent();
+  BuildahEngine engine(setup);
+  try {
+    engine.start(&step);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.message().find("writing blob: no space left on device"), std::string::npos);
+  }
+}
+
+TEST_F(Buildah, RunsWithMountsAndASecretEnvironment) {
+  std::string environment;
+  Command run;
+  runner.respond = [&](const Command& command) {
+    if (has_words(command, {"run"})) {
+      run = command;
+      for (const std::string& word : command.argv)
+        if (word.ends_with(":/run/kiln/environment:ro"))
+          environment = files.read(word.substr(0, word.find(':'))).value_or("");
+    }
+    return CommandResult{};
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"/bin/sh", "-eu", "run.sh"};
+  request.folder = "/run/kiln/framework-x";
+  request.environment = {{"https_proxy", "http://user:secret@proxy"}, {"TEXT", "it's"}, {"not a name", "x"}};
+  request.mounts = {{"/host/files", "/run/kiln/framework-x"}};
+  request.limits.silence = std::chrono::seconds(7);
+  container->run(request);
+  EXPECT_TRUE(has_words(run, {"run", "--isolation", "chroot", "--network", "host", "--user", "0:0",
+                              "--workingdir", "/run/kiln/framework-x"}));
+  EXPECT_TRUE(has_words(run, {"--volume", "/host/files:/run/kiln/framework-x:ro"}));
+  EXPECT_EQ(Words(run.argv.end() - 3, run.argv.end()), request.argv);
+  EXPECT_EQ(run.limits.silence, request.limits.silence);
+  EXPECT_TRUE(run.own_processes) << "it reaches no process of the machine, and none of its own stays";
+  EXPECT_EQ(run.file_mask, 022u) << "whatever the umask of who builds";
+  EXPECT_FALSE(run.unsynced) << "unless it is asked for";
+  request.unsynced = true;
+  container->run(request);
+  EXPECT_TRUE(run.unsynced);
+  EXPECT_TRUE(ran({"from"}).unsynced) << "the store is a cache";
+  for (const std::string& word : run.argv)
+    EXPECT_EQ(word.find("secret"), std::string::npos) << "command lines are public";
+  EXPECT_EQ(environment, "export TEXT='it'\\''s'\nexport https_proxy='http://user:secret@proxy'\n");
+  EXPECT_TRUE(files.list(folder / "tmp").empty());
+}
+
+TEST_F(Buildah, StartsAScriptAgainThatItsEngineDidNotBegin) {
+  const std::string busy = "Close_Fd sealing memfd copy: Device or resource busy\nError: exit status 1\n";
+  int runs = 0;
+  int failures = 2;
+  CommandResult end{CommandEnd::exited, 1, "", busy, 0};
+  runner.respond = [&](const Command& command) {
+    if (!has_words(command, {"run"})) return CommandResult{};
+    return ++runs <= failures ? end : CommandResult{};
+  };
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"true"};
+  EXPECT_TRUE(container->run(request).ok());
+  EXPECT_EQ(runs, 3);
+  runs = 0, failures = 100;
+  EXPECT_FALSE(container->run(request).ok());
+  EXPECT_EQ(runs, 4) << "not for ever";
+  runs = 0, end.tail = "a word of the script's\n" + busy;
+  EXPECT_FALSE(container->run(request).ok());
+  EXPECT_EQ(runs, 1) << "the script had begun";
+}
+
+TEST_F(Buildah, WithoutNetworkMeansAnEmptyNamespace) {
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  ContainerRun request;
+  request.argv = {"true"};
+  request.network = false;
+  container->run(request);
+  EXPECT_TRUE(has_words(runner.commands.back(), {"unshare", "--net", "--", "/bin/sh", "-c",
+                                                 "ip link set lo up && exec \"$@\"", "sh", "buildah"}));
+  runner.missing = {"ip"};
+  try {
+    container->run(request);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::tool_missing);
+    EXPECT_NE(error.hint().find("iproute2"), std::string::npos);
+  }
+}
+
+TEST_F(Buildah, ChangesNeedAnOverlay) {
+  answers = {{{"mount"}, {CommandEnd::exited, 0, (folder / "merged").string() + "\n", "", 0}}};
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  try {
+    container->changes();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_NE(error.message().find((folder / "merged").string()), std::string::npos);
+    EXPECT_NE(error.hint().find("buildah unshare"), std::string::npos);
+  }
+}
+
+TEST_F(Buildah, AKeptContainerIsGone) {
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->keep("key", [] {});
+  }
+  EXPECT_TRUE(has_words(ran({"commit"}), {"--rm"}));
+  EXPECT_EQ(count({"rm"}), 0u);
+  EXPECT_TRUE(files.list(folder / "engine.sessions").empty());
+}
+
+TEST_F(Buildah, WhatChangedIsReadBeforeItGoes) {
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_THROW(container->keep("key", [] { throw Error(ExitCode::store, "no space left"); }), Error);
+  EXPECT_EQ(count({"commit"}), 0u);
+  container->keep("key", [&] { EXPECT_EQ(count({"commit"}), 0u); });
+  EXPECT_EQ(count({"commit", "--quiet"}), 1u);
+}
+
+TEST_F(Buildah, AContainerThatIsKeptAndNotRemovedIsRemovedAfterwards) {
+  answers = {{{"--rm"}, fails("container is in use")}};
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->keep("key", [] {});
+  }
+  EXPECT_EQ(count({"commit"}), 2u);
+  EXPECT_EQ(count({"rm"}), 1u);
+  answers = {{{"commit"}, fails("io: read/write on closed pipe")}};
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  try {
+    container->keep("key", [] {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.hint().find(" are free in " + setup.store.string()), std::string::npos) << error.hint();
+  }
+}
+
+TEST_F(Buildah, WhatAnEngineLeavesBehindIsNotTrusted) {
+  answers = {{{"rm"}, fails("container is in use")}};
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+  }
+  EXPECT_EQ(files.list(folder / "engine.sessions").size(), 1u);
+  answers.clear();
+  folder.write("engine/root/rotten", "");
+  BuildahEngine engine(setup);
+  auto container = engine.start(nullptr);
+  EXPECT_FALSE(files.exists(folder / "engine/root/rotten"));
+}
+
+TEST_F(Buildah, AContainerIsRemovedEvenWhenWeAreToldToStop) {
+  BuildahEngine engine(setup);
+  { auto container = engine.start(nullptr); }
+  EXPECT_TRUE(ran({"rm"}).despite_interrupt);
+  EXPECT_FALSE(ran({"from"}).despite_interrupt);
+}
+
+// A container `c0de` upon `ba5e` in the store's files, which the kernel confirms.
+TEST_F(Buildah, MountsATreeItselfWhereTheStoresFilesAreBelieved) {
+  if (files.exists("/sys/fs/selinux/enforce")) GTEST_SKIP() << "a mount wants SELinux's label here";
+  const fs::path overlay = folder / "engine/root/overlay";
+  folder.write("engine/boot", files.read("/proc/sys/kernel/random/boot_id").value_or(""));
+  fs::create_directories(overlay / "c0de/diff");
+  fs::create_directories(overlay / "ba5e/diff");
+  fs::create_directories(overlay / "l");
+  fs::create_directory_symlink("../ba5e/diff", overlay / "l/SHORT");
+  folder.write("engine/root/overlay/c0de/lower", "l/SHORT");
+  auto contain = [&](const std::string& name) {
+    folder.write("engine/root/overlay-containers/containers.json",
+                 R"([{"names": [")" + name + R"("], "layer": "c0de"}])");
+  };
+  contain("kiln-1");
+  StorageTrees(files, folder / "engine", *runner.find_program("buildah"))
+      .compare("kiln-1", {overlay / "c0de/diff", {overlay / "l/SHORT"}});
+  runner.respond = [&](const Command& command) {
+    if (has_words(command, {"from"})) contain(command.argv.end()[-2]);
+    return CommandResult{};
+  };
+  {
+    BuildahEngine engine(setup);
+    auto container = engine.start(nullptr);
+    container->place_of("/x");
+    const Command mount = ran({"mount", "-t", "overlay"});
+    EXPECT_EQ(mount.folder, overlay);
+    EXPECT_EQ(mount.argv.at(5).find("lowerdir=l/SHORT,upperdir=c0de/diff,workdir=c0de/kiln-work,"), 0u)
+        << mount.argv.at(5);
+    EXPECT_EQ(container->changes().folder, overlay / "c0de/diff");
+    EXPECT_EQ(runner.commands.back().argv, (Words{"umount", mount.argv.at(6)}));
+  }
+  for (const Command& command : runner.commands)
+    EXPECT_FALSE(has_words(command, {"mount", "kiln-"}) || has_words(command, {"umount", "kiln-"}))
+        << "a start of buildah";
+  EXPECT_TRUE(files.list(folder / "engine/trees").empty());
+}
+
+TEST_F(Buildah, ForgetsWhatNobodyNeeds) {
+  BuildahEngine(setup).forget({"kiln-1"}, {"localhost/kiln:a", "localhost/kiln:b"});
+  EXPECT_TRUE(has_words(ran({"rm"}), {"rm", "kiln-1"}));
+  EXPECT_TRUE(has_words(ran({"rmi"}), {"rmi", "localhost/kiln:a", "localhost/kiln:b"}));
+  runner.respond = [](const Command&) { return CommandResult{CommandEnd::exited, 125, "", "in use\n", 0}; };
+  EXPECT_THROW(BuildahEngine(setup).forget({"kiln-2"}, {}), Error);
+  EXPECT_EQ(files.list(folder / "engine.sessions").size(), 1u) << "and is not trusted the next time";
+}
+
+TEST_F(Buildah, ReadsItsVersion) {
+  answers = {{{"--version"},
+              {CommandEnd::exited, 0,
+               "buildah version 1.28.2 (image-spec 1.1.0-rc2, runtime-spec 1.0.2-dev)\n", "", 0}}};
+  EXPECT_EQ(BuildahEngine(setup).version(), "1.28.2");
+  EXPECT_FALSE(files.exists(folder / "engine")) << "asking touches nothing";
+}
+
+TEST_F(Buildah, PullsByTransportTagAndDigest) {
+  BuildahEngine engine(setup);
+  std::string digest = "@sha256:" + std::string(64, '0');
+  engine.pull("docker.io/library/debian:13", folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv,
+            (Words{"skopeo", "--debug", "copy", "--quiet", "docker://docker.io/library/debian:13",
+                   "oci:" + (folder / "l").string() + ":base"}));
+  engine.pull("registry:5000/debian:13" + digest, folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[4], "docker://registry:5000/debian" + digest);
+  engine.pull("registry:5000/debian" + digest, folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[4], "docker://registry:5000/debian" + digest);
+  engine.pull("oci:/some/layout:13", folder / "l", "");
+  EXPECT_EQ(runner.commands.back().argv[4], "oci:/some/layout:13");
+}
+
+TEST_F(Buildah, APullThatFailsSaysWhoseFaultItIs) {
+  auto code = [&](const std::string& tail) {
+    answers = {{{"skopeo"}, fails(tail)}};
+    try {
+      BuildahEngine(setup).pull("x/y:1", folder / "l", "");
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.message().starts_with("cannot pull x/y:1: ")) << error.message();
+      return error.code();
+    }
+    return ExitCode::ok;
+  };
+  EXPECT_EQ(code("reading manifest 1 in x/y: manifest unknown"), ExitCode::input);
+  EXPECT_EQ(code("pinging container registry x: dial tcp: connection refused"), ExitCode::network);
+  EXPECT_EQ(code("unauthorized: authentication required"), ExitCode::network);
+}
+
+TEST(MakeEngine, KnowsBuildah) {
+  testing::FakeCommandRunner runner;
+  testing::FakeFileSystem files;
+  testing::FakeClock clock;
+  EngineSetup setup{runner, files, "/e", "/s", {}, clock};
+  EXPECT_EQ(make_engine("buildah", setup)->name(), "buildah");
+  try {
+    make_engine("buildha", setup);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.message(), "unknown engine 'buildha'");
+    EXPECT_EQ(error.hint(), "did you mean 'buildah'?");
+  }
+}
+
+TEST(ResolveInside, FollowsLinksInsideTheRootOnly) {
+  testing::TemporaryFolder root;
+  fs::create_directories(root / "usr/opt");
+  fs::create_symlink("/usr/opt", root / "opt");
+  fs::create_symlink("../../../../usr", root / "usr/up");
+  fs::create_symlink("/etc/passwd", root / "usr/opt/link");
+  fs::create_symlink("loop", root / "loop");
+  auto resolve = [&](const std::string& path) {
+    return resolve_inside(root.path(), path).lexically_relative(root.path()).string();
+  };
+  EXPECT_EQ(resolve("/opt/kiln/lib"), "usr/opt/kiln/lib");
+  EXPECT_EQ(resolve("/opt/kiln/"), "usr/opt/kiln");
+  EXPECT_EQ(resolve("/opt/link"), "usr/opt/link");
+  EXPECT_EQ(resolve("/usr/up/opt/x"), "usr/opt/x");
+  EXPECT_EQ(resolve("/../../etc"), "etc");
+  EXPECT_THROW(resolve("/loop/x"), Error);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,147 @@
+// Processes of their own: what they see, and that nothing of them stays.
+#include "factory/os/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+// A FIFO that the child holds open at descriptor 3. Reading it ends when no process has it any more.
+class OwnProcesses : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(::mkfifo(fifo().c_str(), 0600), 0);
+    held_ = ::open(fifo().c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(held_, 0);
+    ASSERT_EQ(::fcntl(held_, F_SETFL, 0), 0);
+  }
+  void TearDown() override { ::close(held_); }
+
+  std::string fifo() const { return folder_ / "held"; }
+
+  Command command(const std::string& script) const {
+    Command command;
+    command.argv = {"/bin/sh", "-euc", "exec 3>" + fifo() + "\n" + script};
+    command.environment = {{"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"}};
+    command.own_processes = true;
+    return command;
+  }
+  CommandResult run(const std::string& script) const { return RealCommandRunner().run(command(script)); }
+
+  // What the holders of the FIFO write, up to the end of the last of them.
+  std::string until_all_are_gone() const {
+    std::string said;
+    char buffer[256];
+    for (ssize_t got; (got = ::read(held_, buffer, sizeof buffer)) > 0;)
+      said.append(buffer, static_cast<std::size_t>(got));
+    return said;
+  }
+
+  testing::TemporaryFolder folder_;
+  int held_ = -1;
+};
+
+// Deaf, in a session of its own, and without our pipes.
+constexpr const char* kDaemon =
+    "(setsid sh -c 'trap \"\" HUP INT TERM; echo up >&3; sleep 1000' </dev/null >/dev/null 2>&1 &)\n";
+
+TEST_F(OwnProcesses, SeeNoOthers) {
+  CommandResult result = run("cd /proc; set -- [0-9]*; echo \"$# $(cat 1/comm)\"; kill -0 " +
+                             std::to_string(::getpid()) + " 2>/dev/null || echo none");
+  EXPECT_TRUE(result.ok()) << result.tail;
+  EXPECT_EQ(result.output.substr(0, 2), "2 ") << "the first process and the shell: " << result.output;
+  EXPECT_TRUE(result.output.ends_with("\nnone\n")) << result.output;
+}
+
+TEST_F(OwnProcesses, SeeNothingOfOurEnvironment) {
+  ASSERT_NE(::getenv("PATH"), nullptr);
+  EXPECT_EQ(run("tr -d '\\000' </proc/1/environ").output, "");
+}
+
+TEST_F(OwnProcesses, EndAsOthersDo) {
+  EXPECT_EQ(run("exit 3").status, 3);
+  for (int signal : {SIGSEGV, SIGTERM, SIGKILL}) {
+    CommandResult result = run("kill -" + std::to_string(signal) + " $$");
+    EXPECT_EQ(result.end, CommandEnd::signalled);
+    EXPECT_EQ(result.status, signal);
+  }
+}
+
+TEST_F(OwnProcesses, ADaemonEndsWithItsCommand) {
+  EXPECT_TRUE(run(std::string(kDaemon) + "sleep 0.1").ok());
+  EXPECT_EQ(until_all_are_gone(), "up\n");
+}
+
+TEST_F(OwnProcesses, OrphansAreReaped) {
+  EXPECT_EQ(
+      run("(true &) ; (sh -c 'exit 1' &); sleep 0.2; cat /proc/[0-9]*/stat | grep -c ' Z ' || true").output,
+      "0\n");
+}
+
+TEST_F(OwnProcesses, EndWithUsHoweverWeDo) {
+  for (int signal : {SIGKILL, SIGSEGV}) {
+    TearDown();
+    fs::remove(fifo());
+    SetUp();
+    const pid_t us = ::fork();
+    if (us == 0) {
+      run(std::string(kDaemon) + "sleep 1000");
+      ::_exit(0);
+    }
+    char byte = 0;
+    while (::read(held_, &byte, 1) != 1) ::usleep(10'000);  // until the daemon is up
+    ::kill(us, signal);
+    ::waitpid(us, nullptr, 0);
+    EXPECT_EQ(until_all_are_gone(), "p\n");
+  }
+}
+
+// A limit ends what the group's signals do not reach.
+TEST_F(OwnProcesses, ALimitReachesDaemonsToo) {
+  Command stays = command(std::string(kDaemon) + "sleep 1000");
+  stays.limits.wall = std::chrono::seconds(1);
+  EXPECT_EQ(RealCommandRunner().run(stays).end, CommandEnd::wall_limit);
+  EXPECT_EQ(until_all_are_gone(), "up\n");
+}
+
+// Where /proc is partly covered, as in many containers, a user namespace may mount no other one.
+TEST_F(OwnProcesses, AreSharedOnesWhereThereCanBeNoNamespace) {
+  const fs::path log = folder_ / "log";
+  const pid_t us = ::fork();
+  if (us == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", "/proc/sys", "tmpfs", MS_RDONLY, nullptr) != 0 ||
+        ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+      ::_exit(2);
+    Command shared = command("echo \"came to $(ls /proc | grep -c '^[0-9]')\"");
+    shared.log = log;
+    ::_exit(RealCommandRunner().run(shared).ok() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(us, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  std::string text = folder_.read("log");
+  EXPECT_TRUE(text.starts_with("kiln: no PID namespace (Operation not permitted): ")) << text;
+  EXPECT_NE(text.find("\ncame to "), std::string::npos) << text;
+}
+
+TEST_F(OwnProcesses, ManyLeaveNoDescriptorAndNoChild) {
+  auto descriptors = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = descriptors();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(run("true").ok());
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "every child is reaped";
+}
+
+}  // namespace
+}  // namespace kiln

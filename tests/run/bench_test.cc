@@ -1,0 +1,158 @@
+#include "factory/run/bench.h"
+
+#include <gtest/gtest.h>
+
+#include "factory/run/kept_runs.h"
+#include "support/fake_effects.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kLongAfter = 4'000'000'000;  // Unix seconds
+
+BenchRun run_of(int round, const std::string& key, std::vector<double> samples) {
+  BenchRun run;
+  run.workload = "mnist-cnn";
+  run.unit = "ms/step";
+  run.samples = std::move(samples);
+  run.image = Digest::of(key);
+  run.key = key;
+  run.round = round;
+  run.taken = "2026-11-24T12:00:00Z";
+  return run;
+}
+
+TEST(MeasurementOfRuns, IsOfTheirSteadySamples) {
+  BenchRun first = run_of(0, "a", {900, 4, 5});
+  first.warm = 1;
+  first.conditions.busy = 0.25;
+  BenchRun second = run_of(1, "a", {6, 7, 8});
+  second.taken = "2026-11-24T12:01:00Z";
+  const Measurement measurement = measurement_of({first, second});
+  EXPECT_DOUBLE_EQ(measurement.median, 6);
+  EXPECT_DOUBLE_EQ(measurement.low, 5);
+  EXPECT_DOUBLE_EQ(measurement.high, 7);
+  EXPECT_EQ(measurement.samples, 5);
+  EXPECT_DOUBLE_EQ(measurement.busy, 0.25) << "of the run that was disturbed most";
+  EXPECT_EQ(measurement.taken, second.taken);
+  EXPECT_EQ(measurement.image, Digest::of("a"));
+}
+
+TEST(Disturbed, ByWhatOthersDidAndNotByTheWorkload) {
+  BenchRun run = run_of(0, "a", {1});
+  run.conditions.marks = {"did not settle"};
+  EXPECT_FALSE(was_disturbed(run));
+  run.conditions.marks.emplace_back("under load");
+  EXPECT_TRUE(was_disturbed(run));
+}
+
+RecipeBook stock_recipes() {
+  testing::FakeFileSystem files;
+  files.files["recipes/framework/torch/pip.sh"] = "true\n";
+  files.files["recipes/base/torch-hub/x"] = "";
+  auto recipe = [&](const std::string& place, const std::string& methods) {
+    return read_recipe(
+        R"({"description": "d", "licenses": "MIT", "homepage": "https://example.org/", "versions": {"1.0": {}}, "methods": )" +
+            methods + "}",
+        "recipes/" + place + "/recipe.json", files);
+  };
+  RecipeBook book;
+  book.add(
+      recipe("framework/torch",
+             R"({"pip": {"stock": true, "script": "pip.sh"}, "distro": {"script": "pip.sh"}, "hub": {}})"));
+  book.add(
+      recipe("base/torch-hub", R"({"hub": {"stock": true, "image": "docker.io/torch/torch:{version}"}})"));
+  book.add(recipe("base/vendor", R"({"hub": {"image": "docker.io/vendor/torch:{version}"}})"));
+  return book;
+}
+
+ImageSpec image_of(const std::string& base, const std::string& method) {
+  ImageSpec image;
+  image.repository = "torch";
+  image.components = {{Kind::base, base, Version("1.0"), "hub"},
+                      {Kind::framework, "torch", Version("1.0"), method}};
+  return image;
+}
+
+TEST(Stock, IsWhatTheProjectPublishes) {
+  const RecipeBook recipes = stock_recipes();
+  EXPECT_TRUE(is_stock(image_of("vendor", "pip"), recipes));
+  EXPECT_FALSE(is_stock(image_of("vendor", "distro"), recipes)) << "a distribution's build";
+  EXPECT_TRUE(is_stock(image_of("torch-hub", "hub"), recipes)) << "the project's own image";
+  EXPECT_FALSE(is_stock(image_of("vendor", "hub"), recipes)) << "somebody else's";
+  ImageSpec compiled = image_of("vendor", "pip");
+  compiled.components.push_back({Kind::compiler, "xla", Version("1.0"), "pip"});
+  EXPECT_FALSE(is_stock(compiled, recipes)) << "with a graph compiler";
+}
+
+class Kept : public ::testing::Test {
+ protected:
+  testing::FakeFileSystem files;
+  StatePaths state{"/state"};
+  KeptRuns runs{state, files, kLongAfter};
+};
+
+TEST_F(Kept, ARunThatComesTwiceIsThereOnce) {
+  const std::string sum = runs.add(run_of(0, "a", {1, 2}));
+  EXPECT_EQ(runs.add(run_of(0, "a", {1, 2})), sum);
+  runs.add(run_of(1, "a", {1, 2}));
+  EXPECT_EQ(runs.all().size(), 2u);
+  EXPECT_EQ(runs.find(sum)->samples, (std::vector<double>{1, 2}));
+  runs.remove(sum);
+  EXPECT_FALSE(runs.find(sum));
+}
+
+TEST_F(Kept, ADamagedRunIsSaidAndNotPassedOver) {
+  const std::string sum = runs.add(run_of(0, "a", {1, 2}));
+  std::string other_digit = files.read(state.bench_run(sum)).value();
+  other_digit.replace(other_digit.find("[1.0,2.0]"), 9, "[9.0,2.0]");
+  for (const std::string& damaged : {std::string("{\"samples\": ["), other_digit}) {
+    files.write(state.bench_run(sum), damaged);
+    try {
+      runs.all();
+      FAIL() << "it was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::store);
+      EXPECT_NE(error.format().find(sum), std::string::npos);
+    }
+  }
+}
+
+TEST_F(Kept, ABegunComparisonGoesOn) {
+  const Json what = {{"images", {"a", "b"}}};
+  {
+    BegunComparison begun(what, runs, state, files);
+    begun.add(run_of(0, "a", {1}));
+    begun.add(run_of(0, "b", {2}));
+  }
+  BegunComparison again(what, runs, state, files);
+  EXPECT_EQ(again.done(), 2u);
+  EXPECT_EQ(again.find(0, "b")->samples.front(), 2);
+  EXPECT_FALSE(again.find(1, "b"));
+  EXPECT_EQ(BegunComparison({{"images", {"a"}}}, runs, state, files).done(), 0u) << "another comparison";
+  again.end();
+  EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u);
+  EXPECT_EQ(runs.all().size(), 2u) << "the runs stay";
+}
+
+TEST_F(Kept, WhatCannotBeBelievedIsForgotten) {
+  const Json what = {{"images", {"a", "b"}}};
+  BegunComparison begun(what, runs, state, files);
+  begun.add(run_of(0, "a", {1}));
+  begun.add(run_of(0, "b", {2}));
+  begun.forget("a");
+  EXPECT_FALSE(begun.find(0, "a"));
+  ASSERT_EQ(runs.all().size(), 1u);
+  EXPECT_EQ(runs.all().front().key, "b");
+}
+
+TEST_F(Kept, AComparisonWhoseFileIsDamagedBeginsAnew) {
+  const Json what = {{"images", {"a"}}};
+  BegunComparison begun(what, runs, state, files);
+  begun.add(run_of(0, "a", {1}));
+  files.write(state.bench_begun(Digest::of(what.dump()).hex()), "half");
+  EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,216 @@
+#include "factory/run/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/fake_effects.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+using testing::FakeClock;
+using testing::TemporaryFolder;
+
+struct Screen {
+  std::string text;
+  Progress::Write write() {
+    return [this](const std::string& more) { text += more; };
+  }
+};
+
+TEST(Progress, PlainLinesSayStartAndEnd) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::plain, clock, screen.write(), false);
+  progress.begin(2);
+  progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+  progress.event({StepEvent::State::done, "k1", "debian trixie", 13.25, "", ""});
+  progress.event({StepEvent::State::failed, "k2", "hello 2.1", 1, "exit status 3", "/no/such/log"});
+  EXPECT_EQ(screen.text,
+            "start  debian trixie\n"
+            "done   debian trixie  13.2 s\n"
+            "FAILED hello 2.1  1.0 s  exit status 3\n");
+}
+
+TEST(Progress, WhatIsFetchedBeforehandIsNoneOfThoseToRun) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::tty, clock, screen.write(), false);
+  progress.event(
+      {StepEvent::State::fetched, "k1", "debian trixie", 2, "registry.site/steps, made on nid001", ""});
+  EXPECT_EQ(screen.text, "fetched debian trixie  2.0 s  registry.site/steps, made on nid001\n");
+  progress.begin(1);
+  screen.text.clear();
+  progress.tick();
+  EXPECT_NE(screen.text.find("[0/1]"), std::string::npos) << screen.text;
+  progress.event({StepEvent::State::started, "k2", "hello 2.1", 0, "", ""});
+  progress.event({StepEvent::State::fetched, "k2", "hello 2.1", 1, "registry.site/steps", ""});
+  screen.text.clear();
+  progress.tick();
+  EXPECT_NE(screen.text.find("[1/1]"), std::string::npos) << screen.text;
+}
+
+TEST(Progress, HowFarAStepIsStandsInItsStatusAndOnALineEachTenSeconds) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(1);
+    progress.event({StepEvent::State::running, "other", "not started", 0, "1 MB", ""});
+    progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+    for (int i = 0; i < 5; ++i) {
+      clock.now += 5;
+      progress.event({StepEvent::State::running, "k1", "debian trixie", 0, std::to_string(i) + " MB", ""});
+    }
+    progress.tick();
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "start  debian trixie\n"
+            "       debian trixie: 1 MB\n"
+            "       debian trixie: 3 MB\n");
+  EXPECT_EQ(shown(ProgressStyle::tty), "\r\033[K[0/1]  debian trixie 25s (4 MB)");
+}
+
+TEST(Progress, WhatWaitsAndForWhatStandsBehindWhatRuns) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(2);
+    progress.event({StepEvent::State::waiting, "a", "first", 0, "process 12 runs it", ""});
+    progress.event({StepEvent::State::started, "b", "second", 0, "", ""});
+    clock.now += 5;
+    progress.event({StepEvent::State::waiting, "a", "first", 0, "needs 4.0 GiB", ""});
+    progress.tick();
+    progress.event({StepEvent::State::running, "a", "first", 0, "", ""});
+    clock.now += 2;
+    progress.tick();
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "wait   first: process 12 runs it\n"
+            "start  second\n"
+            "resume first\n");
+  EXPECT_EQ(shown(ProgressStyle::tty),
+            "\r\033[K[0/2]  second 5s  first waits (needs 4.0 GiB)"
+            "\r\033[K[0/2]  first 2s  second 7s");
+}
+
+TEST(Progress, HowLongItStillTakesIsSaidEachMinute) {
+  auto shown = [](ProgressStyle style) {
+    FakeClock clock;
+    Screen screen;
+    Progress progress(style, clock, screen.write(), false);
+    progress.begin(2, Forecast({{"a", {}, 100, 10}, {"b", {0}, 200, 0}}, 1));
+    progress.event({StepEvent::State::started, "a", "first", 0, "", ""});
+    for (int i = 0; i < 7; ++i) {
+      clock.now += 10;
+      progress.tick();
+    }
+    return screen.text;
+  };
+  EXPECT_EQ(shown(ProgressStyle::plain),
+            "[0/2] about 5 min, give or take 10 s\n"
+            "start  first\n"
+            "[0/2] about 4 min, give or take 10 s\n");
+  const std::string tty = shown(ProgressStyle::tty);
+  EXPECT_EQ(tty.substr(tty.rfind('\r')), "\r\033[K[0/2] about 4 min, give or take 10 s  first 70s");
+  EXPECT_EQ(shown(ProgressStyle::json).find(R"({"error":10.0,"event":"forecast","seconds_left":300.0})"),
+            std::string(R"({"event":"plan","steps":2})").size() + 1);
+}
+
+TEST(Progress, JsonIsOneEventALine) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::json, clock, screen.write(), false);
+  progress.begin(1);
+  progress.event({StepEvent::State::done, "k1", "a \"quoted\" title\n", 1.5, "", "/log"});
+  progress.note("careful");
+  std::istringstream lines(screen.text);
+  std::vector<Json> events;
+  for (std::string line; std::getline(lines, line);) events.push_back(Json::parse(line));
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0], (Json{{"event", "plan"}, {"steps", 1}}));
+  EXPECT_EQ(events[1]["state"], "done");
+  EXPECT_EQ(events[1]["title"], "a \"quoted\" title\n");
+  EXPECT_EQ(events[2]["event"], "note");
+}
+
+TEST(Progress, TheStatusLineIsRedrawnAndCleared) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::tty, clock, screen.write(), false);
+  progress.begin(3);
+  progress.event({StepEvent::State::started, "k1", "debian trixie", 0, "", ""});
+  clock.now += 5;
+  progress.tick();
+  EXPECT_EQ(screen.text, "\r\033[K[0/3]  debian trixie 5s");
+  progress.event({StepEvent::State::done, "k1", "debian trixie", 5, "", ""});
+  EXPECT_TRUE(screen.text.ends_with("\r\033[Kdone   debian trixie  5.0 s\n")) << screen.text;
+}
+
+TEST(Progress, NoneIsSilent) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(ProgressStyle::none, clock, screen.write(), true);
+  progress.begin(1);
+  progress.event({StepEvent::State::failed, "k", "t", 1, "exit status 1", ""});
+  progress.tick();
+  progress.finish();
+  EXPECT_EQ(screen.text, "");
+}
+
+TEST(Progress, AFailureShowsTheLastFortyLinesOfItsLog) {
+  FakeClock clock;
+  Screen screen;
+  TemporaryFolder folder;
+  std::string text;
+  for (int i = 1; i <= 100; ++i) text += "line " + std::to_string(i) + "\n";
+  const std::string log = folder.write("log", text).string();
+  Progress progress(ProgressStyle::plain, clock, screen.write(), false);
+  progress.event({StepEvent::State::failed, "k", "t", 1, "exit status 1", log});
+  EXPECT_EQ(screen.text.find("line 60\n"), std::string::npos);
+  EXPECT_NE(screen.text.find("line 61\n"), std::string::npos);
+  EXPECT_NE(screen.text.find("line 100\n"), std::string::npos);
+}
+
+TEST(Progress, StylesByName) {
+  EXPECT_EQ(progress_style("auto", true), ProgressStyle::tty);
+  EXPECT_EQ(progress_style("auto", false), ProgressStyle::plain);
+  EXPECT_EQ(progress_style("json", true), ProgressStyle::json);
+  EXPECT_THROW(progress_style("loud", true), Error);
+}
+
+TEST(StepEvent, RoundTripsThroughALine) {
+  StepEvent event{StepEvent::State::failed, "abc", "pytorch 2.6.0", 2.5, "exit status 1", "/log"};
+  auto read = step_event_from_line(to_json(event).dump());
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->state, StepEvent::State::failed);
+  EXPECT_EQ(read->title, "pytorch 2.6.0");
+  EXPECT_EQ(read->seconds, 2.5);
+  EXPECT_EQ(read->log, "/log");
+}
+
+TEST(StepEvent, ANoteIsALineOfItsOwn) {
+  const std::string text = "a \"word\"\nand \033[31mmore";
+  EXPECT_FALSE(step_event_from_line(note_line(text)));
+  EXPECT_EQ(note_line(text).find('\n'), std::string::npos);
+  const auto read = note_from_line(note_line(text));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->substr(0, 8), "a \"word\"");
+  for (const char* other :
+       {"", "text", R"({"event":"note"})", R"({"event":"note","text":3})", R"({"event":"note")"})
+    EXPECT_FALSE(note_from_line(other)) << other;
+}
+
+TEST(StepEvent, OtherLinesAreNotEvents) {
+  for (const char* line :
+       {"", "[1/3] something", "{\"event\":\"other\"}", "{\"event\":\"step\"", "FAILED: x"})
+    EXPECT_FALSE(step_event_from_line(line).has_value()) << line;
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,151 @@
+#include "factory/run/publish.h"
+
+#include <gtest/gtest.h>
+
+#include "registry/index/index.h"
+#include "support/built_image.h"
+#include "support/fake_effects.h"
+#include "support/plan_fixture.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+// hello 1 and hello 2.
+BuildPlan two_versions() {
+  testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                              testing::RecipeDraft(Kind::framework, "hello", {"2", "1"})
+                                  .method("distro", "echo", {"KILN_VERSION"})});
+  return plan_matrix(
+      testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1", "2"}),
+                       testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+      resolver.input());
+}
+
+class Publish : public ::testing::Test {
+ protected:
+  void build(const ResolvedImage& image) { testing::make_built(testing::names_of(image), state, files); }
+  fs::path layout_of(const ResolvedImage& image) const {
+    return state.layout(image.repository(), image.immutable_tag());
+  }
+  Published publish(const ImageNumbers& images, const PublishOptions& options = {}) {
+    return publish_built(plan, images, state, files, clock, options);
+  }
+  std::vector<std::string> published() {
+    std::vector<std::string> names;
+    for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
+      names.push_back(entry.image.name());
+    return names;
+  }
+
+  testing::TemporaryFolder folder;
+  StatePaths state{folder / "state"};
+  BlobStore store{state.store()};
+  RealFileSystem files;
+  testing::FakeClock clock;
+  BuildPlan plan = two_versions();
+  ResolvedImage one = plan.image(0);
+  ResolvedImage two = plan.image(1);
+};
+
+using Strings = std::vector<std::string>;
+
+TEST_F(Publish, WhatIsBuiltIsInTheIndexAfterwards) {
+  build(one);
+  Published done = publish({0, 1});
+  EXPECT_TRUE(done.is_new);
+  EXPECT_EQ(done.images, 1u);
+  EXPECT_EQ(done.not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+  build(two);
+  Published next = publish({0, 1});
+  EXPECT_EQ(next.snapshot, done.snapshot + 1);
+  EXPECT_EQ(published(), (Strings{one.reference(), two.reference()}));
+}
+
+TEST_F(Publish, TheSameAgainIsNothingNew) {
+  build(one);
+  Published first = publish({0});
+  Published again = publish({0});
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(again.snapshot, first.snapshot);
+}
+
+TEST_F(Publish, ARecordWithoutItsLayoutIsNotBuilt) {
+  build(one);
+  build(two);
+  fs::remove_all(layout_of(two));
+  EXPECT_EQ(publish({0, 1}).not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, AnImageWithADamagedBlobIsNotBuilt) {
+  build(one);
+  build(two);
+  fs::resize_file(store.path(Digest::of("layer of " + two.key())), 3);
+  EXPECT_EQ(publish({0, 1}).not_built, 1u);
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, NothingBuiltIsAnError) {
+  try {
+    publish({0});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::no_match);
+    EXPECT_EQ(error.message(), "nothing of 'demo' is built");
+  }
+}
+
+// The same matrix without hello 2.
+BuildPlan one_version() {
+  testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                              testing::RecipeDraft(Kind::framework, "hello", {"2", "1"})
+                                  .method("distro", "echo", {"KILN_VERSION"})});
+  return plan_matrix(testing::matrix({testing::axis("framework", {"hello"}), testing::axis("version", {"1"}),
+                                      testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+                     resolver.input());
+}
+
+TEST_F(Publish, WhatTheMatrixLacksByNowCanBeTakenOut) {
+  EXPECT_TRUE(lacking_images(plan, state, files).names.empty()) << "without an index";
+  build(one);
+  build(two);
+  publish({0, 1});
+  EXPECT_TRUE(lacking_images(plan, state, files).names.empty());
+  const std::string gone = two.reference();
+  const BuildPlan fewer = one_version();
+  const LackingImages lacking = lacking_images(fewer, state, files);
+  EXPECT_EQ(lacking.names, Strings{gone});
+  EXPECT_EQ(lacking.published, 2u);
+  publish_built(fewer, {0}, state, files, clock);
+  EXPECT_EQ(published().size(), 2u) << "nobody asked for it";
+  publish_built(fewer, {0}, state, files, clock, {{}, lacking.names});
+  EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+TEST_F(Publish, WhatABrokenCellPublishedBeforeIsStale) {
+  build(one);
+  build(two);
+  publish({0, 1});
+  testing::Resolver resolver(
+      {testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+       testing::RecipeDraft(Kind::framework, "hello", {"1"}).method("distro", "echo", {"KILN_VERSION"}),
+       testing::RecipeDraft(Kind::framework, "other", {"1"}).method("distro", "echo")});
+  testing::RecipeDraft hello(Kind::framework, "hello", {"2", "1"});
+  resolver.recipes().add_broken({hello.get(), Error(ExitCode::input, "no good")});
+  const BuildPlan broken = plan_matrix(
+      testing::matrix({testing::axis("framework", {"hello", "other"}), testing::axis("version", {"1"}),
+                       testing::axis("base", {"debian"}), testing::axis("target", {"zen3"})}),
+      resolver.input());
+  ASSERT_EQ(broken.broken(), 1u);
+  build(broken.image(0));
+  EXPECT_EQ(publish_built(broken, {0}, state, files, clock, {{0}, {}}).not_built, 1u);
+  Strings stale;
+  for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
+    if (entry.stale) stale.push_back(entry.image.name());
+  EXPECT_EQ(stale, Strings{"hello:1-distro-zen3-trixie"});
+}
+
+}  // namespace
+}  // namespace kiln

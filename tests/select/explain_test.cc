@@ -1,0 +1,162 @@
+// What people read of a choice.
+#include "registry/select/select.h"
+#include "select/select_samples.h"
+
+namespace kiln {
+namespace {
+
+using testing::archspec;
+using testing::host;
+using testing::image;
+using testing::measured;
+using testing::optimised;
+using testing::query;
+using testing::with;
+
+TEST(Explain, SaysWhyWithNumbers) {
+  std::vector<IndexEntry> entries = {
+      measured(image("stock"), 303),
+      measured(optimised(with(image("openblas"), "library", "openblas")), 185),
+      measured(optimised(image("blis")), 200),
+      with(image("inductor"), "compiler", "inductor"),
+      image("avx512", "2.6.0", "skylake_avx512"),
+      optimised(image("new")),
+  };
+  entries[1].stale = true;
+  Selection selection = select_image(query(), entries, host("haswell"), archspec());
+  EXPECT_EQ(explain(selection),
+            "pytorch:openblas\n"
+            "  built for x86_64_v3; host haswell runs it\n"
+            "  has every choice: pytorch 2.6.0, optimised build\n"
+            "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): 1.08 times as "
+            "fast as pytorch:blis, 1.64 "
+            "times as fast as pytorch:stock\n"
+            "  stale: its last rebuild failed, an earlier image stands in\n"
+            "also qualify, best first:\n"
+            "  pytorch:blis: 200.0 ms/step, quartiles 199.0 to 202.0\n"
+            "  pytorch:stock: 303.0 ms/step, quartiles 302.0 to 305.0\n"
+            "  pytorch:new: not measured\n"
+            "do not qualify, nearest first:\n"
+            "  pytorch:inductor: has inductor, which is not asked for\n"
+            "  pytorch:avx512: needs avx512f; host haswell lacks it\n");
+  Json json = to_json(selection);
+  EXPECT_EQ(json["selected"]["name"], "pytorch:openblas");
+  EXPECT_EQ(json["selected"]["measurement"]["median"], 185);
+  EXPECT_EQ(json["reasons"].size(), 4u);
+  EXPECT_EQ(json["others"][4]["failed"], "needs avx512f; host haswell lacks it");
+  EXPECT_EQ(json["others"][0]["qualifies"], true);
+}
+
+TEST(Explain, SaysWhatIsDoubtfulInAMeasurement) {
+  std::vector<IndexEntry> entries = {measured(image("a"), 100), measured(image("b"), 200)};
+  entries[0].measurements[0].high = 130;
+  entries[1].measurements[0].busy = 1.5;
+  const std::string text = explain(select_image(query(), entries, host("haswell"), archspec()));
+  EXPECT_NE(
+      text.find("measured 100.0 ms/step, quartiles 99.0 to 130.0; doubtful: quartiles 31 % apart (mnist-cnn"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("pytorch:b: 200.0 ms/step, quartiles 199.0 to 202.0; doubtful: 1.5 of 2 processors busy "
+                "with other work\n"),
+      std::string::npos)
+      << text;
+}
+
+// 60 images: one that wins, 9 that qualify as well, 30 of the wrong version, 20 with a compiler too many.
+std::vector<IndexEntry> sixty_images() {
+  std::vector<IndexEntry> entries;
+  for (int i = 0; i < 10; ++i) entries.push_back(image(fmt::format("good-{}", i)));
+  for (int i = 0; i < 30; ++i) entries.push_back(image(fmt::format("old-{}", i), "1.4"));
+  for (int i = 0; i < 20; ++i) entries.push_back(with(image(fmt::format("xla-{}", i)), "compiler", "xla"));
+  return entries;
+}
+
+Selection selection_of(const std::vector<IndexEntry>& entries) {
+  ImageQuery asked = query();
+  asked.version = VersionRange::parse("2.6.0");
+  return select_image(asked, entries, {}, archspec());
+}
+
+TEST(Explain, OfManyMissesItCountsTheReasons) {
+  const std::vector<IndexEntry> entries = sixty_images();
+  const Selection selection = selection_of(entries);
+  EXPECT_EQ(explain(selection, 2),
+            "pytorch:good-0\n"
+            "  built for x86_64_v3\n"
+            "  has every choice: pytorch 2.6.0, stock image\n"
+            "  equal to pytorch:good-1, and first by name\n"
+            "also qualify, best first:\n"
+            "  pytorch:good-1: not measured\n"
+            "  pytorch:good-2: not measured\n"
+            "  … and 7 more (--limit 0 shows all)\n"
+            "why 50 do not qualify, nearest first:\n"
+            "  20 images: has xla, which is not asked for\n"
+            "  30 images: asks for 2.6.0; this is 1.4\n"
+            "do not qualify, nearest first:\n"
+            "  pytorch:xla-0: has xla, which is not asked for\n"
+            "  pytorch:xla-1: has xla, which is not asked for\n"
+            "  … and 48 more (--limit 0 shows all)\n");
+  EXPECT_NE(explain(selection, 1)
+                .find("  20 images: has xla, which is not asked for\n"
+                      "  … and 1 reason more, of 30 images\n"),
+            std::string::npos)
+      << explain(selection, 1);
+  const std::string all = explain(selection);
+  EXPECT_EQ(all.find("more"), std::string::npos) << all;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 4 + 1 + 9 + 1 + 2 + 1 + 50);
+}
+
+TEST(Explain, JsonHasBoundsAndTotals) {
+  const std::vector<IndexEntry> entries = sixty_images();
+  const Json json = to_json(selection_of(entries), 3);
+  EXPECT_EQ(json["others"].size(), 6u);
+  EXPECT_EQ(json["others"][3]["failed"], "has xla, which is not asked for");
+  EXPECT_EQ(json["totals"], Json({{"qualify", 10}, {"misses", 50}, {"reasons", 2}}));
+  EXPECT_EQ(json["misses_by_reason"][1], Json({{"reason", "asks for 2.6.0; this is 1.4"},
+                                               {"count", 30},
+                                               {"clauses_met", json["misses_by_reason"][1]["clauses_met"]},
+                                               {"nearest", "pytorch:old-0"}}));
+  EXPECT_EQ(to_json(selection_of(entries))["others"].size(), 59u);
+}
+
+// One demand is one reason, however many ways there are to fail it; of those that met as many clauses the
+// most frequent stands first.
+TEST(Explain, WhatIsFoundInsteadIsNamedInPart) {
+  std::vector<IndexEntry> entries = {image("a", "1.0")};
+  auto reasons = [&] {
+    const Json json = to_json(selection_of(entries));
+    testing::Strings texts;
+    for (const Json& reason : json["misses_by_reason"])
+      texts.push_back(fmt::format("{}: {}", reason["count"].get<int>(), reason["reason"].get<std::string>()));
+    return texts;
+  };
+  EXPECT_EQ(reasons(), testing::Strings{"1: asks for 2.6.0; this is 1.0"});
+  for (int i = 0; i < 3; ++i) entries.push_back(image(fmt::format("b-{}", i), "1.4"));
+  EXPECT_EQ(reasons(), testing::Strings{"4: asks for 2.6.0; this is 1.0, 1.4"});
+  for (int i = 5; i < 9; ++i) entries.push_back(image(fmt::format("c-{}", i), fmt::format("1.{}", i)));
+  EXPECT_EQ(reasons(), testing::Strings{"8: asks for 2.6.0; this is 1.0, 1.4, 1.5 and 3 others"});
+  for (int i = 0; i < 9; ++i) entries.push_back(with(image(fmt::format("d-{}", i)), "compiler", "xla"));
+  entries.push_back(with(image("e"), "compiler", "tvm"));
+  EXPECT_EQ(reasons(),
+            (testing::Strings{"9: has xla, which is not asked for", "1: has tvm, which is not asked for",
+                              "8: asks for 2.6.0; this is 1.0, 1.4, 1.5 and 3 others"}));
+}
+
+TEST(Explain, MappingsOfOneImageAreToldApartByTheirCodes) {
+  std::vector<IndexEntry> entries = {image("a", "2.5"), image("b"), image("c")};
+  for (IndexEntry& entry : entries) {
+    entry.image.code = "code-" + entry.image.tag;
+    entry.image.manifest = {};
+    entry.image.reference = "docker://example/pytorch";
+  }
+  const std::string text = explain(select_image(query(false), entries, {}, archspec()));
+  EXPECT_EQ(text.substr(0, text.find('\n')), "docker://example/pytorch (code-b)");
+  EXPECT_NE(text.find("  docker://example/pytorch (code-a): not measured\n"), std::string::npos) << text;
+  entries.resize(1);
+  const std::string alone = explain(select_image(query(false), entries, {}, archspec()));
+  EXPECT_EQ(alone.substr(0, alone.find('\n')), "docker://example/pytorch");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,159 @@
+// What `kiln select` answers, for the oracle: worlds of images, hosts and questions on stdin, an answer a
+// line.
+//
+//   {"images": [{"image": {…}, "stale", "failing", "retired", "measurements": [{…}]}],
+//    "cases": [{"host": {…} or null, "dsl": {…}, "allow_failing": false}]}
+//   → {"answer": "repository:tag, or a mapping's reference", "code", "digest", "error"}; "" is no answer.
+// Of a case with "explain": true also "refused": {name: why}.
+//
+// Each is asked of the entries and of a table of them, and in every third world of an index that has them:
+// two answers are an error.
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/base/effects.h"
+#include "factory/base/error.h"
+#include "registry/index/index_writer.h"
+#include "registry/select/best_image.h"
+#include "registry/select/select.h"
+#include "registry/select/snapshot_table.h"
+
+namespace kiln {
+namespace {
+
+// Graph compilers are known by recipes, too, not only by the images.
+const std::vector<std::string> kCompilers = {"xla", "inductor", "tvm", "glow", "ngraph"};
+
+IndexEntry entry_from_json(const JsonNode& node) {
+  IndexEntry entry;
+  entry.image = image_record_from_json(node.at("image"));
+  entry.stale = node.at("stale").boolean();
+  entry.failing = node.at("failing").boolean();
+  entry.retired = node.at("retired").string();
+  for (const JsonNode& measurement : node.at("measurements").items())
+    entry.measurements.push_back(measurement_from_json(measurement));
+  return entry;
+}
+
+// An index has a name, and a manifest, once; some worlds have not.
+bool fits_an_index(const std::vector<IndexEntry>& entries) {
+  std::set<std::string> names, identities;
+  for (const IndexEntry& entry : entries) {
+    const ImageRecord& image = entry.image;
+    names.insert(image.repository + ":" + (image.external() ? image.code : image.tag));
+    identities.insert(image.identity().hex());
+  }
+  return names.size() == entries.size() && identities.size() == entries.size();
+}
+
+// In memory.
+class WorldIndex {
+ public:
+  explicit WorldIndex(const std::vector<IndexEntry>& entries) : state_("/nowhere", IndexState::InMemory{}) {
+    Transaction transaction(state_.database, Database::Access::write);
+    IndexWriter writer(state_);
+    std::vector<TagChange> changes;
+    for (const IndexEntry& entry : entries) {
+      const ImageRecord& image = entry.image;
+      const std::string id = image.identity().hex();
+      writer.put_image(image, to_json(image).dump());
+      std::int64_t number = 0;
+      for (const Measurement& measurement : entry.measurements)
+        writer.put_measurement(id, ++number, to_json(measurement).dump());
+      TagName name(image.repository, image.external() ? image.code : image.tag);
+      changes.push_back({name, std::nullopt, Tagged{id, entry.stale, entry.failing, entry.retired, {}}});
+    }
+    SnapshotSidecar head;
+    head.number = 1;
+    writer.append(head, changes);
+    writer.make_current(1);
+    writer.finish();
+    transaction.commit();
+  }
+
+  std::optional<ImageRecord> best(const ImageQuery& query, const Host& host, const Microarchitectures& cpus) {
+    Transaction transaction(state_.database, Database::Access::read);
+    auto raw = best_image(state_, query, host, cpus);
+    return raw ? std::optional(parsed(*raw).image) : std::nullopt;
+  }
+
+ private:
+  IndexState state_;
+};
+
+Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, const SnapshotTable& table,
+               std::optional<WorldIndex>& index, const Microarchitectures& cpus) {
+  DslReading reading = read_dsl(JsonDocument::parse(node.at("dsl").value().dump(), "dsl"), kCompilers);
+  refuse_lost_choices(reading);
+  reading.query.allow_failing = node.at("allow_failing").boolean();
+  Host host;
+  if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
+  Selection selection = select_image(reading.query, entries, host, cpus);
+  Json json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", ""}};
+  const SnapshotTable::Image* found = TableAsker(table, host, cpus).best(reading.query);
+  if ((found != nullptr) != selection.winner.has_value() ||
+      (found != nullptr && (found->name != selection.winner->entry->image.name() ||
+                            found->code != selection.winner->entry->image.code ||
+                            found->manifest != selection.winner->entry->image.manifest)))
+    throw Error(ExitCode::store, "the table answers " + (found != nullptr ? found->name : "nothing"));
+  if (index) {
+    const auto best = index->best(reading.query, host, cpus);
+    if (best.has_value() != selection.winner.has_value() ||
+        (best && to_json(*best) != to_json(selection.winner->entry->image)))
+      throw Error(ExitCode::store, "the index answers " + (best ? best->name() + best->code : "nothing"));
+  }
+  if (selection.winner) {
+    const ImageRecord& image = selection.winner->entry->image;
+    json["answer"] = image.name();
+    json["code"] = image.code;
+    json["digest"] = image.manifest.text();
+  }
+  if (auto explain = node.find("explain"); explain && explain->boolean()) {
+    json["refused"] = Json::object();
+    for (const Candidate& other : selection.others)
+      if (!other.failed.empty()) json["refused"][other.entry->image.name()] = other.failed;
+  }
+  return json;
+}
+
+void answer_world(const std::string& line, bool of_index, const Microarchitectures& cpus) {
+  JsonDocument world = JsonDocument::parse(line, "world");
+  std::vector<IndexEntry> entries;
+  for (const JsonNode& image : world.root().at("images").items()) entries.push_back(entry_from_json(image));
+  const SnapshotTable table(entries);
+  std::optional<WorldIndex> index;
+  if (of_index && fits_an_index(entries)) index.emplace(entries);
+  for (const JsonNode& one : world.root().at("cases").items()) {
+    Json json;
+    try {
+      json = answer_to(one, entries, table, index, cpus);
+    } catch (const Error& error) {
+      json = {{"answer", ""}, {"code", ""}, {"digest", ""}, {"error", error.what()}};
+    }
+    std::cout << json.dump() << '\n';
+  }
+  std::cout.flush();
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main() {
+  const auto table = kiln::RealFileSystem().read(KILN_ARCHSPEC_JSON);
+  if (!table) return 1;
+  const auto cpus = kiln::Microarchitectures::parse(*table, KILN_ARCHSPEC_JSON);
+  std::ios::sync_with_stdio(false);
+  std::size_t world = 0;
+  for (std::string line; std::getline(std::cin, line); ++world) {
+    try {
+      kiln::answer_world(line, world % 3 == 0, cpus);
+    } catch (const kiln::Error& error) {
+      std::cerr << "the world cannot be read: " << error.what() << '\n';
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+#include "factory/state/access.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+// A folder that another one stands in for, as an empty mount point does.
+TEST(NeedStillThere, IsAboutWhatWasMadeInTheFolderThatWasThere) {
+  testing::TemporaryFolder folder;
+  RealFileSystem files;
+  const StatePaths state(folder.path() / "state");
+  const fs::path made = state.temporary() / "step-1";
+  files.make_directories(made);
+  EXPECT_NO_THROW(need_still_there(state, made, files));
+  fs::rename(state.root(), folder.path() / "away");
+  files.make_directories(state.root());
+  try {
+    need_still_there(state, made, files);
+    FAIL() << "nothing is said";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    EXPECT_EQ(error.message(),
+              "the state folder " + state.root().string() +
+                  " is not there any more: its file system was unmounted, or its server is away");
+  }
+  EXPECT_TRUE(fs::is_empty(state.root()));
+}
+
+TEST(Scratch, HoldsTheStoreOfTheEngineAndNothingElse) {
+  const StatePaths state("/shared/state");
+  EXPECT_EQ(state.engine(), "/shared/state/engine");
+  EXPECT_EQ(state.with_scratch("").engine(), state.engine());
+  const StatePaths with = state.with_scratch("/local");
+  EXPECT_EQ(with.engine().parent_path().parent_path(), "/local");
+  EXPECT_EQ(with.engine().filename(), "engine");
+  EXPECT_EQ(with.temporary(), state.temporary());
+  EXPECT_EQ(with.store(), state.store());
+  // Two state folders share none.
+  EXPECT_NE(StatePaths("/shared/other").with_scratch("/local").engine(), with.engine());
+  EXPECT_EQ(StatePaths("/shared/state").with_scratch("/local").engine(), with.engine());
+}
+
+}  // namespace
+}  // namespace kiln

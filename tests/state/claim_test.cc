@@ -1,0 +1,126 @@
+#include "factory/state/claim.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+
+#include "factory/state/sweep.h"
+#include "support/fake_effects.h"
+#include "support/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+class Claims : public ::testing::Test {
+ protected:
+  // A process that claims `key` and says so; it goes on until it is killed.
+  pid_t claim_elsewhere(const std::string& key) {
+    int ready[2];
+    EXPECT_EQ(::pipe(ready), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Claim claim(state, key, clock, [](const std::string&) { ::_exit(1); });
+      if (::write(ready[1], "", 1) == 1) ::pause();
+      ::_exit(1);
+    }
+    ::close(ready[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+    return child;
+  }
+  static void kill(pid_t child) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+
+  testing::TemporaryFolder folder;
+  StatePaths state{folder.path()};
+  RealFileSystem files;
+  testing::FakeClock clock;
+};
+
+TEST_F(Claims, GoWithTheirHolder) {
+  {
+    const Claim claim(state, "a", clock, [](const std::string&) { FAIL() << "nobody else has it"; });
+    EXPECT_TRUE(files.read(state.running("a")).value().starts_with("process " + std::to_string(::getpid())));
+    EXPECT_TRUE(has_living_claims(state, files));
+    EXPECT_TRUE(take_dead_claims(state, files).empty());
+  }
+  EXPECT_FALSE(has_living_claims(state, files));
+  EXPECT_TRUE(files.list(state.running()).empty());
+}
+
+TEST_F(Claims, OfTheKilledAreFoundOnce) {
+  const pid_t child = claim_elsewhere("a");
+  const Claim alive(state, "b", clock, [](const std::string&) {});
+  EXPECT_TRUE(take_dead_claims(state, files).empty());
+  kill(child);
+  std::vector<DeadClaim> dead = take_dead_claims(state, files);
+  ASSERT_EQ(dead.size(), 1u);
+  EXPECT_EQ(dead[0].key, "a");
+  EXPECT_TRUE(dead[0].holder.starts_with("process " + std::to_string(child) + " on ")) << dead[0].holder;
+  EXPECT_TRUE(take_dead_claims(state, files).empty());
+  EXPECT_TRUE(has_living_claims(state, files));
+}
+
+TEST_F(Claims, TheSecondWaitsForTheFirst) {
+  const pid_t child = claim_elsewhere("a");
+  std::string holder;
+  const Claim claim(state, "a", clock, [&](const std::string& who) {
+    holder = who;
+    kill(child);
+  });
+  EXPECT_TRUE(holder.starts_with("process " + std::to_string(child) + " on ")) << holder;
+  EXPECT_TRUE(files.read(state.running("a")).value().starts_with("process " + std::to_string(::getpid())));
+}
+
+// Many want one step: one after the other has it, though each takes the file away.
+TEST_F(Claims, NeverTwoAtOnce) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    for (int round = 0; round < 20; ++round) {
+      const Claim claim(state, "a", clock, [](const std::string&) {});
+      const std::string inside = folder / "inside";
+      if (::mkdir(inside.c_str(), 0700) != 0 || ::rmdir(inside.c_str()) != 0) ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  for (pid_t child : children) {
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST_F(Claims, WhatTheKilledWroteHalfIsSweptWhenNobodyWrites) {
+  for (const char* name : {".build.ninja.12.0.tmp", "steps/.a.json.12.1.tmp", "built/.b.json.12.1.tmp",
+                           "plans/.demo.json.12.1.tmp", "recipes/framework/hello/.distro.sh.12.2.tmp",
+                           "images/hello/.2.1-distro-12-0123abcd/oci-layout",
+                           "images/hello/.2.1-distro-12-0123abcd.old/oci-layout", "evidence/layer-1.lock",
+                           "sif.snapshots/.4-0123-12-0123abcd/x.sif"})
+    folder.write(name, "half");
+  const std::vector<std::string> stay = {"steps/a.json",     "images/hello/2.1-distro/oci-layout", "lock",
+                                         "evidence/layer-1", "recipes/framework/hello/.profile",   "index.db",
+                                         "tmp/.lock"};
+  for (const std::string& name : stay) folder.write(name, "whole");
+  {
+    const Claim claim(state, "a", clock, [](const std::string&) {});
+    sweep_state(state, files);
+    EXPECT_TRUE(files.exists(folder / "steps/.a.json.12.1.tmp")) << "a step may be writing it";
+  }
+  sweep_state(state, files);
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+    if (entry.is_regular_file()) found.insert(entry.path().lexically_relative(folder.path()).string());
+  EXPECT_EQ(found, std::set<std::string>(stay.begin(), stay.end()));
+}
+
+}  // namespace
+}  // namespace kiln
