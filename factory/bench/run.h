@@ -1,5 +1,5 @@
 // A run: one start of one workload in one image, with every step that it timed and what the machine did
-// meanwhile. Format: docs/formats.md, schema/runs.schema.json.
+// meanwhile. Format: docs/formats/files.md, schema/runs.schema.json.
 #pragma once
 
 #include <cstdint>

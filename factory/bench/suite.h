@@ -1,4 +1,4 @@
-// A suite: which workloads are run in which cells, and how often. Format: docs/formats.md,
+// A suite: which workloads are run in which cells, and how often. Format: docs/formats/files.md,
 // schema/suite.schema.json.
 #pragma once
 

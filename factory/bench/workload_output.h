@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// The last line that a workload prints: {"unit": "ms/step", "samples": [..], …} (docs/formats.md).
+// The last line that a workload prints: {"unit": "ms/step", "samples": [..], …} (docs/formats/files.md).
 struct WorkloadOutput {
   std::string unit;
   std::vector<double> samples;  // positive, at least one

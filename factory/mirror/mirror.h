@@ -1,5 +1,5 @@
 // The manifest of a mirror, mirror.json: what lies in the folder, and which cells need it. Schema:
-// docs/formats.md.
+// docs/formats/files.md.
 //
 //   sha256/<aa>/<64 hex>            every file, by its content
 //   apt/<suite>-<12 hex>/dists/…    package archives: the signed lists of one state, and under pool/ the

@@ -1,5 +1,6 @@
 // The environment variables of scripts: one table, from which everything else about them is derived. The
-// tables of docs/formats.md and docs/flags.md are written from it (tests/recipe/parameters_test.cc compares).
+// tables of docs/formats/recipe.md and docs/formats/targets.md are written from it
+// (tests/recipe/parameters_test.cc compares).
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ void refuse_native(const std::string& variable, const JsonNode& value) {
     bad = text;
   if (!bad.empty())
     value.fail(fmt::format("'{}' means the machine that builds, and images are for the target", bad),
-               "scripts find the target's flags in CFLAGS and the like: docs/flags.md");
+               "scripts find the target's flags in CFLAGS and the like: docs/formats/targets.md");
 }
 
 }  // namespace

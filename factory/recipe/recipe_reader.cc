@@ -271,7 +271,7 @@ std::vector<std::string> RecipeReader::read_parameters(const JsonNode& node) con
     if (!is_known_parameter(name)) {
       std::string hint = did_you_mean(name, known_parameters());
       item.fail(fmt::format("unknown parameter '{}'", name),
-                hint.empty() ? "docs/formats.md lists the parameters" : hint);
+                hint.empty() ? "docs/formats/recipe.md lists the parameters" : hint);
     }
     if (std::string fact = fact_of_parameter(name); !fact.empty()) check_fact(item, fact);
     parameters.push_back(std::move(name));

@@ -1,5 +1,5 @@
 // What a host says of itself: detected here, or written down (`--host FILE`, `host` of a DSL document).
-// Format: docs/formats.md, schema/host.schema.json.
+// Format: docs/formats/files.md, schema/host.schema.json.
 #pragma once
 
 #include <cstdint>

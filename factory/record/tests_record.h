@@ -1,4 +1,4 @@
-// What the tests of an image proved where it was built: part of its record (docs/formats.md).
+// What the tests of an image proved where it was built: part of its record (docs/formats/files.md).
 #pragma once
 
 #include <map>

@@ -113,7 +113,7 @@ std::string summary(const ImageSpec& spec);
 std::string generated_line(const ImageSpec& spec);
 
 // `cd FOLDER && exec env NAME='value' … /bin/sh -eu SCRIPT`, one word a line, without line continuations.
-// Parameters come first, sorted, then what every script finds (docs/formats.md).
+// Parameters come first, sorted, then what every script finds (docs/formats/recipe.md).
 std::vector<std::string> script_lines(const Step& step, std::string_view folder,
                                       const std::vector<std::string>& always);
 

@@ -1,4 +1,4 @@
-// What a recipe's script sees: files, environment and mounts. docs/formats.md has the table.
+// What a recipe's script sees: files, environment and mounts. docs/formats/recipe.md has the table.
 #pragma once
 
 #include <map>

@@ -183,7 +183,7 @@ void SharedSteps::tell_difference(const std::string& title, const std::string& k
   if (!differ_.insert(key).second) return;
   setup_.tell(fmt::format(
       "WARNING: {} has other bits in {} than here ({}): one of its scripts does not make the same bits each "
-      "time, or the two builders are not set up alike; see docs/reproducible.md",
+      "time, or the two builders are not set up alike; see docs/lock.md",
       title, place(), key.substr(0, 12)));
 }
 

@@ -17,7 +17,7 @@ docs=$prefix/share/doc/kiln
 "$docs/ci/pin" --help >/dev/null || fail 'the installed ci/pin does not run'
 [ -s "$docs/README.md" ] || fail 'README.md is not installed'
 links=0
-for page in "$docs"/*.md "$docs"/docs/*.md; do
+for page in "$docs"/*.md "$docs"/docs/*.md "$docs"/docs/formats/*.md; do
   while IFS= read -r link; do
     case $link in http*:* | mailto:* | '#'* | ../factory/* | ../registry/*) continue ;; esac
     [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page points to $link, which is not installed"

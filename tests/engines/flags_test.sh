@@ -13,7 +13,7 @@ done
 mkdir compile cmake
 "$KILN_PYTHON" "$KILN_SOURCE/tests/engines/flags_by_compiling.py" "$KILN" "$work/compile"
 
-# KILN_CMAKE_FLAGS is split as docs/flags.md says; the level and the target reach the compiler, and CMake's own -O3 does not.
+# KILN_CMAKE_FLAGS is split as docs/formats/targets.md says; the level and the target reach the compiler, and CMake's own -O3 does not.
 cat >cmake/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(flags LANGUAGES C CXX Fortran)

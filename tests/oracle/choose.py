@@ -1,4 +1,4 @@
-"""The components of an image: what the cell names and what those need (docs/formats.md, "Needs")."""
+"""The components of an image: what the cell names and what those need (docs/formats/recipe.md, "Needs")."""
 from components import parse
 from recipes import KINDS, holds
 from versions import compare, contains
@@ -233,7 +233,7 @@ class _Attempt:
 
 
 def layered(image, target):
-    """The order in which components are laid (docs/formats.md, "Layering")."""
+    """The order in which components are laid (docs/formats/recipe.md, "Layering")."""
     needs = {id(chosen): [met_by(one, image) for one in requirements(chosen.needs, chosen, target)] for chosen in image}
     needs = {key: [other for other in others if other is not None] for key, others in needs.items()}
     done, path = [], []

@@ -1,4 +1,4 @@
-"""Values of component axes: `none` or `name[@version][:method]`, joined by `+` (docs/formats.md, "matrix/<name>.json")."""
+"""Values of component axes: `none` or `name[@version][:method]`, joined by `+` (docs/formats/matrix.md, "Values")."""
 
 
 class Written:

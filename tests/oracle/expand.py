@@ -1,4 +1,4 @@
-"""From a matrix to cells: what is asked for, and what is not and why (docs/formats.md, "matrix/<name>.json")."""
+"""From a matrix to cells: what is asked for, and what is not and why (docs/formats/matrix.md)."""
 import itertools
 
 from components import parse

@@ -1,4 +1,4 @@
-"""Compiler flags by archspec's Python package (docs/flags.md): what `KILN_CPU_FLAGS`, `CFLAGS` and their kin hold."""
+"""Compiler flags by archspec's Python package (docs/formats/targets.md): what `KILN_CPU_FLAGS`, `CFLAGS` and their kin hold."""
 import re
 import warnings
 

@@ -1,4 +1,4 @@
-"""Patterns of `*` and `?`, and nothing else (docs/formats.md, "matrix/<name>.json")."""
+"""Patterns of `*` and `?`, and nothing else (docs/formats/matrix.md, "Cell patterns")."""
 import re
 
 

@@ -1,4 +1,4 @@
-"""JSON with comments, and where each value stands (docs/formats.md, first paragraph).
+"""JSON with comments, and where each value stands (docs/formats/files.md, "General rules").
 
 The documents are taken to be right: what is wrong in them is not this program's business.
 """
@@ -69,5 +69,5 @@ class Document:
 
 
 def canonical(value):
-    """The bytes whose sha256 is a key: keys sorted, no blanks, UTF-8 (docs/formats.md, "Keys")."""
+    """The bytes whose sha256 is a key: keys sorted, no blanks, UTF-8 (docs/formats/files.md, "Keys")."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""A catalogue with the catalogues that it includes (docs/formats.md, "matrix/<name>.json")."""
+"""A catalogue with the catalogues that it includes (docs/formats/matrix.md)."""
 import os
 
 from jsonc import Document

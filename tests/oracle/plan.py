@@ -1,4 +1,4 @@
-"""A whole catalogue: expand, choose, lay, name (docs/formats.md, "What `kiln plan` prints", "Names" and "Labels")."""
+"""A whole catalogue: expand, choose, lay, name (docs/formats/matrix.md, "Names and tags"; docs/formats/files.md, "Plan" and "Labels")."""
 import hashlib
 import re
 from collections import Counter

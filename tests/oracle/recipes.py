@@ -1,4 +1,4 @@
-"""Recipes and targets as they are written (docs/formats.md, "recipes/<kind>/<name>/recipe.json")."""
+"""Recipes and targets as they are written (docs/formats/recipe.md)."""
 import hashlib
 import pathlib
 
@@ -67,7 +67,7 @@ def read_recipes(folders):
 
 
 class Target:
-    """A processor with accelerators (docs/formats.md, "matrix/targets/<name>.json")."""
+    """A processor with accelerators (docs/formats/targets.md, "Target files")."""
 
     def __init__(self, name, folder):
         self.name, self.description = name, ""

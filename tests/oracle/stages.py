@@ -1,4 +1,4 @@
-"""Stages and their steps, with parameters and keys (docs/formats.md, "Stages and steps" and "Keys")."""
+"""Stages and their steps, with parameters and keys (docs/formats/recipe.md, "Stages"; docs/formats/files.md, "Keys")."""
 import hashlib
 
 import archspec.cpu
@@ -196,7 +196,7 @@ class ImageBuilder:
             raise Wrong(f"archspec knows no compiler {compiler.facts['compiler']}") from None
 
     def _compiler_of(self, chosen, laid):
-        """One that the method itself needs, else the one laid last (docs/flags.md)."""
+        """One that the method itself needs, else the one laid last (docs/formats/targets.md)."""
         needed = requirements(chosen.needs, chosen, self.target)
         if chosen.build:
             needed += requirements(chosen.build.get("needs", []), chosen, self.target)
@@ -216,7 +216,7 @@ class ImageBuilder:
         return optimise
 
     def _value(self, name, chosen):
-        """A parameter that is no compiler flag (docs/formats.md, the table of parameters)."""
+        """A parameter that is no compiler flag (docs/formats/recipe.md, "Parameters")."""
         if name.startswith("KILN_FACT_"):
             return chosen.facts.get(name.removeprefix("KILN_FACT_").lower(), "")
         if name in GPU_VARIABLES:

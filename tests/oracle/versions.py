@@ -1,4 +1,4 @@
-"""Versions and ranges of them (docs/formats.md, "Versions and ranges")."""
+"""Versions and ranges of them (docs/formats/matrix.md, "Versions and ranges")."""
 import functools
 import re
 

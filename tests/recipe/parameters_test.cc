@@ -114,11 +114,12 @@ void expect_table(const std::string& document, const std::string& table) {
 
 TEST(Parameters, AreDocumentedAsTheTableHasThem) {
   using enum ParameterKind;
-  expect_table("formats.md", "| parameter | value |\n|---|---|\n" +
-                                 rows({own, archive, fact, others, target, optimise}, false));
-  expect_table("formats.md", "| never listed, in no key | value |\n|---|---|\n" + rows({build}, false));
-  expect_table("flags.md", "| variable | value | read by |\n|---|---|---|\n" +
-                               rows({cpu_flags, compiler_flags, gpu_flags, optimise}, true));
+  expect_table("formats/recipe.md", "| parameter | value |\n|---|---|\n" +
+                                        rows({own, archive, fact, others, target, optimise}, false));
+  expect_table("formats/recipe.md",
+               "| never listed, in no key | value |\n|---|---|\n" + rows({build}, false));
+  expect_table("formats/targets.md", "| variable | value | read by |\n|---|---|---|\n" +
+                                         rows({cpu_flags, compiler_flags, gpu_flags, optimise}, true));
 }
 
 TEST(Parameters, NameFactsInSmallLetters) {

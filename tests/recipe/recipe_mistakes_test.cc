@@ -145,8 +145,8 @@ const std::vector<Mistake> kRecipeMistakes = {
      "21:22: error: unknown parameter 'KILN_VERSON' (at /methods/distro/parameters/0); did you mean "
      "'KILN_VERSION'?"},
     {"UnlikelyParameter", R"("KILN_VERSION")", R"("MY_FLAGS_AND_MORE")", Schema::refuses,
-     "21:22: error: unknown parameter 'MY_FLAGS_AND_MORE' (at /methods/distro/parameters/0); docs/formats.md "
-     "lists the parameters"},
+     "21:22: error: unknown parameter 'MY_FLAGS_AND_MORE' (at /methods/distro/parameters/0); "
+     "docs/formats/recipe.md lists the parameters"},
     {"ParameterOfUnknownKind", R"("KILN_FRAMEWORK_VERSION")", R"("KILN_FRAMWORK_VERSION")", Schema::refuses,
      "21:58: error: unknown parameter 'KILN_FRAMWORK_VERSION' (at /methods/distro/parameters/2); did you "
      "mean 'KILN_FRAMEWORK_VERSION'?"},
@@ -204,7 +204,7 @@ const std::vector<Mistake> kRecipeMistakes = {
      R"("OPENBLAS_VERBOSE": {"value": "-march=native", "with": "framework/pytorch"})", Schema::accepts,
      "24:53: error: '-march=native' means the machine that builds, and images are for the target (at "
      "/methods/distro/environment/OPENBLAS_VERBOSE/value); scripts find the target's flags in CFLAGS and the "
-     "like: docs/flags.md"},
+     "like: docs/formats/targets.md"},
     {"BuildWithoutScript", R"("script": "build.sh",)", "", Schema::refuses,
      "27:16: error: the key 'script' is missing (at /methods/source/build)"},
     {"BuildCopiesNothing", R"(["/opt/kiln/openblas"])", "[]", Schema::refuses,
@@ -234,14 +234,15 @@ const std::vector<Mistake> kRecipeMistakes = {
      Schema::accepts,
      "24:33: error: '-march=native' means the machine that builds, and images are for the target (at "
      "/methods/distro/environment/CFLAGS); scripts find the target's flags in CFLAGS and the like: "
-     "docs/flags.md"},
+     "docs/formats/targets.md"},
     {"NativeGpuInTheEnvironment", R"("OPENBLAS_VERBOSE": "0")", R"("CUDAARCHS": "native")", Schema::accepts,
      "24:36: error: 'native' means the machine that builds, and images are for the target (at "
      "/methods/distro/environment/CUDAARCHS); scripts find the target's flags in CFLAGS and the like: "
-     "docs/flags.md"},
+     "docs/formats/targets.md"},
     {"NativeInAFact", R"("python": "3.13")", R"("arch": "-mcpu=native")", Schema::accepts,
      "10:25: error: '-mcpu=native' means the machine that builds, and images are for the target (at "
-     "/versions/0.3.29/facts/arch); scripts find the target's flags in CFLAGS and the like: docs/flags.md"},
+     "/versions/0.3.29/facts/arch); scripts find the target's flags in CFLAGS and the like: "
+     "docs/formats/targets.md"},
     {"LevelIsANumber", R"("optimised": true)", R"("optimise": {"level": 3})", Schema::refuses,
      "17:29: error: expected a string, found a number (at /methods/distro/optimise/level); put it in quotes "
      "(a version "

@@ -16,7 +16,7 @@
     return Object.fromEntries([...document.querySelectorAll("#compilers input:checked")].map((box) => [box.value, true]));
   }
 
-  // As docs/formats.md has it: members that are empty are left out.
+  // As docs/formats/files.md has it: members that are empty are left out.
   const filled = (object) => Object.fromEntries(Object.entries(object).filter(([, one]) => one !== "" && one !== undefined));
 
   function optimisation() {

@@ -1,6 +1,6 @@
 // Compiler flags: those of one compiler for one target, in the spelling of each build system. CPU flags are
 // archspec's, GPU architectures are the target's, the level, LTO and PGO are what was asked for; nothing else
-// is ever added. docs/flags.md says which build system reads which variable. Pure.
+// is ever added. docs/formats/targets.md says which build system reads which variable. Pure.
 #pragma once
 
 #include <optional>
