@@ -19,10 +19,10 @@ bool add_locks(const std::string& file, Table& table) {
   std::string purpose = "one writer a state folder, and no step twice";
   if (!RealFileSystem().exists(file)) {
     found = "-";
-    purpose = "the state folder is another one here: it must be shared (docs/shared-folder.md)";
+    purpose = "the state folder is another one here: it must be shared (docs/cluster.md)";
   } else if (FileLock::of_the_dead(file)) {
     found = "of each machine";
-    purpose = "this machine does not see what another has locked (docs/shared-folder.md)";
+    purpose = "this machine does not see what another has locked (docs/cluster.md)";
   }
   const bool good = found == "of all machines";
   table.add({"locks", found, "of all machines", good ? "ok" : "MISSING", purpose});

@@ -92,7 +92,7 @@ void run_shared(const GcRequest& request, Invocation& invocation) {
       invocation.shared_steps(site, state, [&](const std::string& text) { invocation.note(text); });
   if (!shared)
     throw Error(ExitCode::input, "the site file has no \"steps\": nothing is shared",
-                "docs/shared-steps.md says how");
+                "docs/cluster.md says how");
   const SharedSteps::Old old = shared->old();
   if (request.remove) shared->remove(old);
   if (request.output.format == "json")

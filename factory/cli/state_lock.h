@@ -13,7 +13,7 @@ namespace kiln {
 void add_wait_option(CLI::App& command, GlobalOptions& options);
 
 // One writer a state folder, until destruction. Where the folder lies on a network file system the lock may
-// be that of this machine alone (docs/shared-folder.md), so there a lease goes with it.
+// be that of this machine alone (docs/cluster.md), so there a lease goes with it.
 class WriterLock {
  public:
   WriterLock(StateLock lock, std::optional<Lease> lease) : lock_(std::move(lock)), lease_(std::move(lease)) {}

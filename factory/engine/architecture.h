@@ -30,7 +30,7 @@ std::string emulator_of(const std::string& architecture, const FileSystem& files
 // What to do about it, for a hint.
 inline constexpr const char* kOtherMachines =
     "it is built on a machine of its kind, through the site file's launcher, or under QEMU's user emulation, "
-    "registered with the kernel (docs/ci.md)";
+    "registered with the kernel (docs/other-machines.md)";
 
 // "is for arm64, and this machine is amd64"
 std::string why_not_here(const std::string& architecture);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The catalogue's pages in a browser: 10,000 images, from a file and from a server; docs/catalogue-pages.md.
+# The catalogue's pages in a browser: 10,000 images, from a file and from a server; docs/publish.md.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 axe=$(echo "$KILN_SOURCE"/.cache/validators/lib/python3*/site-packages/axe_selenium_python/node_modules/axe-core/axe.min.js)
