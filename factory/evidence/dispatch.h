@@ -11,7 +11,7 @@
 //            whole: it has at least half as many functions with SSE in the old encoding as functions of the
 //            tier, and a compiler that may use AVX never writes the old one;
 //   called   everything in the file that refers to it is dispatched or asks, and it is not exported.
-// All else is unconditional. `ifunc` is proof, the others are heuristics; docs/evidence.md weighs them.
+// All else is unconditional. `ifunc` is proof, the others are heuristics; docs/images.md weighs them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The evidence as JSON (docs/evidence.md) and as a table for people.
+// The evidence as JSON (docs/images.md) and as a table for people.
 #include <fmt/format.h>
 
 #include <algorithm>

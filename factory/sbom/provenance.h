@@ -14,7 +14,7 @@
 namespace kiln::sbom {
 
 inline constexpr std::string_view kProvenanceType = "application/vnd.in-toto+json";
-// What externalParameters and internalParameters mean: docs/sbom.md.
+// What externalParameters and internalParameters mean: docs/images.md.
 inline constexpr std::string_view kBuildType = "urn:kiln:build-type:image:v1";
 
 struct ProvenanceInput {

@@ -2,7 +2,7 @@
  *
  * C99, and a stable binary interface: a symbol, once here, keeps its meaning; structures grow at their end
  * only and begin with their size; no exception leaves the library. Threads may ask one registry at once.
- * Text is UTF-8. docs/library.md has examples; docs/query.md says what the JSON of an answer has.
+ * Text is UTF-8. docs/query.md has examples and says what the JSON of an answer has.
  *
  *     kiln_registry *registry = NULL;
  *     char *answer = NULL, *error = NULL;

@@ -1,5 +1,5 @@
-// Which measured speeds compare, and which of them are the same: docs/selection.md, "Which measurements
-// compare". Pure.
+// Which measured speeds compare, and which of them are the same: docs/selection.md, "Comparable
+// measurements". Pure.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Whether an image runs on a host at all: docs/selection.md, "Runs there at all". Pure.
+// Whether an image runs on a host at all: docs/selection.md, "Can the image run". Pure.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The order among images that qualify: docs/selection.md, "The best of those". Pure; total, so that the
+// The order among images that qualify: docs/selection.md, "Which image is best". Pure; total, so that the
 // answer never depends on the order of the entries.
 #pragma once
 

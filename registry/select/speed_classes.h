@@ -1,4 +1,4 @@
-// Which of many measured speeds are the same: docs/selection.md, "Which measurements compare". Pure.
+// Which of many measured speeds are the same: docs/selection.md, "Comparable measurements". Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Errors as responses: one table (docs/serve.md, "Status codes").
+// Errors as responses: one table (docs/query.md, "Status codes").
 #pragma once
 
 #include "factory/base/error.h"

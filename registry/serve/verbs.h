@@ -1,4 +1,4 @@
-// The verbs, by what they are about. What each answers is in docs/serve.md and openapi.json.
+// The verbs, by what they are about. What each answers is in docs/query.md and openapi.json.
 #pragma once
 
 #include "registry/serve/verb.h"

@@ -116,7 +116,7 @@ else
   seen_by state
 fi
 
-# 5. The binary interface. A change of what is there is refused; additions take a new file: docs/library.md.
+# 5. The binary interface. A change of what is there is refused; additions take a new file: docs/query.md.
 if command -v abidiff >/dev/null && [ "$(uname -m)" = x86_64 ]; then
   interface=$KILN_SOURCE/registry/abi/kiln_registry.abi
   abidiff --header-file2 "$prefix/include/kiln_registry.h" "$interface" "$libraries/libkiln_registry.so" >abidiff.out 2>&1 || fail "$(cat abidiff.out)"

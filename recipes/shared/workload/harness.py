@@ -1,6 +1,6 @@
 """What all workloads have in common: their settings, the clock, the checks, and the line that is the measurement.
 
-A workload's last line is one JSON object (docs/workloads.md). What is wrong ends the program with a word on the error output and no
+A workload's last line is one JSON object (docs/measure.md). What is wrong ends the program with a word on the error output and no
 such line: a wrong result has no speed. Works under Python 2.7 and 3, and needs neither NumPy nor a framework.
 """
 import json

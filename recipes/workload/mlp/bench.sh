@@ -1,3 +1,3 @@
 #!/bin/sh -eu
-# Times training steps in the image's framework. The last line of its output is the measurement, as JSON (docs/workloads.md).
+# Times training steps in the image's framework. The last line of its output is the measurement, as JSON (docs/measure.md).
 exec /bin/sh -eu ./python.sh train.py mlp
