@@ -36,7 +36,7 @@ Is it fast? What is it for?
     $ nobody wants this
     whoever stands in for it
 
-> There is none in a quotation.
+> There is none in a quotation, and a step leaves no process behind.
 
 | what | use |
 |---|---|
@@ -63,9 +63,9 @@ equals "$out$err" ''
 
 # The table counts sentences of prose and full sentences of cells, and no labels.
 expect 0 prose --counts tree/README.md
-equals "$(tr -s ' ' <"$work/.out")" "$(printf 'sentences median 95 %% most page\n 14 5.5 8 8 README.md')"
+equals "$(tr -s ' ' <"$work/.out")" "$(printf 'sentences median 95 %% most page\n 14 5.5 13 13 README.md')"
 expect 0 prose --counts
-equals "$(sed 1d "$work/.out" | tr -s ' ')" "$(printf ' %s\n' '14 5.5 8 8 README.md' '14 5.5 8 8 docs/formats/clean.md' '28 5.5 8 8 all pages')"
+equals "$(sed 1d "$work/.out" | tr -s ' ')" "$(printf ' %s\n' '14 5.5 13 13 README.md' '14 5.5 13 13 docs/formats/clean.md' '28 5.5 13 13 all pages')"
 
 # Each fault, with its line.
 cat >tree/docs/faults.md <<'MD'
@@ -157,7 +157,7 @@ fails '20s/^#* //' "20: a sentence begins with 'What'; name the thing" "21: 'nob
   "21: a sentence begins with 'nobody'; name the actor"
 fails '23d;27d' "23: 'Whoever'; write: the user, the administrator, the process" "23: 'tells'; write: reports, prints, shows" "25: 'is had'; write: is available, exists, has"
 fails '32s/There is none/Who is/' "32: a sentence begins with 'Who'; name the actor"
-fails '32s/There/Here/' "32: 'is none'; write: there is no …"
+fails '32s/There/Here/;32s/leaves/lets/' "32: 'behind'; write: after" "32: 'is none'; write: there is no …"
 fails '36s/`//g' "36: 'beside'; write: next to, in addition to"
 fails '36s/it does/it does./' "36: a sentence begins with 'what'; name the thing"
 fails '39s/figures:/figure:/' "39: 'at all'; write: nothing: leave it out" "39: 'whoever'; write: the user, the administrator, the process"
