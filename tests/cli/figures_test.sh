@@ -5,7 +5,7 @@
 export KILN
 figures() { "$KILN_PYTHON" -B "$KILN_SOURCE/ci/figures" --root "$work/tree" "$@"; }
 mkdir -p tree/docs/figures
-cp "$KILN_SOURCE/docs/paper-figures.json" tree/docs
+cp "$KILN_SOURCE/docs/paper-claims.json" tree/docs
 write_pages() {
   cat >tree/README.md <<'MD'
 XLA is <!-- figures:speed xla --><!-- end --> as nothing, and stays so.
@@ -48,7 +48,7 @@ page=$(cat tree/docs/page.md)
 lacks "$page" 'old words'
 holds "$page" '![compilers mnist cnn](figures/compilers-mnist-cnn.svg)'
 lacks "$page" 'figures/methods-mnist-cnn.svg'
-holds "$page" '### With and without graph compilers'
+holds "$page" '#### With and without graph compilers'
 holds "$(grep '^| 3 |' tree/docs/page.md)" '| +54 % | speed +24 % (+22 % to +26 %), time −19 % | same | 30 points below | Example processor of a made-up test, 2 processors, 2 threads, 2026-11-20 |'
 holds "$(grep 'with XLA against without, "the 30%' tree/docs/page.md)" '| −30 % | speed −27 % (−28 % to −26 %), time +37 % | same | 3 points above |'
 holds "$(grep 'TensorFlow.s custom build against the stock image, "little' tree/docs/page.md)" '| speed +1 % (0 % to +3 %), time −1 % | no difference here | 3 points below |'
@@ -75,7 +75,7 @@ wrong() { # wrong WORDS: exit status 1 and these words, and no page is touched
 echo '<!-- figures:cake --><!-- end -->' >>tree/README.md
 wrong "README.md:2: error: 'cake' is nothing that ci/figures makes"
 sed -i 's/figures:cake/figures:speed cake/' tree/README.md
-wrong "README.md:2: error: there is no claim 'cake' in docs/paper-figures.json: tensorflow-2.1,"
+wrong "README.md:2: error: there is no claim 'cake' in docs/paper-claims.json: tensorflow-2.1,"
 sed -i '2s/.*/<!-- figures:paper -->/' tree/README.md
 wrong 'README.md:2: error: a mark of figures has no end'
 printf '<!-- figures:paper -->\n<!-- figures:paper -->\n<!-- end -->\n' >tree/README.md
@@ -105,14 +105,14 @@ wrong 'docs/figures/second.json:1: error: is no file of runs'
 change 'it["runs"] = it["runs"][:1]; r["name"] = "tensorflow:1.14.0-hub"; r["image"] = "sha256:" + 64 * "0"'
 wrong "tensorflow-2.1: 'from' is of several images: tensorflow:1.14.0-hub, tensorflow:1.14.0-pip-bullseye"
 rm tree/docs/figures/second.json
-cp tree/docs/paper-figures.json claims.json
-sed -i '0,/"method": "source"/s//"methd": "source"/' tree/docs/paper-figures.json
-wrong 'docs/paper-figures.json:1: error: tensorflow-source: images have no methd to choose by'
-sed '0,/"paper": 54,/s///' claims.json >tree/docs/paper-figures.json
-wrong "docs/paper-figures.json:1: error: the claim 'tensorflow-2.1' has no paper"
-echo '{' >tree/docs/paper-figures.json
-wrong 'docs/paper-figures.json:1: error: is no file of claims'
-cp claims.json tree/docs/paper-figures.json
+cp tree/docs/paper-claims.json claims.json
+sed -i '0,/"method": "source"/s//"methd": "source"/' tree/docs/paper-claims.json
+wrong 'docs/paper-claims.json:1: error: tensorflow-source: images have no methd to choose by'
+sed '0,/"paper": 54,/s///' claims.json >tree/docs/paper-claims.json
+wrong "docs/paper-claims.json:1: error: the claim 'tensorflow-2.1' has no paper"
+echo '{' >tree/docs/paper-claims.json
+wrong 'docs/paper-claims.json:1: error: is no file of claims'
+cp claims.json tree/docs/paper-claims.json
 # Another host is a row of its own, never the other side of a comparison.
 change 'it["runs"] = [r for r in it["runs"] if r["axes"]["compilers"] == ["xla"]]
 for r in it["runs"]: r["host"]["model"] = "Elsewhere"'
@@ -137,7 +137,7 @@ JSON
 expect 1 figures --check
 equals "$err" 'README.md:1: error: is not what the samples say: run ci/figures'
 expect 0 figures
-holds "$(cat tree/README.md)" '-->A processor, 2 processors, 8 GiB; 2026-11-24; commit 0123456789ab; load 0.2 before, 1.0 behind<!--'
+holds "$(cat tree/README.md)" '-->A processor, 2 processors, 8 GiB; 2026-11-24; commit 0123456789ab; load 0.2 before, 1.0 after<!--'
 holds "$(cat tree/README.md)" '-->0.50 s : 0.15 s = 3.3 (medians of 3)<!--'
 expect 0 figures --check
 cp tree/README.md page.md

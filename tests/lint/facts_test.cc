@@ -109,9 +109,9 @@ TEST_F(OwnFacts, EachSaysHowItIsKnown) {
 }
 
 TEST_F(OwnFacts, StandOnThePage) {
-  const std::string page = files.read(fs::path(KILN_SOURCE_DIR) / "docs" / "facts.md").value_or("");
+  const std::string page = files.read(fs::path(KILN_SOURCE_DIR) / "docs" / "catalogue.md").value_or("");
   EXPECT_NE(page.find(facts_as_markdown(all)), std::string::npos)
-      << "docs/facts.md is out of date: put `kiln lint --facts --format markdown recipes` at its end";
+      << "docs/catalogue.md is out of date: put in the text of `kiln lint --facts --format markdown recipes`";
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Table I of the paper: every mark is a cell, or is excluded for the reason that docs/paper-catalogue.md
-// gives.
+// Table I of the paper: every mark is a cell, or is excluded for the reason that docs/catalogue.md gives.
 #include "support/catalogue_fixture.h"
 
 namespace kiln {
