@@ -27,7 +27,7 @@
 //   bench/runs/<sum>.json  a run of a workload, named by its content (run/kept_runs.h)
 //   bench/begun/<sum>.json the runs of a comparison that is not complete
 //   pushed.jsonl           what lies in registries (pushed.h)
-//   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (image/shared)
+//   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
 //   formats                what the images of built/ were packaged as
 //   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
 //   evidence/              what was found in large ELF files, in layers and in images: a cache
