@@ -10,13 +10,13 @@ namespace {
 using From = ParameterKind;
 using To = GivenTo;
 
-constexpr std::string_view kProxies = "what the site hands on: proxies";
+constexpr std::string_view kProxies = "the site's proxies";
 
 constexpr Parameter kParameters[] = {
     {"KILN_VERSION", From::own, To::lister_and_test, "of this component"},
     {"KILN_METHOD", From::own, To::lister_and_test, "of this component"},
     {"KILN_NAME", From::own, To::lister_and_test, "of this component"},
-    {"KILN_PREFIX", From::own, To::lister, "`/opt/kiln/<name>`: where a built component goes"},
+    {"KILN_PREFIX", From::own, To::lister, "`/opt/kiln/<name>`: the folder for a built component"},
     {"KILN_SOURCE_URL", From::own, To::lister, "of this version"},
     {"KILN_SOURCE_CHECKSUM", From::own, To::lister, "of this version"},
     {"KILN_ARCHIVE", From::archive, To::lister,
@@ -40,10 +40,10 @@ constexpr Parameter kParameters[] = {
      "`-O2 -march=… -mtune=…`, with LTO and PGO where asked for",
      "make, autotools, CMake, setuptools, Meson"},
     {"FFLAGS", From::compiler_flags, To::lister,
-     "the same for Fortran; beside Clang those of the stage's GCC, or the level alone, with a note",
+     "the same for Fortran; with Clang, those of the stage's GCC, or the level alone, with a note",
      "make, autotools, CMake"},
-    {"LDFLAGS", From::compiler_flags, To::lister, "what LTO and PGO need at link time; mostly empty",
-     "the same, setuptools"},
+    {"LDFLAGS", From::compiler_flags, To::lister,
+     "the flags that LTO and PGO need at link time; usually empty", "the same, setuptools"},
     {"KILN_BAZEL_COPTS", From::compiler_flags, To::lister, "`--copt=…`, `--linkopt=…` words",
      "`bazel build -c opt $KILN_BAZEL_COPTS $KILN_BAZEL_LINKOPTS`"},
     {"KILN_BAZEL_LINKOPTS", From::compiler_flags, To::lister, "`--copt=…`, `--linkopt=…` words",
@@ -61,12 +61,12 @@ constexpr Parameter kParameters[] = {
     {"TORCH_CUDA_ARCH_LIST", From::gpu_flags, To::lister, "`8.0;9.0+PTX`", "PyTorch and its extensions"},
     {"CUDAARCHS", From::gpu_flags, To::lister, "`80-real;90`", "CMake"},
     {"TF_CUDA_COMPUTE_CAPABILITIES", From::gpu_flags, To::lister, "`sm_80,compute_90`",
-     "TensorFlow 2.2 and later; 2.1 wants `8.0,9.0`"},
+     "TensorFlow 2.2 and later; 2.1 needs `8.0,9.0`"},
     {"PYTORCH_ROCM_ARCH", From::gpu_flags, To::lister, "`gfx90a;gfx942`", "PyTorch"},
 
     {"KILN_JOBS", From::build, To::every_script,
-     "how many compilers the script may run at once: the processors, or what the memory bears at 2 GiB for "
-     "each"},
+     "number of compilers that the script may run at once: at most one for each of its processors, and for "
+     "each 2 GiB of its memory"},
     {"SOURCE_DATE_EPOCH", From::build, To::every_script, "the newest time that files may have"},
     {"DEBIAN_FRONTEND", From::build, To::every_script, "`noninteractive`"},
     {"LC_ALL", From::build, To::every_script, "`C.UTF-8`"},
@@ -80,12 +80,12 @@ constexpr Parameter kParameters[] = {
     {"HTTPS_PROXY", From::build, To::every_script, kProxies},
     {"NO_PROXY", From::build, To::every_script, kProxies},
     {"ALL_PROXY", From::build, To::every_script, kProxies},
-    {"PIP_*", From::build, To::every_script, "what the site hands on: pip's options"},
+    {"PIP_*", From::build, To::every_script, "the site's options for pip"},
     {"KILN_SECRETS", From::build, To::every_script, "the folder of the secrets that the method names"},
     {"KILN_OUTPUT", From::build, To::rootfs_script,
      "the file that a `rootfs` script writes; the folder of a `site` script"},
     {"KILN_ARCHITECTURE", From::build, To::archive_script,
-     "OCI's word for what `kiln lock` asks an `archive` script about"},
+     "the OCI architecture for which `kiln lock` runs an `archive` script"},
 };
 
 constexpr std::string_view kFactPrefix = "KILN_FACT_";
