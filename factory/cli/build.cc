@@ -162,9 +162,10 @@ CLI::App* add_build(CLI::App& app, Invocation& invocation) {
           "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
       ->check(CLI::Range(1, kMostJobs));
   command->add_flag("-k,--keep-going", options->keep_going,
-                    "go on with other images when one fails (the default)");
+                    "continue with other images when one fails (the default)");
   command->add_flag("--fail-fast", options->fail_fast, "start nothing new after the first failure");
-  command->add_flag("-n,--dry-run", options->dry_run, "list the steps, tests and images that would be made");
+  command->add_flag("-n,--dry-run", options->dry_run,
+                    "list the steps, tests and images that kiln would make");
   add_wait_option(*command, invocation.options);
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))

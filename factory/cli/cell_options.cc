@@ -15,11 +15,12 @@ void add_cell_options(CLI::App& command, CellOptions& options) {
       ->envname("KILN_FILE");
   command
       .add_option("cells", options.cells,
-                  "which cells (default: all): a glob over the id or tag, or axis=value, such as "
-                  "'compiler=*xla*'; several of one axis are alternatives, different axes must all hold")
+                  "cells (default: all): a glob over the id or tag, or axis=value, such as 'compiler=*xla*'; "
+                  "patterns of one axis are alternatives, and every axis must match")
       ->type_name("CELL");
-  repeatable(command.add_option("--only", options.only, "a cell pattern, as the arguments; may be repeated")
-                 ->type_name("CELL"));
+  repeatable(
+      command.add_option("--only", options.only, "a cell pattern, like the arguments; may be repeated")
+          ->type_name("CELL"));
   repeatable(
       command
           .add_option("--exclude", options.exclude, "leave out the cells that match this; may be repeated")

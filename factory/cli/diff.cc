@@ -128,19 +128,19 @@ CLI::App* add_diff(CLI::App& app, Invocation& invocation) {
       "diff", "Compare two catalogues cell by cell, two lockfiles, or two images file by file");
   command
       ->add_option("before", options->before,
-                   "a matrix, a lockfile, a plan.json, or an image as `kiln inspect` names it")
+                   "a matrix, a lockfile, a plan.json, or an image in the form of `kiln inspect`")
       ->required()
       ->type_name("A");
   command
-      ->add_option(
-          "now", options->now,
-          "another; a lockfile beside a matrix: the matrix under its own lockfile and under this one")
+      ->add_option("now", options->now,
+                   "another of these; a lockfile next to a matrix compares the matrix under its own lockfile "
+                   "and under this one")
       ->required()
       ->type_name("B");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->add_flag("--explain", options->explain, "every reason for each cell, a line each");
+  command->add_flag("--explain", options->explain, "print every reason for each cell, one a line");
   command->add_flag("--exit-code", options->exit_code, "exit with 1 when they differ");
   command->footer(
       "kiln diff matrix/demo.lock.json matrix/demo.json --explain\n"

@@ -96,9 +96,9 @@ CLI::App* add_generate(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR");
   command->add_option("--format", options->format, "print one file of one cell: dockerfile or singularity")
       ->check(CLI::IsMember({"dockerfile", "singularity"}));
-  command->add_flag("--inline", options->one_file,
-                    "one self-contained file each, scripts and all: DIR/<repository>_<tag>.Dockerfile and "
-                    ".def, to review, send and build with nothing beside them");
+  command->add_flag(
+      "--inline", options->one_file,
+      "write one self-contained file each, with all scripts: DIR/<repository>_<tag>.Dockerfile and .def");
   command->footer(
       "kiln generate -f matrix/demo.json -o out\n"
       "kiln generate -f matrix/demo.json --inline -o out 'pytorch:*-openblas-x86_64-*'\n"

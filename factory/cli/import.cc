@@ -84,14 +84,14 @@ void run_import(const ImportRequest& options, Invocation& invocation) {
 CLI::App* add_import(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportRequest>();
   CLI::App* command = app.add_subcommand(
-      "import", "Make recipes and a matrix of existing Dockerfiles and Singularity definition files");
-  command->add_option("folder", options->folder, "where they are, with all folders below")
+      "import", "Make recipes and a matrix from existing Dockerfiles and Singularity definition files");
+  command->add_option("folder", options->folder, "folder of these files, with all folders below")
       ->required()
       ->type_name("DIR");
   command->add_option("-o,--output", options->output, "new folder for recipes/ and matrix/")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--name", options->import.name, "of the matrix")
+  command->add_option("--name", options->import.name, "name of the matrix")
       ->type_name("NAME")
       ->capture_default_str();
   command->add_option("--cpu", options->import.cpu, "target of images that name none")
@@ -102,15 +102,14 @@ CLI::App* add_import(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   repeatable(command
                  ->add_option("--base", options->bases,
-                              "IMAGE of a registry takes the place of what files start from as FROM; may be "
-                              "repeated")
+                              "use IMAGE of a registry in files that start from FROM; may be repeated")
                  ->type_name("FROM=IMAGE"));
   command
       ->add_option("--format", options->format,
-                   "of the report: text (remarks on stderr) or json (all on stdout)")
+                   "format of the report: text (remarks on stderr) or json (all on stdout)")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_flag("-n,--dry-run", options->dry_run, "report only");
+  command->add_flag("-n,--dry-run", options->dry_run, "print the report only");
   command->footer(
       "kiln import ~/containers -o imported\n"
       "kiln import ~/containers --dry-run --format json\n"

@@ -270,7 +270,8 @@ void init_site(Invocation& invocation) {
 }  // namespace
 
 CLI::App* add_init(CLI::App& app, Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("init", "Write a commented start: a recipe, a matrix, a site file");
+  CLI::App* command =
+      app.add_subcommand("init", "Write a commented template: a recipe, a matrix or a site file");
   command->require_subcommand(1);
   auto start = std::make_shared<RecipeOptions>();
   CLI::App* recipe =
@@ -278,13 +279,13 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   recipe->add_option("component", start->component, "KIND/NAME, such as library/blis")
       ->required()
       ->type_name("KIND/NAME");
-  recipe->add_option("--method", start->method, "how it is installed: distro or pip")
+  recipe->add_option("--method", start->method, "install method: distro or pip")
       ->check(CLI::IsMember({"distro", "pip"}))
       ->capture_default_str();
   recipe->callback([start, &invocation] { init_recipe(*start, invocation); });
   auto options = std::make_shared<MatrixOptions>();
   CLI::App* matrix = command->add_subcommand(
-      "matrix", "Write matrix/NAME.json: one cell that plans, and the recipes it needs where there are none");
+      "matrix", "Write matrix/NAME.json: one cell that can be planned, and the recipes that it lacks");
   matrix->add_option("name", options->name, "name of the catalogue")->required()->type_name("NAME");
   matrix
       ->add_option("--framework", options->framework,

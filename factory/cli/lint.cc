@@ -251,14 +251,14 @@ void run_lint(const LintOptions& options, Invocation& invocation) {
 CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LintOptions>();
   CLI::App* command = app.add_subcommand(
-      "lint", "Find what is known to go wrong in recipes, matrices, Dockerfiles and definition files");
+      "lint", "Find known mistakes in recipes, matrices, Dockerfiles and definition files");
   command
       ->add_option("paths", options->paths,
                    "files or folders (default: the folders recipes and matrix, and the site file in use)")
       ->type_name("FILE|DIR");
   repeatable(command
                  ->add_option("-f,--file", options->matrices,
-                              "matrix whose cells to look at, with the recipes that they use")
+                              "matrix whose cells to check, with the recipes that they use")
                  ->type_name("FILE"));
   command
       ->add_option("--format", options->format,
@@ -267,22 +267,22 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command
       ->add_option("--severity", options->severity,
-                   "the least that is shown and fails: error, warning or note")
+                   "lowest severity that is shown and fails: error, warning or note")
       ->check(CLI::IsMember({"error", "warning", "note"}))
       ->capture_default_str();
-  repeatable(command->add_option("--rule", options->only, "this rule only, by id or name; may be repeated")
-                 ->type_name("ID"));
-  repeatable(command->add_option("--ignore", options->ignore, "without this rule; may be repeated")
-                 ->type_name("ID"));
-  command
-      ->add_option("--explain", options->explain, "say why a rule is there, with an example of bad and good")
+  repeatable(
+      command->add_option("--rule", options->only, "check only this rule, by id or name; may be repeated")
+          ->type_name("ID"));
+  repeatable(
+      command->add_option("--ignore", options->ignore, "skip this rule; may be repeated")->type_name("ID"));
+  command->add_option("--explain", options->explain, "explain a rule, with a bad and a good example")
       ->type_name("ID");
   command->add_flag("--list", options->list, "list the rules");
-  command->add_flag("--facts", options->facts,
-                    "list what recipes say of their versions, how it is known and from where");
-  command->add_flag("--fix", options->fix, "mend what can be mended without a person");
+  command->add_flag("--facts", options->facts, "list the facts of the recipes, with their sources");
+  command->add_flag("--fix", options->fix, "fix the findings that have an automatic fix");
   command
-      ->add_flag("-n,--dry-run", options->dry_run, "with --fix: print the changes as a diff, change nothing")
+      ->add_flag("-n,--dry-run", options->dry_run,
+                 "with --fix: print the changes as a diff, and change nothing")
       ->needs("--fix");
   command->footer(
       "kiln lint\n"
@@ -290,7 +290,7 @@ CLI::App* add_lint(CLI::App& app, Invocation& invocation) {
       "kiln lint -f matrix/demo.json --format sarif >lint.sarif\n"
       "kiln lint --explain KL012\n"
       "\n"
-      "Exit code 0: nothing found, 1: something found, 3: something could not be read.\n"
+      "Exit code 0: no findings; 1: findings; 3: a file could not be read.\n"
       "A comment allows one finding: # kiln-lint: ignore KL012 reason");
   command->callback([options, &invocation] { run_lint(*options, invocation); });
   return command;

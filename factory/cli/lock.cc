@@ -149,28 +149,26 @@ void run_lock(const LockOptions& options, Invocation& invocation) {
 CLI::App* add_lock(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LockOptions>();
   CLI::App* command =
-      app.add_subcommand("lock", "Fix base digests, package archives and sources in a lockfile");
+      app.add_subcommand("lock", "Pin base digests, package archives and sources in a lockfile");
   command->add_option("-f,--file", options->matrix, "matrix file")->required()->type_name("FILE");
   command->add_option("-o,--output", options->output, "lockfile to write (default: FILE with .lock.json)")
       ->type_name("LOCK");
   repeatable(
       command
-          ->add_option(
-              "--update", options->update,
-              "fetch anew what is pinned for this component, entry or image, and nothing else; a glob; "
-              "may be repeated")
+          ->add_option("--update", options->update,
+                       "update only the pins of this component, entry or image; a glob; may be repeated")
           ->type_name("NAME"));
   command->add_flag("--by-policy", options->by_policy,
-                    "as a night does: move what \"nightly\" of the site file lets move by itself, hold the "
-                    "rest; what cannot be asked stays");
+                    "update as a night does: move the pins that \"nightly\" of the site file permits, and "
+                    "hold the rest; a pin whose source does not answer stays");
   command->add_flag("--upstream", options->upstream,
-                    "print newer versions of upstream that the recipes' ranges allow, write nothing");
+                    "print newer upstream versions that the recipes' ranges allow, and write nothing");
   repeatable(
       command
           ->add_option("--take", options->take,
                        "write this proposed version into its recipe, for you to complete; may be repeated")
           ->type_name("COMPONENT@VERSION"));
-  command->add_flag("-n,--dry-run", options->dry_run, "print what would change, write nothing");
+  command->add_flag("-n,--dry-run", options->dry_run, "print the changes, and write nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -93,16 +93,15 @@ void run_log(const CLI::App& command, const LogOptions& options, Invocation& inv
 
 CLI::App* add_log(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LogOptions>();
-  CLI::App* command =
-      app.add_subcommand("log", "Print what failed, or else ran last, when cells were built the last time");
+  CLI::App* command = app.add_subcommand(
+      "log", "Print the log of the step that failed in the last build of a cell, else of its last step");
   add_cell_options(*command, *options);
   command
       ->add_option(
           "--step", options->step,
-          "the log of this step, test or image instead: the beginning of its key, or a glob over its "
-          "title")
+          "print the log of this step, test or image: the beginning of its key, or a glob over its title")
       ->type_name("STEP");
-  command->add_flag("--list", options->list, "list the logs that there are, and where");
+  command->add_flag("--list", options->list, "list the logs and their paths");
   command->footer(
       "kiln log -f matrix/demo.json framework=jax\n"
       "kiln log -f matrix/demo.json 'pytorch-2.6*' --step 'test *'\n"

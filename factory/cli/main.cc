@@ -41,8 +41,8 @@ std::map<std::string, std::string> own_environment() {
 }
 
 void add_global_options(CLI::App& app, GlobalOptions& options) {
-  app.add_option("-C,--directory", options.directory, "go to this folder first")->type_name("DIR");
-  app.add_option("--state", options.state, "where builds, images and the index live")
+  app.add_option("-C,--directory", options.directory, "change to this folder first")->type_name("DIR");
+  app.add_option("--state", options.state, "state folder, with builds, images and the index")
       ->type_name("DIR")
       ->envname("KILN_STATE")
       ->capture_default_str();
@@ -55,12 +55,12 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->type_name("NAME")
       ->envname("KILN_ENGINE")
       ->check(CLI::IsMember(engine_names()));
-  app.add_flag("--no-cache", options.no_cache, "steps find no caches of compilers and pip")
+  app.add_flag("--no-cache", options.no_cache, "run steps without caches of compilers and pip")
       ->envname("KILN_NO_CACHE");
   repeatable(
       app.add_option(
              "--recipes", options.recipes,
-             "recipes folder; may be repeated, later ones win (default: beside the matrix, else kiln's own)")
+             "recipes folder; may be repeated, later ones win (default: next to the matrix, else kiln's own)")
           ->type_name("DIR")
           ->envname("KILN_RECIPES"));
   app.add_option("--color", options.colour, "colours: auto, always or never")
@@ -68,8 +68,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
       ->envname("KILN_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_option("--progress", options.progress,
-                 "how progress is shown on stderr: auto, tty, plain, json or none")
+  app.add_option("--progress", options.progress, "progress display on stderr: auto, tty, plain, json or none")
       ->type_name("STYLE")
       ->envname("KILN_PROGRESS")
       ->check(CLI::IsMember({"auto", "tty", "plain", "json", "none"}))
@@ -77,7 +76,7 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_flag("--offline", options.offline,
                "fetch nothing: build from the mirror that `kiln mirror` filled, without a network")
       ->envname("KILN_OFFLINE");
-  app.add_option("--mirror", options.mirror, "that mirror (default: the site file's)")
+  app.add_option("--mirror", options.mirror, "folder of the mirror (default: the site file's)")
       ->type_name("DIR")
       ->envname("KILN_MIRROR");
   app.add_flag("-q,--quiet", options.quiet, "print the answer and errors only");

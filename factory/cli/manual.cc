@@ -136,7 +136,8 @@ struct Options {
 CLI::App* add_man(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("man", "Print the manual page of a command, or write all of them");
-  command->add_option("command", options->words, "such as plan, or index list (default: kiln itself)")
+  command
+      ->add_option("command", options->words, "a command such as plan, or index list (default: kiln itself)")
       ->type_name("COMMAND");
   command->add_option("-o,--output", options->folder, "write the pages of all commands into this folder")
       ->type_name("DIR");

@@ -149,12 +149,12 @@ void run_mirror(const MirrorOptions& options, Invocation& invocation) {
 CLI::App* add_mirror(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<MirrorOptions>();
   CLI::App* command = app.add_subcommand(
-      "mirror", "Fetch all that a catalogue is made of into a folder, for builds without a network");
-  command->add_option("folder", options->folder, "the folder that is filled")->type_name("DIR")->required();
+      "mirror", "Fetch everything that a catalogue needs into a folder, for builds without a network");
+  command->add_option("folder", options->folder, "folder to fill")->type_name("DIR")->required();
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);
   command->add_flag("--check", options->check,
-                    "read all of it, say what is missing or damaged, and fetch nothing");
+                    "read all files, report missing and damaged ones, and fetch nothing");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -61,30 +61,32 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
                   "steps at a time (default: $KILN_JOBS, else the site file's, else half the processors + 1)")
       ->check(CLI::Range(1, kMostJobs));
   command
-      .add_option("--report", options.request.report, "also write report.html, junit.xml and night.json here")
+      .add_option("--report", options.request.report,
+                  "also write report.html, junit.xml and night.json to this folder")
       ->type_name("DIR");
   command
       .add_option("--to", options.asked.registry,
                   "push to this registry, as kiln publish --to (default: the site file's)")
       ->type_name("REGISTRY");
-  command.add_flag("--local", options.local, "push to no registry, whatever the site file says");
+  command.add_flag("--local", options.local, "push to no registry, even if the site file names one");
   CLI::Option* key =
-      command.add_option("--sign-key", options.asked.key, "sign the images there with this key");
+      command.add_option("--sign-key", options.asked.key, "sign the pushed images with this key");
   key->type_name("FILE");
-  command.add_option("--sign-passphrase-file", options.asked.passphrase_file, "its first line opens the key")
+  command
+      .add_option("--sign-passphrase-file", options.asked.passphrase_file,
+                  "file whose first line is the key's passphrase")
       ->type_name("FILE")
       ->needs(key);
   command
-      .add_option(
-          "--budget", options.budget,
-          "build for so long: first what is stale, then what was asked for (kiln index demand), then what "
-          "was never built")
+      .add_option("--budget", options.budget,
+                  "build for this long: first stale images, then requested ones (kiln index demand), then "
+                  "images that were never built")
       ->type_name("TIME");
-  command.add_flag("--no-update", options.no_update, "leave the lockfile as it is");
-  command.add_flag("--no-gc", options.no_gc, "collect no garbage");
+  command.add_flag("--no-update", options.no_update, "do not change the lockfile");
+  command.add_flag("--no-gc", options.no_gc, "do not collect garbage");
   command.add_flag(
       "--status", options.status,
-      "run nothing: how the last nights went; exit code 1 when the last was not green or is overdue");
+      "run nothing, and show the last nights; exit code 1 if the last was not green or is overdue");
   command.add_option("--format", options.format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
@@ -96,7 +98,7 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
 CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<NightlyOptions>();
   CLI::App* command = app.add_subcommand(
-      "nightly", "Update the lockfile, build, test, publish and collect, unattended, and report");
+      "nightly", "Update the lockfile, build, test, publish, collect and report, unattended");
   add_options(*command, *options, invocation);
   command->footer(
       "kiln nightly -f matrix/demo.json\n"

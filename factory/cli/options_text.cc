@@ -126,8 +126,8 @@ const Explanations& exit_codes() {
       {"5", "a tool is missing, or this machine cannot build what was asked for"},
       {"6", "a registry or the network failed"},
       {"7", "another kiln holds the lock or lease"},
-      {"8", "the store is full, damaged or not there"},
-      {"70", "kiln itself made a mistake: please report it"},
+      {"8", "the store is full, damaged or missing"},
+      {"70", "an error in kiln itself: please report it"},
       {"124", "a time limit was reached"},
       {"130", "interrupted"}};
   return kCodes;
@@ -136,17 +136,16 @@ const Explanations& exit_codes() {
 const Explanations& environment_names() {
   static const Explanations kNames = {
       {"KILN_FILE, KILN_STATE, KILN_SITE, KILN_ENGINE, KILN_RECIPES, KILN_JOBS, KILN_COLOR, KILN_PROGRESS",
-       "stand for --file, --state, --site, --engine, --recipes, --jobs, --color and --progress where these "
-       "are "
-       "not given"},
-      {"KILN_NO_CACHE", "true stands for --no-cache"},
-      {"KILN_ARCHSPEC", "archspec's microarchitectures.json, in place of the one kiln was built with"},
-      {"NO_COLOR", "no colours when set (no-color.org)"},
+       "values of --file, --state, --site, --engine, --recipes, --jobs, --color and --progress where these "
+       "are not given"},
+      {"KILN_NO_CACHE", "true means --no-cache"},
+      {"KILN_ARCHSPEC", "archspec's microarchitectures.json, instead of the one kiln was built with"},
+      {"NO_COLOR", "no colours if it is set (no-color.org)"},
       {"SOURCE_DATE_EPOCH", "the newest time that files in images may have (reproducible-builds.org)"},
       {"SINGULARITY_DIR", "the folder of SIF files that `kiln select --format sif` names"},
-      {"http_proxy, https_proxy, no_proxy", "handed on to builds and downloads"},
+      {"http_proxy, https_proxy, no_proxy", "passed to builds and downloads"},
       {"REGISTRY_AUTH_FILE", "logins for registries, as skopeo and buildah read them"},
-      {"XDG_CONFIG_HOME", "where kiln/site.json is looked for"}};
+      {"XDG_CONFIG_HOME", "the folder in which kiln looks for kiln/site.json"}};
   return kNames;
 }
 

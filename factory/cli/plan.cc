@@ -101,7 +101,7 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
 CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
-      app.add_subcommand("plan", "Show what a matrix asks for, what is built and what is not, and why");
+      app.add_subcommand("plan", "Show the images of a matrix, whether each is built, and why not");
   add_cell_options(*command, *options);
   command
       ->add_option("--format", options->format,
@@ -109,10 +109,10 @@ CLI::App* add_plan(CLI::App& app, Invocation& invocation) {
                    "pipeline)")
       ->check(CLI::IsMember({"table", "json", "github", "gitlab"}))
       ->capture_default_str();
-  command->add_option("--graph", options->graph, "the steps and images as a picture: dot or mermaid")
+  command->add_option("--graph", options->graph, "print the steps and images as a graph: dot or mermaid")
       ->check(CLI::IsMember({"dot", "mermaid"}));
-  command->add_flag("--explain", options->explain, "a block a cell: every reason and every step");
-  command->add_flag("--all", options->all, "github, gitlab: jobs for cells that are built, too");
+  command->add_flag("--explain", options->explain, "print every reason and every step of each cell");
+  command->add_flag("--all", options->all, "github, gitlab: also jobs for cells that are built");
   command->add_option("--chunk", options->chunk, "github: this chunk only, counted from 1")
       ->check(CLI::Range(1, 100'000));
   command->footer(

@@ -120,28 +120,31 @@ CLI::App* add_publish(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PublishRequest>();
   CLI::App* command = app.add_subcommand("publish", "Record the built images in the index, as one snapshot");
   add_cell_options(*command, *options);
-  command->add_flag("--prune", options->prune,
-                    "take out of the new snapshot what this matrix published before and lacks by now");
-  command->add_flag("--yes", options->yes, "with --prune: also when that is more than a fifth of its images");
+  command->add_flag(
+      "--prune", options->prune,
+      "remove images from the new snapshot that this matrix published before and no longer has");
+  command->add_flag("--yes", options->yes,
+                    "with --prune: remove them even if they are more than a fifth of its images");
   command
       ->add_option(
           "--to", options->to,
-          "push them to this registry first (default: the site file's), and move its tags after: "
-          "HOST[:PORT][/PATH], with http:// in front for one without TLS; who we are is in the standard "
-          "auth file (`skopeo login`)")
+          "push them to this registry first (default: the site file's), then move its tags: "
+          "HOST[:PORT][/PATH], with http:// in front for one without TLS; log in with `skopeo login`")
       ->type_name("REGISTRY");
-  command->add_flag("--local", options->local, "to no registry, whatever the site file says");
+  command->add_flag("--local", options->local, "push to no registry, even if the site file names one");
   CLI::Option* key = command->add_option("--sign-key", options->key,
                                          "sign the images with this key (PEM, ECDSA on P-256), as "
                                          "sigstore signatures in the registry (default: the site file's)");
   key->type_name("FILE");
-  command->add_option("--sign-passphrase-file", options->passphrase_file, "its first line opens the key")
+  command
+      ->add_option("--sign-passphrase-file", options->passphrase_file,
+                   "file whose first line is the key's passphrase")
       ->type_name("FILE")
       ->needs(key);
   command->add_flag("--take-tags", options->take_tags,
-                    "in the registry: also move tags that name what kiln has not moved them to");
+                    "also move tags of the registry that point to images that kiln did not push");
   command->add_flag("-n,--dry-run", options->dry_run,
-                    "print how many images would be published, and what the matrix lacks; change nothing");
+                    "print how many images would be published, and which the matrix lacks; change nothing");
   add_wait_option(*command, invocation.options);
   command->footer(
       "kiln publish -f matrix/demo.json\n"

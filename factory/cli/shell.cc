@@ -159,13 +159,13 @@ void run_shell(const ShellOptions& options, Invocation& invocation) {
 CLI::App* add_shell(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShellOptions>();
   CLI::App* command = app.add_subcommand(
-      "shell", "Open a shell in an image, or where one of its steps runs; nothing done there is kept");
+      "shell", "Open a shell in an image, or where one of its steps runs; changes are discarded");
   add_cell_options(*command, *options);
-  auto* step =
-      command->add_option("--step", options->step,
-                          "where this step runs: a component (openblas), a title, or the beginning of a key");
+  auto* step = command->add_option(
+      "--step", options->step,
+      "open it where this step runs: a component (openblas), a title, or the beginning of a key");
   step->type_name("STEP");
-  command->add_flag("--failed", options->failed, "where the step runs that failed in the last build")
+  command->add_flag("--failed", options->failed, "open it where the step runs that failed in the last build")
       ->excludes(step);
   command->footer(
       "kiln shell -f matrix/demo.json 'pytorch:*-openblas-x86_64-*' --failed\n"

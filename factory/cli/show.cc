@@ -113,22 +113,20 @@ void run_show(const CLI::App& command, const ShowOptions& options, Invocation& i
 
 CLI::App* add_show(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand(
-      "show", "Print one stage of the way from matrix to text, as JSON, or the compiler flags");
+  CLI::App* command =
+      app.add_subcommand("show", "Print one stage between matrix and text as JSON, or the compiler flags");
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);  // --cpu needs none
   command->add_option("--stage", options->stage, "expand, resolve, plan or render")
       ->check(CLI::IsMember({"expand", "resolve", "plan", "render"}))
       ->capture_default_str();
   command->add_flag("--flags", options->flags,
-                    "the compiler flags of each cell and where they came from, as a table");
-  command->add_option("--format", options->format, "of --flags: table (the default) or json")
+                    "print the compiler flags of each cell and their origin, as a table");
+  command->add_option("--format", options->format, "format of --flags: table (the default) or json")
       ->check(CLI::IsMember({"table", "json"}));
   FlagQuery& query = options->query;
-  repeatable(
-      command
-          ->add_option("--cpu", query.cpus, "--flags without a matrix: archspec's name, or a glob over them")
-          ->type_name("NAME"));
+  repeatable(command->add_option("--cpu", query.cpus, "--flags without a matrix: an archspec name, or a glob")
+                 ->type_name("NAME"));
   repeatable(
       command->add_option("--compiler", query.compilers, "--flags without a matrix: such as gcc@12.2.0")
           ->type_name("NAME@VERSION"));

@@ -208,7 +208,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
 
 CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<StepOptions>();
-  CLI::App* command = app.add_subcommand("step", "Run one step of a plan; what build.ninja calls");
+  CLI::App* command = app.add_subcommand("step", "Run one step of a plan, as build.ninja does");
   command->add_option("--plan", options->plan, "name of the plan in the state folder")
       ->required()
       ->type_name("NAME");
@@ -216,10 +216,10 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
   command->add_option("--image", options->image, "package the image of this cell instead")
       ->type_name("CELL")
       ->excludes(key);
-  command->add_flag("--slurm", options->slurm, "as a job of the site's Slurm, and wait for it");
+  command->add_flag("--slurm", options->slurm, "run it as a job of the site's Slurm, and wait for it");
   command
       ->add_option("--partition", invocation.options.partition,
-                   "of that job (default: by what the step needs)")
+                   "partition of that job (default: by the needs of the step)")
       ->type_name("NAME");
   command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/build.ninja");
   command->callback([options, &invocation] { run_edge(*options, invocation); });

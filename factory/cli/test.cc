@@ -145,13 +145,13 @@ class ImageTests {
 
 CLI::App* add_test(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TestOptions>();
-  CLI::App* command =
-      app.add_subcommand("test", "Run the tests of built images that could not be run where they were built");
+  CLI::App* command = app.add_subcommand(
+      "test", "Run the tests of built images that could not run where the images were built");
   add_cell_options(*command, *options);
-  command->add_flag("--again", options->again, "also those that were run");
+  command->add_flag("--again", options->again, "also tests that were run");
   command
       ->add_option("--partition", invocation.options.partition,
-                   "run them there, by the site's launcher (default: the site file's)")
+                   "run them on this partition of the site's launcher (default: the site file's)")
       ->type_name("NAME");
   command
       ->add_option(
