@@ -110,21 +110,20 @@ void run_shared(const GcRequest& request, Invocation& invocation) {
 void add_retention_options(CLI::App& command, GcRequest& request) {
   command
       .add_option("--keep-for", request.keep_for,
-                  "snapshots, images and logs that are younger (default: 30d)")
+                  "keep snapshots, images and logs that are younger (default: 30d)")
       ->type_name("AGE");
   command
       .add_option("--keep-snapshots", request.keep_snapshots,
-                  "the newest snapshots, whatever their age (default: 10)")
+                  "keep this many of the newest snapshots, at any age (default: 10)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   command
       .add_option("--keep-steps-for", request.keep_steps_for,
-                  "steps and tests that no plan names any more (default: 7d)")
+                  "keep steps and tests without a plan that are younger (default: 7d)")
       ->type_name("AGE");
-  repeatable(
-      command.add_option("--keep", request.keep,
-                         "a snapshot by its number, images by name (* and ? stand for others) or digest; "
-                         "may be repeated"))
+  repeatable(command.add_option(
+                 "--keep", request.keep,
+                 "keep a snapshot by number, or images by name (with * and ?) or digest; may be repeated"))
       ->type_name("WHAT");
 }
 
@@ -133,28 +132,26 @@ void add_retention_options(CLI::App& command, GcRequest& request) {
 CLI::App* add_gc(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<GcRequest>();
   CLI::App* command = app.add_subcommand(
-      "gc", "Tell what the state folder holds that nobody needs; with --delete, take it away");
+      "gc", "List files of the state folder that are no longer needed; with --delete, delete them");
   add_retention_options(*command, *request);
-  command->add_flag("--delete", request->remove, "take it away; without this, nothing is changed");
-  command->add_flag("-n,--dry-run", request->dry_run, "only tell (the default)");
-  command->add_flag("--all", request->all, "all that kiln made in the state folder, needed or not");
-  CLI::Option* registry =
-      command->add_option("--registry", request->registry,
-                          "also what was pushed to this registry (default: the site file's) and nobody needs "
-                          "any more");
+  command->add_flag("--delete", request->remove, "delete them; without this option, nothing is changed");
+  command->add_flag("-n,--dry-run", request->dry_run, "list only (the default)");
+  command->add_flag("--all", request->all, "everything that kiln made in the state folder, needed or not");
+  CLI::Option* registry = command->add_option(
+      "--registry", request->registry,
+      "also images that were pushed to this registry (default: the site file's) and are no longer needed");
   registry->expected(0, 1)->type_name("REGISTRY");
-  command->add_flag(
-      "--shared-steps", request->shared_steps,
-      "in place of all that: steps shared with other builders that nobody has used for as long as "
-      "the site file says (default: 30d)");
+  command->add_flag("--shared-steps", request->shared_steps,
+                    "instead of all this: shared steps that no builder has used for the time in the site "
+                    "file (default: 30d)");
   command->add_flag("-v,--verbose", request->output.verbose,
-                    "each thing and why it goes, not only each kind");
+                    "list each item with its reason, not only each kind");
   command->add_option("--format", request->output.format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   add_wait_option(*command, invocation.options);
   command->footer(
-      "kiln gc                                    # what would go, and how much the disk would get back\n"
+      "kiln gc                                    # lists what it would delete, and the disk space\n"
       "kiln gc --delete\n"
       "kiln gc --keep-for 7d --keep-snapshots 3 --keep 'pytorch:2.6.0-*' --delete\n"
       "kiln gc --registry                         # also in the registry of the site file\n"

@@ -150,7 +150,7 @@ void import(const IndexOptions& options, Invocation& invocation) {
 
 CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<IndexOptions>();
-  CLI::App* command = app.add_subcommand("index", "Look into the registry index, roll it back, repair it");
+  CLI::App* command = app.add_subcommand("index", "Show, roll back and repair the registry index");
   command->require_subcommand(1);
   auto add = [&](const char* name, const char* help, const char* example) {
     CLI::App* sub = command->add_subcommand(name, help);
@@ -164,12 +164,12 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
     return sub;
   };
   add_index_list(*command, invocation);
-  CLI::App* show_command = add("show", "Print everything known of one image, as JSON",
+  CLI::App* show_command = add("show", "Print all that the index has of one image, as JSON",
                                "kiln index show pytorch:2.6.0-distro-x86_64-trixie");
   show_command->add_option("image", options->name, "repository:tag, sha256:digest, or the code of a mapping")
       ->required()
       ->type_name("IMAGE");
-  show_command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
+  show_command->add_option("--snapshot", options->snapshot, "snapshot by number (default: the current one)");
   show_command->callback([options, &invocation] { show(*options, invocation); });
   CLI::App* snapshots_command =
       add("snapshots", "List the snapshots, newest first", "kiln index snapshots --format json");
@@ -179,17 +179,17 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
   snapshots_command->callback([options, &invocation] { snapshots(*options, invocation); });
   CLI::App* rollback_command =
       add_writer("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
-  rollback_command->add_option("snapshot", options->snapshot, "number")->required();
+  rollback_command->add_option("snapshot", options->snapshot, "number of the snapshot")->required();
   rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
   CLI::App* retire_command =
-      add_writer("retire", "Withdraw an image: nobody gets it any more, and select says why",
+      add_writer("retire", "Withdraw an image: select no longer chooses it, and gives the reason",
                  "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");
   retire_command
       ->add_option("image", options->name, "repository:tag, sha256:digest, or a mapping's code or reference")
       ->required()
       ->type_name("IMAGE");
-  retire_command->add_option("--reason", options->reason, "why, for whoever asks")->type_name("TEXT");
-  retire_command->add_flag("--undo", options->undo, "take it back");
+  retire_command->add_option("--reason", options->reason, "reason, which select shows")->type_name("TEXT");
+  retire_command->add_flag("--undo", options->undo, "make the image available again");
   retire_command->callback([options, &invocation] { retire(*options, invocation); });
   add_writer("recover", "Adopt images without rows and mark rows without files", "kiln index recover")
       ->callback([&invocation] { recover(invocation); });

@@ -42,15 +42,15 @@ void run_demand(const DemandOptions& options, Invocation& invocation) {
 
 void add_index_demand(CLI::App& index, Invocation& invocation) {
   auto options = std::make_shared<DemandOptions>();
-  CLI::App* command =
-      index.add_subcommand("demand", "Show what was asked, missed, or answered second best, and how often");
+  CLI::App* command = index.add_subcommand(
+      "demand", "Show the questions that were asked, missed, or answered second best, and how often");
   command->fallthrough();
-  command->add_flag("--unmet", options->unmet, "only what was missed or answered second best");
-  command->add_option("--limit", options->limit, "at most so many rows")
+  command->add_flag("--unmet", options->unmet, "only questions that were missed or answered second best");
+  command->add_option("--limit", options->limit, "print at most this many rows")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--format", options->format, "table, or json, which has them all")
+  command->add_option("--format", options->format, "table, or json with all rows")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->footer("kiln index demand --unmet");

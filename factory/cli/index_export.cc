@@ -59,14 +59,14 @@ void run_export(const ExportOptions& options, Invocation& invocation) {
 void add_index_export(CLI::App& index, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = index.add_subcommand(
-      "export", "Write the catalogue as pages for a browser, or print the mappings as MODAK has them");
+      "export", "Write the catalogue as pages for a browser, or print the mappings in MODAK's format");
   command->fallthrough();
   command
       ->add_option("--html", options->folder,
-                   "folder of pages to write, which need no server; an earlier export there is replaced")
+                   "write the pages into this folder, in place of an earlier export; they need no server")
       ->type_name("DIR");
-  command->add_flag("--mappings", options->mappings, "print the mappings as `index import` reads them");
-  command->add_option("--snapshot", options->snapshot, "of this snapshot (default: the current one)");
+  command->add_flag("--mappings", options->mappings, "print the mappings in the format of `index import`");
+  command->add_option("--snapshot", options->snapshot, "snapshot by number (default: the current one)");
   command->footer("kiln index export --html public\nkiln index export --mappings >mappings.json");
   command->callback([options, &invocation] { run_export(*options, invocation); });
 }

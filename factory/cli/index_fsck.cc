@@ -120,12 +120,12 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
 
 void add_index_fsck(CLI::App& index, Invocation& invocation) {
   auto request = std::make_shared<FsckRequest>();
-  CLI::App* command = index.add_subcommand(
-      "fsck", "Hold the store against what was written: exit 8 when something is damaged");
+  CLI::App* command =
+      index.add_subcommand("fsck", "Compare the store with its records; exit code 8 if a file is damaged");
   command->fallthrough();
   command->add_flag("--deep", request->deep, "read every byte, not only names and sizes");
   command->add_flag("--repair", request->repair,
-                    "mend what can be mended here, and leave the rest for the next `kiln build`");
+                    "repair files where possible, and leave the rest for the next `kiln build`");
   command->add_option("--jobs", request->jobs, "reading threads (default: one for each processor)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

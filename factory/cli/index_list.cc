@@ -83,18 +83,17 @@ void add_index_list(CLI::App& index, Invocation& invocation) {
   CLI::App* command = index.add_subcommand("list", "List the images of the current snapshot");
   command->fallthrough();
   command
-      ->add_option(
-          "pattern", request->patterns,
-          "only these: globs over names, or application=, version=, method=, compiler=, target=, state= "
-          "(stale, failing, retired, good; untested) or matrix= with a glob")
+      ->add_option("pattern", request->patterns,
+                   "only these images: globs over names, or application=, version=, method=, compiler=, "
+                   "target=, state= (stale, failing, retired, good; untested) or matrix= with a glob")
       ->type_name("PATTERN");
-  command->add_option("--limit", request->limit, "no more than so many, and say how many there are")
+  command->add_option("--limit", request->limit, "print at most this many, and the total")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--format", request->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->add_option("--snapshot", request->snapshot, "of this snapshot (default: the current one)");
+  command->add_option("--snapshot", request->snapshot, "snapshot by number (default: the current one)");
   command->footer(
       "kiln index list application=pytorch 'target=zen*'\nkiln index list state=stale state=failing\n"
       "kiln index list 'pytorch:2.6*' --limit 20 --format json");

@@ -162,37 +162,33 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("select", "Pick the best image for an optimisation DSL document");
   command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
   command
-      ->add_option(
-          "--host", options->host,
-          "the host: a description (JSON, `kiln host` writes it), an archspec or target name, here, or any "
-          "for none (default: the document's, else this machine)")
+      ->add_option("--host", options->host,
+                   "the host: a description (JSON of `kiln host`), an archspec or target name, here, or any "
+                   "for no host (default: the document's, else this machine)")
       ->type_name("FILE|NAME");
   command
-      ->add_option(
-          "--format", options->format,
-          "the answer: tag (docker://HOST/... where it is in a registry), digest (the same, for ever), oci "
-          "(layout for "
-          "skopeo) or sif (the file, or oras://HOST/... where there is none here; images without one do "
-          "not qualify)")
+      ->add_option("--format", options->format,
+                   "form of the answer: tag (docker://HOST/... if it is in a registry), digest (the same, "
+                   "but permanent), oci (layout for skopeo) or sif (the file, or oras://HOST/... without a "
+                   "file here; images without a SIF do not qualify)")
       ->check(CLI::IsMember({"tag", "digest", "oci", "sif"}))
       ->capture_default_str();
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_flag("--allow-failing", options->allow_failing,
-                    "take images, too, that fail a test which their recipes have by now");
+                    "also choose images that fail a test that their recipes now have");
   command->add_flag("--lenient", options->lenient,
-                    "answer although a key is unknown where images are chosen: a note instead of an error");
+                    "report an unknown key among the choices as a note instead of an error");
   add_matrices_option(*command, options->matrices);
-  command->add_flag(
-      "--build-if-missing", options->build_if_missing,
-      "where nothing qualifies, build, test and publish that cell, and answer with it; waits for "
-      "whoever builds already");
-  command->add_flag("--explain", options->explain, "say why this one, and why not the others");
-  command->add_flag("--json", options->json, "the whole answer as JSON");
+  command->add_flag("--build-if-missing", options->build_if_missing,
+                    "if no image qualifies, build, test and publish the matching cell, and answer with it; "
+                    "waits for a running build");
+  command->add_flag("--explain", options->explain, "explain the choice, and why the others were not chosen");
+  command->add_flag("--json", options->json, "print the whole answer as JSON");
   command
       ->add_option("--limit", options->limit,
-                   "of --explain and --json: no more than so many other images of a kind, 0 for all")
+                   "with --explain and --json: at most this many other images of each kind, 0 for all")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();

@@ -23,13 +23,12 @@ std::optional<ImageRecord> packaged_record(const ResolvedImage& cell, const Invo
 }  // namespace
 
 void add_matrices_option(CLI::App& command, std::vector<std::string>& matrices) {
-  repeatable(
-      command
-          .add_option("-f,--file", matrices,
-                      "a matrix whose cells could be built: where nothing qualifies, the cell that would is "
-                      "named; may be repeated")
-          ->type_name("FILE")
-          ->envname("KILN_FILE"));
+  repeatable(command
+                 .add_option("-f,--file", matrices,
+                             "a matrix whose cells could be built: if no image qualifies, kiln names the "
+                             "cell that would; may be repeated")
+                 ->type_name("FILE")
+                 ->envname("KILN_FILE"));
 }
 
 void check_matrices(const std::vector<std::string>& matrices, const Invocation& invocation) {

@@ -141,30 +141,33 @@ void run_serve(ServeOptions options, Invocation& invocation) {
 
 CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* command = app.add_subcommand("serve", "Answer over HTTP what kiln select answers");
+  CLI::App* command = app.add_subcommand("serve", "Answer the questions of kiln select over HTTP");
   command
       ->add_option("--listen", options->listen,
-                   "address and port, unix:PATH, or systemd for a socket that it holds")
+                   "address and port, unix:PATH, or systemd for a socket of systemd")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  command->add_option("--tokens", options->tokens, "who may write: a file of `kiln serve token`")
+  command
+      ->add_option("--tokens", options->tokens,
+                   "file of `kiln serve token` with the tokens that permit writing")
       ->type_name("FILE");
-  command->add_option("--connections", options->limits.connections, "no more than so many at once")
+  command->add_option("--connections", options->limits.connections, "most connections at a time")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
       ->add_option("--per-address", options->limits.per_address,
-                   "no more of one address; 0 for no limit, as behind a proxy")
+                   "most connections of one address; 0 for no limit, as behind a proxy")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  command->add_option("--threads", options->limits.threads, "so many answer")
+  command->add_option("--threads", options->limits.threads, "number of threads that answer")
       ->type_name("N")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
   command
-      ->add_option("--request-time", options->seconds, "for a whole request, the silence before it included")
+      ->add_option("--request-time", options->seconds,
+                   "time for a whole request, including the silence before it")
       ->type_name("SECONDS")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();

@@ -30,12 +30,10 @@ void run_token(const TokenOptions& options, Invocation& invocation) {
 
 void add_serve_token(CLI::App& serve, Invocation& invocation) {
   auto options = std::make_shared<TokenOptions>();
-  CLI::App* command = serve.add_subcommand("token", "Make a token for who may write, and print it once");
+  CLI::App* command = serve.add_subcommand("token", "Make a token that permits writing, and print it once");
   command->fallthrough();
-  command->add_option("--tokens", options->file, "the file that gets its hash")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--name", options->name, "whose it is, one word")->required()->type_name("NAME");
+  command->add_option("--tokens", options->file, "file to store its hash in")->required()->type_name("FILE");
+  command->add_option("--name", options->name, "name of its owner, one word")->required()->type_name("NAME");
   command->footer("kiln serve token --tokens /etc/kiln/tokens --name ci");
   command->callback([options, &invocation] { run_token(*options, invocation); });
 }
