@@ -150,24 +150,25 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
       .add_option("--suite", options.suite, "workloads and their cells from this file (kiln schema suite)")
       ->type_name("FILE");
   command
-      .add_option("--rounds", work.rounds, "starts of the workload in each image, by turns: A B, B A, A B")
+      .add_option("--rounds", work.rounds, "starts of the workload in each image, in turns: A B, B A, A B")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--repeat", work.repeats, "how often a run that others disturb is run again, at most")
+  command.add_option("--repeat", work.repeats, "most repetitions of a run that other programs disturb")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   command.add_option("--steps", work.wishes.steps, "timed steps of each run (default: the workload's)")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   command
-      .add_option("--ranks", options.ranks,
-                  "processes that work together, where the workload can: one number, or several such as 1,2")
+      .add_option(
+          "--ranks", options.ranks,
+          "processes that work together, if the workload supports it: one number, or several such as 1,2")
       ->type_name("N");
   command
       .add_option("--data", work.wishes.data,
                   "real input for the workload, mounted read-only (default: synthetic)")
       ->type_name("PATH");
-  command.add_flag("--again", work.again, "measure anew what was measured on this host before");
+  command.add_flag("--again", work.again, "repeat measurements that exist for this host");
 }
 
 }  // namespace
@@ -175,13 +176,13 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command =
-      app.add_subcommand("bench", "Measure workloads in published images, by turns, and compare the runs");
+      app.add_subcommand("bench", "Measure workloads in published images, in turns, and compare the runs");
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);  // compare and import need none
   add_work_options(*command, *options);
   command
       ->add_option("--export", options->export_file,
-                   "write the runs of these images to this file; without -f all that are kept")
+                   "write the runs of these images to this file; without -f, all kept runs")
       ->type_name("FILE");
   add_run_format(*command, options->as);
   add_wait_option(*command, invocation.options);

@@ -188,7 +188,7 @@ RunFormat run_format(const std::string& file, const std::string& asked) {
 }
 
 void add_run_format(CLI::App& command, std::string& asked) {
-  command.add_option("--as", asked, "format of that file: json, csv or reframe (default: by its ending)")
+  command.add_option("--as", asked, "format of that file: json, csv or reframe (default: by its suffix)")
       ->check(CLI::IsMember(kRunFormats.all()))
       ->type_name("FORMAT");
 }
@@ -212,13 +212,16 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
   command->fallthrough();
   const char* what = "a file of runs, or COLUMN=GLOB,... of the runs that the state folder keeps";
   command->add_option("A", options->a, what)->required()->type_name("RUNS");
-  command->add_option("B", options->b, "the same: how many times as fast is it?")
+  command
+      ->add_option(
+          "B", options->b,
+          "the runs to compare with A, in the same form: kiln prints how many times as fast they are")
       ->required()
       ->type_name("RUNS");
   repeatable(command
                  ->add_option("--by", options->by,
-                              "what runs of A and B must have in common, beside the workload (default: all "
-                              "that neither names); may be repeated")
+                              "a column that runs of A and B must share, in addition to the workload "
+                              "(default: every column that neither names); may be repeated")
                  ->type_name("COLUMN"));
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -236,7 +239,8 @@ void add_bench_compare(CLI::App& bench, Invocation& invocation) {
 
 void add_bench_import(CLI::App& bench, Invocation& invocation) {
   auto options = std::make_shared<ImportRunsOptions>();
-  CLI::App* command = bench.add_subcommand("import", "Take runs that were measured elsewhere, or by ReFrame");
+  CLI::App* command =
+      bench.add_subcommand("import", "Import runs that were measured elsewhere, or by ReFrame");
   command->fallthrough();
   command->add_option("file", options->file, "a file that --export wrote, or a run report of ReFrame")
       ->required()

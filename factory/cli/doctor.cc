@@ -325,19 +325,18 @@ void run_on_node(Invocation& invocation) {
 
 CLI::App* add_doctor(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Check what this machine has of what kiln needs, and the site file");
+      app.add_subcommand("doctor", "Check the site file, and the tools and features of this machine");
   auto on_node = std::make_shared<bool>(false);
-  command->add_flag("--node", *on_node, "check a machine of the site's launcher in place of this one");
+  command->add_flag("--node", *on_node, "check a machine of the site's launcher instead of this one");
   auto held = std::make_shared<std::string>();
   command->add_option("--held", *held, "a lock that the asking machine holds")->group("");  // by --node alone
   command
       ->add_option("--partition", invocation.options.partition,
-                   "of the launcher: one of its machines (default: the site file's)")
+                   "check a machine of this partition of the launcher (default: the site file's)")
       ->type_name("NAME");
   command->footer(
-      "kiln doctor\n"
-      "kiln doctor --node                  # what a step finds where the launcher starts it\n"
-      "kiln doctor --node --partition zen4");
+      "kiln doctor\nkiln doctor --node                  # checks the machine on which the launcher starts a "
+      "step\nkiln doctor --node --partition zen4");
   command->callback([on_node, held, &invocation] {
     if (*on_node)
       run_on_node(invocation);

@@ -63,16 +63,15 @@ void set(Json& host, const std::string& assignment) {
 }
 
 void add_measuring(CLI::App& command, HostMeasuring& measuring, Invocation& invocation) {
-  auto* measure = command.add_flag(
-      "--measure", measuring.measure,
-      "measure memory, arithmetic and disk in the first of the chosen images that is built, once a machine; "
-      "the state folder keeps the rates");
+  auto* measure = command.add_flag("--measure", measuring.measure,
+                                   "measure memory, arithmetic and disk once on each machine, in the first "
+                                   "chosen image that is built; the state folder keeps the rates");
   add_cell_options(command, measuring);
   for (const char* name : {"--file", "--only", "--exclude", "cells"})
     command.get_option(name)->required(false)->needs(measure);
   command.get_option("--file")->envname("");
   measure->needs(command.get_option("--file"));
-  command.add_flag("--again", measuring.again, "measure anew what is known")->needs(measure);
+  command.add_flag("--again", measuring.again, "measure again even if the rates are known")->needs(measure);
   add_wait_option(command, invocation.options);
 }
 
@@ -83,11 +82,9 @@ CLI::App* add_host(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("host", "Describe this machine, for `kiln select --host FILE` elsewhere");
   auto assignments = std::make_shared<std::vector<std::string>>();
   auto measuring = std::make_shared<HostMeasuring>();
-  repeatable(
-      command->add_option(
-          "--set", *assignments,
-          "say otherwise than was detected: driver=535.104.05, mpi=openmpi@4.1.6; lists with commas; an "
-          "empty value takes the key away"))
+  repeatable(command->add_option("--set", *assignments,
+                                 "override a detected value: driver=535.104.05, mpi=openmpi@4.1.6; lists "
+                                 "with commas; an empty value removes the key"))
       ->type_name("KEY=VALUE");
   add_measuring(*command, *measuring, invocation);
   command->footer(

@@ -135,7 +135,7 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
 
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what an image claims to be, and what is inside");
+  CLI::App* command = app.add_subcommand("inspect", "Show an image's metadata and its content");
   command
       ->add_option(
           "image", options->image,
@@ -157,8 +157,9 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
   bill->excludes("--evidence");
   provenance->excludes("--evidence")->excludes(bill);
   command
-      ->add_option("--target", options->target,
-                   "CPU to judge by, in archspec's words (default: the image's label io.kiln.cpu.target)")
+      ->add_option(
+          "--target", options->target,
+          "CPU to judge the code by, an archspec name (default: the image's label io.kiln.cpu.target)")
       ->type_name("CPU");
   command
       ->add_option("--arch", options->architecture,
@@ -166,7 +167,7 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
       ->type_name("ARCH");
   command->add_option("--jobs", options->jobs, "scanning threads (default: one for each processor)")
       ->type_name("N");
-  command->add_flag("--files", options->files, "list what every file holds, too");
+  command->add_flag("--files", options->files, "also list the findings of every file");
   command->add_option("--format", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -168,21 +168,20 @@ void run_report(const ReportRequest& request, Invocation& invocation) {
 CLI::App* add_report(CLI::App& app, Invocation& invocation) {
   auto request = std::make_shared<ReportRequest>();
   CLI::App* command = app.add_subcommand(
-      "report",
-      "Draw what was measured: frameworks, builds and graph compilers side by side, with intervals");
+      "report", "Draw measurements: frameworks, builds and graph compilers side by side, with intervals");
   repeatable(
       command->add_option("--runs", request->files,
                           "read this file of runs; may be repeated (default: those of the state folder)"))
       ->type_name("FILE");
-  repeatable(command->add_option("--workload", request->workloads, "only these (globs)"))
+  repeatable(command->add_option("--workload", request->workloads, "only these workloads (globs)"))
       ->type_name("WORKLOAD");
-  repeatable(command->add_option("--host", request->hosts, "only hosts like this: 'AMD EPYC*'"))
+  repeatable(command->add_option("--host", request->hosts, "only hosts that match this glob: 'AMD EPYC*'"))
       ->type_name("GLOB");
   repeatable(
-      command->add_option("--figure", request->kinds,
-                          "frameworks (stock images side by side), methods (stock against other builds), "
-                          "compilers (with and without), scaling, or images (all of them); may be "
-                          "repeated (default: what there is)"))
+      command->add_option(
+          "--figure", request->kinds,
+          "frameworks (stock images side by side), methods (stock against other builds), compilers (with and "
+          "without), scaling, or images (all of them); may be repeated (default: each that has runs)"))
       ->type_name("FIGURE")
       ->check(CLI::IsMember(kFigureKindNames.all()));
   command

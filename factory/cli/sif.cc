@@ -150,7 +150,9 @@ void add_build_options(CLI::App& command, SifOptions& options) {
           "oci:DIR[:TAG], oci-archive:FILE, docker-archive:FILE, docker://REFERENCE, or a tag of the index")
       ->type_name("IMAGE");
   command.add_option("-o,--output", options.output, "the SIF file to write")->type_name("FILE");
-  command.add_option("--compression", options.compression, "of the files inside: zstd, gzip, lz4 or xz")
+  command
+      .add_option("--compression", options.compression,
+                  "compression of the files inside: zstd, gzip, lz4 or xz")
       ->check(CLI::IsMember({"zstd", "gzip", "lz4", "xz"}))
       ->capture_default_str();
   command.add_option("--level", options.level, "compression level (default: zstd 3, gzip 9, xz 6)")
@@ -164,11 +166,10 @@ void add_build_options(CLI::App& command, SifOptions& options) {
       ->type_name("ARCH");
   command.add_option("--jobs", options.jobs, "compressing threads (default: one for each processor)")
       ->type_name("N");
-  command.add_flag("--check", options.check,
-                   "read the file again before it gets its name, as each build does");
+  command.add_flag("--check", options.check, "verify the file before it gets its name, as each build does");
   command.add_flag(
       "--reproducible", options.reproducible,
-      "the same bits from the same image: times clamped to SOURCE_DATE_EPOCH (default 0), fixed UUID");
+      "make the same bits from the same image: times clamped to SOURCE_DATE_EPOCH (default 0), fixed UUID");
 }
 
 CLI::App* add_reader(CLI::App& parent, const char* name, const char* text, SifOptions& options) {

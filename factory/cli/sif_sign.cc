@@ -52,12 +52,11 @@ void add_sif_signing(CLI::App& sif, Invocation& invocation) {
   CLI::App* signing =
       sif.add_subcommand("sign", "Add a PGP signature, which `apptainer verify` accepts, too");
   signing->add_option("file", options->file, "SIF file")->required()->type_name("FILE");
-  signing
-      ->add_option("--key", options->key, "whose key: what gpg --local-user takes (default: gpg's default)")
+  signing->add_option("--key", options->key, "key, as for gpg --local-user (default: gpg's default key)")
       ->type_name("KEY");
   signing
       ->add_option("-o,--output", options->output,
-                   "the signed file (default: the file itself, replaced whole)")
+                   "the signed file (default: the input file, which is replaced)")
       ->type_name("FILE");
   signing->footer("kiln sif sign pytorch.sif --key builds@example.org");
   signing->callback([signing, options, &invocation] {
@@ -68,8 +67,7 @@ void add_sif_signing(CLI::App& sif, Invocation& invocation) {
   CLI::App* verifying = sif.add_subcommand("verify", "Check all signatures, and that no byte was changed");
   verifying->add_option("file", options->file, "SIF file")->required()->type_name("FILE");
   verifying
-      ->add_option("--keyring", options->keyring,
-                   "file of public keys (gpg --export) to trust, and no others")
+      ->add_option("--keyring", options->keyring, "trust only the public keys of this file (gpg --export)")
       ->type_name("FILE");
   verifying->footer("kiln sif verify pytorch.sif --keyring builds.pgp");
   verifying->callback([verifying, options, &invocation] {
