@@ -1,7 +1,7 @@
 #!/bin/sh -eu
 # Times {{name}} in the image's framework. The last line of the output is the measurement, as JSON; smaller samples are better.
-#   KILN_FRAMEWORK_NAME, KILN_FRAMEWORK_VERSION   what is in the image
-#   KILN_COMPILERS                                its graph compilers, blanks between them
+#   KILN_FRAMEWORK_NAME, KILN_FRAMEWORK_VERSION   the framework in the image
+#   KILN_COMPILERS                                its graph compilers, separated by blanks
 #   KILN_BENCH_STEPS                              timed steps, default 30
 exec python3 - <<'PYTHON'
 import json

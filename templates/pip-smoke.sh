@@ -1,6 +1,6 @@
 #!/bin/sh -eu
-# {{name}} is the version asked for, and the one that programs of this image get. That it is installed proves little: let it compute
-# something whose answer is known, and fail where it would fall back in silence.
+# Checks that programs of this image get {{name}} in the requested version. An installed component may still not work: let it compute
+# a known result, and fail if it silently falls back.
 exec "/opt/kiln/{{name}}/bin/python3" - <<'PYTHON'
 import os
 import sys

@@ -1,6 +1,6 @@
 #!/bin/sh -eu
-# {{name}} is the version asked for. That it is installed proves little: let it compute something whose answer is known, and fail where
-# it would fall back in silence.
+# Checks that {{name}} has the requested version. An installed component may still not work: let it compute a known result, and fail
+# if it silently falls back.
 # shellcheck disable=SC2016 # the variable is dpkg-query's
 found=$(dpkg-query -W -f '${Version}' "$KILN_FACT_PACKAGE")
 case $found in
