@@ -8,7 +8,6 @@
 
 #include "factory/base/text.h"
 #include "registry/index/image_parts.h"
-#include "registry/index/index_reading.h"
 #include "registry/select/ranking.h"
 #include "registry/select/select_clauses.h"
 
@@ -212,7 +211,12 @@ class BestImage {
 
 std::optional<IndexEntry> best_image(const Index& index, const ImageQuery& query, const Host& host,
                                      const Microarchitectures& cpus) {
-  return index.found_by([&](IndexState& state) { return BestImage(state, query, host, cpus).find(); });
+  return index.found_by([&](IndexState& state) { return best_image(state, query, host, cpus); });
+}
+
+std::optional<RawEntry> best_image(IndexState& state, const ImageQuery& query, const Host& host,
+                                   const Microarchitectures& cpus) {
+  return BestImage(state, query, host, cpus).find();
 }
 
 }  // namespace kiln

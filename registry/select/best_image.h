@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "registry/index/index.h"
+#include "registry/index/index_reading.h"
 #include "registry/select/select.h"
 
 namespace kiln {
@@ -14,5 +14,8 @@ namespace kiln {
 // select_image() does.
 std::optional<IndexEntry> best_image(const Index& index, const ImageQuery& query, const Host& host,
                                      const Microarchitectures& cpus);
+// The same, inside a reading transaction of the caller.
+std::optional<RawEntry> best_image(IndexState& state, const ImageQuery& query, const Host& host,
+                                   const Microarchitectures& cpus);
 
 }  // namespace kiln

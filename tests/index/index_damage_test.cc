@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "index/index_fixture.h"
-#include "registry/select/select.h"
+#include "registry/select/best_image.h"
 
 namespace kiln {
 namespace {
@@ -92,7 +92,7 @@ class IndexDamage : public testing::IndexTest {
       ImageQuery query;
       query.application = applications_[which];
       query.compilers["xla"] = true;
-      auto best = index.best(query, {}, testing::archspec());
+      auto best = best_image(index, query, {}, testing::archspec());
       return best ? text_of(std::vector{*best}) : "none";
     });
     return texts;

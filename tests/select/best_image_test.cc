@@ -1,5 +1,7 @@
 // The winner read out of the index is that of select_image(), whatever was published, measured, withdrawn or
 // lost. Random ones: oracle.select asks every question of an index, too.
+#include "registry/select/best_image.h"
+
 #include <nlohmann/json.hpp>
 
 #include "index/index_fixture.h"

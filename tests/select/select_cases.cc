@@ -17,6 +17,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/error.h"
+#include "registry/index/index_reading.h"
 #include "registry/index/index_writer.h"
 #include "registry/select/best_image.h"
 #include "registry/select/select.h"

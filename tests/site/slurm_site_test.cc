@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Launcher read(const std::string& slurm, const std::string& more = "") {
+Launcher read_cluster(const std::string& slurm, const std::string& more = "") {
   return read_launcher(
       JsonDocument::parse(R"({"launcher": {"slurm": )" + slurm + "}" + more + "}", "site.json").root());
 }
@@ -23,7 +23,7 @@ const std::string kCluster = R"({
   "poll": "2s", "patience": "10m"})";
 
 TEST(SlurmSite, IsReadAndAPartitionTakesFromTheDefaultWhatItDoesNotSay) {
-  const SlurmSite site = *read(kCluster).slurm;
+  const SlurmSite site = *read_cluster(kCluster).slurm;
   EXPECT_EQ(site.poll.count(), 2);
   EXPECT_EQ(site.patience.count(), 600);
   EXPECT_EQ(site.standard.usual.memory, 16ull << 30);
@@ -43,7 +43,7 @@ TEST(SlurmSite, IsReadAndAPartitionTakesFromTheDefaultWhatItDoesNotSay) {
 }
 
 TEST(SlurmSite, MayBeEmpty) {
-  const Launcher launcher = read("{}");
+  const Launcher launcher = read_cluster("{}");
   EXPECT_EQ(launcher.slurm->poll.count(), 5);
   EXPECT_EQ(launcher.slurm->patience.count(), 3600);
   EXPECT_EQ(place_words(*launcher.slurm, launcher.slurm->standard), Words{});
@@ -51,7 +51,7 @@ TEST(SlurmSite, MayBeEmpty) {
 }
 
 TEST(SlurmSite, APlaceIsAskedForByEitherName) {
-  const SlurmSite site = *read(kCluster).slurm;
+  const SlurmSite site = *read_cluster(kCluster).slurm;
   EXPECT_EQ(place_named(site, "zen4").usual.cpus, 4);
   EXPECT_EQ(place_named(site, "genoa").usual.cpus, 4);
   EXPECT_EQ(place_named(site, "build").arguments, Words{"--qos=low"});
@@ -78,7 +78,7 @@ TEST(SlurmSite, WhatIsWrongIsNamed) {
            Case{R"({})", R"(, "partition": "x")", "/partition", "names its partitions itself"},
        }) {
     try {
-      read(one.slurm, one.more);
+      read_cluster(one.slurm, one.more);
       ADD_FAILURE() << one.slurm;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::input);
