@@ -13,14 +13,14 @@ cat >"$matrix" <<'JSON'
 {"name": "tiny", "axes": {"framework": ["hello"], "version": ["2.10", "2.1"], "method": ["distro"], "base": ["busybox@1.35"], "target": ["zen3", "haswell"]}}
 JSON
 # 2.10 reads the flags; and a table in which zen3 is compiled otherwise.
-"$KILN_PYTHON" - "$tables" <<'PY'
+PYTHONPATH=$KILN_SOURCE/tests/support "$KILN_PYTHON" -B - "$tables" <<'PY'
 import importlib.util, json, pathlib, sys
-recipe = pathlib.Path("tiny/recipes/framework/hello/recipe.json")
-text = recipe.read_text().replace('"parameters": ["KILN_VERSION", "KILN_FACT_GREETING"]', '"versions": "2.1", "parameters": ["KILN_VERSION", "KILN_FACT_GREETING"]', 1)
+from edited import edit
 flags = '"pip": {"versions": "2.10", "script": "distro.sh", "files": ["hello"], "parameters": ["KILN_VERSION", "KILN_FACT_GREETING", "KILN_CPU_FLAGS"], "needs": [{"kind": "toolchain", "name": "gcc"}]},'
-recipe.write_text(text.replace('"methods": {', '"methods": {' + flags, 1))
-matrix = pathlib.Path("tiny/tiny.json")
-matrix.write_text(matrix.read_text().replace('["distro"]', '["distro", "pip"]'))
+edit("tiny/recipes/framework/hello/recipe.json",
+     ('"parameters": ["KILN_VERSION", "KILN_FACT_GREETING"]', '"versions": "2.1", "parameters": ["KILN_VERSION", "KILN_FACT_GREETING"]'),
+     ('"methods": {', '"methods": {' + flags))
+edit("tiny/tiny.json", ('["distro"]', '["distro", "pip"]'))
 installed = pathlib.Path(importlib.util.find_spec("archspec").origin).parent / "json/cpu/microarchitectures.json"
 table = json.loads(installed.read_text())
 pathlib.Path(sys.argv[1]).write_text(json.dumps(table))

@@ -38,10 +38,10 @@ equals "$out" '0 proposals, 0 waiting'
 # with NAME JSON: the recipe with this "upstream".
 with() {
   cp "$tiny/recipes/$1/recipe.json" "tiny/recipes/$1/recipe.json"
-  "$KILN_PYTHON" - "tiny/recipes/$1/recipe.json" "$2" <<'PY'
-import pathlib, sys
-recipe = pathlib.Path(sys.argv[1])
-recipe.write_text(recipe.read_text().replace('  "methods"', f'  "upstream": {sys.argv[2]},\n  "methods"', 1))
+  PYTHONPATH=$KILN_SOURCE/tests/support "$KILN_PYTHON" -B - "tiny/recipes/$1/recipe.json" "$2" <<'PY'
+import sys
+from edited import edit
+edit(sys.argv[1], ('  "methods"', f'  "upstream": {sys.argv[2]},\n  "methods"'))
 PY
 }
 with framework/hello '{"pypi": "hello"}'

@@ -39,7 +39,7 @@ def moved(paragraph, path):  # hello as of the second month
     subprocess.run(["dpkg-deb", "-R", path, "unpacked"], check=True)
     control = open("unpacked/DEBIAN/control").read()
     version = re.search(r"^Version: (.*)$", control, re.M)[1]
-    open("unpacked/DEBIAN/control", "w").write(control.replace(version, version + "+month2"))
+    open("unpacked/DEBIAN/control", "w").write(control.replace(version, version + "+month2"))  # `version` was read from it
     subprocess.run(["dpkg-deb", "--root-owner-group", "-b", "unpacked", "hello.deb"], check=True, stdout=subprocess.DEVNULL)
     return re.sub(r"^Version: .*$", f"Version: {version}+month2", paragraph, flags=re.M), "hello.deb"
 

@@ -7,11 +7,11 @@ cp -r "$tiny" tiny
 matrix=tiny/tiny.json
 lock=tiny/tiny.lock.json
 # busybox from "archives" whose state is a file of this test.
-"$KILN_PYTHON" - "$work" <<'PY'
+PYTHONPATH=$KILN_SOURCE/tests/support "$KILN_PYTHON" -B - "$work" <<'PY'
 import pathlib, sys
+from edited import edit
 base = pathlib.Path("tiny/recipes/base/busybox")
-recipe = base / "recipe.json"
-recipe.write_text(recipe.read_text().replace('"rootfs": "rootfs.sh", "parameters": ["KILN_VERSION"]', '"rootfs": "rootfs.sh", "archive": "archive.sh", "parameters": ["KILN_VERSION", "KILN_ARCHIVE"]'))
+edit(base / "recipe.json", ('"rootfs": "rootfs.sh", "parameters": ["KILN_VERSION"]', '"rootfs": "rootfs.sh", "archive": "archive.sh", "parameters": ["KILN_VERSION", "KILN_ARCHIVE"]'))
 (base / "archive.sh").write_text(f"#!/bin/sh -eu\ncat {sys.argv[1]}/archive\n")
 (base / "rootfs.sh").write_text((base / "rootfs.sh").read_text() + f'\nnow=$(cat {sys.argv[1]}/archive)\n[ "${{KILN_ARCHIVE:-$now}}" = "$now" ] || {{ echo "the archives hold $now" >&2; exit 3; }}\n')
 matrix = pathlib.Path("tiny/tiny.json")

@@ -20,7 +20,7 @@ wrong=0
 for kind in "${file_systems[@]}"; do
   begin "$kind" 3072
   start build_anew
-  while [ ! -s acknowledged ]; do sleep 1; done
+  wait_for_first
   bad=0 begun=$SECONDS
   for ((i = 1; i <= cuts; i++)); do
     sleep "$((RANDOM % 3)).$(printf %03d $((RANDOM % 1000)))"

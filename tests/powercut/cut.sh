@@ -1,8 +1,10 @@
 # shellcheck shell=bash disable=SC2034 # variables are for the scripts that source this
 # A power cut without a machine to lose: the file system that kiln writes to lies in a file on btrfs, and a reflink of that file is what
 # a disk would hold if the power went at that moment. The copy is mounted, as after the next start, and judged, while kiln writes on.
-# Sourced with the private folder as $1. KILN is the program; KILN_CUTS how often, KILN_FILE_SYSTEMS on which. Exit code 77: this machine cannot.
+# Sourced with the private folder as $1. KILN is the program; KILN_CUTS how often, KILN_FILE_SYSTEMS on which, KILN_SEED decides the moments.
+# Exit code 77: this machine cannot.
 set -euo pipefail
+RANDOM=${KILN_SEED:-1}
 work=$1
 cuts=${KILN_CUTS:-200}
 read -ra file_systems <<<"${KILN_FILE_SYSTEMS:-ext4 xfs btrfs}"
@@ -51,6 +53,16 @@ begin() {
   if [ "$kind" = btrfs ]; then mkfs.btrfs -q -f outer/disk.img >/dev/null; else "mkfs.$kind" -q outer/disk.img; fi
   mount -o loop outer/disk.img live 2>/dev/null || skip "this kernel mounts no $kind"
   : >acknowledged
+}
+
+# Waits until kiln has said for the first time that something is done.
+wait_for_first() {
+  for ((second = 0; second < 600; second++)); do
+    [ ! -s acknowledged ] || return 0
+    sleep 1
+  done
+  echo "FAILED: nothing was acknowledged in ten minutes" >&2
+  exit 1
 }
 
 # start FUNCTION: runs it again and again; it adds a line to `acknowledged` when kiln has said that something is done

@@ -22,7 +22,7 @@ for kind in "${file_systems[@]}"; do
   number=0
   begin "$kind" 400
   start import_one
-  while [ ! -s acknowledged ]; do sleep 0.1; done
+  wait_for_first
   bad=0 lost=0 begun=$SECONDS
   for ((i = 1; i <= cuts; i++)); do
     sleep "0.$(printf %03d $((RANDOM % 200 + 20)))"
