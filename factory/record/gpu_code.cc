@@ -1,6 +1,7 @@
 #include "factory/record/gpu_code.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -9,6 +10,10 @@ namespace {
 
 using Level = GpuFit::Level;
 
+// Compute capabilities of the GPUs in NVIDIA's systems on a chip (Tegra): TK1, TX1, TX2, Xavier, Orin, T239,
+// and Thor, which CUDA 12 calls 10.1 and CUDA 13 calls 11.0. DGX Spark (12.1) is none of them.
+constexpr std::array kTegra = {32, 53, 62, 72, 87, 88, 101, 110};
+
 // NVIDIA's names of code: machine code of a GPU, or PTX of one.
 struct CudaCode {
   bool ptx = false;
@@ -16,6 +21,7 @@ struct CudaCode {
   char suffix = '-';  // 'a', 'f', or none
 
   int major() const { return number / 10; }
+  bool is_tegra() const { return std::find(kTegra.begin(), kTegra.end(), number) != kTegra.end(); }
 };
 
 std::optional<CudaCode> cuda_code(std::string_view name) {
@@ -30,16 +36,21 @@ std::optional<CudaCode> cuda_code(std::string_view name) {
   return name.empty() || code.suffix != '-' ? std::optional(code) : std::nullopt;
 }
 
+// Whether it is the same GPU, or a later one of its generation that runs the same machine code.
+bool same_family(const CudaCode& code, const CudaCode& gpu) {
+  if (code.number == gpu.number) return true;
+  return code.major() == gpu.major() && code.number < gpu.number && !code.is_tegra() && !gpu.is_tegra();
+}
+
 GpuFit cuda_fit(const CudaCode& code, const CudaCode& gpu) {
   const int distance = gpu.number - code.number;
-  const bool family = code.major() == gpu.major() && distance >= 0;
   bool runs = false;
   if (code.suffix == 'a')
     runs = distance == 0;
   else if (code.ptx && code.suffix == '-')
     runs = distance >= 0;
   else
-    runs = family;
+    runs = same_family(code, gpu);
   if (!runs) return {};
   if (code.ptx) return {Level::ptx, distance};
   if (distance > 0) return {Level::older, distance};
@@ -66,6 +77,11 @@ std::pair<std::string, std::string> split_accelerator(std::string_view text) {
 int compute_capability(std::string_view code) {
   auto parsed = cuda_code(code);
   return parsed ? parsed->number : 0;
+}
+
+bool is_gpu_code(std::string_view vendor, std::string_view code) {
+  if (vendor == "nvidia") return code.starts_with("sm_") && compute_capability(code) > 0;
+  return vendor == "amd" && code.starts_with("gfx");
 }
 
 GpuFit best_fit(const std::vector<std::string>& codes, std::string_view gpu) {

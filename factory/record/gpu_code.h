@@ -1,6 +1,8 @@
 // Which code runs on which GPU, and how well. Pure.
 // NVIDIA: CUDA C++ Programming Guide, "Application Compatibility" and "Feature Set Compatibility"
-// (arch-specific `a`, family-specific `f` targets). AMD: LLVM's AMDGPU usage guide, "Target ID".
+// (arch-specific `a`, family-specific `f` targets); its "Binary Compatibility" (13.0, read in November 2026):
+// "Binary compatibility is supported only for the desktop. It is not supported for Tegra. Also, the binary
+// compatibility between desktop and Tegra is not supported." AMD: LLVM's AMDGPU usage guide, "Target ID".
 #pragma once
 
 #include <compare>
@@ -16,6 +18,9 @@ std::pair<std::string, std::string> split_accelerator(std::string_view text);
 
 // 61 of sm_61, sm_61a and compute_61f; 0 for anything else.
 int compute_capability(std::string_view code);
+
+// Whether a vendor has a GPU, or code for one, of such a name: nvidia sm_61, amd gfx90a.
+bool is_gpu_code(std::string_view vendor, std::string_view code);
 
 // How well code suits a GPU: less is better.
 struct GpuFit {

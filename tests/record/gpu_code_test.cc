@@ -20,6 +20,34 @@ TEST(GpuCode, MachineCodeRunsOnItsGenerationFromItsMinorVersionOn) {
   EXPECT_EQ(fit("sm_100", "sm_103"), (GpuFit{Level::older, 3}));
 }
 
+// NVIDIA: no binary compatibility among Tegra's GPUs, nor between them and others.
+TEST(GpuCode, MachineCodeOfTegraAndOfOthersRunsOnItsOwnGpuOnly) {
+  for (const auto& [code, gpu] :
+       std::vector<std::pair<std::string, std::string>>{{"sm_80", "sm_87"},  // A100's on Orin
+                                                        {"sm_86", "sm_87"},
+                                                        {"sm_87", "sm_89"},    // Orin's on Ada
+                                                        {"sm_87", "sm_88"},    // Orin's on another Tegra
+                                                        {"sm_70", "sm_72"},    // Volta's on Xavier
+                                                        {"sm_72", "sm_75"},    // Xavier's on Turing
+                                                        {"sm_60", "sm_62"},    // Pascal's on TX2
+                                                        {"sm_50", "sm_53"},    // Maxwell's on TX1
+                                                        {"sm_30", "sm_32"},    // Kepler's on TK1
+                                                        {"sm_100", "sm_101"},  // Blackwell's on Thor
+                                                        {"sm_100f", "sm_101"},
+                                                        {"compute_100f", "sm_101"},
+                                                        {"sm_101", "sm_103"}})
+    EXPECT_FALSE(fit(code, gpu).runs()) << code << " on " << gpu;
+  for (const char* tegra : {"53", "62", "72", "87", "88", "101", "110"}) {
+    EXPECT_EQ(fit("sm_" + std::string(tegra), "sm_" + std::string(tegra)), (GpuFit{Level::exact, 0}));
+    EXPECT_EQ(fit("compute_" + std::string(tegra), "sm_121").level, Level::ptx)
+        << "PTX reaches all later ones";
+  }
+  EXPECT_EQ(fit("compute_80", "sm_87"), (GpuFit{Level::ptx, 7}));
+  EXPECT_EQ(fit("sm_110f", "sm_110"), (GpuFit{Level::exact, 0}));
+  EXPECT_EQ(fit("sm_120", "sm_121"), (GpuFit{Level::older, 1})) << "DGX Spark is no Tegra";
+  EXPECT_EQ(best_fit(with_ptx({"sm_80"}), "sm_87").level, Level::ptx) << "by the PTX that kiln adds";
+}
+
 TEST(GpuCode, ArchSpecificCodeRunsOnOneGpu) {
   EXPECT_EQ(fit("sm_90a", "sm_90"), (GpuFit{Level::own, 0}));
   EXPECT_FALSE(fit("sm_100a", "sm_103").runs());

@@ -2,6 +2,8 @@
 import functools
 import re
 
+# In systems on a chip: TK1, TX1, TX2, Xavier, Orin, T239, Thor (10.1 in CUDA 12, 11.0 in CUDA 13).
+TEGRA = {(3, 2), (5, 3), (6, 2), (7, 2), (8, 7), (8, 8), (10, 1), (11, 0)}
 EXACT_OWN, EXACT, OLDER, PTX, VENDOR, NOT = range(6)  # best first
 IMPOSSIBLE = (NOT, 0)
 
@@ -46,14 +48,15 @@ def fit(one, gpu):
 def _fit_nvidia(one, gpu):
     (major, minor), (its_major, its_minor) = one.capability, gpu.capability
     same = one.capability == gpu.capability
-    if one.suffix == "a" and not same or one.suffix == "f" and major != its_major:
+    apart = not same and bool({one.capability, gpu.capability} & TEGRA)  # no binary compatibility with others
+    if one.suffix == "a" and not same or one.suffix == "f" and (major != its_major or apart):
         return IMPOSSIBLE
     if one.ptx:
         distance = 10 * its_major + its_minor - 10 * major - minor
         return (PTX, distance) if distance >= 0 else IMPOSSIBLE
     if same:
         return (EXACT_OWN if one.suffix == "a" else EXACT, 0)
-    if major == its_major and minor < its_minor:
+    if major == its_major and minor < its_minor and not apart:
         return (OLDER, its_minor - minor)
     return IMPOSSIBLE
 
