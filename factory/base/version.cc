@@ -89,6 +89,37 @@ bool Version::is_pre_release() const {
                      [](const Part& part) { return !part.numeric && word_rank(part.text) < 0; });
 }
 
+namespace {
+
+// "2.1-2.3": numbers with dots on both sides, the right one the larger; a package's revision is not so.
+bool joins_versions(std::string_view word) {
+  const std::size_t dash = word.find('-');
+  if (dash == std::string_view::npos) return false;
+  auto is_dotted = [](std::string_view text) {
+    return text.find('.') != std::string_view::npos && is_digit(text.front()) &&
+           text.find_first_not_of("0123456789.") == std::string_view::npos;
+  };
+  const std::string_view left = word.substr(0, dash), right = word.substr(dash + 1);
+  return is_dotted(left) && is_dotted(right) && Version(std::string(left)) < Version(std::string(right));
+}
+
+// Whether a word of a range can be meant as a version; `bare`: without a relation in front of it.
+bool is_range_word(std::string_view word, bool bare) {
+  if (word.find("..") != std::string_view::npos || (bare && joins_versions(word))) return false;
+  if (!is_digit(word.front()) && !is_letter(word.front())) return false;
+  if (lower_case(word).ends_with(".x")) return false;
+  return is_digit(word.back()) || is_letter(word.back()) || word.back() == '~' || word.ends_with(".*");
+}
+
+bool has_digit(std::string_view word) { return std::any_of(word.begin(), word.end(), is_digit); }
+
+Error no_range(std::string_view text) {
+  return {ExitCode::input, "'" + std::string(text) + "' is not a version range",
+          "write a version (2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'"};
+}
+
+}  // namespace
+
 // One bound; nothing is added for what is none.
 void VersionRange::add(std::string_view relation, std::string_view version) {
   static constexpr auto kRelations = enum_names<Relation>({{Relation::series, ""},
@@ -123,6 +154,7 @@ VersionRange VersionRange::parse(std::string_view text) {
   constexpr std::string_view kOperators = "<>=!~";
   VersionRange range;
   range.text_ = std::string(text);
+  std::string_view name;  // a bare word without a number, which stands alone: trixie
   std::size_t i = 0;
   while (i < text.size()) {
     if (text[i] == ' ' || text[i] == ',') {
@@ -138,14 +170,22 @@ VersionRange VersionRange::parse(std::string_view text) {
     std::string_view version = text.substr(word, i - word);
     if (version == "*" && relation.empty()) continue;
     const std::size_t before = range.clauses_.size();
-    if (!version.empty() && version.find_first_of("<>=!") == std::string_view::npos)
+    if (!version.empty() && version.find_first_of("<>=!") == std::string_view::npos &&
+        is_range_word(version, relation.empty()))
       range.add(relation, version);
-    if (range.clauses_.size() == before)
-      throw Error(ExitCode::input,
-                  "'" + std::string(text.substr(start, i - start)) + "' is not a version range",
-                  "write a version (2.1 means the 2.1 series) or bounds such as '>=2.1 <2.10'");
+    if (range.clauses_.size() == before) throw no_range(text.substr(start, i - start));
+    if (relation.empty() && !has_digit(version)) name = version;
   }
+  if (!name.empty() && range.clauses_.size() > 1) throw no_range(name);
   if (range.clauses_.empty()) range.text_ = "*";
+  // Two series that no version is of: a list, or what is left of "2.1 to 2.3".
+  const Version* series = nullptr;
+  for (const Clause& clause : range.clauses_) {
+    if (clause.relation != Relation::series) continue;
+    if (series != nullptr && !series->covers(clause.version) && !clause.version.covers(*series))
+      throw no_range(text);
+    series = &clause.version;
+  }
   return range;
 }
 
@@ -155,11 +195,10 @@ bool VersionRange::contains(const Version& version) const {
       case Relation::series:
         return clause.version.covers(version);
       case Relation::not_series:
+      case Relation::not_equal:  // `!=2.1` leaves out what `2.1` holds
         return !clause.version.covers(version);
       case Relation::equal:
         return version == clause.version;
-      case Relation::not_equal:
-        return version != clause.version;
       case Relation::less:
         return version < clause.version;
       case Relation::less_equal:

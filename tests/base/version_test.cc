@@ -100,6 +100,63 @@ TEST(VersionRange, BadRangesAreRefused) {
     EXPECT_THROW(VersionRange::parse(bad), Error) << bad;
 }
 
+TEST(VersionRange, WordsThatAreNoVersionAreRefused) {
+  auto message = [](const char* range) -> std::string {
+    try {
+      VersionRange::parse(range);
+      return "taken";
+    } catch (const Error& error) {
+      return error.message() + "; " + error.hint();
+    }
+  };
+  EXPECT_EQ(message("2.1 - 2.3"),
+            "'-' is not a version range; write a version (2.1 means the 2.1 series) or bounds "
+            "such as '>=2.1 <2.10'");
+  for (const auto& [range, word] :
+       std::vector<std::pair<const char*, std::string>>{{">=2.1 and <2.3", "and"},
+                                                        {"2.1 to 2.3", "to"},
+                                                        {"2.1 or 2.3", "or"},
+                                                        {"1.9..2.3", "1.9..2.3"},
+                                                        {">=1.9..2.3", ">=1.9..2.3"},
+                                                        {"2.1-2.3", "2.1-2.3"},
+                                                        {"2.1 2.3", "2.1 2.3"},
+                                                        {"2.1, 2.3", "2.1, 2.3"},
+                                                        {"2.1+", "2.1+"},
+                                                        {"2.1.", "2.1."},
+                                                        {".5", ".5"},
+                                                        {"-", "-"},
+                                                        {"2.x", "2.x"},
+                                                        {">=2.X", ">=2.X"},
+                                                        {"newest of 2.1", "newest"},
+                                                        {">=2.1 && <2.3", "&&"},
+                                                        {"2.1 – 2.3", "–"},
+                                                        {"at least 2.1", "at"},
+                                                        {"..", ".."},
+                                                        {"2.1-", "2.1-"},
+                                                        {"^2.1", "^2.1"}})
+    EXPECT_NE(message(range), "taken") << range;
+  EXPECT_TRUE(message(">=2.1 and <2.3").starts_with("'and' is not a version range"));
+  EXPECT_TRUE(message("1.9..2.3").starts_with("'1.9..2.3' is not a version range"));
+  EXPECT_TRUE(message("2.1, 2.3").starts_with("'2.1, 2.3' is not a version range"));
+}
+
+TEST(VersionRange, VersionsAsTheyAreWrittenAreTaken) {
+  for (const char* range :
+       {"trixie", ">=trixie", "latest", "12.9.1-base-ubuntu24.04", "1.2.3-1.1", "24.04-py3", "0.3.21+ds-4",
+        ">=1.0~", "1:2.3-4", "v2.1", "2.1rc1", "2024a", "5.15.0-91-generic", "2.1 2.1.3", "2.1.*", "*",
+        "* <3", ">=2.1-1.0-2", "3.0_beta"})
+    EXPECT_NO_THROW(VersionRange::parse(range)) << range;
+}
+
+// What one holds the other does not.
+TEST(VersionRange, AVersionIsEitherOfASeriesOrNot) {
+  for (const char* series : {"2.10", "2.1", "2.10.1", "2", "2.1rc1", "2.10+cpu", "2.10.*"})
+    for (const char* version :
+         {"2.10.1", "2.10", "2.1", "2.1.0", "2.10.1.2", "2.10rc1", "2.10+cpu", "3", "2"})
+      EXPECT_NE(contains(series, version), contains(("!=" + std::string(series)).c_str(), version))
+          << series << " " << version;
+}
+
 TEST(VersionRange, ExactNamesTheOneVersion) {
   EXPECT_EQ(VersionRange::parse("2.1").exact(), Version("2.1"));
   EXPECT_EQ(VersionRange::parse("==2.1").exact(), Version("2.1"));

@@ -77,7 +77,7 @@ def _holds(relation, bound, version):
     if relation in ("=", "=="):
         return order == 0
     if relation == "!=":
-        return order != 0
+        return not in_series(bound.removesuffix(".*"), version)
     if relation == "<":
         return order < 0
     if relation == "<=":
