@@ -8,6 +8,7 @@
 #include "factory/base/glob.h"
 #include "factory/cli/print.h"
 #include "factory/cli/table.h"
+#include "factory/cpu/unknown_cpu.h"
 #include "factory/report/image_flags.h"
 
 namespace kiln {
@@ -80,7 +81,7 @@ std::vector<std::string> matching(const std::string& glob, const Microarchitectu
     if (glob_matches(glob, name)) found.push_back(name);
   if (found.empty())
     throw Error(ExitCode::no_match, fmt::format("archspec knows no microarchitecture '{}'", glob),
-                did_you_mean(glob, cpus.names()));
+                hint_for_unknown_cpu(glob, cpus));
   return found;
 }
 

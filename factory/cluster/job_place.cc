@@ -6,6 +6,8 @@
 #include <array>
 #include <sstream>
 
+#include "factory/cpu/unknown_cpu.h"
+
 namespace kiln {
 namespace {
 
@@ -60,13 +62,13 @@ void check_places(const SlurmSite& site, const Microarchitectures& cpus, const s
     if (known && (cpu.empty() || cpus.find(cpu) != nullptr)) continue;
     throw Error(ExitCode::input, {file, 0, 0, "/launcher/slurm/partitions/" + name},
                 fmt::format("archspec knows no microarchitecture '{}'", cpu),
-                did_you_mean(cpu, cpus.names()));
+                hint_for_unknown_cpu(cpu, cpus));
   }
   const std::string& cpu = site.standard.microarchitecture;
   if (!cpu.empty() && cpus.find(cpu) == nullptr)
     throw Error(ExitCode::input, {file, 0, 0, "/launcher/slurm/default/microarchitecture"},
                 fmt::format("archspec knows no microarchitecture '{}'", cpu),
-                did_you_mean(cpu, cpus.names()));
+                hint_for_unknown_cpu(cpu, cpus));
 }
 
 SlurmPlace choose_place(const SlurmSite& site, const PlaceNeed& need, const Microarchitectures& cpus) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "factory/cpu/microarchitecture_versions.h"
+#include "factory/cpu/unknown_cpu.h"
 
 namespace kiln {
 namespace {
@@ -61,7 +62,7 @@ const Microarchitecture* Microarchitectures::find(std::string_view name) const {
 const Microarchitecture& Microarchitectures::known(std::string_view name) const {
   if (const Microarchitecture* cpu = find(name)) return *cpu;
   throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", name),
-              did_you_mean(name, names()));
+              hint_for_unknown_cpu(name, *this));
 }
 
 std::vector<std::string> Microarchitectures::names() const {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "factory/cpu/unknown_cpu.h"
+
 namespace kiln::evidence {
 namespace {
 
@@ -127,7 +129,7 @@ FeatureSet features_of_target(const Microarchitectures& cpus, const std::string&
   const Microarchitecture* found = cpus.find(cpu);
   if (found == nullptr)
     throw Error(ExitCode::usage, "archspec knows no microarchitecture '" + cpu + "'",
-                did_you_mean(cpu, cpus.names()));
+                hint_for_unknown_cpu(cpu, cpus));
   std::vector<std::string> names(found->features.begin(), found->features.end());
   std::string family = cpus.family(cpu);
   // SSE3 is listed for the earliest processors only and came before SSSE3.

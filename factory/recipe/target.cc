@@ -7,6 +7,7 @@
 #include "factory/base/glob.h"
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/cpu/unknown_cpu.h"
 
 namespace kiln {
 namespace {
@@ -37,7 +38,7 @@ bool is_accelerator(std::string_view text) {
 void check_cpu(const Microarchitectures& cpus, const std::string& cpu, const SourceLocation& where) {
   if (cpus.find(cpu) == nullptr)
     throw Error(ExitCode::input, where, fmt::format("archspec knows no microarchitecture '{}'", cpu),
-                did_you_mean(cpu, cpus.names()));
+                hint_for_unknown_cpu(cpu, cpus));
 }
 
 Target read_target(const FileSystem& files, const fs::path& file, const Microarchitectures& cpus) {
@@ -131,11 +132,11 @@ Target TargetBook::get(std::string_view name, const SourceLocation& where) const
   if (auto found = broken_.find(name); found != broken_.end()) throw found->second;
   Target target = parse_target(name, where);
   if (cpus_->find(target.cpu) != nullptr) return target;
-  std::vector<std::string> known = cpus_->names();
+  std::vector<std::string> known;
   for (const Target& named : named_) known.push_back(named.name);
   for (const auto& [broken, why] : broken_) known.push_back(broken);
   throw Error(ExitCode::input, where, fmt::format("there is no target '{}'", target.cpu),
-              did_you_mean(target.cpu, known));
+              hint_for_unknown_cpu(target.cpu, *cpus_, known));
 }
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
 #include "factory/base/version.h"
+#include "factory/cpu/unknown_cpu.h"
 #include "factory/record/gpu_code.h"
 #include "factory/record/mpi.h"
 #include "factory/record/record_fields.h"
@@ -29,18 +30,12 @@ void check_version(const JsonNode& host, std::string_view key, std::string_view 
   node->fail(fmt::format("'{}' is no version of {}", text, what), fmt::format("such as {}", such_as));
 }
 
-bool is_gpu(const std::string& vendor, const std::string& gpu) {
-  if (vendor == "nvidia") return gpu.empty() || (gpu.starts_with("sm_") && compute_capability(gpu) > 0);
-  if (vendor == "amd") return gpu.empty() || gpu.starts_with("gfx");
-  return gpu.empty();
-}
-
 void check_accelerators(const JsonNode& host) {
   auto list = host.find("accelerators");
   if (!list) return;
   for (const JsonNode& item : list->is_array() ? list->items() : std::vector{*list}) {
     auto [vendor, gpu] = split_accelerator(item.line_of_text());
-    if (!vendor.empty() && is_gpu(vendor, gpu)) continue;
+    if (!vendor.empty() && (gpu.empty() || is_gpu_code(vendor, gpu))) continue;
     item.fail(fmt::format("expected an accelerator, found '{}'", item.string()),
               "such as nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
   }
@@ -126,7 +121,7 @@ HostDescription read_host(const JsonNode& node, const Microarchitectures& cpus) 
   const JsonNode cpu = node.at("cpu");
   if (cpus.find(host.cpu) == nullptr)
     cpu.fail(fmt::format("archspec knows no microarchitecture '{}'", host.cpu),
-             did_you_mean(host.cpu, cpus.names()));
+             hint_for_unknown_cpu(host.cpu, cpus));
   check_version(node, "kernel", "a kernel", "5.15.0-91-generic");
   check_version(node, "driver", "NVIDIA's driver", "535.104.05");
   check_version(node, "glibc", "glibc", "2.36");
