@@ -1,6 +1,8 @@
 #include "registry/select/cpu_code.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <tuple>
 
 namespace kiln {
@@ -8,13 +10,47 @@ namespace {
 
 constexpr std::string_view kGeneric = "generic";
 
+// RDRAND, RDSEED and RNDR are for programs that ask; protection keys, PSTATE.DIT, PSTATE.SSBS, FLAGM2, cache
+// maintenance, timers, WFET and LD64B are for kernels and libraries; DGH and BTI are hints, which other
+// processors ignore; SB is for options against speculation; FLUSH_L1D, EVTSTRM and CPUID are no instructions
+// of user code.
+constexpr std::array<std::string_view, 18> kNotAskedFor = {
+    "rdrand", "rdseed", "pku",   "flush_l1d", "rng",   "dgh", "dit",  "flagm2", "bti",
+    "ssbs",   "sb",     "dcpop", "dcpodp",    "cpuid", "ecv", "wfxt", "ls64",   "evtstrm"};
+
+// What each version of the architecture adds for compilers (Arm Architecture Reference Manual, A2.2), because
+// archspec lists no features of these.
+struct ArmVersion {
+  std::string_view name;
+  std::array<std::string_view, 5> features;
+};
+constexpr std::array<ArmVersion, 7> kArmVersions = {{{"aarch64", {"fp", "asimd"}},
+                                                     {"armv8.1a", {"crc32", "atomics", "asimdrdm"}},
+                                                     {"armv8.3a", {"jscvt", "fcma", "lrcpc", "paca", "pacg"}},
+                                                     {"armv8.4a", {"asimddp", "flagm", "uscat", "ilrcpc"}},
+                                                     {"armv8.5a", {"frint"}},
+                                                     {"armv8.6a", {"bf16", "i8mm"}},
+                                                     {"armv9.0a", {"fphp", "asimdhp", "sve", "sve2"}}}};
+
 std::size_t asked_features(const Microarchitecture& target) {
   return static_cast<std::size_t>(
       std::count_if(target.features.begin(), target.features.end(), is_asked_for));
 }
 
+// All that compilers may use for an aarch64 target.
+std::set<std::string_view> arm_features(const Microarchitecture& target, const Microarchitectures& cpus) {
+  std::set<std::string_view> features;
+  for (const std::string& feature : target.features)
+    if (is_asked_for(feature)) features.insert(feature);
+  for (const ArmVersion& version : kArmVersions)
+    if (cpus.runs(target.name, version.name))
+      std::copy_if(version.features.begin(), version.features.end(), std::inserter(features, features.end()),
+                   [](std::string_view feature) { return !feature.empty(); });
+  return features;
+}
+
 // Of the psABI's levels (x86-64-ABI, "Low-level system information") the highest that the target has.
-int level_of(const Microarchitecture& target, const Microarchitectures& cpus) {
+int x86_level(const Microarchitecture& target, const Microarchitectures& cpus) {
   int level = 1;
   for (int candidate = 2; candidate <= 4; ++candidate)
     if (cpus.runs(target.name, "x86_64_v" + std::to_string(candidate))) level = candidate;
@@ -24,7 +60,7 @@ int level_of(const Microarchitecture& target, const Microarchitectures& cpus) {
 }  // namespace
 
 bool is_asked_for(std::string_view feature) {
-  return feature != "rdrand" && feature != "rdseed" && feature != "pku" && feature != "flush_l1d";
+  return std::find(kNotAskedFor.begin(), kNotAskedFor.end(), feature) == kNotAskedFor.end();
 }
 
 HostCpu::HostCpu(const HostDescription& host, const Microarchitectures& cpus)
@@ -43,7 +79,7 @@ HostCpu::HostCpu(const HostDescription& host, const Microarchitectures& cpus)
 const Microarchitecture* HostCpu::most_specific() const {
   const Microarchitecture* best = cpu_;
   auto rank = [](const Microarchitecture& cpu) {
-    return std::tuple(cpu.ancestors.size(), cpu.features.size());
+    return std::tuple(cpu.ancestors.size(), asked_features(cpu));
   };
   for (const std::string& name : cpus_->names()) {
     const Microarchitecture& candidate = *cpus_->find(name);
@@ -73,9 +109,14 @@ std::vector<std::string> HostCpu::missing(const Microarchitecture& target) const
 }
 
 CpuFit HostCpu::fit(const Microarchitecture& target) const {
-  const bool x86 = target.family == "x86_64";
-  return {target.name == line_->name, x86 ? level_of(target, *cpus_) : 1,
-          cpus_->runs(line_->name, target.name), target.ancestors.size(), asked_features(target)};
+  CpuFit fit{target.name == line_->name, 1, 0, cpus_->runs(line_->name, target.name), target.ancestors.size(),
+             asked_features(target)};
+  if (target.family == "x86_64") fit.level = x86_level(target, *cpus_);
+  if (target.family != "aarch64") return fit;
+  const std::set<std::string_view> features = arm_features(target, *cpus_);
+  fit.level = features.contains("sve2") ? 3 : features.contains("sve") ? 2 : 1;
+  fit.shared = features.size();
+  return fit;
 }
 
 CpuReach reach_of(const Microarchitecture& target, const std::set<std::string>& found_beyond) {

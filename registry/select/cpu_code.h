@@ -15,16 +15,19 @@
 
 namespace kiln {
 
-// Features that a target's code never asks for, although archspec's lists have them: no compiler writes
-// RDRAND and RDSEED by itself (and the lists of AMD's processors leave them out), protection keys are for
-// kernels and programs that ask first, FLUSH_L1D is no instruction.
+// Features that a target's code never asks for, although archspec's lists have them: no compiler emits them
+// unless a program or an option asks. Kernels and virtual machines hide many of them, and archspec's lists of
+// some processors omit them.
 bool is_asked_for(std::string_view feature);
 
 // How good code is for a processor that runs it: more is better. Compared in this order.
 struct CpuFit {
   bool own_name = false;  // made for exactly this microarchitecture
-  int level = 0;          // the x86-64 level of its target, 1 to 4; 0 for an image without a target
-  bool own_line = false;  // its target is an ancestor
+  // Of its target: the x86-64 level, 1 to 4; on aarch64 the vectors: 1 NEON, 2 SVE, 3 SVE2; else 1. 0 for an
+  // image without a target.
+  int level = 0;
+  std::size_t shared = 0;  // aarch64: features that code for its target has in common with the processor
+  bool own_line = false;   // its target is an ancestor
   std::size_t ancestors = 0;
   std::size_t features = 0;
   auto operator<=>(const CpuFit&) const = default;

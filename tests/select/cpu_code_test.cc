@@ -95,6 +95,54 @@ TEST(HostCpu, NamesWhatIsMissing) {
   EXPECT_FALSE(cpu.runs(target("haswell")));
 }
 
+// A GH200: its cpuinfo and archspec's list of neoverse_v2 lack what no compiler emits unasked.
+TEST(HostCpu, ArmsFeaturesThatNoCompilerEmitsUnaskedAreNotNeeded) {
+  HostDescription grace;
+  grace.cpu = "neoverse_v2";
+  EXPECT_TRUE(HostCpu(grace, archspec()).runs(target("neoverse_v1"))) << "by its name";
+  grace.features = {target("neoverse_v1").features.begin(), target("neoverse_v1").features.end()};
+  for (const char* hidden : {"rng", "dgh", "dit", "ssbs", "dcpop", "dcpodp", "evtstrm", "cpuid"})
+    std::erase(grace.features, hidden);
+  EXPECT_TRUE(HostCpu(grace, archspec()).runs(target("neoverse_v1")));
+  EXPECT_EQ(HostCpu(grace, archspec()).missing(target("neoverse_v1")), std::vector<std::string>{});
+  HostDescription apple;
+  apple.cpu = "m1";
+  apple.features = {target("m2").features.begin(), target("m2").features.end()};
+  for (const char* hidden : {"flagm2", "bti", "sb", "ecv"}) std::erase(apple.features, hidden);
+  EXPECT_EQ(HostCpu(apple, archspec()).missing(target("m2")), std::vector<std::string>{});
+}
+
+TEST(HostCpu, ArmsFeaturesThatCompilersEmitAreNeeded) {
+  for (const char* needed : {"sve", "bf16", "i8mm", "atomics", "asimddp", "jscvt", "fphp", "flagm", "uscat",
+                             "ilrcpc", "crc32", "sha3"}) {
+    HostDescription host;
+    host.cpu = "neoverse_v1";
+    host.features = {target("neoverse_v1").features.begin(), target("neoverse_v1").features.end()};
+    std::erase(host.features, needed);
+    EXPECT_EQ(HostCpu(host, archspec()).missing(target("neoverse_v1")), std::vector<std::string>{needed});
+  }
+}
+
+TEST(HostCpu, OnArmTheCodeWithMoreOfItsFeaturesIsBetter) {
+  auto better = [](const std::string& host, const std::string& one, const std::string& other) {
+    HostDescription described;
+    described.cpu = host;
+    const HostCpu cpu(described, archspec());
+    EXPECT_TRUE(cpu.runs(target(one)) && cpu.runs(target(other)));
+    return cpu.fit(target(one)) > cpu.fit(target(other));
+  };
+  EXPECT_TRUE(better("neoverse_v2", "neoverse_v1", "neoverse_n1")) << "SVE and bf16, though no ancestor";
+  EXPECT_TRUE(better("neoverse_n2", "neoverse_v1", "neoverse_n1"));
+  EXPECT_TRUE(better("neoverse_v2", "neoverse_n2", "neoverse_v1")) << "SVE2";
+  EXPECT_TRUE(better("neoverse_v2", "armv9.0a", "neoverse_v1")) << "SVE2, though archspec lists no features";
+  EXPECT_TRUE(better("neoverse_v2", "a64fx", "neoverse_n1")) << "SVE";
+  EXPECT_TRUE(better("neoverse_v2", "neoverse_v2", "neoverse_n2")) << "its own";
+  EXPECT_TRUE(better("neoverse_v1", "neoverse_n1", "cortex_a72"));
+  EXPECT_TRUE(better("neoverse_v1", "armv8.4a", "armv8.2a"));
+  EXPECT_TRUE(better("neoverse_v1", "armv8.4a", "cortex_a72"));
+  EXPECT_TRUE(better("neoverse_n1", "armv8.1a", "aarch64"));
+}
+
 TEST(HostCpu, WhereFeaturesDoNotTellItsOrderDoes) {
   HostDescription arm;
   arm.cpu = "neoverse_v1";

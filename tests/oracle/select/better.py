@@ -42,7 +42,8 @@ class Order:
             return ()
         if not self.gpus:
             return _gpu_reach(image)
-        worst = max(_fit(image, gpu) for gpu in self.gpus if gpus.code(gpu).vendor in image.vendors)
+        by_maker = [[_fit(image, gpu) for gpu in self.gpus if gpus.code(gpu).vendor == maker] for maker in image.vendors]
+        worst = min(max(fits) for fits in by_maker if fits)
         return (worst, _gpu_reach(image) if worst[0] == gpus.VENDOR else ())
 
     def _gpus(self):
@@ -70,7 +71,7 @@ def _fit(image, gpu):
 def _suits(target, cpu):
     if target is None:
         return (1,)
-    return (0, target.name != cpu.name, -target.level, target.name not in cpu.line, -len(target.ancestors), -len(target.needs))
+    return (0, target.name != cpu.name, -target.level, -target.shared, target.name not in cpu.line, -len(target.ancestors), -len(target.needs))
 
 
 def _gpu_reach(image):

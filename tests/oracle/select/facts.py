@@ -12,7 +12,11 @@ from versions import compare  # noqa: E402  of the other oracle, which shares no
 
 warnings.simplefilter("ignore")  # archspec has some of other makers' processors
 
-NOT_ASKED_FOR = {"rdrand", "rdseed", "pku", "flush_l1d"}
+NOT_ASKED_FOR = {"rdrand", "rdseed", "pku", "flush_l1d",
+                 "rng", "dgh", "dit", "flagm2", "bti", "ssbs", "sb", "dcpop", "dcpodp", "cpuid", "ecv", "wfxt", "ls64", "evtstrm"}
+# Arm Architecture Reference Manual: what a version has for compilers, where archspec lists nothing.
+ARM_VERSIONS = {"aarch64": "fp asimd", "armv8.1a": "crc32 atomics asimdrdm", "armv8.3a": "jscvt fcma lrcpc paca pacg",
+                "armv8.4a": "asimddp flagm uscat ilrcpc", "armv8.5a": "frint", "armv8.6a": "bf16 i8mm", "armv9.0a": "fphp asimdhp sve sve2"}
 MPI_FAMILY = {"mpich": "mpich", "intel-mpi": "mpich", "cray-mpich": "mpich", "mvapich2": "mpich", "openmpi": "openmpi"}
 
 # NVIDIA, CUDA Toolkit Release Notes: the Linux driver that the first release of each minor version came with, whose PTX all of them write.
@@ -42,6 +46,11 @@ class Processor:
         self.features = set(target.features)
         self.needs = self.features - NOT_ASKED_FOR
         self.level = max([level for level in (2, 3, 4) if f"x86_64_v{level}" in self.line], default=1)
+        self.shared = 0  # on Arm, how much of a processor its code makes use of
+        if self.family == "aarch64":
+            used = self.needs.union(*(words.split() for name, words in ARM_VERSIONS.items() if name in self.line))
+            self.level = 3 if "sve2" in used else 2 if "sve" in used else 1
+            self.shared = len(used)
         self.generic = self.vendor == "generic"
 
 

@@ -50,7 +50,8 @@ class Gpus(unittest.TestCase):
         for code, gpu, runs in [("sm_80", "nvidia:sm_86", True), ("sm_86", "nvidia:sm_80", False), ("sm_80", "nvidia:sm_90", False), ("sm_90a", "nvidia:sm_90", True),
                                 ("sm_100a", "nvidia:sm_103", False), ("sm_100f", "nvidia:sm_103", True), ("sm_100f", "nvidia:sm_120", False),
                                 ("compute_90a", "nvidia:sm_100", False), ("compute_100f", "nvidia:sm_103", True), ("compute_100f", "nvidia:sm_120", False),
-                                ("compute_80", "nvidia:sm_120", True), ("compute_90", "nvidia:sm_80", False), ("gfx90a", "amd:gfx90a", True),
+                                ("compute_80", "nvidia:sm_120", True), ("sm_80", "nvidia:sm_87", False), ("sm_87", "nvidia:sm_87", True), ("sm_87", "nvidia:sm_89", False),
+                                ("compute_80", "nvidia:sm_87", True), ("sm_100f", "nvidia:sm_101", False), ("compute_90", "nvidia:sm_80", False), ("gfx90a", "amd:gfx90a", True),
                                 ("gfx90a", "amd:gfx90c", False), ("nvidia", "nvidia:sm_61", True), ("sm_90", "nvidia", True), ("sm_90", "amd", False)]:
             self.assertEqual(gpus.fit(code, gpu) != gpus.IMPOSSIBLE, runs, f"{code} on {gpu}")
 
@@ -72,6 +73,7 @@ class Clauses(unittest.TestCase):
         self.assertEqual(refused(built(), cpu_type="arm"), "family")
         self.assertEqual(refused(built(), cpu_type="amd"), "family")  # haswell is Intel's
         self.assertEqual(refused(built(cpu="x86_64_v3"), cpu_type="amd"), "")
+        self.assertEqual(refused(built(cpu="x86_64_v3", vendor="GenuineIntel"), cpu_type="amd"), "family")
         self.assertEqual(refused(built(cpu="ppc64"), cpu_type="power"), "family")
         self.assertEqual(refused(built(cpu="power7"), {"cpu": "power8"}, cpu_type="power"), "")
         self.assertEqual(refused(mapping(), {"cpu": "power8"}, optimised=False, cpu_type="arm"), "")
@@ -85,6 +87,7 @@ class Clauses(unittest.TestCase):
         self.assertEqual(refused(built(cpu="zen3"), {"cpu": "zen3", "features": sorted(facts.processor("zen3").features - {"pku", "rdseed"})}), "")
         self.assertEqual(refused(built(cpu="zen3"), {"cpu": "zen3", "features": sorted(facts.processor("zen3").features - {"vaes"})}), "cpu_features")
         self.assertEqual(refused(built(cpu="armv8.4a"), {"cpu": "neoverse_v1"}), "")
+        self.assertEqual(refused(built(cpu="neoverse_v1"), {"cpu": "neoverse_v2"}), "")  # rng, dgh, dit
         self.assertEqual(refused(built(cpu="armv8.4a"), {"cpu": "neoverse_n1"}), "cpu_features")
         self.assertEqual(refused(built(cpu="power9le"), {"cpu": "power8le"}), "cpu_features")
 
@@ -202,6 +205,9 @@ class Best(unittest.TestCase):
         self.better("cpu", cpu("haswell"), cpu("zen"), {"cpu": "broadwell"})
         self.better("cpu", cpu("haswell"), cpu("x86_64_v2"), {"cpu": "zen4"})
         self.better("cpu", cpu("zen"), cpu("haswell"), {"cpu": "zen4"})
+        self.better("cpu", cpu("neoverse_v1"), cpu("neoverse_n1"), {"cpu": "neoverse_v2"})  # SVE
+        self.better("cpu", cpu("armv9.0a"), cpu("neoverse_v1"), {"cpu": "neoverse_v2"})  # SVE2
+        self.better("cpu", cpu("neoverse_n1"), cpu("cortex_a72"), {"cpu": "neoverse_v1"})
         self.better("cpu", cpu("x86_64_v2"), cpu("zen4"))
         self.better("cpu", cpu("x86_64_v2"), cpu("neoverse_v1"))
         self.better("cpu", mapping(), mapping(cpu="x86_64"), optimised=False)
