@@ -124,20 +124,70 @@ std::string place_reason(const ImageRecord& image, const Host& host) {
   return fmt::format("built for {}; host {} runs it", target_text(image), host.description.cpu);
 }
 
-std::string choices_reason(const ImageRecord& image) {
-  std::string text = fmt::format("has every choice: {}", image.application);
-  if (!image.version.text().empty()) text += " " + image.version.text();
-  text += image.optimised ? ", optimised build" : ", stock image";
-  for (const auto& component : image.components) {
-    if (component.kind == "compiler") text += ", " + component.name;
-  }
+// The choices that the question makes besides the application, as the image has them.
+std::string choices_made(const ImageQuery& query, const ImageRecord& image) {
+  std::string text;
+  if (query.opt_build && *query.opt_build == image.optimised)
+    text += image.optimised ? ", optimised build" : ", stock image";
+  for (const auto& [name, wanted] : query.compilers) text += wanted ? ", " + name : ", no " + name;
+  if (!query.method.empty()) text += ", by " + query.method;
+  for (const auto& [choice, value] : query.selectors) text += fmt::format(", {} {}", choice, value);
+  if (!query.version.is_any() && !asks_version_of_application(query))
+    text += ", version " + query.version.text();
   return text;
 }
 
-std::vector<std::string> reasons_for(const std::vector<Ranked>& ranked, const Host& host) {
+// No choice is named that the question does not make.
+std::string choices_reason(const ImageQuery& query, const ImageRecord& image) {
+  const std::string versioned =
+      image.version.text().empty() ? image.application : image.application + " " + image.version.text();
+  const bool asks_version = !query.version.is_any() && asks_version_of_application(query);
+  const bool falls_short = query.opt_build.value_or(false) && !image.optimised;
+  const std::string made = choices_made(query, image);
+  if (made.empty() && !asks_version && !falls_short)
+    return fmt::format("is {}, {}", versioned, image.optimised ? "optimised build" : "stock image");
+  return fmt::format("has every choice{}: {}{}", falls_short ? " but an optimised build" : "",
+                     asks_version ? versioned : image.application, made);
+}
+
+// Why an image stands after the winner.
+std::string behind_text(const Ranked& winner, const Ranked& other) {
+  const ImageRecord& image = other.candidate.entry->image;
+  switch (first_difference(winner, other)) {
+    case Preference::released:
+      return fmt::format("{} is a pre-release", image.version.text());
+    case Preference::measured:
+      return "not measured";
+    case Preference::speed:
+      return "slower";
+    case Preference::optimised:
+      return "not an optimised build";
+    case Preference::fewer_accelerators:
+      return fmt::format("needs {}", list_or(image.accelerators, "no accelerator"));
+    case Preference::gpu_code:
+      return winner.standing.code.gpu.level == other.standing.code.gpu.level
+                 ? fmt::format("its {} is further from this GPU", gpu_text(other))
+                 : fmt::format("has {}", gpu_text(other));
+    case Preference::cpu_code:
+      return fmt::format("built for {}, worse code for this processor", target_text(image));
+    case Preference::gpu_reach:
+    case Preference::cpu_reach:
+      return fmt::format("built for {}, which runs in fewer places", target_text(image));
+    case Preference::version:
+      return fmt::format("version {} is older", image.version.text());
+    case Preference::state:
+      return state_text(other);
+    case Preference::name:
+      break;
+  }
+  return "equal, and later by name";
+}
+
+std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<Ranked>& ranked,
+                                     const Host& host) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
-  std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(entry.image)};
+  std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(query, entry.image)};
   if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
@@ -203,12 +253,15 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   std::vector<Miss> misses = sorted_misses(query, std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;
-    selection.reasons = reasons_for(ranked, host);
+    selection.reasons = reasons_for(query, ranked, host);
   } else if (!misses.empty()) {
     selection.nearest_miss = misses.front().name + ": " + misses.front().candidate.failed;
     selection.host_refuses = misses.front().candidate.host_refuses;
   }
-  for (std::size_t i = 1; i < ranked.size(); ++i) selection.others.push_back(ranked[i].candidate);
+  for (std::size_t i = 1; i < ranked.size(); ++i) {
+    selection.others.push_back(ranked[i].candidate);
+    selection.others.back().behind = behind_text(ranked.front(), ranked[i]);
+  }
   for (auto& miss : misses) selection.others.push_back(std::move(miss.candidate));
   return selection;
 }

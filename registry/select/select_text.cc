@@ -78,7 +78,7 @@ class Explanation {
     for (const std::string& reason : selection_.reasons) text_ += "  " + reason + "\n";
     if (!selection_.nearest_miss.empty()) text_ += "  nearest miss: " + selection_.nearest_miss + "\n";
     list("also qualify, best first", others_.qualifying, [](const Candidate& other) {
-      return other.measured == nullptr ? "not measured" : speed_text(*other.measured);
+      return other.measured == nullptr ? other.behind : speed_text(*other.measured);
     });
     // A handful of names says all; of many, first what they have in common.
     if (others_.misses.size() > shown(kHandful, limit_)) add_reasons();

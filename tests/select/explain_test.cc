@@ -9,6 +9,7 @@ using testing::archspec;
 using testing::host;
 using testing::image;
 using testing::measured;
+using testing::on;
 using testing::optimised;
 using testing::query;
 using testing::with;
@@ -27,7 +28,7 @@ TEST(Explain, SaysWhyWithNumbers) {
   EXPECT_EQ(explain(selection),
             "pytorch:openblas\n"
             "  built for x86_64_v3; host haswell runs it\n"
-            "  has every choice: pytorch 2.6.0, optimised build\n"
+            "  has every choice: pytorch, optimised build\n"
             "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): 1.08 times as "
             "fast as pytorch:blis, 1.64 "
             "times as fast as pytorch:stock\n"
@@ -78,17 +79,75 @@ Selection selection_of(const std::vector<IndexEntry>& entries) {
   return select_image(asked, entries, {}, archspec());
 }
 
+// Only choices that the question makes are called choices.
+TEST(Explain, NamesNoChoiceThatTheQuestionDoesNotMake) {
+  auto choices = [](const ImageQuery& asked, const IndexEntry& entry) {
+    return select_image(asked, {entry}, {}, archspec()).reasons.at(1);
+  };
+  EXPECT_EQ(choices(query(std::nullopt), image("a")), "is pytorch 2.6.0, stock image");
+  EXPECT_EQ(choices(query(false), image("a")), "has every choice: pytorch, stock image");
+  EXPECT_EQ(choices(query(true), optimised(image("a"))), "has every choice: pytorch, optimised build");
+  EXPECT_EQ(choices(query(true), image("a")), "has every choice but an optimised build: pytorch");
+  ImageQuery asked = query(true);
+  asked.version = VersionRange::parse(">=2");
+  asked.method = "distro";
+  asked.compilers = {{"inductor", true}, {"glow", false}};
+  EXPECT_EQ(choices(asked, optimised(with(image("a"), "compiler", "inductor"))),
+            "has every choice: pytorch 2.6.0, optimised build, no glow, inductor, by distro");
+  asked = query(true);
+  asked.version = VersionRange::parse("3.1");
+  asked.selectors["library"] = "mpich";
+  EXPECT_EQ(choices(asked, optimised(with(image("a"), "distributed", "mpich", "3.1.4"))),
+            "has every choice: pytorch, optimised build, library mpich, version 3.1");
+}
+
+TEST(Explain, OthersSayWhyTheyStandAfterTheWinner) {
+  auto behind = [](const ImageQuery& asked, const std::vector<IndexEntry>& entries, const Host& where = {}) {
+    const Selection selection = select_image(asked, entries, where, archspec());
+    const std::string text = explain(selection);
+    const std::string heading = "also qualify, best first:\n  ";
+    const std::size_t at = text.find(heading);
+    return at == std::string::npos
+               ? text
+               : text.substr(at + heading.size(), text.find('\n', at + heading.size()) - at - heading.size());
+  };
+  const Host here = host("haswell");
+  EXPECT_EQ(behind(query(), {image("a", "2.10"), image("b", "2.9")}), "pytorch:b: version 2.9 is older");
+  EXPECT_EQ(behind(query(), {image("a"), image("b", "2.7rc1")}), "pytorch:b: 2.7rc1 is a pre-release");
+  EXPECT_EQ(behind(query(), {optimised(image("a")), image("b")}), "pytorch:b: not an optimised build");
+  EXPECT_EQ(behind(query(), {image("a"), image("b", "2.6.0", "x86_64_v2")}, here),
+            "pytorch:b: built for x86_64_v2, worse code for this processor");
+  EXPECT_EQ(behind(query(), {image("a"), image("b", "2.6.0", "x86_64_v2")}),
+            "pytorch:a: built for x86_64_v3, which runs in fewer places");
+  EXPECT_EQ(behind(query(), {measured(image("a"), 100), image("b")}, here), "pytorch:b: not measured");
+  EXPECT_EQ(behind(query(), {measured(image("a"), 100), measured(image("b"), 200)}, here),
+            "pytorch:b: 200.0 ms/step, quartiles 199.0 to 202.0");
+  EXPECT_EQ(behind(query(false), {image("a"), on(image("b"), {"nvidia:sm_90"})}),
+            "pytorch:b: needs nvidia:sm_90");
+  ImageQuery gpu = query();
+  gpu.acc_type = "nvidia";
+  const Host ada = host("haswell", {"nvidia:sm_89"});
+  EXPECT_EQ(behind(gpu, {on(image("a"), {"nvidia:sm_89"}), on(image("b"), {"nvidia:sm_75"})}, ada),
+            "pytorch:b: has PTX, which the driver compiles");
+  EXPECT_EQ(behind(gpu, {on(image("a"), {"nvidia:sm_86"}), on(image("b"), {"nvidia:sm_80"})}, ada),
+            "pytorch:b: its code for an older GPU of this generation is further from this GPU");
+  IndexEntry stale = image("b");
+  stale.stale = true;
+  EXPECT_EQ(behind(query(), {image("a"), stale}), "pytorch:b: is stale");
+  EXPECT_EQ(behind(query(), {image("a"), image("b")}), "pytorch:b: equal, and later by name");
+}
+
 TEST(Explain, OfManyMissesItCountsTheReasons) {
   const std::vector<IndexEntry> entries = sixty_images();
   const Selection selection = selection_of(entries);
   EXPECT_EQ(explain(selection, 2),
             "pytorch:good-0\n"
             "  built for x86_64_v3\n"
-            "  has every choice: pytorch 2.6.0, stock image\n"
+            "  has every choice but an optimised build: pytorch 2.6.0\n"
             "  equal to pytorch:good-1, and first by name\n"
             "also qualify, best first:\n"
-            "  pytorch:good-1: not measured\n"
-            "  pytorch:good-2: not measured\n"
+            "  pytorch:good-1: equal, and later by name\n"
+            "  pytorch:good-2: equal, and later by name\n"
             "  … and 7 more (--limit 0 shows all)\n"
             "why 50 do not qualify, nearest first:\n"
             "  20 images: has xla, which is not asked for\n"
@@ -152,7 +211,8 @@ TEST(Explain, MappingsOfOneImageAreToldApartByTheirCodes) {
   }
   const std::string text = explain(select_image(query(false), entries, {}, archspec()));
   EXPECT_EQ(text.substr(0, text.find('\n')), "docker://example/pytorch (code-b)");
-  EXPECT_NE(text.find("  docker://example/pytorch (code-a): not measured\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  docker://example/pytorch (code-a): version 2.5 is older\n"), std::string::npos)
+      << text;
   entries.resize(1);
   const std::string alone = explain(select_image(query(false), entries, {}, archspec()));
   EXPECT_EQ(alone.substr(0, alone.find('\n')), "docker://example/pytorch");
