@@ -1,5 +1,3 @@
-#include "registry/select/best_image.h"
-
 #include <algorithm>
 #include <compare>
 #include <deque>
@@ -8,6 +6,7 @@
 
 #include "factory/base/text.h"
 #include "registry/index/image_parts.h"
+#include "registry/select/best_image.h"
 #include "registry/select/ranking.h"
 #include "registry/select/select_clauses.h"
 
@@ -64,48 +63,113 @@ class BestImage {
             query_.opt_build.value_or(false) && !row.optimised};
   }
 
+  // A choice whose row does not tell that it does not suit.
+  struct Suiting {
+    Rank rank;
+    Version version;
+    ChoiceRow row;
+  };
+
   // The best rank that has contenders is enough, but for what was measured: that comes before the build, and
   // all measured images that qualify have a say in which speeds are compared.
   void contend(const ApplicationRow& application) {
-    std::vector<std::pair<Rank, ChoiceRow>> suiting;
+    std::vector<Suiting> suiting;
     for (ChoiceRow& row : state_.choices_of(application))
-      if (may_suit(row)) suiting.emplace_back(rank_of(row), std::move(row));
-    std::stable_sort(suiting.begin(), suiting.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+      if (may_suit(row))
+        suiting.push_back(
+            {rank_of(row), row.version.empty() ? Version() : Version(row.version), std::move(row)});
+    std::stable_sort(suiting.begin(), suiting.end(), [](const Suiting& a, const Suiting& b) {
+      return a.rank != b.rank ? a.rank < b.rank : a.version > b.version;
+    });
+    const bool speeds_decide =
+        host_.known &&
+        std::any_of(suiting.begin(), suiting.end(), [](const auto& one) { return one.row.measured != 0; });
     std::optional<Rank> best;
-    for (const auto& [rank, row] : suiting) {
-      if (best && rank != *best && (!host_.known || row.measured == 0)) continue;
-      contend(row);
-      if (!best && !contenders_.empty()) best = rank;
+    for (const Suiting& one : suiting) {
+      if (best && one.rank != *best && (!speeds_decide || one.row.measured == 0)) continue;
+      if (speeds_decide)
+        contend(one.row);
+      else
+        contend_unmeasured(one);
+      if (!best && !contenders_.empty()) best = one.rank;
     }
   }
 
   void contend(const ChoiceRow& row) {
     const Choice& choice = choice_of(row.choice);
     if (!choice.suits) return;
+    each_place(row, [&](const Place& place, TagRow& tag) {
+      contenders_.push_back({&choice, &place, std::move(tag)});
+    });
+  }
+
+  // Where no speed decides, the profile of a choice is read only where its image would not be worse than the
+  // best so far: of thousands of choices few are. The newest come first.
+  void contend_unmeasured(const Suiting& one) {
+    const Choice* choice = nullptr;
+    each_place(one.row, [&](const Place& place, TagRow& tag) {
+      ImageStanding here;
+      here.pre_release = one.rank.pre_release;
+      here.stock = one.rank.stock;
+      here.code = place.code;
+      here.version = &one.version;
+      if (is_worse(here)) return;
+      if (choice == nullptr) choice = &choice_of(one.row.choice);
+      if (!choice->suits) return;
+      here.version = &choice->part.version;
+      here.doubt = tag.tagged.stale ? kDoubtful : choice->doubt;
+      if (is_worse(here)) return;
+      if (contenders_.empty() || std::is_lt(difference(here, best_so_far_).order)) {
+        contenders_.clear();
+        best_so_far_ = here;
+      }
+      contenders_.push_back({choice, &place, std::move(tag)});
+    });
+  }
+
+  bool is_worse(const ImageStanding& here) const {
+    return !contenders_.empty() && std::is_gt(difference(here, best_so_far_).order);
+  }
+
+  // Of tags that may be answered with, and whose place runs.
+  template <typename Take>
+  void each_place(const ChoiceRow& row, const Take& take) {
     for (TagRow& tag : state_.tags_of(row)) {
       if (tag.lost || !tag.tagged.retired.empty()) continue;
       if (tag.tagged.failing && !query_.allow_failing) continue;
-      const Place& place = place_of(tag.place);
-      if (place.runs) contenders_.push_back({&choice, &place, std::move(tag)});
+      if (const Place& place = place_of(tag.place); place.runs) take(place, tag);
     }
   }
 
   // By the words of its profile that its row has: most choices are sorted out without their profile.
   bool may_suit(const ChoiceRow& row) {
-    ImageRecord part = bare_part(row.external);
-    part.optimised = row.optimised;
-    if (!judge_.suits(About::build, part)) return false;
-    if (!once(compilers_, row.compilers, [&] {
+    const std::string build{row.external ? '1' : '0', row.optimised ? '1' : '0'};
+    if (!once(builds_, build, [&] {
+          ImageRecord part = bare_part(row.external);
+          part.optimised = row.optimised;
+          return judge_.suits(About::build, part);
+        }))
+      return false;
+    if (names_compilers(row) && !once(compilers_, row.compilers, [&] {
+          ImageRecord part = bare_part(row.external);
           for (const std::string& name : words_from(row.compilers))
             part.components.push_back({"compiler", name, {}, "", false});
           return judge_.suits(About::compilers, part);
         }))
       return false;
     return !by_version_ || once(versions_, row.version, [&] {
+      ImageRecord part = bare_part(row.external);
       if (!row.version.empty()) part.version = Version(row.version);
       return judge_.suits(About::version, part);
     });
+  }
+
+  // The row of a mapping that was imported where no recipe named its compilers is without them; they are
+  // looked at where some are asked for, in its profile.
+  bool names_compilers(const ChoiceRow& row) const {
+    return !row.external || !row.compilers.empty() ||
+           std::none_of(query_.compilers.begin(), query_.compilers.end(),
+                        [](const auto& compiler) { return compiler.second; });
   }
 
   template <typename Find>
@@ -200,10 +264,11 @@ class BestImage {
   Judge judge_;
   Ranker ranker_;
   bool by_version_;  // the application's
-  std::map<std::string, bool> compilers_, versions_;
+  std::map<std::string, bool> builds_, compilers_, versions_;
   std::map<std::int64_t, Choice> choices_;
   std::map<std::int64_t, Place> places_;
   std::deque<Contender> contenders_;
+  ImageStanding best_so_far_;  // of contenders_, where no speed decides
   std::deque<IndexEntry> entries_;
 };
 

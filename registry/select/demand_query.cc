@@ -67,6 +67,8 @@ std::optional<ImageQuery> query_of(const Demand& demand, const std::set<std::str
   } catch (const Error&) {
     return std::nullopt;
   }
+  // `amd` is passed over, and earlier questions may name a GPU alone.
+  if (!query.gpu.empty() && query.acc_type.empty()) query.acc_type = asked_gpu(query.gpu).first;
   return query.application.empty() ? std::nullopt : std::optional(std::move(query));
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "factory/record/gpu_code.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
 
@@ -31,7 +32,9 @@ VersionRange version_range(const JsonNode& node) {
 class Reader {
  public:
   explicit Reader(const Words& compilers) {
-    for (const auto& name : compilers) compilers_.push_back(lower_case(name));
+    for (const Words* names : {&dsl_words::graph_compilers(), &compilers})
+      for (const auto& name : *names)
+        if (!contains(compilers_, lower_case(name))) compilers_.push_back(lower_case(name));
   }
 
   DslReading read(const JsonNode& root) {
@@ -130,22 +133,39 @@ class Reader {
     }
     query_.app_type = app_type(node);
     auto part = present(node, "app_type-" + query_.app_type);
-    const std::string older = read_older_words(node);
+    const OlderWords older = read_older_words(node);
     if (!part) {
-      query_.application = app_tag.empty() ? older : app_tag;
+      query_.application = app_tag.empty() ? older.name : app_tag;
       if (query_.application.empty() && !query_.app_type.empty())
         node.fail(fmt::format("expected the key 'app_type-{}'", query_.app_type));
     } else if (query_.app_type == "hpc") {
-      read_hpc(*part, app_tag);
+      read_hpc(*part, app_tag, older.name);
     } else if (query_.app_type == "big_data") {
-      query_.application = app_tag;
+      query_.application = app_tag.empty() ? older.name : app_tag;
     } else {
       read_ai(*part);
     }
+    note_overruled(node, older);
   }
 
-  // The application that `app_name` names, with the version of `app_build`; "" mostly.
-  std::string read_older_words(const JsonNode& node) {
+  // What `app_name` and `app_build` say; "" mostly.
+  struct OlderWords {
+    std::string name, version;
+  };
+
+  // What stands in the words of today counts.
+  void note_overruled(const JsonNode& node, const OlderWords& older) {
+    if (!older.name.empty() && older.name != lower_case(query_.application))
+      reading_.notes.push_back(
+          {node.where_key("app_name"),
+           fmt::format("'app_name' is not used: the application is {}", query_.application), ""});
+    if (!older.version.empty() && older.version != query_.version.text())
+      reading_.notes.push_back(
+          {node.where_key("app_build"),
+           fmt::format("'app_build' is not used: the version is {}", query_.version.text()), ""});
+  }
+
+  OlderWords read_older_words(const JsonNode& node) {
     static const std::map<std::string, std::string> kNow = {
         {"arch_build", "opt_build"},
         {"app_name",
@@ -155,12 +175,14 @@ class Reader {
       if (present(node, word))
         reading_.notes.push_back(
             {node.where_key(word), fmt::format("'{}' is an older word of MODAK's", word), "write " + now});
+    OlderWords older;
     if (auto build = present(node, "app_build")) {
       note_unknown(*build, {"version"}, Part::choices);
       if (auto version = present(*build, "version")) query_.version = version_range(*version);
+      if (!query_.version.is_any()) older.version = query_.version.text();
     }
-    auto name = present(node, "app_name");
-    return name ? lower_case(name->name()) : "";
+    if (auto name = present(node, "app_name")) older.name = lower_case(name->name());
+    return older;
   }
 
   // Not always written: then it is the part that is there.
@@ -179,9 +201,23 @@ class Reader {
       query_.cpu_type = word_of(*cpu, dsl_words::cpu_types(), "cpu_type");
     if (auto acc = present(node, "acc_type"))
       query_.acc_type = word_of(*acc, dsl_words::acc_types(), "acc_type");
-    if (query_.acc_type == "none") query_.acc_type.clear();
     if (auto cpu = present(node, "cpu")) query_.cpu = cpu->name();
-    if (auto gpu = present(node, "gpu")) query_.gpu = gpu->line_of_text();  // sm_80, or nvidia:sm_80
+    if (auto gpu = present(node, "gpu")) read_gpu(*gpu);
+    if (query_.acc_type == "none") query_.acc_type.clear();
+  }
+
+  // A GPU is an accelerator of its vendor, whether or not `acc_type` names that.
+  void read_gpu(const JsonNode& gpu) {
+    const std::string text = lower_case(gpu.line_of_text());
+    if (text.empty()) return;
+    const auto [vendor, code] = asked_gpu(text);
+    if (!is_gpu_code(vendor, code))
+      gpu.fail(fmt::format("expected a GPU, found '{}'", text), "such as sm_90 or gfx90a");
+    if (query_.acc_type.empty()) query_.acc_type = vendor;
+    if (query_.acc_type != vendor)
+      gpu.fail(fmt::format("{} is a GPU of {}, and acc_type is {}", text, vendor, query_.acc_type),
+               "leave out one of them");
+    query_.gpu = code;
   }
 
   // Without an optimised build MODAK looks neither at the target nor at the framework's options: the stock
@@ -261,11 +297,11 @@ class Reader {
     } else if (contains(compilers_, word)) {
       query_.compilers[word] = flag(value);
     } else {
-      query_.selectors[word] = scalar_text(value);
+      query_.selectors[word] = choice_text(value);
     }
   }
 
-  void read_hpc(const JsonNode& part, const std::string& app_tag) {
+  void read_hpc(const JsonNode& part, const std::string& app_tag, const std::string& app_name) {
     note_unknown(part, {"config", "data", "parallelisation-"}, Part::choices);
     read_data(part);
     std::string kind = "mpi";
@@ -276,6 +312,7 @@ class Reader {
     query_.application = app_tag;
     auto choices = present(part, "parallelisation-" + kind);
     if (choices) read_parallelisation(*choices, app_tag);
+    if (query_.application.empty()) query_.application = app_name;
     if (query_.application.empty()) {
       (choices ? *choices : part)
           .fail("the document names no application",
@@ -297,7 +334,7 @@ class Reader {
       } else if (!contains(known, key) && !nearest(key, known).empty()) {
         note_key(node, key, known, true);
       } else {
-        query_.selectors[key] = scalar_text(value);
+        query_.selectors[key] = choice_text(value);
       }
     }
   }
@@ -312,6 +349,13 @@ class Reader {
 std::string text_of(const DslNote& note) {
   return fmt::format("{}:{}:{}: note: {} (at {}){}{}", note.where.file, note.where.line, note.where.column,
                      note.message, note.where.pointer, note.hint.empty() ? "" : "; ", note.hint);
+}
+
+std::pair<std::string, std::string> asked_gpu(const std::string& text) {
+  if (text.starts_with("gfx")) return {"amd", text};  // its modes stand behind a colon, too
+  auto [vendor, gpu] = split_accelerator(text);
+  if (!gpu.empty()) return {vendor, gpu};
+  return {"nvidia", text};
 }
 
 void refuse_lost_choices(const DslReading& reading) {

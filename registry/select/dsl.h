@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "factory/base/json.h"
@@ -49,6 +50,9 @@ struct DslReading {
   ImageQuery query;
   std::vector<DslNote> notes;
 };
+
+// "sm_61", "nvidia:sm_61" or "gfx90a:xnack-", as a query's `gpu` is written, by vendor and code.
+std::pair<std::string, std::string> asked_gpu(const std::string& text);
 
 // Throws Error(input) for the first note that may be a choice.
 void refuse_lost_choices(const DslReading& reading);

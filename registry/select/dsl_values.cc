@@ -20,6 +20,15 @@ std::string scalar_text(const JsonNode& node) {
   node.fail(fmt::format("expected a string, a number or a boolean, found {}", describe_type(node.value())));
 }
 
+std::string choice_text(const JsonNode& node) {
+  std::string text = scalar_text(node);
+  const bool yes = text == "yes" || text == "on";
+  if (yes || text == "no" || text == "off")
+    node.fail(fmt::format("expected true, false or the word of a choice, found '{}'", text),
+              yes ? "write true" : "write false");
+  return text;
+}
+
 bool flag(const JsonNode& node) {
   if (node.is_boolean()) return node.boolean();
   std::string text = node.is_string() ? lower_case(node.string()) : "";

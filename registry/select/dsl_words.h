@@ -127,6 +127,13 @@ inline const Words& framework() {
   return words;
 }
 
+// Graph compilers that documents and mappings have as booleans, whatever recipes are at hand: those of
+// MODAK's documentation and of kiln's own recipes.
+inline const Words& graph_compilers() {
+  static const Words words = {"glow", "inductor", "ngraph", "openvino", "tensorrt", "tvm", "xla"};
+  return words;
+}
+
 // In a parallelisation part: what says how to run, not which image.
 inline const Words& parallelisation_hints() {
   static const Words words = {"scaling_efficiency", "core_subscription", "message_size",

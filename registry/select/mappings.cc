@@ -9,24 +9,28 @@
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
+#include "registry/select/select_clauses.h"
 
 namespace kiln {
 namespace {
 
 Version version_of(const JsonNode& node) {
+  const std::string text = scalar_text(node);
   try {
-    return Version(scalar_text(node));
+    VersionRange::parse(text);  // refuses what is several versions, or a part of one
+    return Version(text);
   } catch (const Error& error) {
     node.fail(error.message(), error.hint());
   }
 }
 
-// archspec's family of a cpu_type: all that a mapping says of the processor.
-std::string family_of(const JsonNode& node) {
-  std::string type = word_of(node, dsl_words::cpu_types(), "cpu_type");
-  if (type == "x86" || type == "amd") return "x86_64";
-  if (type == "arm") return "aarch64";
-  return type == "power" ? "ppc64le" : "";
+constexpr const char* kAmd = "AuthenticAMD";
+
+// archspec's family and, of `amd`, the vendor: all that a mapping says of the processor.
+void read_cpu_type(const JsonNode& node, ImageRecord& record) {
+  const std::string type = word_of(node, dsl_words::cpu_types(), "cpu_type");
+  record.cpu = family_of_type(type);
+  if (type == "amd") record.needs.vendor = kAmd;
 }
 
 constexpr std::string_view kBehindScheme = "://";
@@ -80,12 +84,36 @@ std::string reference_of(const JsonNode& node) {
   return (type.empty() ? "docker" : type) + "://" + name;
 }
 
+// What a mapping says in words that its image's reference and version do not keep, for its way out.
+constexpr const char* kTypeAsWritten = "io.kiln.mapping.container_type";
+constexpr const char* kVersionAsWritten = "io.kiln.mapping.selectors.version";
+
+void keep_as_written(const JsonNode& node, ImageRecord& record) {
+  if (auto type = present(node, "container_type"))
+    if (const std::string text = type->string();
+        !text.empty() && text != record.reference.substr(0, record.reference.find(kBehindScheme)))
+      record.labels[kTypeAsWritten] = text;
+  auto selectors = present(node, "selectors");
+  if (!selectors) return;
+  for (const auto& [key, value] : selectors->members())
+    if (lower_case(key) == "version") record.labels[kVersionAsWritten] = scalar_text(value);
+}
+
+std::string as_written(const ImageRecord& external, const char* what, const std::string& otherwise) {
+  auto kept = external.labels.find(what);
+  return kept == external.labels.end() ? otherwise : kept->second;
+}
+
 void read_target(const JsonNode& target, ImageRecord& record) {
   target.allow_only({"cpu_type", "acc_type"});
-  if (auto cpu = present(target, "cpu_type")) record.cpu = family_of(*cpu);
+  if (auto cpu = present(target, "cpu_type")) read_cpu_type(*cpu, record);
   auto acc = present(target, "acc_type");
   std::string type = acc ? word_of(*acc, dsl_words::acc_types(), "acc_type") : "";
   if (!type.empty() && type != "none") record.accelerators.push_back(type);
+}
+
+bool is_among(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,
@@ -94,18 +122,18 @@ void read_selectors(const JsonNode& selectors, const std::vector<std::string>& c
     std::string word = lower_case(key);
     if (word == "version") {
       if (record.version.text().empty()) record.version = version_of(value);
-    } else if (std::find(compilers.begin(), compilers.end(), word) != compilers.end()) {
+    } else if (is_among(compilers, word) || is_among(dsl_words::graph_compilers(), word)) {
       if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
     } else {
-      record.selectors[word] = scalar_text(value);
+      record.selectors[word] = choice_text(value);
     }
   }
 }
 
-std::string type_of_family(const std::string& family) {
-  if (family == "x86_64") return "x86";
-  if (family == "aarch64") return "arm";
-  return family == "ppc64le" ? "power" : "";
+std::string cpu_type_of(const ImageRecord& external) {
+  if (external.cpu == "x86_64") return external.needs.vendor == kAmd ? "amd" : "x86";
+  if (external.cpu == "aarch64") return "arm";
+  return external.cpu == "ppc64le" ? "power" : "";
 }
 
 // As they were before they became text.
@@ -122,15 +150,17 @@ Json mapping_json(const ImageRecord& external) {
             {"app_name", external.application},
             {"enable_opt_build", external.optimised},
             {"container_name", external.reference.substr(std::min(colon + 3, external.reference.size()))},
-            {"container_type", scheme},
+            {"container_type", as_written(external, kTypeAsWritten, scheme)},
             {"container_registry", scheme}};
-  put(json, "version", external.version.text());
+  const std::string selected = as_written(external, kVersionAsWritten, "");
+  if (external.version.text() != selected) put(json, "version", external.version.text());
   Json target{{"acc_type", external.accelerators.empty() ? "none" : external.accelerators.front()}};
-  put(target, "cpu_type", type_of_family(external.cpu));
+  put(target, "cpu_type", cpu_type_of(external));
   json["target"] = std::move(target);
   Json selectors = Json::object();
   for (const ComponentRecord& component : external.components) selectors[component.name] = true;
   for (const auto& [choice, value] : external.selectors) selectors[choice] = plain_value(value);
+  put(selectors, "version", selected);
   put(json, "selectors", selectors);
   return json;
 }
@@ -149,6 +179,7 @@ ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& c
   if (auto target = present(node, "target")) read_target(*target, record);
   if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, record);
   record.reference = reference_of(node);
+  keep_as_written(node, record);
   return record;
 }
 

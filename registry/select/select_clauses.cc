@@ -6,7 +6,9 @@
 #include <array>
 
 #include "factory/base/text.h"
+#include "factory/cpu/unknown_cpu.h"
 #include "registry/select/dsl_values.h"
+#include "registry/select/dsl_words.h"
 
 namespace kiln {
 
@@ -22,6 +24,15 @@ struct JudgedImage {
 
 namespace {
 
+constexpr const char* kAmdCpus = "AuthenticAMD";
+
+// Of an image that needs another vendor's processor than the one that is asked for; "" = of any.
+std::string vendor_refusal(const ImageRecord& image, const std::string& vendor, const std::string& asks) {
+  const std::string& needed = image.needs.vendor;
+  if (needed.empty() || vendor.empty() || needed == vendor) return "";
+  return fmt::format("{}; needs a processor of {}", asks, needed);
+}
+
 std::string asked_family_clause(const JudgedImage& c) {
   if (c.image.cpu.empty()) return "";
   if (c.target == nullptr) return fmt::format("built for {}, which archspec does not know", c.image.cpu);
@@ -32,15 +43,16 @@ std::string asked_family_clause(const JudgedImage& c) {
   if (!asked.empty() && c.target->family != asked && !big_endian)
     return fmt::format("asks for {}; built for {} ({})", c.query.cpu_type, c.image.cpu, c.target->family);
   const std::string& vendor = c.target->vendor;
-  if (c.query.cpu_type == "amd" && vendor != "generic" && vendor != "AuthenticAMD")
+  if (c.query.cpu_type != "amd") return "";
+  if (vendor != "generic" && vendor != kAmdCpus)
     return fmt::format("asks for amd; built for {} ({})", c.image.cpu, vendor);
-  return "";
+  return vendor_refusal(c.image, kAmdCpus, "asks for amd");
 }
 
 std::string accelerator_clause(const JudgedImage& c) {
   const auto& built = c.image.accelerators;
-  // Without an optimised build MODAK does not look at the target, so nor do mappings made for it.
-  bool any_will_do = c.image.external() && !c.wants_optimised() && c.query.acc_type.empty();
+  // Without an optimised build the target is not looked at: a project's own GPU wheel is its stock image.
+  const bool any_will_do = !c.wants_optimised() && c.query.acc_type.empty();
   if (!any_will_do && c.query.acc_type.empty() && !built.empty())
     return fmt::format("asks for no accelerator; built for {}", list_or(built, ""));
   if (!c.query.acc_type.empty() && !gpu_fit(c.image, c.query.acc_type, "").runs())
@@ -95,23 +107,16 @@ std::string build_clause(const JudgedImage& c) {
   return "";
 }
 
-bool has_compiler(const ImageRecord& image, const std::string& name) {
-  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
-    return component.kind == "compiler" && component.name == name;
-  });
-}
-
 std::string compiler_clause(const JudgedImage& c) {
-  for (const auto& component : c.image.components) {
-    if (component.kind != "compiler") continue;
-    auto asked = c.query.compilers.find(component.name);
-    if (asked == c.query.compilers.end())
-      return fmt::format("has {}, which is not asked for", component.name);
-    if (!asked->second) return fmt::format("asks for no {}; this has it", component.name);
+  const std::vector<std::string> compilers = graph_compilers_of(c.image);
+  for (const std::string& name : compilers) {
+    auto asked = c.query.compilers.find(name);
+    if (asked == c.query.compilers.end()) return fmt::format("has {}, which is not asked for", name);
+    if (!asked->second) return fmt::format("asks for no {}; this has it", name);
   }
-  for (const auto& [name, wanted] : c.query.compilers) {
-    if (wanted && !has_compiler(c.image, name)) return fmt::format("asks for {}; this is without", name);
-  }
+  for (const auto& [name, wanted] : c.query.compilers)
+    if (wanted && std::find(compilers.begin(), compilers.end(), name) == compilers.end())
+      return fmt::format("asks for {}; this is without", name);
   return "";
 }
 
@@ -158,6 +163,11 @@ std::string selector_clause(const JudgedImage& c) {
 std::string asked_target_clause(const JudgedImage& c) {
   if (c.asked_cpu != nullptr && c.target != nullptr && !c.asked_cpu->runs(*c.target))
     return fmt::format("asks for a target that {} runs; built for {}", c.query.cpu, c.image.cpu);
+  if (c.asked_cpu != nullptr)
+    if (std::string refusal =
+            vendor_refusal(c.image, c.asked_cpu->vendor(), fmt::format("asks for {}", c.query.cpu));
+        !refusal.empty())
+      return refusal;
   if (c.query.gpu.empty()) return "";
   auto [vendor, gpu] = asked_gpu(c.query.gpu);
   if (gpu_fit(c.image, vendor, gpu).runs()) return "";
@@ -185,6 +195,17 @@ constexpr std::array kQuestionClauses = {
 
 }  // namespace
 
+std::vector<std::string> graph_compilers_of(const ImageRecord& image) {
+  std::vector<std::string> names;
+  for (const ComponentRecord& component : image.components)
+    if (component.kind == "compiler") names.push_back(component.name);
+  if (image.selectors.empty()) return names;
+  for (const std::string& name : dsl_words::graph_compilers())
+    if (auto mapped = image.selectors.find(name); mapped != image.selectors.end() && mapped->second == "true")
+      names.push_back(name);
+  return names;
+}
+
 bool asks_version_of_application(const ImageQuery& query) {
   return std::none_of(kVersionedChoices.begin(), kVersionedChoices.end(),
                       [&](const char* choice) { return query.selectors.contains(choice); });
@@ -196,19 +217,13 @@ std::string family_of_type(const std::string& cpu_type) {
   return cpu_type == "power" ? "ppc64le" : "";
 }
 
-std::pair<std::string, std::string> asked_gpu(const std::string& text) {
-  auto [vendor, gpu] = split_accelerator(text);
-  if (!gpu.empty()) return {vendor, gpu};
-  return {vendor.starts_with("gfx") ? "amd" : "nvidia", vendor};
-}
-
 Judge::Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
     : query_(&query), cpus_(&cpus), host_(host ? &*host : nullptr) {
   asked_.cpu = query.cpu;
   if (query.cpu.empty()) return;
   if (cpus.find(query.cpu) == nullptr)
     throw Error(ExitCode::input, fmt::format("archspec knows no microarchitecture '{}'", query.cpu),
-                did_you_mean(query.cpu, cpus.names()));
+                hint_for_unknown_cpu(query.cpu, cpus));
   asked_cpu_.emplace(asked_, cpus);
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "factory/cpu/microarchitecture.h"
 #include "factory/record/image_record.h"
@@ -52,7 +53,8 @@ class Judge {
 bool asks_version_of_application(const ImageQuery& query);
 // archspec's family that a question's `cpu_type` means; "" for none.
 std::string family_of_type(const std::string& cpu_type);
-// "sm_61" or "nvidia:sm_61", as a query's `gpu` is written, by vendor and code.
-std::pair<std::string, std::string> asked_gpu(const std::string& text);
+// The graph compilers that an image has: components, or, of a mapping that was imported where no recipe named
+// them, selectors.
+std::vector<std::string> graph_compilers_of(const ImageRecord& image);
 
 }  // namespace kiln

@@ -101,11 +101,8 @@ void SnapshotTable::add_choice(const ImageRecord& part) {
   ImageRecord version, compilers;
   version.version = part.version;
   std::set<std::string> names;
-  for (const ComponentRecord& component : part.components) {
-    if (component.kind != "compiler") continue;
-    compilers.components.push_back(component);
-    names.insert(component.name);
-  }
+  for (const std::string& name : graph_compilers_of(part))
+    if (names.insert(name).second) compilers.components.push_back({"compiler", name, {}, "", false});
   std::string text;
   for (const std::string& name : names) text += name + "\n";
   const auto first = static_cast<std::uint32_t>(rows_.size());

@@ -24,6 +24,39 @@ TEST(Dsl, ReadsTheWordsOfTwoOldExamples) {
   refuse_lost_choices(reading);
 }
 
+// The words of today win, and a note says so.
+TEST(Dsl, AnOlderWordBesideAPresentOne) {
+  auto notes = [](const std::string& text) {
+    std::vector<std::string> messages;
+    const DslReading reading = read_job(text);
+    refuse_lost_choices(reading);
+    for (const DslNote& note : reading.notes)
+      if (note.message.find("older word") == std::string::npos) messages.push_back(text_of(note));
+    return std::pair(reading.query.application + " " + reading.query.version.text(), messages);
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes(R"({"application": {"app_tag": "solver"}, "optimisation": {"app_name": "openmpi"}})"),
+            (std::pair(std::string("solver *"),
+                       Notes{"job.json:1:57: note: 'app_name' is not used: the application is solver (at "
+                             "/optimisation/app_name)"})));
+  EXPECT_EQ(notes(R"({"application": {"app_tag": "OpenMPI"}, "optimisation": {"app_name": "openmpi"}})"),
+            (std::pair(std::string("OpenMPI *"), Notes{})))
+      << "the same";
+  EXPECT_EQ(
+      notes(
+          R"({"optimisation": {"app_name": "pytorch", "app_build": {"version": "1.9"}, "app_type-ai_training": {
+                    "config": {"ai_framework": "tensorflow"}, "ai_framework-tensorflow": {"version": "2.1"}}}})"),
+      (std::pair(std::string("tensorflow 2.1"),
+                 Notes{"job.json:1:19: note: 'app_name' is not used: the application is tensorflow (at "
+                       "/optimisation/app_name)",
+                       "job.json:1:42: note: 'app_build' is not used: the version is 2.1 (at "
+                       "/optimisation/app_build)"})));
+  EXPECT_EQ(notes(R"({"optimisation": {"app_name": "mpich", "app_build": {"version": "3.1"},
+                     "app_type-hpc": {"parallelisation-mpi": {}}}})"),
+            (std::pair(std::string("mpich 3.1"), Notes{})))
+      << "a part that names no library";
+}
+
 TEST(Dsl, KeepsTheNameOfTheTarget) {
   EXPECT_EQ(
       read_job(R"({"target": {"name": "egi"}, "application": {"app_tag": "a"}})").query.target->string(),

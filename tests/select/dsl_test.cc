@@ -89,9 +89,9 @@ TEST(Dsl, VersionsMayBeRangesOrTheLatest) {
 }
 
 TEST(Dsl, WithoutACompilerOfThatNameItIsAFurtherChoice) {
-  ImageQuery query = read(training(R"("xla": true, "glow": false)"), {"glow"}).query;
-  EXPECT_EQ(query.compilers, (std::map<std::string, bool>{{"glow", false}}));
-  EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"xla", "true"}}));
+  ImageQuery query = read(training(R"("mkldnn": true, "fuser": false)"), {"fuser"}).query;
+  EXPECT_EQ(query.compilers, (std::map<std::string, bool>{{"fuser", false}}));
+  EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{{"mkldnn", "true"}}));
 }
 
 TEST(Dsl, AStockImageIsAskedForWithoutOptions) {

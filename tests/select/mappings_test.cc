@@ -79,6 +79,30 @@ TEST(Mappings, GoOutAsTheyCameIn) {
   EXPECT_EQ(to_json(again), to_json(host));
 }
 
+TEST(Mappings, TypeAndVersionGoOutWhereTheyStood) {
+  auto out = [](const std::string& fields) {
+    const JsonDocument given = JsonDocument::parse(
+        R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t", )" + fields + "}", "map.json");
+    const ImageRecord record = read_mapping(given.root(), {});
+    const ImageRecord kept =
+        image_record_from_json(JsonDocument::parse(to_json(record).dump(), "record.json").root());
+    Json json = mapping_json(kept);
+    const ImageRecord again = read_mapping(JsonDocument::parse(json.dump(), "out.json").root(), {});
+    EXPECT_EQ(to_json(again), to_json(record)) << json.dump();
+    return Json{{"type", json["container_type"]},
+                {"version", json.value("version", "")},
+                {"selectors", json.value("selectors", Json::object())}};
+  };
+  EXPECT_EQ(
+      out(R"("container_type": "shub", "container_registry": "library", "selectors": {"version": "1.5"})"),
+      (Json{{"type", "shub"}, {"version", ""}, {"selectors", {{"version", "1.5"}}}}));
+  EXPECT_EQ(out(R"("container_type": "Docker", "version": "2.1")"),
+            (Json{{"type", "Docker"}, {"version", "2.1"}, {"selectors", Json::object()}}));
+  EXPECT_EQ(
+      out(R"("container_type": "docker", "version": "2.1", "selectors": {"version": "1.5", "xla": true})"),
+      (Json{{"type", "docker"}, {"version", "2.1"}, {"selectors", {{"version", "1.5"}, {"xla", true}}}}));
+}
+
 TEST(Mappings, TheReferenceIsHubAndImage) {
   auto reference = [](const std::string& fields) {
     return mappings_in(R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "o/i:t")" + fields + "}")
@@ -137,10 +161,42 @@ TEST(Mappings, AProcessorsTypeIsItsFamily) {
         .cpu;
   };
   EXPECT_EQ(cpu("x86"), "x86_64");
-  EXPECT_EQ(cpu("AMD"), "x86_64");
+  EXPECT_EQ(cpu("AMD"), "x86_64");  // and the vendor, below
   EXPECT_EQ(cpu("arm"), "aarch64");
   EXPECT_EQ(cpu("power"), "ppc64le");
   EXPECT_EQ(cpu(""), "");
+}
+
+TEST(Mappings, AmdStaysAmd) {
+  auto mapping = [](const std::string& type) {
+    return mappings_in(
+               R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "target": {"cpu_type": ")" +
+               type + "\"}}")
+        .at(0);
+  };
+  EXPECT_EQ(mapping("AMD").needs.vendor, "AuthenticAMD");
+  EXPECT_EQ(mapping("x86").needs.vendor, "");
+  for (const char* type : {"x86", "amd", "arm", "power"})
+    EXPECT_EQ(mapping_json(mapping(type))["target"]["cpu_type"], type);
+  const ImageRecord kept =
+      image_record_from_json(JsonDocument::parse(to_json(mapping("amd")).dump(), "record.json").root());
+  EXPECT_EQ(mapping_json(kept)["target"]["cpu_type"], "amd") << "as a row of the index";
+}
+
+// Where no recipe is at hand, the names of MODAK's documentation are graph compilers all the same.
+TEST(Mappings, CompilersAreKnownWithoutRecipes) {
+  const JsonDocument given = JsonDocument::parse(
+      R"({"opt_dsl_code": "c", "app_name": "a", "container_name": "i", "selectors": {"XLA": true, "glow": false, "mpicc": true}})",
+      "map.json");
+  const ImageRecord record = read_mapping(given.root(), {});
+  ASSERT_EQ(record.components.size(), 1u);
+  EXPECT_EQ(record.components[0].kind + " " + record.components[0].name, "compiler xla");
+  EXPECT_EQ(record.selectors, (std::map<std::string, std::string>{{"mpicc", "true"}}));
+  const DslReading plain = read_dsl(JsonDocument::parse(R"({"optimisation": {"enable_opt_build": true,
+    "app_type-ai_training": {"config": {"ai_framework": "a"}, "ai_framework-a": {"xla": true}}}})",
+                                                        "job.json"),
+                                    {});
+  EXPECT_EQ(plain.query.compilers, (std::map<std::string, bool>{{"xla", true}}));
 }
 
 TEST(Mappings, WhatIsLeftOutOrNullIsNotAskedFor) {

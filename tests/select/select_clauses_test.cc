@@ -36,6 +36,28 @@ TEST(Clauses, FamilyOfTheProcessor) {
   EXPECT_EQ(refusal(query(), image("a", "1", "k1om")), "built for k1om, which archspec does not know");
 }
 
+TEST(Clauses, AnImageThatNeedsAVendorsProcessorIsNoAnswerForAnothers) {
+  ImageQuery asked = query();
+  IndexEntry amds = image("a", "1", "x86_64");
+  amds.image.needs.vendor = "AuthenticAMD";
+  IndexEntry intels = image("a", "1", "x86_64");
+  intels.image.needs.vendor = "GenuineIntel";
+  EXPECT_EQ(refusal(asked, amds, host("sapphirerapids")),
+            "needs a processor of AuthenticAMD; host has one of GenuineIntel");
+  EXPECT_EQ(refusal(asked, amds, host("zen4")), "");
+  EXPECT_EQ(refusal(asked, amds, host("x86_64_v3")), "") << "its vendor is not known";
+  asked.cpu_type = "amd";
+  EXPECT_EQ(refusal(asked, amds), "");
+  EXPECT_EQ(refusal(asked, intels), "asks for amd; needs a processor of GenuineIntel");
+  asked.cpu_type = "x86";
+  EXPECT_EQ(refusal(asked, intels), "");
+  asked.cpu = "icelake";
+  EXPECT_EQ(refusal(asked, intels), "");
+  EXPECT_EQ(refusal(asked, amds), "asks for icelake; needs a processor of AuthenticAMD");
+  asked.cpu = "x86_64_v4";
+  EXPECT_EQ(refusal(asked, amds), "");
+}
+
 TEST(Clauses, AnImageForAnyProcessorRunsEverywhere) {
   ImageQuery asked = query();
   asked.cpu_type = "arm";
@@ -146,6 +168,22 @@ TEST(Clauses, StockAndOptimised) {
   EXPECT_EQ(refusal(query(false), mapped), "") << "MODAK looks at the target of optimised builds only";
 }
 
+// What a project itself publishes for GPUs is its stock image, built here or mapped.
+TEST(Clauses, AStockQuestionIsAnsweredByAStockImageForTheHostsGpus) {
+  const IndexEntry wheel = on(image("a"), {"nvidia:sm_90"});
+  for (auto opt_build : {std::optional<bool>(), std::optional(false)}) {
+    EXPECT_EQ(refusal(query(opt_build), wheel, host("zen4", {"nvidia:sm_90"})), "");
+    EXPECT_EQ(refusal(query(opt_build), wheel), "") << "no host is known";
+    EXPECT_EQ(refusal(query(opt_build), wheel, host("zen4")), "needs nvidia:sm_90; host has no accelerator");
+    EXPECT_EQ(refusal(query(opt_build), wheel, host("zen4", {"nvidia:sm_61"})),
+              "needs nvidia:sm_90; host has nvidia:sm_61");
+    EXPECT_EQ(refusal(query(opt_build), optimised(wheel), host("zen4", {"nvidia:sm_90"})),
+              "asks for the stock image; this is an optimised build");
+  }
+  EXPECT_EQ(refusal(query(true), wheel, host("zen4", {"nvidia:sm_90"})),
+            "asks for no accelerator; built for nvidia:sm_90");
+}
+
 TEST(Clauses, Compilers) {
   IndexEntry inductor = with(image("a"), "compiler", "inductor");
   EXPECT_EQ(refusal(query(), inductor), "has inductor, which is not asked for");
@@ -157,6 +195,20 @@ TEST(Clauses, Compilers) {
   asked.compilers["inductor"] = false;
   EXPECT_EQ(refusal(asked, inductor), "asks for no inductor; this has it");
   EXPECT_EQ(refusal(asked, image("a")), "");
+}
+
+TEST(Clauses, CompilersOfAMappingThatWasImportedWhereNoRecipeNamedThem) {
+  IndexEntry mapped = optimised(image("a"));
+  mapped.image.manifest = Digest();
+  mapped.image.selectors = {{"xla", "true"}, {"mpicc", "true"}, {"glow", "false"}};
+  EXPECT_EQ(refusal(query(), mapped), "has xla, which is not asked for");
+  ImageQuery asked = query();
+  asked.compilers["xla"] = true;
+  EXPECT_EQ(refusal(asked, mapped), "");
+  asked.compilers["glow"] = false;
+  EXPECT_EQ(refusal(asked, mapped), "");
+  asked.compilers["xla"] = false;
+  EXPECT_EQ(refusal(asked, mapped), "asks for no xla; this has it");
 }
 
 TEST(Clauses, OnlyCompilersMustBeAskedFor) {

@@ -1,6 +1,7 @@
 """An image, a host and a question, read from what the program gets."""
 import facts
 import gpus
+from pools import COMPILERS
 
 
 class Image:
@@ -19,6 +20,7 @@ class Image:
         self.components = {one["name"]: one.get("version", "") for one in record.get("components", ()) if one["kind"] != "compiler"}
         self.compilers = {one["name"] for one in record.get("components", ()) if one["kind"] == "compiler"}
         self.selectors = record.get("selectors", {})
+        self.compilers |= {name for name, value in self.selectors.items() if name in COMPILERS and value == "true"}
         self.cpu = facts.processor(record["cpu"]) if "cpu" in record else None
         self.declared = record.get("accelerators", [])
         self.vendors = {gpus.code(one).vendor for one in self.declared}

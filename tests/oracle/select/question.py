@@ -102,6 +102,8 @@ def _document(asked, dice, theme):
     build = {key: value for key, value in (("cpu_type", asked.cpu_type), ("acc_type", asked.acc_type), ("cpu", asked.cpu), ("gpu", asked.gpu)) if value}
     if not asked.acc_type and dice.chance(30):
         build["acc_type"] = dice.choice(["none", "", None])
+    if asked.gpu and dice.chance(35):
+        del build["acc_type"]  # a GPU is an accelerator of its maker
     if build or dice.chance(30):
         optimisation["opt_build"] = build
     if asked.workload:

@@ -19,6 +19,8 @@ def family(image, question, host):
         return f"is for {its}, asked for {question.cpu_type}"
     if question.cpu_type == "amd" and image.cpu.vendor not in ("generic", "AuthenticAMD"):
         return f"is for {image.cpu.vendor}'s {image.cpu.name}, asked for amd"
+    if question.cpu_type == "amd" and image.requires.get("vendor", "") not in ("", "AuthenticAMD"):
+        return "needs another maker's processor, asked for amd"
     return ""
 
 
@@ -67,12 +69,15 @@ def _gpu_code_of(image, maker, there):
 def driver(image, question, host):
     if not host or not host.driver or "nvidia" not in image.vendors or question.acc_type not in ("", "nvidia"):
         return ""
+    its = host.gpus_of("nvidia")
+    if not its or _gpu_code_of(image, "nvidia", its):  # then another maker's run it
+        return ""
     cuda = image.requires.get("cuda", "")
     least = image.requires.get("driver") or (facts.least_driver(cuda) if cuda else "")
     if least and facts.older(host.driver, least):
         return f"needs driver {least}"
     if cuda and facts.older(host.driver, facts.toolkit_driver(cuda)):
-        for gpu in host.gpus_of("nvidia"):
+        for gpu in its:
             if only_ptx(image, gpu):
                 return f"runs on {gpu} by PTX only, and CUDA {cuda} came with driver {facts.toolkit_driver(cuda)}"
     return ""
@@ -112,8 +117,7 @@ def evidence(image, _, host):
 
 def accelerators(image, question, _):
     if not question.acc_type:
-        free = image.mapping and not question.optimised
-        return "has accelerators" if image.declared and not free else ""
+        return "has accelerators" if image.declared and question.optimised else ""
     return "" if question.acc_type in image.vendors else f"is not for {question.acc_type}"
 
 
@@ -153,7 +157,9 @@ def asked_cpu(image, question, _):
     asked = processor(question.cpu)
     if image.cpu.family != asked.family:
         return f"is for {image.cpu.family}, asked for {question.cpu}"
-    return _features(image.cpu, asked, facts.with_aliases(asked.features))
+    lacking = _features(image.cpu, asked, facts.with_aliases(asked.features))
+    needed = image.requires.get("vendor", "")
+    return lacking or ("" if asked.generic or needed in ("", asked.vendor) else f"needs a processor of {needed}, asked for {question.cpu}")
 
 
 def asked_gpu(image, question, _):

@@ -5,7 +5,7 @@ import json
 import facts
 import gpus
 from host import random_host
-from pools import BACKENDS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, METHODS, MPIS, NEEDED_KERNELS, VENDORS, Dice, Theme
+from pools import BACKENDS, COMPILERS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, METHODS, MPIS, NEEDED_KERNELS, VENDORS, Dice, Theme
 from question import random_question
 
 CASES = 25
@@ -106,7 +106,9 @@ def _put(there, key, value):
 
 def _cpu(world, row):
     if "reference" in row["image"]:
-        _put(row["image"], "cpu", world.dice.choice(FAMILIES_OF_MAPPINGS))
+        image = row["image"]
+        _put(image, "cpu", world.dice.choice(FAMILIES_OF_MAPPINGS))
+        _put(image, "requires", {"vendor": "AuthenticAMD"} if image.get("cpu") == "x86_64" and world.dice.chance(30) else None)
     else:
         row["image"]["cpu"] = world.dice.choice(world.theme.cpus)
 
@@ -156,6 +158,11 @@ def _optimised(_, row):
 def _compilers(world, row):
     image, dice = row["image"], world.dice
     names = dice.some(world.theme.compilers, 0, 2) if world.theme.kind in ("ai", "keras") and dice.chance(40) else []
+    if "reference" in image:
+        _put(image, "selectors", {key: value for key, value in image.get("selectors", {}).items() if key not in COMPILERS})
+        if dice.chance(15):  # imported where no recipe named them
+            _put(image, "selectors", {**image.get("selectors", {}), **{name: "true" for name in names}})
+            names = []
     image["components"] = [one for one in image["components"] if one["kind"] != "compiler"] + [{"kind": "compiler", "name": name} for name in names]
 
 
@@ -169,7 +176,7 @@ def _components(world, row):
 
 def _selectors(world, row):
     if world.theme.kind == "keras":
-        row["image"]["selectors"] = {"backend": world.dice.choice(BACKENDS)}
+        row["image"]["selectors"] = {**row["image"].get("selectors", {}), "backend": world.dice.choice(BACKENDS)}
 
 
 def _evidence(world, row):

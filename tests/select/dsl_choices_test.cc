@@ -1,0 +1,60 @@
+// What a framework's part and opt_build choose by.
+#include "index/samples.h"
+#include "registry/select/dsl.h"
+
+namespace kiln {
+namespace {
+
+using testing::error_of;
+
+// A document with the inside of the framework's part, and with an opt_build.
+DslReading read_choices(const std::string& framework, const std::string& opt_build = "{}") {
+  const std::string text = fmt::format(
+      R"({{"optimisation": {{"enable_opt_build": true, "opt_build": {},
+"app_type-ai_training": {{"config": {{"ai_framework": "tensorflow"}}, "ai_framework-tensorflow": {{{}}}}}}}}})",
+      opt_build, framework);
+  return read_dsl(JsonDocument::parse(text, "job.json"), {});
+}
+
+TEST(Dsl, TheCompilersOfModaksDocumentationAreKnownWithoutRecipes) {
+  ImageQuery query = read_choices(R"("xla": true, "glow": "false", "OpenVINO": "True")").query;
+  EXPECT_EQ(query.compilers,
+            (std::map<std::string, bool>{{"glow", false}, {"openvino", true}, {"xla", true}}));
+  EXPECT_TRUE(query.selectors.empty());
+}
+
+TEST(Dsl, AChoiceIsNoYesOrNo) {
+  auto message = [](const std::string& choice) { return error_of([&] { read_choices(choice); }).format(); };
+  EXPECT_EQ(message(R"("xla": "yes")"),
+            "job.json:2:103: error: expected true or false, found 'yes' (at "
+            "/optimisation/app_type-ai_training/ai_framework-tensorflow/xla)");
+  for (const char* choice : {R"("mkldnn": "yes")", R"("mkldnn": "ON")"})
+    EXPECT_NE(message(choice).find("found '"), std::string::npos) << choice;
+  EXPECT_TRUE(message(R"("mkldnn": "no")").ends_with("; write false"));
+  EXPECT_TRUE(message(R"("xla": 1)").find("expected true or false, found a number") != std::string::npos);
+}
+
+TEST(Dsl, AGpuIsAnAcceleratorOfItsVendor) {
+  auto query = [](const std::string& build) { return read_choices("", build).query; };
+  EXPECT_EQ(query(R"({"gpu": "sm_90"})").acc_type, "nvidia");
+  EXPECT_EQ(query(R"({"gpu": "gfx90a", "acc_type": ""})").acc_type, "amd");
+  EXPECT_EQ(query(R"({"gpu": "nvidia:SM_80"})").gpu, "sm_80");
+  EXPECT_EQ(query(R"({"gpu": "gfx90a:xnack-", "acc_type": null})").gpu, "gfx90a:xnack-");
+  EXPECT_EQ(query(R"({"gpu": "amd:gfx942", "acc_type": "amd"})").gpu, "gfx942");
+  EXPECT_EQ(query(R"({"gpu": "", "acc_type": "none"})").acc_type, "");
+  auto message = [](const std::string& build) { return error_of([&] { read_choices("", build); }).format(); };
+  EXPECT_TRUE(message(R"({"acc_type": "amd", "gpu": "sm_90"})")
+                  .ends_with("error: sm_90 is a GPU of nvidia, and acc_type is amd (at "
+                             "/optimisation/opt_build/gpu); leave out one of them"));
+  EXPECT_NE(message(R"({"acc_type": "none", "gpu": "sm_90"})").find("and acc_type is none"),
+            std::string::npos);
+  EXPECT_TRUE(message(R"({"gpu": "a100"})")
+                  .ends_with("error: expected a GPU, found 'a100' (at /optimisation/opt_build/gpu); such as "
+                             "sm_90 or gfx90a"));
+  for (const char* gpu : {"nvidia", "sm90", "compute_90", "nvidia:gfx90a", "fpga:x", "amd:sm_80"})
+    EXPECT_NE(message(fmt::format(R"({{"gpu": "{}"}})", gpu)).find("expected a GPU"), std::string::npos)
+        << gpu;
+}
+
+}  // namespace
+}  // namespace kiln
