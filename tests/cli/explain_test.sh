@@ -17,7 +17,7 @@ expect 0 "$KILN" select --dsl job.json --host zen4,nvidia:sm_90 --explain --limi
 equals "$(listed 'also qualify')" 4
 equals "$(listed 'do not qualify')" 4
 holds "$out" 'why 181 do not qualify, nearest first:'
-holds "$out" '  … and 1 reason more, of 99 images'
+holds "$out" '  … and 2 reasons more, of 132 images'
 holds "$out" '  … and 178 more (--limit 0 shows all)'
 expect 0 "$KILN" select --dsl job.json --host zen4,nvidia:sm_90 --explain
 equals "$(listed 'do not qualify')" 21

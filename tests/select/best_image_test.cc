@@ -116,6 +116,52 @@ TEST_F(BestImage, MappingsOfOneReference) {
   EXPECT_EQ(best(), "a") << "then by code";
 }
 
+TEST_F(BestImage, AMappingWhoseCompilersNoRecipeNamed) {
+  std::vector<ImageRecord> mappings;
+  for (const char* code : {"a-xla", "plain"}) {
+    ImageRecord mapping;
+    mapping.application = "pytorch";
+    mapping.optimised = true;
+    mapping.code = code;
+    mapping.reference = fmt::format("docker://pytorch/{}", code);
+    mappings.push_back(mapping);
+  }
+  mappings.front().selectors = {{"xla", "true"}};
+  Index index = open();
+  testing::import_all(index, mappings);
+  EXPECT_EQ(best(), "plain");
+  ImageQuery asked = query();
+  asked.compilers["xla"] = true;
+  EXPECT_EQ(best(asked), "a-xla");
+}
+
+// What its row does not tell decides against the newest choices, and what is equal in code and version is
+// compared in what only the profile has.
+TEST_F(BestImage, ProfilesDecideAmongTheBest) {
+  std::vector<ImageRecord> images;
+  for (int minor = 1; minor <= 12; ++minor)
+    for (const char* method : {"pip", "source"}) {
+      ImageRecord record = stored(fmt::format("{}-{}", method, minor), fmt::format("2.{}", minor),
+                                  minor > 9 ? "x86_64_v2" : "x86_64_v3");
+      record.method = minor < 8 ? method : "hub";
+      if (record.method == "pip") record.tests.emplace();  // none that it passed
+      images.push_back(record);
+    }
+  open().publish(images, {}, kNow, "night");
+  ImageQuery asked = query();
+  EXPECT_EQ(best(asked, host("haswell")), "pip-9") << "better code before newer versions";
+  EXPECT_EQ(best(asked), "pip-12");
+  asked.method = "source";
+  EXPECT_EQ(best(asked, host("haswell")), "source-7");
+  EXPECT_EQ(best(asked), "source-7") << "by its method, which no row has";
+  asked.method = "";
+  asked.version = VersionRange::parse("<2.8");
+  EXPECT_EQ(best(asked, host("haswell")), "source-7") << "tested";
+  asked.version = VersionRange::parse("2.3");
+  asked.selectors["backend"] = "theano";
+  EXPECT_EQ(best(asked, host("haswell")), "none");
+}
+
 TEST_F(BestImage, EqualPartsAreOneProfile) {
   std::vector<ImageRecord> images;
   for (int i = 0; i < 40; ++i)
