@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -119,7 +120,7 @@ std::string pointer_to(const std::string& parent, const std::string& key) {
 }
 
 // The text is refused: the pass with places says why.
-struct Refused {};
+struct Refused : std::exception {};
 
 // With `places` every value's place is noted, and what is wrong is an Error; without, it is Refused.
 class Scanner {

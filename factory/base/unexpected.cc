@@ -36,6 +36,11 @@ Error refused(const std::string& what, int number) {
   return {ExitCode::store, fmt::format("{}: {}", what, std::strerror(number)), hint_for(number)};
 }
 
+Error mistake(const std::string& what) {
+  return {ExitCode::internal, fmt::format("kiln made a mistake ({})", what),
+          "what is built and published is as it was; please report the command and what it was given"};
+}
+
 }  // namespace
 
 Error unexpected_error(const std::exception& exception) {
@@ -47,8 +52,17 @@ Error unexpected_error(const std::exception& exception) {
     return refused("the operating system refused to go on", error->code().value());
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
     return {ExitCode::store, "out of memory", "fewer jobs at a time (-j) need less"};
-  return {ExitCode::internal, fmt::format("kiln made a mistake ({})", type_of(exception)),
-          "what is built and published is as it was; please report the command and what it was given"};
+  return mistake(type_of(exception));
+}
+
+Error unexpected_error() {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return unexpected_error(exception);
+  } catch (...) {
+    return mistake("an exception of an unknown type");
+  }
 }
 
 }  // namespace kiln

@@ -173,5 +173,7 @@ int main(int argc, char** argv) {
     const auto* refused = dynamic_cast<const std::system_error*>(&exception);
     if (refused != nullptr && refused->code().value() == EPIPE) return 0;  // the reader has seen enough
     return kiln::report(kiln::unexpected_error(exception));
+  } catch (...) {
+    return kiln::report(kiln::unexpected_error());
   }
 }

@@ -78,8 +78,8 @@ class Night {
   void attempt(const std::string& doing, const std::function<void()>& work) {
     try {
       work();
-    } catch (const std::exception& exception) {
-      Error error = unexpected_error(exception);
+    } catch (...) {
+      Error error = unexpected_error();
       if (!doing.empty()) error.while_doing(doing);
       const std::string text = error.format("");
       invocation_.note(text);

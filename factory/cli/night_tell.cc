@@ -39,7 +39,7 @@ void post(const Json& notice, const std::string& url, Invocation& invocation) {
     answer = open_http({invocation.environment, kPatience})->send(request);
   } catch (const HttpFailure& failure) {
     HiddenWords hidden({url});
-    const std::string what = hidden.take(failure.what);
+    const std::string what = hidden.take(failure.message());
     throw Error(ExitCode::network, "the webhook: " + what + hidden.finish());
   }
   if (answer.status < 200 || answer.status > 299)

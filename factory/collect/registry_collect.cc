@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "factory/base/effects.h"
 #include "factory/distribution/push.h"
@@ -14,7 +15,7 @@ namespace {
 
 using Deletion = RegistryClient::Deletion;
 
-struct NothingMayGo {};  // the registry lets nobody delete manifests
+struct NothingMayGo : std::exception {};  // the registry lets nobody delete manifests
 
 class RegistryCollector {
  public:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/distribution/base64.h"
 
 namespace kiln {
@@ -47,6 +48,31 @@ std::vector<std::string> names_for(const std::string& host, const std::string& r
     names.push_back(host + "/" + path);
   names.push_back(host);
   return names;
+}
+
+std::string canonical_host(std::string_view host) {
+  const std::string name = lower_case(host);
+  return name == "docker.io" || name == "registry-1.docker.io" ? "index.docker.io" : name;
+}
+
+// Docker's programs have named registries by address: https://HOST, https://HOST/v1/.
+bool is_address_of(std::string_view key, const std::string& host) {
+  const std::size_t start = key.find("://");
+  if (start != std::string_view::npos) key.remove_prefix(start + 3);
+  const std::size_t slash = key.find('/');
+  if (start == std::string_view::npos && slash != std::string_view::npos) return false;  // of a path there
+  return canonical_host(key.substr(0, slash)) == canonical_host(host);
+}
+
+// The longest name first, then the addresses of the host.
+std::vector<JsonNode> entries_for(const JsonNode& auths, const std::string& host,
+                                  const std::string& repository) {
+  std::vector<JsonNode> entries;
+  for (const std::string& name : names_for(host, repository))
+    if (auto entry = auths.find(name)) entries.push_back(*entry);
+  for (const auto& [key, entry] : auths.members())
+    if (is_address_of(key, host)) entries.push_back(entry);
+  return entries;
 }
 
 // A parser's message shows a piece of what it read.
@@ -112,9 +138,8 @@ std::optional<Credentials> find_credentials(const std::string& host, const std::
         if (auto found = from_helper(helper->name(), host, environment, runner)) return found;
     auto auths = root.find("auths");
     if (!auths) continue;
-    for (const std::string& name : names_for(host, repository))
-      if (auto entry = auths->find(name))
-        if (auto found = from_entry(*entry, file)) return found;
+    for (const JsonNode& entry : entries_for(*auths, host, repository))
+      if (auto found = from_entry(entry, file)) return found;
   }
   return std::nullopt;
 }

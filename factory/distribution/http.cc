@@ -12,6 +12,8 @@
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/distribution/curl.h"
+#include "factory/distribution/silence.h"
+#include "factory/distribution/url.h"
 
 namespace kiln {
 namespace {
@@ -20,10 +22,15 @@ constexpr std::uint64_t kMostCertificates = 16u << 20;
 
 std::string bytes_of(const fs::path& file) { return read_whole(file, kMostCertificates).value_or(""); }
 
-std::string host_of(const std::string& url) {
+// With its port, as folders of certs.d are named.
+std::string host_and_port(const std::string& url) {
   const std::size_t start = url.find("://");
   const std::size_t from = start == std::string::npos ? 0 : start + 3;
   return url.substr(from, url.find_first_of("/?#", from) - from);
+}
+
+double monotonic_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // As containers-certs.d(5) says: *.crt of certs.d/HOST[:PORT] in /etc/containers, then /etc/docker; PEM, ""
@@ -50,10 +57,12 @@ struct Transfer {
   std::size_t sent = 0;  // of the body
   std::ifstream file{};  // in its place
   std::uint64_t file_size = 0;
-  std::chrono::seconds stall{0};
-  std::chrono::steady_clock::time_point last_sign = std::chrono::steady_clock::now();
-  curl_off_t moved = 0;  // bytes in both directions, at the last sign of life
+  Silence silence{0, 0};
   bool stalled = false;
+  CURL* handle = nullptr;
+  bool by_socket = false;
+  bool looked = false;    // at the first peer
+  std::string refused{};  // an address of this machine or its link, where somebody elsewhere led us
   bool despite_interrupt = false;
   const std::function<bool()>* give_up = nullptr;
 
@@ -111,15 +120,32 @@ std::size_t give_body(char* bytes, std::size_t size, std::size_t count, void* fr
   return part;
 }
 
+// A connection is there, and no request is sent on it yet. A registry that sends us to 169.254.169.254 would
+// have us ask for the credentials of a cloud machine.
+int look_at_peer(void* of, char* address, char*, int port, int) {
+  auto& transfer = *static_cast<Transfer*>(of);
+  if (transfer.by_socket) return CURL_PREREQFUNC_OK;
+  char* text = nullptr;
+  curl().easy_getinfo(transfer.handle, CURLINFO_EFFECTIVE_URL, &text);
+  const std::string url = text == nullptr ? "" : text;
+  const std::string peer = address == nullptr ? "" : address;
+  // A peer whose port is not the address's is a proxy: where it goes from there is its business.
+  const bool is_proxied = port_of_url(url) != std::to_string(port);
+  const bool is_local = is_local_host(host_of_url(url)) || (!is_proxied && is_local_host(peer));
+  const bool is_first = !transfer.looked;
+  if (is_first) transfer.answer.is_local = is_local;
+  transfer.looked = true;
+  const bool is_foreign = is_first ? transfer.request->is_foreign : !transfer.answer.is_local;
+  if (!is_local || !is_foreign) return CURL_PREREQFUNC_OK;
+  transfer.refused = host_of_url(url);
+  if (transfer.refused != peer && !is_proxied) transfer.refused += fmt::format(" ({})", peer);
+  return CURL_PREREQFUNC_ABORT;
+}
+
 // Not 0: the transfer ends.
 int watch(void* of, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
   auto& transfer = *static_cast<Transfer*>(of);
-  const auto now = std::chrono::steady_clock::now();
-  if (down + up != transfer.moved) {
-    transfer.moved = down + up;
-    transfer.last_sign = now;
-  }
-  transfer.stalled = transfer.stall.count() > 0 && now - transfer.last_sign > transfer.stall;
+  transfer.stalled = transfer.silence.lasts(static_cast<std::uint64_t>(down + up), monotonic_seconds());
   return transfer.stalled || transfer.is_told_to_stop() || transfer.is_given_up() ? 1 : 0;
 }
 
@@ -154,13 +180,7 @@ class CurlHttp final : public Http {
       set(CURLOPT_UNIX_SOCKET_PATH, settings_.socket.c_str());
       set(CURLOPT_PROXY, "");  // the environment's
     }
-    transfer.stall = settings_.stall;
-    transfer.despite_interrupt = settings_.despite_interrupt;
-    transfer.give_up = &settings_.give_up;
-    set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
-    set(CURLOPT_NOPROGRESS, 0L);
-    set(CURLOPT_XFERINFOFUNCTION, &watch);
-    set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
+    set_watch(transfer);
     curl_slist* headers = nullptr;
     for (const auto& [name, value] : request.headers)
       headers = curl().slist_append(headers, fmt::format("{}: {}", name, value).c_str());
@@ -181,6 +201,20 @@ class CurlHttp final : public Http {
     curl().easy_setopt(handle_, option, value);
   }
 
+  void set_watch(Transfer& transfer) {
+    transfer.handle = handle_;
+    transfer.by_socket = !settings_.socket.empty();
+    set(CURLOPT_PREREQFUNCTION, &look_at_peer);
+    set(CURLOPT_PREREQDATA, static_cast<void*>(&transfer));
+    transfer.silence = Silence(static_cast<double>(settings_.stall.count()), monotonic_seconds());
+    transfer.despite_interrupt = settings_.despite_interrupt;
+    transfer.give_up = &settings_.give_up;
+    set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &watch);
+    set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
+  }
+
   std::string environment(const char* name) const {
     auto found = settings_.environment.find(name);
     return found == settings_.environment.end() ? "" : found->second;
@@ -189,7 +223,7 @@ class CurlHttp final : public Http {
   // The library reads SSL_CERT_FILE no more than a host's own certificates: its program does.
   void set_trust(const std::string& url) {
     const std::string file = environment("SSL_CERT_FILE");
-    const std::string host = host_of(url);
+    const std::string host = host_and_port(url);
     auto [known, is_new] = own_.try_emplace(host);
     if (is_new) {
       known->second = certificates_of(host);
@@ -235,7 +269,12 @@ class CurlHttp final : public Http {
     if (transfer.is_given_up()) throw HttpFailure{"given up", false};
     if (transfer.too_long)
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};
-    if (transfer.stalled) throw HttpFailure{fmt::format("no byte moved for {} s", transfer.stall.count())};
+    if (transfer.stalled) throw HttpFailure{transfer.silence.text()};
+    if (!transfer.refused.empty())
+      throw HttpFailure{fmt::format("it leads to {}, an address of this machine or its link, where kiln lets "
+                                    "nobody send it",
+                                    transfer.refused),
+                        false};
     const bool final = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_URL_MALFORMAT ||
                        code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_SSL_CACERT_BADFILE;
     throw HttpFailure{curl().easy_strerror(code), !final};

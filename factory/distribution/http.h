@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/error.h"
+
 namespace kiln {
 
 struct HttpRequest {
@@ -24,25 +26,31 @@ struct HttpRequest {
   // Given what a 200 brings, a piece at a time, in place of HttpAnswer::body and without its limit; false:
   // that was enough. What it throws ends the transfer, and is thrown.
   std::function<bool(std::string_view piece)> take{};
+  // Its address was named by somebody elsewhere: refused where it is this machine or of its link.
+  bool is_foreign = false;
 };
 
 struct HttpAnswer {
   int status = 0;
   std::multimap<std::string, std::string> headers{};  // names in lower case
   std::string body{};
+  bool is_local = false;  // what was asked first is this machine, or of its link
 
   std::string header(const std::string& name) const;  // the first; "" without one
 };
 
 // There was no answer: no connection, one that broke, silence, a certificate that nobody vouches for.
-struct HttpFailure {
-  std::string what;
-  bool may_pass = true;  // false: the next try would end as this one did
+class HttpFailure : public Error {
+ public:
+  explicit HttpFailure(std::string what, bool passes = true)
+      : Error(ExitCode::network, std::move(what)), may_pass(passes) {}
+
+  bool may_pass;  // false: the next try would end as this one did
 };
 
 struct HttpSettings {
   std::map<std::string, std::string> environment{};  // proxies and SSL_CERT_FILE
-  std::chrono::seconds stall{180};                   // for the next byte; 0: no limit
+  std::chrono::seconds stall{180};                   // that a transfer may be silent (silence.h); 0: no limit
   std::chrono::seconds wall{0};                      // for a whole answer; 0: no limit
   std::chrono::seconds connect{30};                  // until there is a connection
   std::filesystem::path socket{};                    // unix(7): where the server listens, whatever the URL
@@ -55,8 +63,8 @@ struct HttpSettings {
 class Http {
  public:
   virtual ~Http() = default;
-  // GET and HEAD follow redirects, and tell another host nothing of who asks. Throws HttpFailure, and
-  // Error(interrupted).
+  // GET and HEAD follow redirects, and tell another host nothing of who asks; one from elsewhere to this
+  // machine or its link is refused. Throws HttpFailure, and Error(interrupted).
   virtual HttpAnswer send(const HttpRequest& request) = 0;
 };
 

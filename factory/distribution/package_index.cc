@@ -220,8 +220,8 @@ std::optional<HttpAnswer> ask_once(const HttpRequest& request, Http& http, const
     if (answer.status < 500 && answer.status != 429) return answer;
     why = fmt::format("status {}", answer.status);
   } catch (const HttpFailure& failure) {
-    if (!failure.may_pass) throw Error(ExitCode::network, fmt::format("{}: {}", asking, failure.what));
-    why = failure.what;
+    if (!failure.may_pass) throw Error(ExitCode::network, fmt::format("{}: {}", asking, failure.message()));
+    why = failure.message();
   }
   return std::nullopt;
 }

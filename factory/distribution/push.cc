@@ -47,10 +47,10 @@ bool Pusher::mount_blob(const ImageToPush& image, const Digest& digest) {
 void Pusher::push_blob(const ImageToPush& image, const Descriptor& blob) {
   const std::string& repository = image.repository;
   if (knows(repository, blob.digest)) return;
-  const auto size = client_.blob_size(repository, blob.digest);
-  if (size && *size == blob.size) {
+  if (client_.has_blob(repository, blob.digest, blob.size)) {
     ++count_.there;
   } else if (mount_blob(image, blob.digest)) {
+    sent_.push_back(blob);
     ++count_.mounted;
   } else {
     send_blob(repository, blob);
@@ -72,15 +72,14 @@ void Pusher::send_blob(const std::string& repository, const Descriptor& blob) {
     client_.put_blob(repository, blob, store_.path(blob.digest));
   } catch (const WrongDigest& wrong) {
     if (std::string damage = read_damage(store_, blob.digest, blob.size); !damage.empty()) damaged(damage);
-    throw Error(ExitCode::network, fmt::format("{}/{}: {}: {}, and it is whole here", client_.address().host,
-                                               repository, blob.digest.text(), wrong.said));
+    throw Error(ExitCode::network, wrong.message() + ", and it is whole here");
   }
 }
 
 void Pusher::push_text(const std::string& repository, const std::string& bytes) {
   const Descriptor blob{"", Digest::of(bytes), bytes.size(), {}};
   if (knows(repository, blob.digest)) return;
-  if (!client_.blob_size(repository, blob.digest)) {
+  if (!client_.has_blob(repository, blob.digest, blob.size)) {
     client_.put_blob(repository, bytes);
     sent_.push_back(blob);
   }
@@ -128,11 +127,21 @@ Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& att
 // it is read again until ours are in it.
 void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
   const std::string tag = referrers_tag(image.manifest);
+  auto lists_nothing = [&](const std::string& why) {
+    warn_once("lists no referrers: SIF files and documents are there under their digests only", why);
+  };
   for (int tries = 0; tries < kMostTries; ++tries) {
     const auto now = unless_broken([&] { return client_.manifest(image.repository, tag); });
+    // GitLab takes that tag for the digest.
+    if (now && now->digest == image.manifest)
+      return lists_nothing(fmt::format("{} is the image itself", tag));
     const auto index = with_referrers(now ? now->bytes : "", referrers);
     if (!index) return;
-    client_.put_manifest(image.repository, tag, std::string(media_type::kImageIndex), *index);
+    try {
+      client_.put_manifest(image.repository, tag, std::string(media_type::kImageIndex), *index);
+    } catch (const RefusedManifest& refused) {
+      return lists_nothing(refused.message());
+    }
   }
   throw Error(ExitCode::network,
               fmt::format("{}:{}: the list of referrers does not keep ours; somebody else writes it",
@@ -160,6 +169,27 @@ void Pusher::sign(const ImageToPush& image) {
 
 // --- all of it
 
+void Pusher::warn_once(const std::string& what, const std::string& why) {
+  if (warned_.insert(what).second && warn_)
+    warn_(fmt::format("{} {} ({})", client_.address().host, what, why));
+}
+
+void Pusher::push_referrers(const ImageToPush& image, const Descriptor& subject, PushedImage& pushed) {
+  bool listed = true;
+  std::vector<Descriptor> referrers;
+  try {
+    for (const Attachment& attachment : image.attachments) {
+      referrers.push_back(push_referrer(image, attachment, subject, listed));
+      pushed.referrers.push_back(referrers.back().digest);
+      if (attachment.kind == "sif") pushed.sif = referrers.back().digest;
+    }
+  } catch (const RefusedManifest& refused) {
+    warn_once("takes no artifacts: images are published there without their SIF files and documents",
+              refused.message());
+  }
+  if (!listed) list_under_tag(image, referrers);
+}
+
 void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
   const std::string bytes = store_.read(image.manifest);
   const Descriptor subject{std::string(media_type::kManifest), image.manifest, bytes.size(), {}};
@@ -167,14 +197,7 @@ void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
   push_blob(image, manifest.config);
   for (const Descriptor& layer : manifest.layers) push_blob(image, layer);
   client_.put_manifest(image.repository, image.manifest.text(), std::string(media_type::kManifest), bytes);
-  bool listed = true;
-  std::vector<Descriptor> referrers;
-  for (const Attachment& attachment : image.attachments) {
-    referrers.push_back(push_referrer(image, attachment, subject, listed));
-    pushed.referrers.push_back(referrers.back().digest);
-    if (attachment.kind == "sif") pushed.sif = referrers.back().digest;
-  }
-  if (!listed) list_under_tag(image, referrers);
+  push_referrers(image, subject, pushed);
   sign(image);
   read_back(image, pushed);
   keep_immutable_tag(image, bytes);
@@ -186,7 +209,7 @@ void Pusher::read_back(const ImageToPush& image, const PushedImage& pushed) {
                 fmt::format("{}: the registry took {}, and does not have it", place_of(image), what));
   };
   for (const Descriptor& blob : sent_)
-    if (client_.blob_size(image.repository, blob.digest) != blob.size) lacks(blob.digest.text());
+    if (!client_.has_blob(image.repository, blob.digest, blob.size)) lacks(blob.digest.text());
   sent_.clear();
   if (!client_.manifest(image.repository, image.manifest.text())) lacks(image.manifest.text());
   for (const Digest& referrer : pushed.referrers)
@@ -203,8 +226,8 @@ PushedImage Pusher::push(const ImageToPush& image) {
     } catch (const MissingBlob& missing) {
       // The registry's garbage collection took what it had said to have.
       if (again)
-        throw Error(ExitCode::network,
-                    fmt::format("{}: it takes blobs, and has them not: {}", place_of(image), missing.said));
+        throw Error(ExitCode::network, fmt::format("the registry accepts blobs and does not return them: {}",
+                                                   missing.message()));
       there_.erase(image.repository);
     }
   }

@@ -3,6 +3,7 @@
 // No readable tag is moved here.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -38,11 +39,13 @@ struct PushCount {
 
 class Pusher {
  public:
-  // REQUIRES: both outlive this.
-  Pusher(RegistryClient& client, const BlobStore& store) : client_(client), store_(store) {}
+  // REQUIRES: both outlive this. `warn`: what the registry does not take, once each; may be empty.
+  Pusher(RegistryClient& client, const BlobStore& store, std::function<void(const std::string&)> warn = {})
+      : client_(client), store_(store), warn_(std::move(warn)) {}
 
-  // Throws Error(network), Error(store) for a blob that is missing or damaged here, and Error(locked) when
-  // the immutable tag is another image's.
+  // What goes with the image stays away where the registry takes no such manifests. Throws Error(network),
+  // Error(store) for a blob that is missing or damaged here, and Error(locked) when the immutable tag is
+  // another image's.
   PushedImage push(const ImageToPush& image);
   const PushCount& count() const { return count_; }
 
@@ -53,6 +56,7 @@ class Pusher {
   bool mount_blob(const ImageToPush& image, const Digest& digest);
   void send_blob(const std::string& repository, const Descriptor& blob);
   void push_text(const std::string& repository, const std::string& bytes);
+  void push_referrers(const ImageToPush& image, const Descriptor& subject, PushedImage& pushed);
   Descriptor push_referrer(const ImageToPush& image, const Attachment& attachment, const Descriptor& subject,
                            bool& listed);
   void keep_immutable_tag(const ImageToPush& image, const std::string& bytes);
@@ -60,13 +64,16 @@ class Pusher {
   void sign(const ImageToPush& image);
   void read_back(const ImageToPush& image, const PushedImage& pushed);
   bool knows(const std::string& repository, const Digest& digest) const;
+  void warn_once(const std::string& what, const std::string& why);
 
   RegistryClient& client_;
   const BlobStore& store_;
+  std::function<void(const std::string&)> warn_;
+  std::set<std::string> warned_;  // of what
   PushCount count_;
   std::map<std::string, std::set<Digest>> there_;  // blobs by repository, found or put there by us
   std::map<Digest, std::string> somewhere_;        // a repository that has it
-  std::vector<Descriptor> sent_;                   // of this image, to be read back
+  std::vector<Descriptor> sent_;                   // or mounted, of this image: to be read back
 };
 
 // The SIF of an image as `apptainer pull oras://…` takes it, with the image as its subject.

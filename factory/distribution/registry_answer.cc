@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/error.h"
@@ -74,18 +73,127 @@ const char* phrase(int status) {
   }
 }
 
-// The value of `name="…"` in a challenge.
-std::string parameter(std::string_view challenge, std::string_view name) {
-  std::size_t at = 0;
-  while ((at = challenge.find(name, at)) != std::string_view::npos) {
-    const std::size_t end = at + name.size();
-    const bool starts = at == 0 || challenge[at - 1] == ' ' || challenge[at - 1] == ',';
-    at = end;
-    if (!starts || !challenge.substr(end).starts_with("=\"")) continue;
-    const std::size_t close = challenge.find('"', end + 2);
-    if (close != std::string_view::npos) return std::string(challenge.substr(end + 2, close - end - 2));
+constexpr std::string_view kTokenEnd = " \t,;=\"<>";
+
+// What stands at the front of a header's value, taken from it piece by piece (RFC 9110, 5.6).
+class HeaderWords {
+ public:
+  explicit HeaderWords(std::string_view text) : rest_(text) {}
+
+  bool at_end() const { return rest_.empty(); }
+  bool take(char c) {
+    skip_blanks();
+    const bool is_here = rest_.starts_with(c);
+    if (is_here) rest_.remove_prefix(1);
+    return is_here;
+  }
+  void skip() {
+    if (!rest_.empty()) rest_.remove_prefix(1);
+  }
+  // "" where none begins here.
+  std::string token() {
+    skip_blanks();
+    const std::string_view token = rest_.substr(0, rest_.find_first_of(kTokenEnd));
+    rest_.remove_prefix(token.size());
+    return std::string(token);
+  }
+  // A token, or a quoted text without its quotes; nullopt where the closing one is missing.
+  std::optional<std::string> value() {
+    if (!take('"')) return token();
+    std::string text;
+    for (; !rest_.empty(); rest_.remove_prefix(1)) {
+      if (rest_.front() == '"') {
+        rest_.remove_prefix(1);
+        return text;
+      }
+      if (rest_.front() == '\\' && rest_.size() > 1) rest_.remove_prefix(1);
+      text += rest_.front();
+    }
+    return std::nullopt;
+  }
+  // Up to `end`, which is taken as well; nullopt where it does not come.
+  std::optional<std::string> until(char end) {
+    const std::size_t at = rest_.find(end);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::string text(rest_.substr(0, at));
+    rest_.remove_prefix(at + 1);
+    return text;
+  }
+  // The token before an equals sign, in lower case; "" where none begins here, and nothing is taken.
+  std::string name() {
+    const std::string_view before = rest_;
+    std::string name = lower_case(token());
+    if (!name.empty() && take('=')) return name;
+    rest_ = before;
+    return "";
+  }
+
+ private:
+  void skip_blanks() {
+    while (rest_.starts_with(' ') || rest_.starts_with('\t')) rest_.remove_prefix(1);
+  }
+  std::string_view rest_;
+};
+
+// The parameters of one challenge; the next begins with a token that no equals sign follows.
+void read_challenge(HeaderWords& words, Challenge& challenge) {
+  while (true) {
+    while (words.take(',')) {
+    }
+    const std::string name = words.name();
+    if (name.empty()) return;
+    const std::optional<std::string> value = words.value();
+    if (!value) return;
+    if (name == "realm") challenge.realm = *value;
+    if (name == "service") challenge.service = *value;
+  }
+}
+
+// The first Bearer challenge of a header that may hold several (RFC 9110, 11.6.1).
+std::optional<Challenge> bearer_in(std::string_view header) {
+  HeaderWords words(header);
+  while (!words.at_end()) {
+    const std::string scheme = lower_case(words.token());
+    Challenge challenge;
+    challenge.is_bearer = true;
+    read_challenge(words, challenge);
+    if (scheme == "bearer") return challenge;
+    if (scheme.empty()) words.skip();
+  }
+  return std::nullopt;
+}
+
+bool has_word(std::string_view words, std::string_view wanted) {
+  for (std::string_view word : split(words, ' '))
+    if (lower_case(word) == wanted) return true;
+  return false;
+}
+
+// The target of the first link of a header that is `relation` (RFC 8288, 3); "" for none.
+std::string link_in(std::string_view header, std::string_view relation) {
+  HeaderWords words(header);
+  while (words.take('<')) {
+    const std::optional<std::string> target = words.until('>');
+    if (!target) return "";
+    bool is_meant = false, has_relation = false;
+    while (words.take(';')) {
+      const std::string name = words.name();
+      const std::optional<std::string> value = name.empty() ? words.token() : words.value();
+      if (!value) return "";
+      if (name != "rel" || has_relation) continue;  // of several the first counts
+      has_relation = true;
+      is_meant = has_word(*value, relation);
+    }
+    if (is_meant) return *target;
+    while (words.take(',')) {
+    }
   }
   return "";
+}
+
+// RFC 6750, 2.1: what may follow "Bearer ". Anything else would write headers of its own.
+bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 Json document_in(const std::string& body, const std::string& url) {
@@ -116,18 +224,9 @@ std::string said_by(const HttpAnswer& answer) {
 
 std::string error_code_in(const HttpAnswer& answer) { return first_error(answer.body).code; }
 
-std::optional<double> seconds_until(const std::string& retry_after, std::int64_t now) {
-  if (retry_after.empty()) return std::nullopt;
-  if (const auto seconds = number_in(retry_after)) return static_cast<double>(*seconds);
-  std::tm date{};
-  if (::strptime(retry_after.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) return std::nullopt;
-  return static_cast<double>(std::max<std::int64_t>(0, ::timegm(&date) - now));
-}
-
 Challenge challenge_in(const HttpAnswer& answer) {
   for (auto [at, end] = answer.headers.equal_range("www-authenticate"); at != end; ++at)
-    if (lower_case(at->second).starts_with("bearer "))
-      return {true, parameter(at->second, "realm"), parameter(at->second, "service")};
+    if (auto bearer = bearer_in(at->second)) return *bearer;
   return {};
 }
 
@@ -137,11 +236,17 @@ std::string basic_authorization(const Credentials& who) {
 
 std::string token_in(const HttpAnswer& answer) {
   const Json document = Json::parse(answer.body, nullptr, false);
+  std::string token;  // an empty "token" may stand beside an "access_token"
   if (document.is_object())
     for (const char* key : {"token", "access_token"})
-      if (auto found = document.find(key); found != document.end() && found->is_string())
-        return found->get<std::string>();
-  throw Error(ExitCode::network, "the registry's token server gave no token");
+      if (auto found = document.find(key); token.empty() && found != document.end() && found->is_string())
+        token = found->get<std::string>();
+  if (token.empty()) throw Error(ExitCode::network, "the registry's token server gave no token");
+  if (!is_token(token))
+    throw Error(
+        ExitCode::network,
+        "the registry's token server gave a token with blanks or control characters, which no header takes");
+  return token;
 }
 
 std::string in_query(std::string_view text) {
@@ -172,12 +277,10 @@ std::optional<std::uint64_t> number_in(const std::string& text) {
                                                                                      : std::nullopt;
 }
 
-// `<URL>; rel="next"` (RFC 5988).
 std::string next_page(const HttpAnswer& answer) {
-  const std::string link = answer.header("link");
-  const std::size_t open = link.find('<'), close = link.find('>');
-  if (open == std::string::npos || close == std::string::npos || close < open) return "";
-  return link.find("next", close) == std::string::npos ? "" : link.substr(open + 1, close - open - 1);
+  for (auto [at, end] = answer.headers.equal_range("link"); at != end; ++at)
+    if (std::string next = link_in(at->second, "next"); !next.empty()) return next;
+  return "";
 }
 
 std::vector<std::string> tags_in(const std::string& body, const std::string& url) {

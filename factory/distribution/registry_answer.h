@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-inline constexpr int kMostPages = 10'000;  // of a list, before its registry is taken for a mad one
+inline constexpr std::size_t kMostPages = 10'000;  // of a list, before its registry is taken for a mad one
 
 // 429, and 5xx but for a full disk: it may go well at another time.
 bool passes(const HttpAnswer& answer);
@@ -22,9 +22,6 @@ bool is_full(const HttpAnswer& answer);
 std::string said_by(const HttpAnswer& answer);
 std::string error_code_in(const HttpAnswer& answer);  // "" where there is none
 
-// Seconds that a Retry-After asks for (RFC 9110, 10.2.3: a number, or a date); nullopt without one.
-std::optional<double> seconds_until(const std::string& retry_after, std::int64_t now);
-
 // How a 401 wants to be told who we are.
 struct Challenge {
   bool is_bearer = false;  // else Basic
@@ -32,12 +29,13 @@ struct Challenge {
 };
 Challenge challenge_in(const HttpAnswer& answer);
 std::string basic_authorization(const Credentials& who);
-std::string token_in(const HttpAnswer& answer);  // throws Error(network)
-std::string in_query(std::string_view text);     // percent-encoded, RFC 3986
+// Throws Error(network): there is none, or one that cannot stand in a header.
+std::string token_in(const HttpAnswer& answer);
+std::string in_query(std::string_view text);  // percent-encoded, RFC 3986
 
 std::optional<Digest> digest_in(const std::string& text);  // nullopt: it is none that we know
 std::optional<std::uint64_t> number_in(const std::string& text);
-std::string next_page(const HttpAnswer& answer);  // of its Link, "" for none
+std::string next_page(const HttpAnswer& answer);  // of its Link headers, as written; "" for none
 // Throws Error(network): it is no list of tags.
 std::vector<std::string> tags_in(const std::string& body, const std::string& url);
 

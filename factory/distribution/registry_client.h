@@ -54,7 +54,7 @@ class RegistryClient {
   // digest says.
   std::optional<RemoteManifest> manifest(const std::string& repository, const std::string& reference);
   // `reference`: a tag, or the digest of the bytes. True: the registry has listed it with the subject that it
-  // names (OCI-Subject). Throws MissingBlob.
+  // names (OCI-Subject). Throws MissingBlob, RefusedManifest.
   bool put_manifest(const std::string& repository, const std::string& reference,
                     const std::string& media_type, const std::string& bytes);
 
@@ -74,9 +74,11 @@ class RegistryClient {
   // Into the store, proven by digest and size; false where it is not there. Throws Error(store), also for
   // other bytes.
   bool fetch_blob(const std::string& repository, const Descriptor& blob, const BlobStore& store);
-  // Its size in bytes; nullopt where it is not there.
-  std::optional<std::uint64_t> blob_size(const std::string& repository, const Digest& digest);
-  // Out of another repository of the same registry, without sending it. False: it has to be sent.
+  // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
+  // compared only where it names no size.
+  bool has_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
+  // Out of another repository of the same registry, without sending it. False: it has to be sent, whatever
+  // the reason.
   bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
   // Throws WrongDigest.
   void put_blob(const std::string& repository, const Descriptor& blob, const std::filesystem::path& file);
@@ -95,22 +97,27 @@ class RegistryClient {
   HttpAnswer persist(const Question& question, const Attempt& attempt);
   void wait_before(int tries, const std::string& what, const std::string& retry_after,
                    const Question& question);
+  std::string refusal(const Question& question, const HttpAnswer& answer) const;
   [[noreturn]] void refuse(const Question& question, const HttpAnswer& answer) const;
   void log_in(const Question& question, const HttpAnswer& refusal);
   std::string token(const Question& refused, const Challenge& challenge, const Credentials* who);
   std::string url(const std::string& repository, const std::string& rest) const;
-  std::string absolute(const std::string& location) const;
   bool is_of_registry(const std::string& url) const;
+  HttpAnswer send(HttpRequest request);
+  HttpAnswer send_on(HttpRequest request);
+  bool reads_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
+  void leave_upload(const std::string& repository, const std::string& upload);
   void send_blob(const std::string& repository, const Digest& digest, HttpRequest body);
 
   RegistryAccess access_;
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
+  bool is_local_ = false;                             // the registry is this machine, or of its link
 };
 
 // The registry lists a tag, and answers 500 to whoever asks what it names: docker-registry, killed or without
 // power while it wrote the tag, has left its link empty. Who writes the tag again mends it.
-struct BrokenTag {
-  std::string said;
+struct BrokenTag : Error {
+  explicit BrokenTag(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
 // What `ask` finds out of a tag; as if the tag were not there where nobody can read it any more.
@@ -124,13 +131,18 @@ auto unless_broken(const Ask& ask) -> decltype(ask()) {
 }
 
 // A manifest was refused because a blob or manifest that it names is not there: somebody collected it.
-struct MissingBlob {
-  std::string said;
+struct MissingBlob : Error {
+  explicit MissingBlob(const std::string& what) : Error(ExitCode::network, what) {}
+};
+
+// A manifest was refused for what it is, such as one of an artifact by a registry that takes images only.
+struct RefusedManifest : Error {
+  explicit RefusedManifest(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
 // What was sent is not what its digest says, for the registry.
-struct WrongDigest {
-  std::string said;
+struct WrongDigest : Error {
+  explicit WrongDigest(const std::string& what) : Error(ExitCode::network, what) {}
 };
 
 }  // namespace kiln

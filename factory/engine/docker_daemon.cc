@@ -66,7 +66,7 @@ HttpAnswer DockerDaemon::send(const DockerCall& call, const std::string& path) c
     return connect_(std::move(settings))->send(request);
   } catch (const HttpFailure& failure) {
     throw Error(ExitCode::tool_missing,
-                fmt::format("the Docker daemon does not answer at {}: {}", host_, failure.what),
+                fmt::format("the Docker daemon does not answer at {}: {}", host_, failure.message()),
                 "start dockerd, or name its socket in $DOCKER_HOST");
   }
 }

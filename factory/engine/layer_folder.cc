@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 
 #include "factory/base/durable_file.h"
 #include "factory/base/effects.h"
 #include "factory/engine/resolve_inside.h"
 #include "factory/oci/layer_read.h"
+#include "factory/oci/sparse_write.h"
 
 namespace kiln {
 namespace {
@@ -45,13 +47,10 @@ void write_file(const fs::path& path, LayerEntries& layer) {
   if (file < 0) fail_with_errno(errno, "make", path);
   try {
     layer.read_content([&](std::string_view bytes) {
-      while (!bytes.empty()) {
-        const ssize_t written = ::write(file, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) fail_with_errno(errno, "write", path);
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-      }
+      if (const int problem = write_sparse(file, bytes); problem != 0)
+        fail_with_errno(problem, "write", path);
     });
+    if (const int problem = finish_sparse(file); problem != 0) fail_with_errno(problem, "write", path);
   } catch (...) {
     ::close(file);
     throw;
@@ -64,7 +63,13 @@ class Unpacker {
   explicit Unpacker(fs::path root) : root_(std::move(root)) {}
 
   void add(const LayerEntry& entry, LayerEntries& layer) {
-    if (entry.kind == EntryKind::device) return;
+    // As the SIF has them: no device nodes, and none of their hard links.
+    if (entry.kind == EntryKind::device ||
+        (entry.kind == EntryKind::hard_link && left_out_.contains(entry.target))) {
+      left_out_.insert(entry.path);
+      return;
+    }
+    left_out_.erase(entry.path);
     const fs::path place = place_of(entry.path);
     if (entry.kind == EntryKind::whiteout) return white_out(place);
     if (entry.kind == EntryKind::opaque) {
@@ -177,6 +182,7 @@ class Unpacker {
   std::string parent_;  // of the last entry, and where that is; empty: not known
   fs::path parent_place_;
   std::vector<std::pair<fs::path, std::int64_t>> times_;  // of folders
+  std::set<std::string> left_out_;                        // device nodes, by their names in the layer
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ void fetch_file(const std::string& url, const std::string& authorization, const 
       return;
     } catch (const HttpFailure& failure) {
       if (!failure.may_pass || tried == kTries)
-        throw Error(ExitCode::network, fmt::format("{}: {}; tried {} times", fetching, failure.what, tried));
+        throw Error(ExitCode::network,
+                    fmt::format("{}: {}; tried {} times", fetching, failure.message(), tried));
     }
     wait_unless_interrupted(std::chrono::seconds(tried));
   }

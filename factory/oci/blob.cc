@@ -22,6 +22,13 @@ ReadOnlyFile::ReadOnlyFile(const fs::path& path)
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
+void ReadOnlyFile::look_again() {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0)
+    throw Error(ExitCode::store, fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
 ReadOnlyFile::~ReadOnlyFile() { ::close(fd_); }
 
 void ReadOnlyFile::fail(const std::string& what, const std::string& hint) const {

@@ -13,12 +13,15 @@ namespace kiln {
 class ReadOnlyFile {
  public:
   explicit ReadOnlyFile(const fs::path& path);
+  // Takes an open descriptor over. `path`: for messages.
+  ReadOnlyFile(int descriptor, fs::path path) : path_(std::move(path)), fd_(descriptor) {}
   ~ReadOnlyFile();
   ReadOnlyFile(const ReadOnlyFile&) = delete;
   ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
   const fs::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  void look_again();  // at the size, of a descriptor that was taken over. Throws Error(store).
   // Up to `size` bytes from `offset`; fewer only at the end of the file. Throws Error(store).
   std::size_t read_at(std::uint64_t offset, char* bytes, std::size_t size) const;
   // The bytes of a section. Throws Error(input) when the section leaves the file or is over `limit`.

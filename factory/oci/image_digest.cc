@@ -6,6 +6,7 @@
 #include <set>
 
 #include "factory/oci/documents.h"
+#include "factory/oci/platform_variant.h"
 #include "factory/oci/reference.h"
 #include "factory/oci/skopeo.h"
 
@@ -25,7 +26,7 @@ std::string text_at(const JsonNode& node, const char* key) {
 
 // Entries that are no image (attestations, signatures) say that they are for "unknown".
 Digest choose(const JsonNode& index, const std::string& reference, const std::string& architecture) {
-  std::map<std::string, Digest> by_variant;
+  std::map<unsigned, Digest> by_variant;  // in the order of their ranks
   std::set<std::string> others;
   for (const JsonNode& manifest : index.at("manifests").items()) {
     auto platform = manifest.find("platform");
@@ -33,7 +34,7 @@ Digest choose(const JsonNode& index, const std::string& reference, const std::st
     others.insert(text_at(*platform, "architecture"));
     if (text_at(*platform, "architecture") != architecture) continue;
     Digest digest = Digest::parse(manifest.at("digest").string());
-    by_variant.try_emplace(text_at(*platform, "variant"), digest);
+    by_variant.try_emplace(variant_rank(text_at(*platform, "variant")), digest);
   }
   if (by_variant.empty()) refuse_platform(reference, architecture, others);
   return by_variant.begin()->second;

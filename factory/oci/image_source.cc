@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "factory/oci/layer_merge.h"
+#include "factory/oci/plain_archive.h"
+#include "factory/oci/platform_variant.h"
 
 namespace kiln {
 namespace {
@@ -37,6 +41,58 @@ void check_size(const BlobSection& section, const Descriptor& descriptor) {
                                              descriptor.digest.text(), section.size, descriptor.size));
 }
 
+bool is_manifest(std::string_view type) {
+  return type == media_type::kManifest || type == "application/vnd.docker.distribution.manifest.v2+json";
+}
+
+std::string variant_of(const JsonNode& descriptor) {
+  auto platform = descriptor.find("platform");
+  auto variant = platform ? platform->find("variant") : std::nullopt;
+  return variant && variant->is_string() ? variant->string() : "";
+}
+
+// Of several that fit, that for the most processors; the first of equals.
+const JsonNode& widest(const std::vector<JsonNode>& nodes) {
+  return *std::min_element(nodes.begin(), nodes.end(), [](const JsonNode& a, const JsonNode& b) {
+    return variant_rank(variant_of(a)) < variant_rank(variant_of(b));
+  });
+}
+
+// One image, for several kinds of one processor.
+bool differ_in_variant_alone(const std::vector<JsonNode>& nodes) {
+  std::set<std::string> names, variants;
+  for (const JsonNode& node : nodes) {
+    if (!node.find("platform")) return false;
+    names.insert(annotation(node, "org.opencontainers.image.ref.name"));
+    variants.insert(variant_of(node));
+  }
+  return names.size() == 1 && variants.size() == nodes.size();
+}
+
+[[noreturn]] void refuse_artifact(const JsonNode& node, const std::string& type) {
+  if (type.find("buildkit.cacheconfig") != std::string::npos)
+    node.fail("this is a cache of BuildKit's, not an image", "the image has a tag of its own");
+  const bool is_sif = type.find("sylabs.sif") != std::string::npos;
+  node.fail(fmt::format("this is not an image: it is of the type '{}'", type),
+            is_sif ? "a SIF file: `apptainer pull oras://…` takes it as it is" : "");
+}
+
+// Those of them that name manifests and indexes. Throws where there are only others, such as the layers of a
+// cache.
+std::vector<JsonNode> images_of(const std::vector<JsonNode>& nodes) {
+  std::vector<JsonNode> images;
+  std::string other;
+  for (const JsonNode& node : nodes) {
+    const std::string type = node.at("mediaType").string();
+    if (is_manifest(type) || is_index(type))
+      images.push_back(node);
+    else if (other.empty() || type.find("cacheconfig") != std::string::npos)
+      other = type;
+  }
+  if (images.empty() && !other.empty()) refuse_artifact(nodes.front(), other);
+  return images;
+}
+
 // A bill of materials, a signature.
 bool goes_with_an_image(const JsonNode& node) {
   auto type = node.find("artifactType");
@@ -63,7 +119,7 @@ SourceImage SourceImage::open(const ImageName& name, const std::string& architec
   SourceImage image;
   image.name_ = image.called_ = name;
   if (name.transport != "oci") {
-    image.files_.push_back(std::make_unique<ReadOnlyFile>(name.path));
+    image.files_.push_back(open_archive(name.path));
     image.archive_ = std::make_unique<ArchiveIndex>(*image.files_.back());
   }
   if (name.transport == "docker-archive")
@@ -130,15 +186,26 @@ std::string SourceImage::document(const Descriptor& descriptor) {
   return text;
 }
 
+// Some tools name types of their own for what is an image's configuration all the same.
+void SourceImage::refuse_unless_image(const JsonNode& node, const Manifest& manifest,
+                                      const std::string& config) {
+  if (!is_artifact_type(manifest.config.media_type) && !is_artifact_type(manifest.artifact_type)) return;
+  const Json parsed = Json::parse(config, nullptr, false);
+  if (parsed.is_object() && parsed.contains("rootfs")) return;
+  refuse_artifact(node, manifest.artifact_type.empty() ? manifest.config.media_type : manifest.artifact_type);
+}
+
 void SourceImage::open_oci(const std::string& architecture) {
   BlobSection section = named_file("index.json");
   std::string text = section.file->section(section.offset, section.size, kMostDocument);
   JsonDocument index = JsonDocument::parse(text, name_.path + "/index.json");
   Descriptor found = choose(index.root(), name_.tag, architecture, 1);
   digest_ = found.digest;
-  Manifest manifest =
-      manifest_from_json(JsonDocument::parse(document(found), "manifest " + found.digest.text()).root());
-  read_config(document(manifest.config), "configuration " + manifest.config.digest.text());
+  const JsonDocument read = JsonDocument::parse(document(found), "manifest " + found.digest.text());
+  const Manifest manifest = manifest_from_json(read.root());
+  const std::string config = document(manifest.config);
+  refuse_unless_image(read.root(), manifest, config);
+  read_config(config, "configuration " + manifest.config.digest.text());
   for (const Descriptor& layer : manifest.layers) layers_.push_back({layer, blob(layer)});
 }
 
@@ -147,18 +214,20 @@ Descriptor SourceImage::choose(const JsonNode& index, const std::string& tag, co
   if (depth > kMostIndexDepth)
     index.fail(fmt::format("image indexes are nested more than {} deep", kMostIndexDepth));
   if (index.find("layers")) index.fail("expected an image index, found a manifest's layers");
-  std::vector<JsonNode> matching;
+  std::vector<JsonNode> matching, others;
   for (const JsonNode& node : index.at("manifests").items())
-    if (!goes_with_an_image(node) &&
-        (tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
+    if ((tag.empty() || annotation(node, "org.opencontainers.image.ref.name") == tag) &&
         fits(node, architecture))
-      matching.push_back(node);
+      (goes_with_an_image(node) ? others : matching).push_back(node);
+  if (matching.empty() && !others.empty())
+    refuse_artifact(others.front(), others.front().at("artifactType").string());
   if (matching.empty())
     index.fail(tag.empty() ? fmt::format("no image for linux/{}", architecture)
                            : fmt::format("no image is tagged '{}' for linux/{}", tag, architecture));
-  if (matching.size() > 1 && tag.empty() && depth == 1)
+  matching = images_of(matching);
+  if (matching.size() > 1 && tag.empty() && depth == 1 && !differ_in_variant_alone(matching))
     index.fail(fmt::format("{} images, which one?", matching.size()), "add a tag: oci:DIR:TAG");
-  Descriptor descriptor = descriptor_from_json(matching.front());
+  Descriptor descriptor = descriptor_from_json(widest(matching));
   if (!is_index(descriptor.media_type)) return descriptor;
   JsonDocument inner = JsonDocument::parse(document(descriptor), "index " + descriptor.digest.text());
   return choose(inner.root(), "", architecture, depth + 1);

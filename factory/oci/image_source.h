@@ -76,6 +76,7 @@ class SourceImage {
   void add_referrer(const Descriptor& descriptor, unsigned depth, std::vector<Referrer>& found);
   void open_oci(const std::string& architecture);
   void open_docker_archive();
+  static void refuse_unless_image(const JsonNode& node, const Manifest& manifest, const std::string& config);
   void check_layers() const;
   void read_config(const std::string& text, const std::string& file);
   Descriptor choose(const JsonNode& index, const std::string& tag, const std::string& architecture,

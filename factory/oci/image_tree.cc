@@ -11,6 +11,7 @@ constexpr unsigned kMostLinks = 255;  // followed on one way
 // Components of link targets walked for one image: so many, and so many more for each of its entries.
 constexpr std::uint64_t kLinkSteps = 1'000'000;
 constexpr std::uint64_t kLinkStepsOfAnEntry = 64;
+constexpr std::uint64_t kLeftOut = 48;  // bytes of memory that one of a hash table takes
 
 [[noreturn]] void bad_tree(const std::string& what) { throw Error(ExitCode::input, what); }
 
@@ -36,7 +37,8 @@ std::uint32_t ImageTree::add_string(std::string_view text) {
 }
 
 std::uint64_t ImageTree::memory() const {
-  return paths_.memory() + inodes_.size() * sizeof(Inode) + slots_.size() * sizeof(Slot) + string_bytes_;
+  return paths_.memory() + inodes_.size() * sizeof(Inode) + slots_.size() * sizeof(Slot) + string_bytes_ +
+         left_out_.size() * kLeftOut;
 }
 
 ImageTree::Slot& ImageTree::slot(NodeId node) {
@@ -135,20 +137,35 @@ void ImageTree::put(InodeId id) {
   unsigned links = 0;
   Place folder = make_folders(resolve(paths_.parent(entry.path), links), layer);
   Place here = literal_child(folder, entry.path);
+  left_out_.erase(here.node);
   bool merges = here.present() && entry.kind == EntryKind::folder && is(here.node, EntryKind::folder);
   if (here.present() && !merges) remove(here.node);
-  if (entry.kind == EntryKind::device) return;  // Apptainer binds the host's /dev
-  place(here.node, entry.kind == EntryKind::hard_link ? link_target(entry.payload) : id, layer);
+  // Apptainer binds the host's /dev: device nodes are left out, and with them their hard links.
+  const std::optional<InodeId> what =
+      entry.kind == EntryKind::hard_link ? link_target(entry.payload) : std::optional(id);
+  if (entry.kind == EntryKind::device || !what)
+    left_out_[here.node] = slots_[folder.node].epoch;
+  else
+    place(here.node, *what, layer);
 }
 
-InodeId ImageTree::link_target(NodeId literal) {
+// nullopt: of a device node, which was left out.
+std::optional<InodeId> ImageTree::link_target(NodeId literal) {
   unsigned links = 0;
   if (literal == kRootNode) bad_tree("is a hard link to a folder");
   Place target = literal_child(resolve(paths_.parent(literal), links), literal);
+  if (!target.present() && is_left_out(target)) return std::nullopt;
   if (!target.present())
     bad_tree(fmt::format("is a hard link to '{}', which is not there", paths_.path(literal)));
   if (is(target.node, EntryKind::folder)) bad_tree("is a hard link to a folder");
   return slots_[target.node].inode;
+}
+
+bool ImageTree::is_left_out(const Place& place) const {
+  auto found = left_out_.find(place.node);
+  const bool folder_is_there = place.missing == 1;
+  return folder_is_there && found != left_out_.end() &&
+         found->second == slots_[paths_.parent(place.node)].epoch;
 }
 
 // A layer may leave out folders that it did not change; where nobody made them they are root's, mode 0755.
@@ -201,6 +218,7 @@ void ImageTree::white_out(InodeId id) {
   if (entry.path == kRootNode) return;
   Place folder = resolve(paths_.parent(entry.path), links);
   Place here = literal_child(folder, entry.path);
+  left_out_.erase(here.node);
   if (here.present()) sweep(here.node, entry.layer);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "factory/oci/layer_read.h"
@@ -99,7 +100,8 @@ class ImageTree {
   void white_out(InodeId id);
   void sweep(NodeId node, std::uint16_t layer);
   void sweep_children(NodeId node, std::uint16_t layer);
-  InodeId link_target(NodeId literal);
+  std::optional<InodeId> link_target(NodeId literal);
+  bool is_left_out(const Place& place) const;
 
   PathTable paths_;
   std::deque<Inode> inodes_;
@@ -107,6 +109,8 @@ class ImageTree {
   std::deque<std::string> strings_;
   std::uint64_t string_bytes_ = 0;
   std::uint64_t link_steps_ = 0;
+  std::unordered_map<NodeId, std::uint32_t>
+      left_out_;  // device nodes, and the epoch of their folder at the time
 };
 
 }  // namespace kiln

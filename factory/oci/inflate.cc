@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "factory/base/error.h"
+#include "factory/oci/documents.h"
+#include "factory/oci/tar_header.h"
 
 namespace kiln {
 namespace {
@@ -111,21 +113,47 @@ class ZstdInflater final : public Inflater {
   std::size_t open_ = 1;  // 0: at the end of a frame
 };
 
-}  // namespace
-
-LayerCompression layer_compression(std::string_view media_type, std::string_view first_bytes) {
-  if (media_type == "application/vnd.oci.image.layer.v1.tar+gzip" ||
+LayerCompression named_compression(std::string_view media_type) {
+  if (media_type == media_type::kLayerGzip ||
       media_type == "application/vnd.docker.image.rootfs.diff.tar.gzip")
     return LayerCompression::gzip;
-  if (media_type == "application/vnd.oci.image.layer.v1.tar+zstd") return LayerCompression::zstd;
-  if (media_type == "application/vnd.oci.image.layer.v1.tar") return LayerCompression::none;
-  if (media_type == "application/vnd.docker.image.rootfs.diff.tar") {  // also what docker-archive: names
-    if (first_bytes.starts_with("\x1f\x8b")) return LayerCompression::gzip;
-    if (first_bytes.starts_with("\x28\xb5\x2f\xfd")) return LayerCompression::zstd;
+  if (media_type == media_type::kLayerZstd ||
+      media_type == "application/vnd.docker.image.rootfs.diff.tar.zstd")
+    return LayerCompression::zstd;
+  if (media_type == media_type::kLayerTar || media_type == "application/vnd.docker.image.rootfs.diff.tar")
     return LayerCompression::none;
-  }
   throw Error(ExitCode::input, fmt::format("layer of type '{}' is not supported", media_type),
               "tar, tar+gzip and tar+zstd layers are; foreign layers are not");
+}
+
+bool looks_like_tar(std::string_view first_bytes) {
+  if (first_bytes.size() < kTarBlock) return false;
+  try {
+    parse_tar_header(first_bytes.substr(0, kTarBlock));
+    return true;
+  } catch (const Error&) {
+    return is_zero_block(first_bytes.substr(0, kTarBlock));
+  }
+}
+
+}  // namespace
+
+std::optional<LayerCompression> compression_of(std::string_view first_bytes) {
+  constexpr std::string_view kSkippable = "\x2a\x4d\x18";  // RFC 8878, 3.1.2: with 0x50 to 0x5f before it
+  if (first_bytes.starts_with("\x1f\x8b")) return LayerCompression::gzip;
+  const bool is_skippable = first_bytes.size() >= 4 && (first_bytes[0] & 0xf0) == 0x50 &&
+                            first_bytes.substr(1).starts_with(kSkippable);
+  if (first_bytes.starts_with("\x28\xb5\x2f\xfd") || is_skippable) return LayerCompression::zstd;
+  return std::nullopt;
+}
+
+// docker, containerd and skopeo believe the bytes as well: many registries hold layers of another type than
+// they say.
+LayerCompression layer_compression(std::string_view media_type, std::string_view first_bytes) {
+  const LayerCompression named = named_compression(media_type);
+  if (first_bytes.empty()) return LayerCompression::none;
+  if (const auto found = compression_of(first_bytes)) return *found;
+  return looks_like_tar(first_bytes) ? LayerCompression::none : named;
 }
 
 std::unique_ptr<Inflater> Inflater::create(LayerCompression compression, Checksums checksums) {

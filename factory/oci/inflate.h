@@ -3,14 +3,22 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "factory/site/site.h"
 
 namespace kiln {
 
-// By media type (OCI, and Docker's tar+gzip) with the blob's first bytes where the type does not say (Docker
-// archives). Throws Error(input) for a type that is no layer.
+// By the first bytes alone, 4 of them; nullopt for bytes that are not compressed.
+std::optional<LayerCompression> compression_of(std::string_view first_bytes);
+
+// Bytes of a blob that layer_compression() looks at, where it has so many.
+inline constexpr std::size_t kFirstBytes = 512;
+
+// By the blob's first bytes, whatever its media type says; by the type (OCI's and Docker's) where the bytes
+// are neither compressed nor a tar header, so that a damaged layer is called so. A blob without bytes is a
+// layer without entries. Throws Error(input) for a type that is no layer.
 LayerCompression layer_compression(std::string_view media_type, std::string_view first_bytes);
 
 // Turns compressed bytes into plain ones. Throws Error(input) on damaged input.

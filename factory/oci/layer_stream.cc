@@ -111,7 +111,7 @@ class LayerStream::Pipe {
     std::uint64_t offset = 0;
     std::size_t have = read_blob(offset, buffer);
     auto inflater = Inflater::create(
-        layer_compression(descriptor_.media_type, {buffer.data(), std::min<std::size_t>(have, 4)}),
+        layer_compression(descriptor_.media_type, {buffer.data(), std::min(have, kFirstBytes)}),
         hashing_ ? Inflater::Checksums::left_out : Inflater::Checksums::compared);
     std::string_view input{buffer.data(), have};
     bool more = true;
@@ -155,8 +155,9 @@ class LayerStream::Pipe {
     return got;
   }
 
-  // gzip makes one byte of a thousand zeros, zstd of far more. A small layer of zeros is harmless and does
-  // occur: the ratio counts only from `ratio_from` on.
+  // gzip makes one byte of a thousand zeros, zstd of far more, and layers of zeros do occur: useradd with a
+  // large uid leaves a lastlog of gigabytes. What is to be written is bounded where it is written
+  // (sif_build.h).
   void count_plain(std::size_t size) {
     plain_ += size;
     if (plain_ > limits_.plain_bytes)

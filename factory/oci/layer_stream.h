@@ -17,8 +17,10 @@ namespace kiln {
 
 struct LayerLimits {
   std::uint64_t plain_bytes = 200ull << 30;  // of one layer
-  std::uint64_t ratio = 200;                 // plain : compressed …
-  std::uint64_t ratio_from = 64ull << 20;    // … once this many plain bytes came out
+  // Plain : compressed, once so many plain bytes came out. gzip reaches 1,032; zstd and maps of sparse files,
+  // which have no such bound, unfold a few bytes to no more than takes some seconds to read.
+  std::uint64_t ratio = 1100;
+  std::uint64_t ratio_from = 16ull << 30;
   // Bytes of memory for the names and entries of an image: so many, and so many more for each compressed
   // byte. Entries are cheap to make: 5 KB of tar, 30 bytes of gzip, name two thousand nested folders.
   std::uint64_t tree_bytes = 128ull << 20;

@@ -1,5 +1,6 @@
 #include "factory/oci/pull.h"
 
+#include "factory/oci/image_digest.h"
 #include "factory/oci/reference.h"
 #include "factory/oci/skopeo.h"
 
@@ -35,13 +36,18 @@ void pull_base(const std::string& reference, const fs::path& layout, const fs::p
 ImageName pull_image(const ImageName& name, const std::string& architecture, const fs::path& folder,
                      const Skopeo& skopeo) {
   const fs::path layout = folder / "image";
-  std::vector<std::string> words = for_architecture(architecture);
-  words.insert(words.end(), {"copy", "--quiet", without_tag_beside_digest("docker:" + name.path),
-                             "oci:" + layout.string() + ":fetched"});
-  const RegistryCall call{std::move(words), "cannot fetch docker:" + name.path, "docker:" + name.path,
-                          layout};
-  CommandResult result = ask_registry(call, skopeo);
-  if (!result.ok()) throw_registry_error(call.action, result);
+  const std::string reference = "docker:" + name.path;
+  auto fetch = [&](const std::string& source) {
+    std::vector<std::string> words = for_architecture(architecture);
+    words.insert(words.end(), {"copy", "--quiet", source, "oci:" + layout.string() + ":fetched"});
+    return ask_registry({std::move(words), "cannot fetch " + reference, reference, layout}, skopeo);
+  };
+  CommandResult result = fetch(without_tag_beside_digest(reference));
+  // skopeo takes an image without a variant only; by kiln's rule the lowest variant is taken then.
+  if (!result.ok() && !architecture.empty() && result.tail.find("no image found in ") != std::string::npos)
+    result = fetch("docker://" +
+                   pinned_reference(reference, RegistryReader(skopeo).digest(reference, architecture)));
+  if (!result.ok()) throw_registry_error("cannot fetch " + reference, result);
   return {"oci", layout.string(), "fetched"};
 }
 

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <ctime>
 
 #include "factory/base/text.h"
+#include "factory/oci/backoff.h"
 
 namespace kiln {
 namespace {
@@ -39,16 +38,6 @@ constexpr std::array kBroken = {"connection refused",   "network is unreachable"
                                 "connection timed out", "GOAWAY",
                                 "INTERNAL_ERROR",       "server closed idle connection",
                                 "toomanyrequests"};
-
-// A number of seconds, or a date as in RFC 9110.
-double seconds_until(const std::string& text, std::int64_t now) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '\0') return std::max(seconds, 0.0);
-  std::tm date{};
-  if (::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) return 0;
-  return std::max(static_cast<double>(::timegm(&date) - now), 0.0);
-}
 
 // skopeo logs `time="…" level=fatal msg="…"`: the message alone, its quotes as they were.
 std::string message_of(const std::string& line) {

@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 // Of the JSON below, and of what it says: an older one lacks findings that records have by now.
-constexpr int kForm = 3;
+constexpr int kForm = 4;
 
 // Everything that examine() looks at.
 std::string key_of(const LayerChain& built, const evidence::Declaration& declared,

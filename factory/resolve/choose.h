@@ -1,8 +1,10 @@
 // The components of an image: what the cell names, and what those need. Used by resolve only.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "factory/expand/expand.h"
@@ -27,13 +29,15 @@ bool has(const Choice& choice, const Companion& companion);
 
 // This combination cannot be, through nobody's mistake. Thrown and caught inside resolve, which makes an
 // ExcludedCell of it.
-struct Unsolvable {
+struct Unsolvable : std::exception {
+  explicit Unsolvable(std::string why) : reason(std::move(why)) {}
   std::string reason;
 };
 
 // This combination cannot be, through a mistake in a recipe or target: the cell is broken. Thrown and caught
 // as Unsolvable is, but nothing stands in for what is broken.
-struct Broken {
+struct Broken : std::exception {
+  explicit Broken(const Error* what) : why(what) {}
   const Error* why;  // of the books
 };
 

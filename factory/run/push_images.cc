@@ -13,7 +13,7 @@ RegistryPublisher::RegistryPublisher(RegistryClient& client, const BlobStore& st
       store_(store),
       pushed_(pushed),
       key_(key),
-      pusher_(client, store),
+      pusher_(client, store, tell),
       tell_(std::move(tell)) {}
 
 bool RegistryPublisher::has_tag(const std::string& repository, const std::string& tag) {
@@ -61,6 +61,19 @@ bool RegistryPublisher::is_moved(const TagMove& move) {
          has_tag(move.repository, move.tag);
 }
 
+// Somebody's garbage collection may have taken what kiln pushed there earlier: it is pushed again, once.
+void RegistryPublisher::write_tag(const TagMove& move, const std::optional<Digest>& from) {
+  auto write = [&] {
+    client_.move_tag(move.repository, move.tag, from, std::string(move.media_type), move.bytes());
+  };
+  try {
+    write();
+  } catch (const MissingBlob&) {
+    for (const ImageRecord* image : move.images) push_to(move.repository, *image);
+    write();
+  }
+}
+
 void RegistryPublisher::move_tag(const TagMove& move, bool take) {
   const std::string name = fmt::format("{}/{}:{}", address_.host, move.repository, move.tag);
   const auto before = pushed_.tag(name);
@@ -68,7 +81,7 @@ void RegistryPublisher::move_tag(const TagMove& move, bool take) {
   auto now = unless_broken(resolved);
   if (now != move.digest && (!now || now == before || take)) {
     if (tell_) tell_("moving " + name);
-    client_.move_tag(move.repository, move.tag, now, std::string(move.media_type), move.bytes());
+    write_tag(move, now);
     now = unless_broken(resolved);
     if (now == move.digest) ++report_.moved;
   }
@@ -84,8 +97,9 @@ void RegistryPublisher::move_tags(const std::vector<IndexEntry>& entries, bool t
   for (const IndexEntry& entry : entries) {
     const ImageRecord& image = entry.image;
     if (image.external() || image.published.registry != address_.text()) continue;
-    const TagMove move{address_.repository(image.repository), image.tag, image.manifest,
-                       media_type::kManifest, [&] { return store_.read(image.manifest); }};
+    const TagMove move{
+        address_.repository(image.repository),       image.tag, image.manifest, media_type::kManifest,
+        [&] { return store_.read(image.manifest); }, {&image}};
     if (!is_moved(move)) move_tag(move, take);
   }
 }
@@ -94,13 +108,16 @@ void RegistryPublisher::move_tags(const std::vector<IndexEntry>& entries, bool t
 
 void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
   std::vector<PlatformImage> images;
+  std::vector<const ImageRecord*> records;
   for (const auto& [platform, image] : alias.images) {
     const auto size = store_.size_of(image->manifest).value_or(0);
     images.push_back({platform, {std::string(media_type::kManifest), image->manifest, size, {}}});
+    records.push_back(image);
   }
   std::string bytes = platform_index(images);
-  const TagMove move{address_.repository(alias.repository), alias.tag, Digest::of(bytes),
-                     media_type::kImageIndex, [&bytes]() -> std::string { return bytes; }};
+  const TagMove move{
+      address_.repository(alias.repository),       alias.tag, Digest::of(bytes), media_type::kImageIndex,
+      [&bytes]() -> std::string { return bytes; }, records};
   if (is_moved(move)) return;
   for (const auto& [platform, image] : alias.images)
     if (!known(move.repository, *image)) push_to(move.repository, *image);

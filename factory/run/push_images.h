@@ -55,11 +55,13 @@ class RegistryPublisher {
     Digest digest;
     std::string_view media_type;
     std::function<std::string()> bytes;
+    std::vector<const ImageRecord*> images;  // that it names
   };
 
   bool has_tag(const std::string& repository, const std::string& tag);
   bool is_moved(const TagMove& move);  // by what we know and the registry's list
   void move_tag(const TagMove& move, bool take);
+  void write_tag(const TagMove& move, const std::optional<Digest>& from);
   void move_alias(const AliasedImages& alias, bool take);
   std::string place_of(const std::string& repository, const Digest& digest) const;
   std::optional<PushedRecord> known(const std::string& repository, const ImageRecord& image);

@@ -33,6 +33,7 @@ Json properties_of(const Package& package) {
   put("installer", package.installer);
   put("kind", package.kind);
   put("method", package.method);
+  put("state", package.state);
   // Texts of licences inside an expression.
   if (package.license.extracted.size() > 1 ||
       (!package.license.extracted.empty() &&

@@ -20,18 +20,13 @@ struct Wanted {
   std::uint64_t most;
 };
 constexpr Wanted kWanted[] = {
-    {"lib/dpkg/status", 64u << 20},
-    {"lib/dpkg/status.d/", 1u << 20},
-    {"lib/dpkg/info/", 16u << 20},
-    {"/copyright", 4u << 20},
-    {"lib/apk/db/installed", 64u << 20},
-    {"rpm/rpmdb.sqlite", 512u << 20},
-    {".dist-info/METADATA", 1u << 20},
-    {".dist-info/INSTALLER", 1u << 10},
-    {".dist-info/direct_url.json", 64u << 10},
-    {".egg-info/PKG-INFO", 1u << 20},
-    {".egg-info", 1u << 20},
-    {"conda-meta/", 32u << 20},
+    {"lib/dpkg/status", 64u << 20},      {"lib/dpkg/status.d/", 1u << 20},
+    {"lib/dpkg/info/", 16u << 20},       {"/copyright", 4u << 20},
+    {"lib/apk/db/installed", 64u << 20}, {"rpm/rpmdb.sqlite", 512u << 20},
+    {"rpm/rpmdb.sqlite-wal", kEmptyWal}, {".dist-info/METADATA", 1u << 20},
+    {".dist-info/INSTALLER", 1u << 10},  {".dist-info/direct_url.json", 64u << 10},
+    {".egg-info/PKG-INFO", 1u << 20},    {".egg-info", 1u << 20},
+    {"EGG-INFO/PKG-INFO", 1u << 20},     {"conda-meta/", 32u << 20},
     {"os-release", 64u << 10},
 };
 
@@ -66,7 +61,7 @@ const std::string& databases_version() {
   static const std::string kVersion = [] {
     std::string names;
     for (const Wanted& wanted : kWanted) names += fmt::format("{} {}\n", wanted.ending, wanted.most);
-    return "1-" + Digest::of(names).hex().substr(0, 16);
+    return "2-" + Digest::of(names).hex().substr(0, 16);
   }();
   return kVersion;
 }

@@ -11,6 +11,10 @@
 
 namespace kiln::sbom {
 
+// SQLite's write-ahead log with a header and no change, or not even that
+// (https://www.sqlite.org/fileformat2.html, 4.1). A larger one is not kept.
+inline constexpr std::uint64_t kEmptyWal = 32;
+
 // Bytes that are kept of a file with this path; 0: it is no package database, wherever links lead.
 std::uint64_t database_limit(std::string_view path);
 

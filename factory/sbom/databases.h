@@ -13,8 +13,8 @@ namespace kiln::sbom {
 
 inline constexpr std::size_t kMostPackages = 100'000;  // in one database
 
-// dpkg: var/lib/dpkg/status, or one file of var/lib/dpkg/status.d. Packages that are installed; their
-// licences are elsewhere.
+// dpkg: var/lib/dpkg/status, or one file of var/lib/dpkg/status.d. Packages that have files in the image,
+// those that are not configured with their state; their licences are elsewhere.
 std::vector<Package> read_dpkg_status(std::string_view text);
 // usr/share/doc/*/copyright: the licences of all files together, where the file is machine-readable (DEP-5);
 // nothing where it is prose.
@@ -28,7 +28,7 @@ std::vector<Package> read_rpm_database(std::string_view bytes);
 // One package's header as that database keeps it.
 Package read_rpm_header(std::string_view blob);
 
-// Python: METADATA of a dist-info folder, PKG-INFO of an egg-info one. `direct_url`: the bytes of
+// Python: METADATA of a dist-info folder, PKG-INFO of an egg-info or EGG-INFO one. `direct_url`: the bytes of
 // direct_url.json (PEP 610), "" = absent.
 Package read_python_metadata(std::string_view text, std::string_view direct_url = "");
 

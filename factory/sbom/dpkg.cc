@@ -17,11 +17,19 @@ namespace {
 constexpr std::size_t kMostLicenses = 1000;   // of one package
 constexpr std::size_t kMostText = 16u << 10;  // bytes kept of a licence's text
 
-// "install ok installed"; distroless files have no Status at all.
-bool is_installed(const ControlParagraph& paragraph) {
-  const std::string& status = paragraph.at("Status");
-  return status.empty() || status.ends_with(" installed") || status.ends_with(" triggers-awaited") ||
-         status.ends_with(" triggers-pending");
+// What there is of a package in the image (dpkg(1), "Package states").
+struct PackageState {
+  bool has_files = true;
+  std::string unusual{};  // the state, where the package is not wholly installed
+};
+
+// "install ok installed": the last word counts. Distroless files have no Status.
+PackageState state_of(const ControlParagraph& paragraph) {
+  const std::string status = first_line(paragraph.at("Status"));
+  const std::string state = status.substr(status.rfind(' ') + 1);
+  if (state == "unpacked" || state == "half-configured" || state == "half-installed") return {true, state};
+  return {state.empty() || state == "installed" || state == "triggers-awaited" ||
+          state == "triggers-pending"};
 }
 
 // "Source: gcc-14 (14.2.0-19)"; without a version in parentheses it is the package's own.
@@ -79,14 +87,17 @@ std::vector<Package> read_dpkg_status(std::string_view text) {
   std::vector<Package> packages;
   ControlReader reader(text);
   while (auto paragraph = reader.next()) {
-    if (!is_installed(*paragraph)) continue;
+    PackageState state = state_of(*paragraph);
+    if (!state.has_files) continue;
     Package package;
+    package.state = std::move(state.unusual);
     package.ecosystem = Ecosystem::deb;
     package.name = first_line(paragraph->at("Package"));
     package.version = first_line(paragraph->at("Version"));
     package.architecture = first_line(paragraph->at("Architecture"));
     package.homepage = first_line(paragraph->at("Homepage"));
     set_source(package, first_line(paragraph->at("Source")));
+    if (package.version.empty() && !package.state.empty()) continue;  // its first unpacking did not end
     if (package.name.empty() || package.version.empty())
       throw Error(ExitCode::input, "a paragraph without Package or Version");
     packages.push_back(std::move(package));

@@ -49,8 +49,10 @@ class InventoryReader {
   void note_file(const std::string& path) {
     if (path.ends_with("rpm/Packages") || path.ends_with("rpm/Packages.db"))
       gap(path, path.ends_with(".db") ? "RPM's ndb format is not read" : "Berkeley DB is not read");
-    if (path.ends_with("rpm/rpmdb.sqlite-wal"))
+    if (path.ends_with("rpm/rpmdb.sqlite-wal") && content_at(path) == nullptr)
       gap(path, "changes that are not yet in rpmdb.sqlite are not read");
+    if (path.ends_with(".egg"))
+      gap(path, "a Python package in one file, as easy_install made it, is not read");
     if (database_limit(path) != 0) databases_.push_back(path);
   }
 
@@ -75,8 +77,8 @@ class InventoryReader {
 
   void read_database(const std::string& path) {
     bool list = path.ends_with(".list") || path.ends_with("/copyright") || path.ends_with("/INSTALLER") ||
-                path.ends_with("/direct_url.json") || path.ends_with("os-release") ||
-                path.ends_with(".md5sums");
+                path.ends_with("/direct_url.json") || path.ends_with("rpm/rpmdb.sqlite-wal") ||
+                path.ends_with("os-release") || path.ends_with(".md5sums");
     if (list) return;  // read with what they belong to
     const std::string* bytes = content_at(path);
     if (bytes == nullptr) return gap(path, "not read: it is too large, or a link to a file of another name");

@@ -27,6 +27,7 @@ constexpr std::array kFields = {Field{"name", &Package::name},
                                 Field{"installer", &Package::installer},
                                 Field{"method", &Package::method},
                                 Field{"kind", &Package::kind},
+                                Field{"state", &Package::state},
                                 Field{"database", &Package::database},
                                 Field{"owner", &Package::owner}};
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -96,7 +97,7 @@ Part joined(const std::vector<Part>& parts, Joint joint) {
   return all;
 }
 
-struct NotAnExpression {};
+struct NotAnExpression : std::exception {};
 
 // expression = either {"," ["and" | "or"] either};  either = both {"or" both};  both = term {"and" term};
 // term = "(" expression ")" | name ["with" exception], where names may be several words.

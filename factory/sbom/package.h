@@ -31,6 +31,7 @@ struct Package {
   std::string installer;  // Python: pip, conda, debian, …
   std::string method;     // generic: how kiln put it in
   std::string kind;       // generic: framework, library, compiler, …
+  std::string state;      // dpkg: unpacked, half-configured or half-installed; "" = installed
   std::string database;   // path inside the image; "" = kiln put it in
   License license;
   std::string owner;  // Python: purl of the package that brought it

@@ -81,7 +81,7 @@ Package read_python_metadata(std::string_view text, std::string_view direct_url)
 
 bool is_python_metadata(std::string_view path) {
   return path.ends_with(".dist-info/METADATA") || path.ends_with(".egg-info/PKG-INFO") ||
-         path.ends_with(".egg-info");
+         path.ends_with(".egg-info") || path.ends_with("EGG-INFO/PKG-INFO");
 }
 
 Package read_conda_package(std::string_view json) {

@@ -20,7 +20,8 @@ std::string or_nothing(const std::string& text) { return text.empty() ? kNoAsser
 std::string comment_of(const Package& package) {
   if (!package.database.empty()) {
     std::string how = package.installer.empty() ? "" : ", installed by " + package.installer;
-    return fmt::format("found in /{}{}", package.database, how);
+    std::string state = package.state.empty() ? "" : ", " + package.state;
+    return fmt::format("found in /{}{}{}", package.database, how, state);
   }
   return fmt::format("{}, put in by kiln, method {}", package.kind, package.method);
 }

@@ -58,7 +58,7 @@ bool RegistryPlace::fetch(const Descriptor& blob, const BlobStore& store) {
 void RegistryPlace::put_once(const SharedName& name, const std::string& envelope, const std::string& manifest,
                              const std::vector<Descriptor>& blobs, const BlobStore& store) {
   for (const Descriptor& blob : blobs) {
-    if (client_.blob_size(repository_, blob.digest) == blob.size) continue;
+    if (client_.has_blob(repository_, blob.digest, blob.size)) continue;
     if (std::string damage = seen_damage(store, blob.digest, blob.size); !damage.empty())
       throw Error(ExitCode::store, fmt::format("{} {}", blob.digest.text(), damage), kDamageRemedy);
     client_.put_blob(repository_, blob, store.path(blob.digest));
@@ -78,9 +78,9 @@ void RegistryPlace::put(const SharedName& name, const std::string& envelope, con
       put_once(name, envelope, manifest, blobs, store);
     }
   } catch (const MissingBlob& missing) {
-    throw Error(ExitCode::network, "it takes blobs, and has them not: " + missing.said);
+    throw Error(ExitCode::network, "it takes blobs, and has them not: " + missing.message());
   } catch (const WrongDigest& wrong) {
-    throw Error(ExitCode::store, wrong.said);
+    throw Error(ExitCode::store, wrong.message());
   }
 }
 

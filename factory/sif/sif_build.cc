@@ -120,21 +120,35 @@ class SifWriter {
   std::uint64_t end_ = kSifDataOffset;
 };
 
-// Tells how far the layers are read, each time a file's content begins.
+// Tells how far the layers are read, each time a file's content begins, and looks at what they make.
 class WatchedSink final : public ContentSink {
  public:
-  WatchedSink(ContentSink& sink, std::function<void()> watch) : sink_(sink), watch_(std::move(watch)) {}
+  WatchedSink(ContentSink& sink, std::function<void()> watch, std::function<void()> check)
+      : sink_(sink), watch_(std::move(watch)), check_(std::move(check)) {}
   std::uint32_t begin_file() override {
     watch_();
     return sink_.begin_file();
   }
-  void append(std::string_view bytes) override { sink_.append(bytes); }
+  void append(std::string_view bytes) override {
+    check_();
+    sink_.append(bytes);
+  }
   void end_file() override { sink_.end_file(); }
 
  private:
   ContentSink& sink_;
-  std::function<void()> watch_;
+  std::function<void()> watch_, check_;
 };
+
+// In terms of the whole image, so that it is refused always or never, however far the threads are.
+void check_size(std::uint64_t written, std::uint64_t compressed, const SifOptions& options) {
+  if (written <= options.written_from ||
+      (written - options.written_from) / options.written_ratio <= compressed)
+    return;
+  throw Error(ExitCode::input,
+              fmt::format("the image's {} bytes of layers make a SIF of over {} bytes: a decompression bomb",
+                          compressed, options.written_from + options.written_ratio * compressed));
+}
 
 // The threads made meanwhile compute for long and hand on much: with longer turns they take less CPU time.
 class LongTurns {
@@ -192,11 +206,12 @@ SifResult build_sif(const SourceImage& image, const fs::path& output, const SifO
   const LayerStream* current = nullptr;
   std::uint64_t done = 0;
   std::uint64_t current_size = 0;
-  WatchedSink sink(squashfs, [&] {
+  auto show = [&] {
     if (options.progress && current != nullptr)
       options.progress(std::min(done + current->compressed_bytes_read(), result.compressed),
                        result.compressed);
-  });
+  };
+  WatchedSink sink(squashfs, show, [&] { check_size(file.size(), result.compressed, options); });
   auto open = [&](std::size_t layer) {
     done += current_size;
     current_size = image.layer_size(layer);
@@ -217,6 +232,7 @@ SifResult build_sif(const SourceImage& image, const fs::path& output, const SifO
   result.squashfs = squashfs.totals();
   sif.finish(make_uuid(image, options));
   result.size = file.size();
+  check_size(result.size, result.compressed, options);
   if (options.check) check_written(file.temporary(), result.squashfs, options.squashfs.jobs);
   file.commit();
   return result;

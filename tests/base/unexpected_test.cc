@@ -47,6 +47,21 @@ TEST(Unexpected, WhatTheSystemRefusesIsToldInItsWords) {
   EXPECT_EQ(thrown_by([] { throw std::bad_alloc(); }).message(), "out of memory");
 }
 
+TEST(Unexpected, WhateverIsThrownHasALastLine) {
+  auto last_line = [](const auto& what) {
+    try {
+      throw what;
+    } catch (...) {
+      return unexpected_error();
+    }
+  };
+  struct Unknown {};
+  EXPECT_EQ(last_line(Unknown{}).code(), ExitCode::internal);
+  EXPECT_TRUE(last_line(Unknown{}).message().starts_with("kiln made a mistake ("));
+  EXPECT_EQ(last_line(Error(ExitCode::network, "gone")).message(), "gone");
+  EXPECT_EQ(last_line(std::bad_alloc()).message(), "out of memory");
+}
+
 TEST(Unexpected, AnErrorIsItself) {
   const Error error = thrown_by([] { throw Error(ExitCode::network, {"a", 1, 2, "/x"}, "gone", "wait"); });
   EXPECT_EQ(error.code(), ExitCode::network);

@@ -71,6 +71,23 @@ TEST_F(CredentialsTest, IdentityTokensAndEmptyEntries) {
   EXPECT_EQ(find("t", "a")->identity_token, "secret");
 }
 
+TEST_F(CredentialsTest, DockerNamesRegistriesByAddress) {
+  for (const char* key : {"https://h:5000", "https://h:5000/", "https://h:5000/v1/", "http://h:5000/v2/",
+                          "https://H:5000/v1/"}) {
+    write(".docker/config.json", "{\"auths\":{" + entry(key, "me:1") + "}}");
+    EXPECT_EQ(user("h:5000", "a/b"), "me") << key;
+    EXPECT_EQ(user("h", "a"), "nobody") << key;
+    EXPECT_EQ(user("h:5000.evil", "a"), "nobody") << key;
+  }
+  write(".docker/config.json",
+        "{\"auths\":{" + entry("https://h/v1/", "old:1") + "," + entry("h", "plain:1") + "," +
+            entry("https://index.docker.io/v1/", "hub:1") + "," + entry("g/a", "path:1") + "}}");
+  EXPECT_EQ(user("h", "a"), "plain");
+  EXPECT_EQ(user("docker.io", "a"), "hub");
+  EXPECT_EQ(user("registry-1.docker.io", "a"), "hub");
+  EXPECT_EQ(user("g", "b"), "nobody") << "a path is no address";
+}
+
 TEST_F(CredentialsTest, AHelperIsAsked) {
   write("bin/docker-credential-site",
         "#!/bin/sh\nread -r host || [ -n \"$host\" ]\n[ \"$1 $host\" = 'get h:5000' ] || "

@@ -30,15 +30,6 @@ TEST(RegistryAnswer, KnowsWhatPasses) {
   EXPECT_FALSE(passes(answer(500, R"({"errors":[{"detail":"write: no space left on device"}]})")));
 }
 
-TEST(RegistryAnswer, ReadsRetryAfterAsSecondsAndAsADate) {
-  EXPECT_EQ(seconds_until("", 0), std::nullopt);
-  EXPECT_EQ(seconds_until("120", 0), 120.0);
-  EXPECT_EQ(seconds_until("soon", 0), std::nullopt);
-  EXPECT_EQ(seconds_until("-5", 0), std::nullopt);
-  EXPECT_EQ(seconds_until("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 - 30), 30.0);  // RFC 9110's own date
-  EXPECT_EQ(seconds_until("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 + 30), 0.0);   // it is over
-}
-
 TEST(RegistryAnswer, ReadsChallenges) {
   const Challenge bearer = challenge_in(
       answer(401, "",
@@ -54,11 +45,44 @@ TEST(RegistryAnswer, ReadsChallenges) {
   EXPECT_EQ(bare.realm, "");
 }
 
+TEST(RegistryAnswer, FindsTheBearerChallengeHoweverItIsWritten) {
+  for (const char* header : {
+           R"(bearer Realm="https://a/t",Service="s")",
+           R"(BEARER REALM="https://a/t", SERVICE=s, scope="x")",
+           R"(Basic realm="r, Bearer realm=no", Bearer realm="https://a/t",service="s")",
+           R"(Negotiate YIIB+/==, Bearer service="s" , realm="https://a/t")",
+           R"(, Bearer realm = "https:\/\/a/t" , service="s")",
+       }) {
+    const Challenge found = challenge_in(answer(401, "", {{"www-authenticate", header}}));
+    EXPECT_TRUE(found.is_bearer) << header;
+    EXPECT_EQ(found.realm, "https://a/t") << header;
+    EXPECT_EQ(found.service, "s") << header;
+  }
+  EXPECT_TRUE(challenge_in(answer(401, "",
+                                  {{"www-authenticate", "Basic realm=\"r\""},
+                                   {"www-authenticate", "Bearer realm=\"https://a/t\""}}))
+                  .is_bearer);
+  for (const char* header :
+       {"=", "\"", ",,,", "Basic", "Basic realm=\"Bearer", "a=b=c \"", "Bearerx realm=\"https://a\""})
+    EXPECT_FALSE(challenge_in(answer(401, "", {{"www-authenticate", header}})).is_bearer) << header;
+}
+
 TEST(RegistryAnswer, FollowsLinks) {
   EXPECT_EQ(next_page(answer(200, "", {{"link", "</v2/a/tags/list?last=b&n=2>; rel=\"next\""}})),
             "/v2/a/tags/list?last=b&n=2");
   EXPECT_EQ(next_page(answer(200, "", {{"link", "</v2/a>; rel=\"prev\""}})), "");
   EXPECT_EQ(next_page(answer(200, "", {{"link", ">next<"}})), "");
+  for (const char* header : {
+           R"(</first>; rel="prev", <list?last=b>; rel="next")",
+           R"(<list?last=b>;rel=next)",
+           R"(<list?last=b> ; title="a, <b>; rel=prev" ; REL="last Next")",
+           R"(</first>; flag; rel=first, , <list?last=b>; rel="next"; rel="prev")",
+       })
+    EXPECT_EQ(next_page(answer(200, "", {{"link", header}})), "list?last=b") << header;
+  EXPECT_EQ(next_page(answer(200, "", {{"link", "</a>; rel=prev"}, {"link", "</b>; rel=next"}})), "/b");
+  for (const char* header : {R"(</next>; rel="prev")", R"(</a>; rel="nextone")", "</a>; rel=\"next",
+                             "</a; rel=next", "</a>; title=next", R"(</a>; rel="prev"; rel="next")"})
+    EXPECT_EQ(next_page(answer(200, "", {{"link", header}})), "") << header;
   EXPECT_EQ(next_page(answer(200, "")), "");
 }
 
@@ -73,6 +97,15 @@ TEST(RegistryAnswer, TakesATokenByEitherName) {
   EXPECT_EQ(token_in(answer(200, R"({"access_token":"two"})")), "two");
   EXPECT_THROW(token_in(answer(200, R"({"token":5})")), Error);
   EXPECT_THROW(token_in(answer(200, "")), Error);
+  EXPECT_EQ(token_in(answer(200, R"({"token":"","access_token":"two"})")), "two");
+  EXPECT_EQ(token_in(answer(200, R"({"token":null,"access_token":"two"})")), "two");
+  EXPECT_THROW(token_in(answer(200, R"({"token":"","access_token":""})")), Error);
+}
+
+TEST(RegistryAnswer, TakesNoTokenThatWritesHeaders) {
+  for (const char* token :
+       {R"(a\r\nHost: evil)", R"(a\nb)", R"(a b)", R"(a\u0000b)", R"(\u00e9)", R"(a\u007f)"})
+    EXPECT_THROW(token_in(answer(200, std::string(R"({"token":")") + token + "\"}")), Error) << token;
 }
 
 TEST(RegistryAnswer, WritesWhatStandsInAQuery) {

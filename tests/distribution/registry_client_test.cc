@@ -15,9 +15,11 @@ class FakeHttp final : public Http {
  public:
   HttpAnswer send(const HttpRequest& request) override {
     requests.push_back(request);
+    if (request.method == fails) throw HttpFailure{"reset"};
     if (answers.empty()) return {500, {}, ""};
     HttpAnswer answer = answers.front();
     answers.pop_front();
+    if (request.take && answer.status == 200) (void)request.take(answer.body);
     return answer;
   }
   // The header of a request; "" without it.
@@ -27,6 +29,7 @@ class FakeHttp final : public Http {
     return "";
   }
 
+  std::string fails;  // requests of this method
   std::deque<HttpAnswer> answers;
   std::vector<HttpRequest> requests;
 };
@@ -58,8 +61,8 @@ TEST_F(RegistryClientTest, SaysWhoAsksOnceItIsAsked) {
   answer(200, {{"content-length", "7"}});
   answer(200, {{"content-length", "8"}});
   RegistryClient client = client_of("h/ai");
-  EXPECT_EQ(client.blob_size("ai/a", Digest::of("x")), 7u);
-  EXPECT_EQ(client.blob_size("ai/a", Digest::of("y")), 8u);
+  EXPECT_TRUE(client.has_blob("ai/a", Digest::of("x"), 7));
+  EXPECT_TRUE(client.has_blob("ai/a", Digest::of("y"), 8));
   EXPECT_EQ(http.sent(0, "Authorization"), "");
   EXPECT_EQ(http.sent(1, "Authorization"), basic);
   EXPECT_EQ(http.sent(2, "Authorization"), basic);
@@ -158,7 +161,7 @@ TEST_F(RegistryClientTest, TriesAgainWhatPasses) {
   answer(503);
   answer(429, {{"retry-after", "7"}});
   answer(200, {{"content-length", "1"}});
-  EXPECT_EQ(client_of("h").blob_size("a", Digest::of("x")), 1u);
+  EXPECT_TRUE(client_of("h").has_blob("a", Digest::of("x"), 1));
   ASSERT_EQ(waited.size(), 2u);
   EXPECT_GE(waited[0], 500);
   EXPECT_LE(waited[0], 1000);
@@ -192,6 +195,190 @@ TEST_F(RegistryClientTest, TakesNoRegistryInTroubleForABrokenTag) {
   for (int tries = 0; tries < 2; ++tries) answer(500);
   answer(200, {{"docker-content-digest", Digest::of("x").text()}});
   EXPECT_EQ(client.resolve("a", "1"), Digest::of("x")) << "it passed";
+}
+
+TEST_F(RegistryClientTest, KnowsABlobByItsSizeAndItsDigest) {
+  const Digest x = Digest::of("x");
+  auto has = [&] { return client_of("h").has_blob("a", x, 1); };
+  answer(404);
+  EXPECT_FALSE(has());
+  answer(200, {{"content-length", "2"}});
+  EXPECT_FALSE(has());
+  answer(200, {{"content-length", "1"}, {"docker-content-digest", Digest::of("y").text()}});
+  EXPECT_FALSE(has());
+  answer(200, {{"content-length", "1"}, {"docker-content-digest", x.text()}});
+  EXPECT_TRUE(has());
+  answer(403);
+  EXPECT_THROW(has(), Error);
+}
+
+TEST_F(RegistryClientTest, ReadsABlobWhoseSizeIsNotSaid) {
+  for (const auto& [status, length] : {std::pair(200, "0"), std::pair(200, ""), std::pair(405, "")})
+    for (const std::string bytes : {"x", "y", "xx", ""}) {
+      http.requests.clear();
+      answer(status, {{"content-length", length}});
+      answer(200, {}, bytes);
+      EXPECT_EQ(client_of("h").has_blob("a", Digest::of("x"), 1), bytes == "x") << status << length << bytes;
+      EXPECT_EQ(http.requests.at(1).method, "GET");
+    }
+  answer(200, {{"content-length", "0"}});
+  EXPECT_TRUE(client_of("h").has_blob("a", Digest::of(""), 0)) << "that one has no bytes";
+}
+
+TEST_F(RegistryClientTest, ResolvesWhereNobodyKnowsHead) {
+  answer(405);
+  answer(200, {}, "bytes");
+  EXPECT_EQ(client_of("h").resolve("a", "1"), Digest::of("bytes"));
+}
+
+TEST_F(RegistryClientTest, TheRegistryIsOneByAllItsAddresses) {
+  for (const char* same : {"https://h:443/up", "HTTPS://H/up", "//h/up", "/up", "../../../../up"}) {
+    http.requests.clear();
+    refuse();
+    answer(202, {{"location", same}});
+    answer(201);
+    client_of("https://h").put_blob("a", "one");
+    EXPECT_EQ(http.sent(2, "Authorization"), basic) << http.requests.at(2).url;
+  }
+  http.requests.clear();
+  answer(202, {{"location", "17?_state=x#y"}});
+  answer(200);
+  client_of("http://h:5000").put_blob("a", "one");
+  EXPECT_EQ(http.requests.at(1).url,
+            "http://h:5000/v2/a/blobs/uploads/17?_state=x&digest=sha256%3A" + Digest::of("one").hex());
+}
+
+TEST_F(RegistryClientTest, AnUploadIsLedOn) {
+  refuse();
+  answer(307, {{"location", "/there"}});
+  answer(202, {{"location", "/up"}});
+  answer(308, {{"location", "https://store.site/up"}});
+  answer(201);
+  client_of("https://h").put_blob("a", "one");
+  ASSERT_EQ(http.requests.size(), 5u);
+  EXPECT_EQ(http.requests[2].url, "https://h/there");
+  EXPECT_EQ(http.sent(2, "Authorization"), basic);
+  EXPECT_EQ(http.requests[4].url, "https://store.site/up");
+  EXPECT_EQ(http.requests[4].body, "one");
+  EXPECT_EQ(http.sent(4, "Authorization"), "");
+  for (int hop = 0; hop < 9; ++hop) answer(307, {{"location", "/round"}});
+  EXPECT_THROW(client_of("https://h").put_blob("a", "one"), Error);
+}
+
+TEST_F(RegistryClientTest, AnUploadWithoutAPlaceIsNone) {
+  answer(202);
+  EXPECT_THROW(client_of("h").put_blob("a", "one"), Error);
+}
+
+TEST_F(RegistryClientTest, EverySuccessIsOne) {
+  for (int status : {200, 201, 202, 204}) {
+    answer(status);
+    EXPECT_FALSE(client_of("h").put_manifest("a", "1", "t", "{}")) << status;
+  }
+  for (int status : {301, 304, 403, 409}) {
+    answer(status);
+    EXPECT_THROW(client_of("h").put_manifest("a", "1", "t", "{}"), Error) << status;
+  }
+}
+
+TEST_F(RegistryClientTest, WhatARegistryRefusesIsAnErrorWhoeverCatchesIt) {
+  auto told = [&](int status, const std::string& code) -> std::string {
+    answer(status, {}, R"({"errors":[{"code":")" + code + R"(","message":"x"}]})");
+    try {
+      client_of("h").put_manifest("a", "1", "t", "{}");
+    } catch (const std::exception& exception) {
+      const auto* error = dynamic_cast<const Error*>(&exception);
+      return error != nullptr && error->code() == ExitCode::network ? error->message() : "no Error(network)";
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(told(404, "MANIFEST_BLOB_UNKNOWN"), "h/a: writing 1: 404 MANIFEST_BLOB_UNKNOWN: x");
+  EXPECT_EQ(told(400, "MANIFEST_INVALID"), "h/a: writing 1: 400 MANIFEST_INVALID: x");
+  const HttpFailure failure{"reset"};
+  EXPECT_EQ(dynamic_cast<const Error&>(failure).message(), "reset");
+}
+
+TEST_F(RegistryClientTest, AMountThatFailsIsNoFailure) {
+  auto mounts = [&] { return client_of("h").mount_blob("a", Digest::of("x"), "b"); };
+  for (int status : {400, 403, 404, 405, 202}) {
+    http.requests.clear();
+    answer(status);
+    EXPECT_FALSE(mounts()) << status;
+    EXPECT_EQ(http.requests.size(), 1u) << "an upload without a place is not left";
+  }
+  answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\""}});
+  answer(403);
+  EXPECT_FALSE(mounts()) << "no token for both";
+  answer(201);
+  EXPECT_TRUE(mounts());
+}
+
+TEST_F(RegistryClientTest, AnUploadThatCannotBeLeftIsNoFailure) {
+  http.fails = "DELETE";
+  answer(202, {{"location", "/up/1"}});
+  EXPECT_FALSE(client_of("h").mount_blob("a", Digest::of("x"), "b"));
+  EXPECT_EQ(http.requests.back().method + " " + http.requests.back().url, "DELETE https://h/up/1");
+}
+
+TEST_F(RegistryClientTest, PagesThatComeAgainHaveAnEnd) {
+  answer(200, {{"link", "<list?last=b>; rel=\"next\""}}, R"({"tags":["b"]})");
+  answer(200, {{"link", "</v2/a/tags/list?last=b>; rel=\"next\""}}, R"({"tags":["a"]})");
+  RegistryClient client = client_of("https://h");
+  EXPECT_EQ(client.tags("a"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(http.requests.size(), 2u);
+  EXPECT_EQ(http.requests.at(1).url, "https://h/v2/a/tags/list?last=b");
+  http.requests.clear();
+  for (int page = 0; page < 9; ++page)
+    answer(200, {{"link", "<?page=" + std::to_string(page) + ">; rel=next"}}, R"({"tags":["a","b"]})");
+  EXPECT_EQ(client.tags("a"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(http.requests.size(), 2u) << "nothing new";
+}
+
+TEST_F(RegistryClientTest, NobodyElsewhereSendsItToThisMachine) {
+  auto said = [&](const char* address) -> std::string {
+    try {
+      client_of(address).put_blob("a", "one");
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  };
+  for (const std::string host : {"169.254.169.254", "127.0.0.1:8080", "localhost", "[::1]"}) {
+    http.answers.clear();
+    http.requests.clear();
+    answer(401, {{"www-authenticate", "Bearer realm=\"https://" + host + "/token\""}});
+    EXPECT_NE(said("https://h").find("an address of this machine or its link"), std::string::npos) << host;
+    answer(202, {{"location", "https://" + host + "/up"}});
+    EXPECT_NE(said("https://h").find("an address of this machine or its link"), std::string::npos) << host;
+    EXPECT_EQ(http.requests.size(), 2u) << "it is not asked";
+  }
+  answer(202, {{"location", "http://127.0.0.1:81/up"}});
+  answer(201);
+  EXPECT_EQ(said("http://127.0.0.1:5000"), "") << "a registry of this machine may";
+  EXPECT_FALSE(http.requests.back().is_foreign);
+  answer(202, {{"location", "https://store.site/up"}});
+  answer(201);
+  EXPECT_EQ(said("https://h"), "");
+  EXPECT_TRUE(http.requests.back().is_foreign) << "by its name it cannot be known";
+}
+
+TEST_F(RegistryClientTest, AsksForATokenWhereARelativeRealmLeads) {
+  answer(401, {{"www-authenticate", "Bearer realm=\"/token\""}});
+  answer(200, {}, R"({"token":"t"})");
+  answer(404);
+  EXPECT_EQ(client_of("https://h").resolve("a", "1"), std::nullopt);
+  EXPECT_TRUE(http.requests.at(1).url.starts_with("https://h/token?service=&scope=")) << http.requests[1].url;
+  answer(401, {{"www-authenticate", "Bearer service=\"s\""}});
+  EXPECT_THROW(client_of("https://h").resolve("a", "1"), Error);
+}
+
+TEST_F(RegistryClientTest, MovesATagWhereNoConditionIsKnown) {
+  answer(400, {}, "unsupported header");
+  answer(201);
+  EXPECT_TRUE(client_of("h").move_tag("a", "1", Digest::of("x"), "t", "{}"));
+  EXPECT_NE(http.sent(0, "If-Match"), "");
+  EXPECT_EQ(http.sent(1, "If-Match"), "");
+  EXPECT_EQ(http.sent(1, "Content-Type"), "t");
 }
 
 TEST_F(RegistryClientTest, KnowsAnotherManifestByItsBytes) {

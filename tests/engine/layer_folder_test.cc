@@ -70,6 +70,20 @@ TEST_F(LayerFolder, HasFilesAsTheLayerHasThem) {
   EXPECT_FALSE(fs::exists(tree / "d/dev"));
 }
 
+TEST_F(LayerFolder, HasNoHardLinksToDevices) {
+  unpack({"c dev/null", "h dev/link>dev/null", "h other>dev/link", "f a=1", "c b", "f b=2", "h c>b"});
+  EXPECT_EQ(folder.read("tree/a"), "1");
+  for (const char* gone : {"dev/null", "dev/link", "other"}) EXPECT_FALSE(fs::exists(tree / gone)) << gone;
+  EXPECT_EQ(folder.read("tree/c"), "2") << "what was a device is a file";
+}
+
+TEST_F(LayerFolder, LeavesHolesForZeros) {
+  const std::string content = "begin" + std::string(8u << 20, '\0') + "end";
+  unpack({{"f", '0', content}});
+  EXPECT_TRUE(folder.read("tree/f") == content);
+  EXPECT_LT(status("f").st_blocks * 512, 1 << 20);
+}
+
 TEST_F(LayerFolder, SaysWhatIsGoneInOverlayfsWords) {
   unpack({"d a/", "w a/gone", "d b/", "o b", "f b/kept=x"});
   EXPECT_TRUE(is_whiteout("a/gone"));

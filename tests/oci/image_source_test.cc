@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "support/compressed.h"
 #include "support/layout.h"
 
 namespace kiln {
@@ -54,6 +55,99 @@ TEST(SourceImage, ReadsLayoutsAndArchivesAlike) {
     EXPECT_EQ(plain(image, 0), tars[0]);
     EXPECT_EQ(plain(image, 1), tars[1]);
   }
+}
+
+TEST(SourceImage, ReadsCompressedArchives) {
+  TestLayout layout;
+  const std::string tar = short_tar({"f a=1"}) + std::string(1u << 20, '\0');
+  layout.one_image({tar});
+  const std::string oci = testing::read_file(layout.archive());
+  ImageConfig config;
+  config.diff_ids = {Digest::of(tar)};
+  const std::string docker = testing::tar(
+      {{"l/layer.tar", '0', tar},
+       {"c.json", '0', to_json(config).dump()},
+       {"manifest.json", '0', R"([{"Config":"c.json","RepoTags":["x:1"],"Layers":["l/layer.tar"]}])"}});
+  for (const char* filter : {"gzip", "zstd", "xz", "bzip2"})
+    for (const auto& [transport, bytes] :
+         {std::pair("oci-archive:", oci), std::pair("docker-archive:", docker)}) {
+      const std::string file = layout.folder().write("compressed", testing::compress(bytes, filter)).string();
+      const SourceImage image = open(transport + file);
+      EXPECT_EQ(plain(image, 0), tar) << transport << filter;
+      EXPECT_FALSE(fs::exists("compressed.tar"));
+    }
+  const std::string cut = testing::compress(docker, "gzip");
+  const std::string file = layout.folder().write("cut", cut.substr(0, cut.size() / 2)).string();
+  EXPECT_NE(refusal([&] { open("docker-archive:" + file); }).find("cannot be read: "), std::string::npos);
+}
+
+Json for_variant(const Descriptor& descriptor, const std::string& variant) {
+  Json json = to_json(descriptor);
+  json["platform"] = {{"os", "linux"}, {"architecture", "amd64"}};
+  if (!variant.empty()) json["platform"]["variant"] = variant;
+  return json;
+}
+
+// By the rule of `kiln lock`: image_digest_test.cc.
+TEST(SourceImage, TakesTheVariantThatRunsOnTheMostProcessors) {
+  TestLayout layout;
+  const std::vector<std::string> variants = {"v4", "v10", "v2", "odd", "", "v1"};
+  std::map<std::string, Descriptor> images;
+  for (const std::string& variant : variants) images[variant] = layout.image({short_tar({"f a=" + variant})});
+  auto chosen = [&](const std::vector<std::string>& listed, bool nested) {
+    Json manifests = Json::array();
+    for (const std::string& variant : listed) manifests.push_back(for_variant(images[variant], variant));
+    if (nested)
+      manifests = Json::array({to_json(layout.blob(
+          Json{{"schemaVersion", 2}, {"manifests", manifests}}.dump(), media_type::kImageIndex))});
+    layout.index(manifests);
+    const Digest digest = open("oci:" + layout.path()).digest();
+    for (const auto& [variant, image] : images)
+      if (image.digest == digest) return "v:" + variant;
+    return std::string();
+  };
+  for (bool nested : {false, true}) {
+    EXPECT_EQ(chosen({"v4", "v2", "", "v1"}, nested), "v:");
+    EXPECT_EQ(chosen({"v4", "v1", "v2"}, nested), "v:v1");
+    EXPECT_EQ(chosen({"odd", "v10", "v4"}, nested), "v:v4");
+  }
+}
+
+TEST(SourceImage, CallsWhatIsNoImageThat) {
+  TestLayout layout;
+  constexpr const char* kCache = "application/vnd.buildkit.cacheconfig.v0";
+  const Descriptor layer =
+      layout.blob(testing::compress(short_tar({"f a=1"}), "gzip"), media_type::kLayerGzip);
+  const Descriptor cache = layout.blob(R"({"layers":[],"records":[]})", kCache);
+  const Json listed{{"schemaVersion", 2}, {"manifests", Json::array({to_json(layer), to_json(cache)})}};
+  auto refused = [&](const Json& one) {
+    layout.index(Json::array({one}));
+    return refusal([&] { open("oci:" + layout.path()); });
+  };
+  const std::string is_cache = "this is a cache of BuildKit's, not an image";
+  EXPECT_EQ(refused(to_json(layout.blob(listed.dump(), media_type::kImageIndex))), is_cache);
+  Manifest manifest;
+  manifest.config = cache;
+  manifest.layers = {layer};
+  EXPECT_EQ(refused(to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))), is_cache);
+  manifest.config = layout.blob("{}", media_type::kEmpty);
+  EXPECT_EQ(refused(to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))),
+            "this is not an image: it is of the type 'application/vnd.oci.empty.v1+json'");
+  manifest.artifact_type = "application/vnd.sylabs.sif.layer.v1.sif";
+  Json named = to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest));
+  const std::string is_sif =
+      "this is not an image: it is of the type 'application/vnd.sylabs.sif.layer.v1.sif'";
+  EXPECT_EQ(refused(named), is_sif);
+  named["artifactType"] = manifest.artifact_type;
+  EXPECT_EQ(refused(named), is_sif);
+}
+
+TEST(SourceImage, TakesAConfigurationOfAnotherTypeThatIsOne) {
+  TestLayout layout;
+  Manifest manifest;
+  manifest.config = layout.blob(to_json(ImageConfig{}).dump(), "application/octet-stream");
+  layout.index(Json::array({to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))}));
+  EXPECT_EQ(open("oci:" + layout.path()).layer_count(), 0u);
 }
 
 TEST(SourceImage, ChoosesByTag) {

@@ -180,6 +180,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"hard_through_a_link",
              {{"d d", "f d/a=1", "l s>d"}, {"h b>s/a"}},
              {{"b", "f 1 =b"}, {"d", "d"}, {"d/a", "f 1 =b"}, {"s", "l d"}}},
+        Case{"hard_to_a_device",
+             {{"c d/null", "h d/b>d/null", "h c>d/b", "f a=1"}},
+             {{"a", "f 1"}, {"d", "d"}}},
+        Case{"hard_to_a_device_below", {{"c null"}, {"f b=1"}, {"h b>null"}}, {}},
+        Case{"hard_to_what_was_a_device", {{"c a"}, {"f a=1", "h b>a"}}, {{"a", "f 1 =a"}, {"b", "f 1 =a"}}},
         Case{"fifo", {{"p a"}}, {{"a", "p"}}}),
     [](const auto& one) { return std::string(one.param.name); });
 
@@ -217,6 +222,13 @@ TEST_P(MergeRefuses, WithEntryNumberAndName) {
 INSTANTIATE_TEST_SUITE_P(
     Hostile, MergeRefuses,
     ::testing::Values(
+        Refusal{"hard_to_a_device_that_went",
+                {{"c null"}, {"w null", "h b>null"}},
+                "entry #2 'b': is a hard link to 'null', which is not there"},
+        Refusal{"hard_to_a_device_of_a_folder_that_went",
+                {{"c d/null"}, {"w d"}, {"h b>d/null"}},
+                "entry #1 'b': is a hard link to 'd/null', which is not there"},
+
         Refusal{"hard_link_to_nothing",
                 {{"f x=", "h b>a"}},
                 "entry #2 'b': is a hard link to 'a', which is not there"},

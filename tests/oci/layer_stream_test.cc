@@ -1,37 +1,17 @@
 // Digests, damage and bombs. Blobs are compressed by zlib's and zstd's own libraries, through libarchive.
 #include "factory/oci/layer_stream.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <gtest/gtest.h>
 #include <zstd.h>
 
+#include "support/compressed.h"
 #include "support/merged.h"
 
 namespace kiln {
 namespace {
 
+using testing::compress;
 using testing::TestLayers;
-
-std::string compress(const std::string& plain, const char* filter, const char* level = "6") {
-  std::string out(plain.size() + (1u << 16), '\0');
-  std::size_t used = 0;
-  archive* handle = archive_write_new();
-  archive_write_set_format_raw(handle);
-  archive_write_add_filter_by_name(handle, filter);
-  archive_write_set_filter_option(handle, filter, "compression-level", level);
-  archive_write_set_bytes_per_block(handle, 0);
-  archive_write_open_memory(handle, out.data(), out.size(), &used);
-  archive_entry* entry = archive_entry_new();
-  archive_entry_set_filetype(entry, AE_IFREG);
-  archive_write_header(handle, entry);
-  archive_write_data(handle, plain.data(), plain.size());
-  archive_entry_free(entry);
-  archive_write_close(handle);
-  archive_write_free(handle);
-  out.resize(used);
-  return out;
-}
 
 const std::string kGzip(media_type::kLayerGzip);
 const std::string kZstd(media_type::kLayerZstd);
@@ -89,6 +69,29 @@ TEST(LayerStream, TellsDockerArchiveLayersByTheirFirstBytes) {
   EXPECT_THROW(read_all("other", type, {}, Digest::of("plain")), Error);
 }
 
+TEST(LayerStream, BelievesTheBytesAndNotTheType) {
+  const std::string plain = testing::short_tar({"f a=1"});
+  for (const std::string& blob : {plain, compress(plain, "gzip"), compress(plain, "zstd")})
+    for (const std::string& type : {kGzip, kZstd, std::string(media_type::kLayerTar),
+                                    std::string("application/vnd.docker.image.rootfs.diff.tar.zstd"),
+                                    std::string("application/vnd.docker.image.rootfs.diff.tar.gzip")})
+      EXPECT_EQ(refusal(blob, type, Digest::of(plain)), "accepted")
+          << type << " of " << blob.size() << " bytes";
+  // RFC 8878, 3.1.2: a frame that is skipped, as zstd:chunked and pzstd write it in front.
+  const std::string skipped("\x5a\x2a\x4d\x18\x02\x00\x00\x00xx", 10);
+  EXPECT_EQ(refusal(skipped + compress(plain, "zstd"), kGzip, Digest::of(plain)), "accepted");
+}
+
+TEST(LayerStream, ABlobWithoutBytesIsALayerWithoutEntries) {
+  for (const std::string& type : {kGzip, kZstd, std::string(media_type::kLayerTar)})
+    EXPECT_EQ(refusal("", type, Digest::of("")), "accepted") << type;
+}
+
+TEST(LayerStream, CallsADamagedLayerByItsType) {
+  EXPECT_EQ(refusal("no gzip", kGzip, Digest::of("x")), "gzip stream has bytes that are no gzip header");
+  EXPECT_NE(refusal("no zstd", kZstd, Digest::of("x")).find("zstd stream is damaged"), std::string::npos);
+}
+
 TEST(LayerStream, RefusesForeignLayers) {
   std::string type = "application/vnd.oci.image.layer.nondistributable.v1.tar+gzip";
   EXPECT_EQ(refusal("x", type, Digest::of("x")), "layer of type '" + type + "' is not supported");
@@ -126,11 +129,21 @@ TEST(LayerStream, RefusesEveryFlippedByte) {
   }
 }
 
+// As useradd leaves them with a large uid.
+TEST(LayerStream, TakesAFileOfZeros) {
+  const std::string plain(96u << 20, '\0');
+  EXPECT_EQ(refusal(compress(plain, "gzip", "9"), kGzip, Digest::of(plain)), "accepted");
+  EXPECT_EQ(refusal(compress(plain, "zstd"), kZstd, Digest::of(plain)), "accepted");
+}
+
 TEST(LayerStream, RefusesBombsEarly) {
-  std::string blob = compress(std::string(100u << 20, '\0'), "gzip", "9");
-  std::string message = refusal(blob, kGzip, Digest::of(""));
-  EXPECT_NE(message.find("a decompression bomb"), std::string::npos) << message;
+  const std::string plain(100u << 20, '\0');
   LayerLimits limits;
+  limits.ratio_from = 64u << 20;
+  const std::string message = refusal(compress(plain, "zstd"), kZstd, Digest::of(""), limits);
+  EXPECT_NE(message.find("a decompression bomb"), std::string::npos) << message;
+  const std::string blob = compress(plain, "gzip", "9");
+  EXPECT_EQ(refusal(blob, kGzip, Digest::of(plain), limits), "accepted") << "no gzip reaches that";
   limits.plain_bytes = 1u << 20;
   EXPECT_EQ(refusal(blob, kGzip, Digest::of(""), limits), "the layer unfolds to more than 1048576 bytes");
 }

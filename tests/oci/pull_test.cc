@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "support/fake_effects.h"
 
 namespace kiln {
@@ -51,6 +54,29 @@ TEST_F(Pull, AnImageIsFetchedForOneArchitecture) {
   EXPECT_EQ(runner.commands.at(0).argv,
             (Words{"skopeo", "--debug", "--override-os", "linux", "--override-arch", "arm64", "copy",
                    "--quiet", "docker://host/name:tag", "oci:/tmp/f/image:fetched"}));
+}
+
+// As `kiln lock` chooses where there is none without a variant.
+TEST_F(Pull, AnImageIsFetchedByItsLowestVariant) {
+  const std::string low = "sha256:" + std::string(64, '2'), high = "sha256:" + std::string(64, '3');
+  runner.respond = [&](const Command& command) {
+    CommandResult result;
+    const auto& words = command.argv;
+    if (std::find(words.begin(), words.end(), "--raw") != words.end()) {
+      auto entry = [](const std::string& digest, const char* variant) {
+        return Json{{"digest", digest},
+                    {"platform", {{"os", "linux"}, {"architecture", "amd64"}, {"variant", variant}}}};
+      };
+      result.output = Json{{"manifests", {entry(high, "v3"), entry(low, "v2")}}}.dump();
+    } else if (words.at(words.size() - 2).find('@') == std::string::npos) {
+      result.status = 1;
+      result.tail = "no image found in manifest list for architecture amd64, variant \"\", OS linux";
+    }
+    return result;
+  };
+  pull_image({"docker", "//host/name:tag", ""}, "amd64", "/tmp/f", skopeo);
+  const auto& last = runner.commands.back().argv;
+  EXPECT_EQ(last.at(last.size() - 2), "docker://host/name@" + low);
 }
 
 TEST_F(Pull, AFailureNamesWhatWasAskedFor) {

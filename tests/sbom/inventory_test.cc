@@ -108,6 +108,56 @@ TEST(Inventory, AllDatabasesAtOnce) {
             package_url(*find(inventory, Ecosystem::conda, "numpy"), inventory.distribution));
 }
 
+TEST(Inventory, EggsOfOldInstallers) {
+  const std::string site = "usr/local/lib/python2.7/dist-packages/";
+  const Inventory inventory =
+      inventory_of({{file(site + "pip-9.0.2-py2.7.egg/EGG-INFO/PKG-INFO", "Name: pip\nVersion: 9.0.2\n"),
+                     file("src/EGG-INFO/PKG-INFO", "Name: local\nVersion: 1\n"),
+                     file(site + "zipped-1-py2.7.egg", "PK"), file(site + "EGG-INFO/SOURCES.txt", "x")}});
+  ASSERT_NE(find(inventory, Ecosystem::pypi, "pip"), nullptr);
+  EXPECT_EQ(find(inventory, Ecosystem::pypi, "pip")->version, "9.0.2");
+  EXPECT_NE(find(inventory, Ecosystem::pypi, "local"), nullptr);
+  EXPECT_EQ(inventory.packages.size(), 2u);
+  EXPECT_EQ(inventory.gaps,
+            std::vector<std::string>{
+                site + "zipped-1-py2.7.egg: a Python package in one file, as easy_install made it, "
+                       "is not read"});
+}
+
+TEST(Inventory, AnEmptyLogOfSqliteHidesNothing) {
+  auto gaps = [](std::size_t size) {
+    return inventory_of({{file("var/lib/rpm/rpmdb.sqlite", sbom_data("sbom/rpmdb.sqlite")),
+                          file("var/lib/rpm/rpmdb.sqlite-wal", std::string(size, 'w')),
+                          file("var/lib/rpm/rpmdb.sqlite-shm", "")}})
+        .gaps;
+  };
+  EXPECT_TRUE(gaps(0).empty()) << gaps(0).front();
+  EXPECT_TRUE(gaps(32).empty()) << "a header without a change";
+  EXPECT_EQ(gaps(33).size(), 1u);
+}
+
+TEST(Inventory, PackagesThatAreNotConfiguredHaveTheirState) {
+  Bill bill;
+  bill.inventory = inventory_of({{file("var/lib/dpkg/status",
+                                       "Package: a\nVersion: 1\nStatus: install ok half-configured\n\n"
+                                       "Package: b\nVersion: 1\nStatus: install reinstreq half-installed\n\n"
+                                       "Package: c\nVersion: 1\nStatus: install ok unpacked\n\n"
+                                       "Package: d\nVersion: 1\nStatus: deinstall ok config-files\n\n"
+                                       "Package: e\nVersion: 1\nStatus: purge ok not-installed\n\n"
+                                       "Package: f\nVersion: 1\nStatus: install ok triggers-pending\n\n"
+                                       "Package: g\nVersion: 1\nStatus: hold ok installed\n")}});
+  std::map<std::string, std::string> states;
+  for (const Package& package : bill.inventory.packages) states[package.name] = package.state;
+  EXPECT_EQ(states,
+            (std::map<std::string, std::string>{
+                {"a", "half-configured"}, {"b", "half-installed"}, {"c", "unpacked"}, {"f", ""}, {"g", ""}}));
+  EXPECT_NE(to_spdx(bill).find("found in /var/lib/dpkg/status, half-configured"), std::string::npos);
+  EXPECT_NE(to_cyclonedx(bill).find("\"kiln:state\""), std::string::npos);
+  EXPECT_EQ(
+      inventory_from_json(JsonDocument::parse(to_json(bill.inventory).dump(), "x").root()).packages[0].state,
+      "half-configured");
+}
+
 TEST(Inventory, WhatIsNotReadIsSaid) {
   Inventory inventory = inventory_of(
       {{file("var/lib/rpm/Packages", "berkeley"), file("var/lib/rpm/Packages.db", "ndb"),

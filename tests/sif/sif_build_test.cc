@@ -11,6 +11,7 @@
 #include "factory/sif/oci_runtime.h"
 #include "factory/sif/sif_reader.h"
 #include "squashfs_contents.h"
+#include "support/compressed.h"
 #include "support/layout.h"
 
 // libsquashfs does not free the blocks in flight of a writer that is given up.
@@ -117,6 +118,48 @@ TEST(SifBuild, StoresEqualContentsOnce) {
   SifResult result = build_sif(image, layout.folder().path() / "out.sif", options());
   EXPECT_LT(result.size, 2'000'000u);  // twice 1.1 MB would be more
   EXPECT_EQ(result.merge.contents_skipped, 1u);
+}
+
+// An image of one layer, compressed.
+void gzip_image(const TestLayout& layout, const std::string& tar) {
+  ImageConfig config;
+  config.diff_ids = {Digest::of(tar)};
+  Manifest manifest;
+  manifest.config = layout.blob(to_json(config).dump(), media_type::kConfig);
+  manifest.layers = {layout.blob(testing::compress(tar, "gzip"), media_type::kLayerGzip)};
+  layout.index(Json::array({to_json(layout.blob(to_json(manifest).dump(), media_type::kManifest))}));
+}
+
+// As useradd leaves a lastlog with a large uid.
+TEST(SifBuild, ZerosTakeNoRoom) {
+  TestLayout layout;
+  const std::string zeros(96u << 20, '\0');
+  gzip_image(layout, testing::tar({{"var/log/lastlog", '0', zeros}, {"a", '0', "1"}}));
+  const SquashfsContents files = convert(layout, options());
+  EXPECT_TRUE(files.at("var/log/lastlog").content == zeros);
+  EXPECT_EQ(files.at("a").content, "1");
+  EXPECT_LT(fs::file_size(layout.folder().path() / "out.sif"), 200'000u);
+}
+
+TEST(SifBuild, RefusesASifThatItsLayersAreNotGoodFor) {
+  TestLayout layout;
+  gzip_image(layout, testing::tar(
+                         {{"a", '0', pseudo_random(2'000'000, 3)}, {"b", '0', pseudo_random(2'000'000, 4)}}));
+  SifOptions settings = options();
+  settings.written_from = 1000;
+  settings.written_ratio = 1;
+  const SourceImage image = open(layout);
+  const fs::path output = layout.folder().path() / "out.sif";
+  try {
+    build_sif(image, output, settings);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::input);
+    EXPECT_NE(error.message().find("a decompression bomb"), std::string::npos) << error.message();
+  }
+  EXPECT_FALSE(fs::exists(output));
+  settings.written_ratio = 2;
+  EXPECT_GT(build_sif(image, output, settings).size, 4'000'000u);
 }
 
 TEST(SifBuild, DoesNotDependOnThreadsTimeOrPlace) {

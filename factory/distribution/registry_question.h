@@ -1,0 +1,49 @@
+// One request of RegistryClient, and how often it is made. Only for registry_client.cc and registry_blobs.cc.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "factory/distribution/registry_answer.h"
+#include "factory/distribution/registry_client.h"
+
+namespace kiln {
+
+inline constexpr int kTriesOfATag = 2;  // after the first, before it is taken for a broken one
+
+// Registries answer 200 as well where the specification says 201.
+inline bool succeeded(const HttpAnswer& answer) { return answer.status / 100 == 2; }
+
+inline bool knows_no_head(const HttpAnswer& answer) { return answer.status == 405 || answer.status == 501; }
+
+// What is to be sent, and how its failure is told.
+struct RegistryClient::Question {
+  std::string repository;
+  std::string what;  // "the manifest of 2.1-distro-haswell"
+  HttpRequest request;
+  bool of_a_tag = false;  // a tag is to be read: a 500 may be the tag's own
+  std::string from{};     // another repository that is read
+};
+
+template <typename Attempt>
+HttpAnswer RegistryClient::persist(const Question& question, const Attempt& attempt) {
+  for (int tries = 1;; ++tries) {
+    try {
+      HttpAnswer answer = attempt();
+      if (!passes(answer)) return answer;
+      if (question.of_a_tag && answer.status == 500 && tries > std::min(kTriesOfATag, access_.retries))
+        return answer;
+      wait_before(tries, said_by(answer), answer.header("retry-after"), question);
+    } catch (const HttpFailure& failure) {
+      if (!failure.may_pass) {
+        throw Error(ExitCode::network,
+                    fmt::format("{}: {}: {}", access_.address.host, question.what, failure.message()));
+      }
+      wait_before(tries, failure.message(), "", question);
+    }
+  }
+}
+
+}  // namespace kiln
