@@ -2,6 +2,13 @@
 # beside itself (factory/cli/installation.h), so the folder may be moved as a whole. Tests, sources and build scripts stay behind.
 include(GNUInstallDirs)
 
+# A build of one target, as ci/demo's, has not made all that is installed.
+install(CODE "
+  if(NOT EXISTS \"$<TARGET_FILE:kiln>\" OR NOT EXISTS \"$<TARGET_FILE:kiln_registry_shared>\")
+    execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target kiln kiln_registry_shared
+      COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+")
 install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY recipes matrix schema DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln USE_SOURCE_PERMISSIONS)
 # As they lie here, so that their links lead somewhere; what they say of ci/pin holds where they are.

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "factory/base/errno_hint.h"
 #include "factory/base/error.h"
 #include "factory/base/unique_name.h"
 
@@ -93,7 +94,8 @@ void fail_with_errno(int error, const std::string& doing, const fs::path& path) 
         "free space there, or choose another folder (--state)");
   }
   throw Error(ExitCode::store,
-              fmt::format("cannot {} {}: {}", doing, path.string(), std::generic_category().message(error)));
+              fmt::format("cannot {} {}: {}", doing, path.string(), std::generic_category().message(error)),
+              error == EFBIG ? hint_for(error) : "");
 }
 
 void sync_folder(const fs::path& folder) {

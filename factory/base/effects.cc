@@ -6,24 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 
 #include "factory/base/durable_file.h"
+#include "factory/base/errno_hint.h"
 #include "factory/base/read_whole.h"
+#include "factory/base/unique_name.h"
 
 namespace kiln {
 namespace {
 
 [[noreturn]] void fail(const std::string& verb, const fs::path& path, int number) {
-  std::string hint;
-  if (number == ENOSPC || number == EDQUOT)
-    hint = "free some space on that file system and run the command again";
-  if (number == EACCES || number == EPERM || number == EROFS) hint = "check the owner and the mode";
   throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path.string(), std::strerror(number)),
-              hint);
+              hint_for(number));
 }
 
 // Owns a descriptor for the length of a scope.
@@ -55,22 +52,30 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
   }
 }
 
-fs::path temporary_beside(const fs::path& path) {
-  static std::atomic<unsigned> counter{0};
-  return path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
-}
+// The longest part of a file's name that its temporary repeats: a name has 255 bytes at most.
+constexpr std::size_t kRepeatedName = 200;
 
-int create(const fs::path& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+// A new file beside `path`, in `temporary` its name; -1: errno says why not. A name that a killed process
+// left is passed over.
+int create_beside(const fs::path& path, fs::path& temporary) {
+  constexpr int kTries = 100;
+  const std::string name = path.filename().string().substr(0, kRepeatedName);
+  int file = -1;
+  for (int number = 0; number < kTries && file < 0; ++number) {
+    temporary = path.parent_path() / fmt::format(".{}.{}.tmp", name, unique_name());
+    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  return file;
 }
 
 // Folders are made only where they are missing, which is seldom.
 void replace_file(const fs::path& path, std::string_view bytes, bool sync) {
-  fs::path temporary = temporary_beside(path);
-  int file = create(temporary);
+  fs::path temporary;
+  int file = create_beside(path, temporary);
   if (file < 0 && errno == ENOENT && path.has_parent_path()) {
     RealFileSystem().make_directories(path.parent_path());
-    file = create(temporary);
+    file = create_beside(path, temporary);
   }
   OpenFile fd(file);
   if (fd.get() < 0) fail("create", temporary, errno);

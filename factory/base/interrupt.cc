@@ -25,11 +25,21 @@ extern "C" void note_interrupt(int signal) {
 
 }  // namespace
 
+// Also undoes what a parent may have left: blocked signals, and an ignored SIGCHLD. An ignored SIGHUP
+// (nohup) stays ignored. A write over the limit for file sizes is EFBIG from then on, and no SIGXFSZ.
 void install_interrupt_handler() {
   struct sigaction action {};
   action.sa_handler = note_interrupt;
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&ours, number);
+  ::sigprocmask(SIG_UNBLOCK, &ours, nullptr);
+  for (int number : {SIGINT, SIGTERM}) ::sigaction(number, &action, nullptr);
+  struct sigaction of_parent {};
+  ::sigaction(SIGHUP, nullptr, &of_parent);
+  if (of_parent.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
+  for (int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, the kernel would keep no child's exit status for us
 }
 
 bool interrupted() { return g_interrupted; }

@@ -185,6 +185,8 @@ class Scanner {
                           tail == std::string::npos || tail < dash ? std::string::npos : tail - dash - 3);
     const Cursor end = walk_.here();
     const Cursor at = walk_.next();  // everything before the offending token was accepted
+    if (const std::string number = overflown(what); !number.empty())
+      fail(at, fmt::format("the number {} is too large", printable(number)), "the largest is about 1.8e308");
     if (found.starts_with("unexpected end of input")) fail(at, "not valid JSON: " + found, after_value(hint));
     // After a value the parser only ever misses the bracket; after a comma it misses what the comma promises.
     if (hint == "expected '}'" || hint == "expected ']'")
@@ -216,6 +218,15 @@ class Scanner {
     constexpr std::string_view kWord = "unexpected ";
     std::string what = printable(found.starts_with(kWord) ? found.substr(kWord.size()) : found);
     return what.starts_with('\'') || what.starts_with("end") ? what : "a " + what;
+  }
+
+  // "[json.exception.out_of_range.406] number overflow parsing '1e999'" → "1e999".
+  static std::string overflown(const std::string& what) {
+    constexpr std::string_view kWords = "number overflow parsing '";
+    const std::size_t at = what.find(kWords);
+    if (at == std::string::npos) return "";
+    const std::size_t begin = at + kWords.size();
+    return what.substr(begin, what.rfind('\'') - begin);
   }
 
   static std::string printable(const std::string& message) {

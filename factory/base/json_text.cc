@@ -6,6 +6,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/visible_text.h"
+
 namespace kiln {
 namespace {
 
@@ -105,6 +107,13 @@ std::string printable_json(const Json& value, int indent) {
   return printable_dump(value.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
+// As JSON has it (RFC 8259, section 7): beyond U+FFFF in two halves.
+static std::string escaped(char32_t code) {
+  const auto number = static_cast<std::uint32_t>(code);
+  if (number < 0x10000) return fmt::format("\\u{:04x}", number);
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + ((number - 0x10000) >> 10), 0xdc00 + (number & 0x3ff));
+}
+
 std::string printable_dump(std::string_view dumped) {
   std::string text;
   text.reserve(dumped.size());
@@ -114,6 +123,9 @@ std::string printable_dump(std::string_view dumped) {
       text += "\\u007f";
     } else if (c == '\xc2' && at + 1 < dumped.size() && static_cast<unsigned char>(dumped[at + 1]) < 0xa0) {
       text += fmt::format("\\u{:04x}", static_cast<unsigned char>(dumped[++at]));
+    } else if (const auto code = shapeless_at(dumped, at)) {
+      text += escaped(*code);
+      at += *code < 0x800 ? 1 : *code < 0x10000 ? 2 : 3;
     } else {
       text += c;
     }

@@ -17,7 +17,7 @@ namespace kiln {
 void append_json(std::string& out, std::string_view text);
 
 // Of a value that anybody may have written: dump(), but a byte that belongs to no character is U+FFFD, and
-// what a terminal may obey is escaped. `indent` -1: on one line.
+// what a terminal may obey, or has no shape (text.h), is escaped. `indent` -1: on one line.
 std::string printable_json(const Json& value, int indent = 2);
 // The text of dump(), made so.
 std::string printable_dump(std::string_view dumped);

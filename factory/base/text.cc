@@ -3,9 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "factory/base/visible_text.h"
 
 namespace kiln {
 namespace {
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+// Of Unicode's category Cf and its line ends: zero-width characters, marks and overrides of direction,
+// joiners, the byte order mark, tags (Unicode 15, "Other, format").
+constexpr std::array<CodeRange, 9> kShapeless = {{{0xad, 0xad},
+                                                  {0x61c, 0x61c},
+                                                  {0x180e, 0x180e},
+                                                  {0x200b, 0x200f},
+                                                  {0x2028, 0x202e},
+                                                  {0x2060, 0x206f},
+                                                  {0xfeff, 0xfeff},
+                                                  {0xfff9, 0xfffb},
+                                                  {0xe0000, 0xe007f}}};
+
+bool is_shapeless(char32_t code) {
+  return std::any_of(kShapeless.begin(), kShapeless.end(),
+                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
+// REQUIRES: one character of UTF-8.
+char32_t code_of(std::string_view character) {
+  constexpr unsigned char kMasks[] = {0x7f, 0x1f, 0x0f, 0x07};
+  char32_t code = static_cast<unsigned char>(character[0]) & kMasks[character.size() - 1];
+  for (char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
+  return code;
+}
 
 // Bytes of the character at `at`; 0 when there is none.
 std::size_t character_at(std::string_view text, std::size_t at) {
@@ -106,6 +139,23 @@ static std::size_t after_ascii(std::string_view text, std::size_t at) {
   return at;
 }
 
+std::optional<char32_t> shapeless_at(std::string_view text, std::size_t at) {
+  if (at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80) return std::nullopt;
+  const std::size_t size = character_at(text, at);
+  const char32_t code = size == 0 ? 0 : code_of(text.substr(at, size));
+  return is_shapeless(code) ? std::optional(code) : std::nullopt;
+}
+
+// REQUIRES: one character of UTF-8.
+static void append_visible(std::string& plain, std::string_view character) {
+  const char32_t code = code_of(character);
+  if (is_shapeless(code))
+    plain += fmt::format("[U+{:04X}]", static_cast<std::uint32_t>(code));
+  else if (character.size() > 1 ? code >= 0xa0
+                                : !is_control(character[0]) || character == "\n" || character == "\t")
+    plain += character;
+}
+
 std::string without_controls(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -120,14 +170,24 @@ std::string without_controls(std::string_view text) {
       plain += "\uFFFD";
       ++at;
     } else {
-      const std::string_view character = text.substr(at, size);
-      const bool of_latin1 = size == 2 && character < "\u00A0";
-      if (size > 1 ? !of_latin1 : !is_control(text[at]) || text[at] == '\n' || text[at] == '\t')
-        plain += character;
+      append_visible(plain, text.substr(at, size));
       at += size;
     }
   }
   return plain;
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (char c : without_controls(text)) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\t')
+      line += "\\t";
+    else
+      line += c;
+  }
+  return line;
 }
 
 std::string last_lines(std::string text, std::size_t count) {

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// For containers, and for files and folders that are made aside: `<process id>-<8 random hex digits>`.
+// For containers, and for files and folders that are made aside: `<process id>-<8 hex digits, the kernel's>`.
 std::string unique_name();
 
 // This machine's, as gethostname(2) says it; "localhost" when it has none.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
@@ -30,11 +31,11 @@ SourceImage open_image(const std::string& text, const fs::path& folder, Invocati
 }
 
 void print_table(const ImageDifference& difference) {
-  for (const std::string& what : difference.configuration) say("configuration: {}\n", what);
+  for (const std::string& what : difference.configuration) say("configuration: {}\n", on_one_line(what));
   Table table({"FILE", "CHANGE", "WHAT", "MADE BY"});
   for (const FileDifference& file : difference.files)
-    table.add({file.path, std::string(name_of(file.change)), fmt::format("{}", fmt::join(file.what, ", ")),
-               file.made_by});
+    table.add({on_one_line(file.path), name_of(file.change),
+               on_one_line(fmt::format("{}", fmt::join(file.what, ", "))), on_one_line(file.made_by)});
   if (!table.empty()) table.print();
   say("{} of {} files differ\n", difference.files.size(), difference.compared);
 }

@@ -123,8 +123,7 @@ void rollback(const IndexOptions& options, Invocation& invocation) {
 void recover(Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln index recover");
   Index index = invocation.index(Index::Mode::write);
-  RecoveryReport report = index.recover();
-  show_sifs(invocation.state(), index);
+  const RecoveryReport report = index.recover();
   say("{} adopted, {} lost, {} temporaries dropped{}{}\n", report.adopted, report.lost.size(),
       report.temporaries,
       report.rewritten == 0 ? "" : fmt::format(", {} sidecars made again", report.rewritten),
@@ -133,6 +132,7 @@ void recover(Invocation& invocation) {
   for (const std::string& sidecar : report.unreadable)
     say("unreadable: store/{}: it is not what was written\n", sidecar);
   if (!report.is_whole()) invocation.exit_code = ExitCode::store;
+  show_sifs(invocation.state(), index);
 }
 
 void import(const IndexOptions& options, Invocation& invocation) {

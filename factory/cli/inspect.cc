@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "factory/base/visible_text.h"
 #include "factory/cli/attachments.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
@@ -56,10 +57,10 @@ void show_image(const SourceImage& image, const InspectOptions& options) {
   }
   Table table({"", ""});
   table.add({"digest", image.digest().text()});
-  table.add({"platform", config.os + "/" + config.architecture});
+  table.add({"platform", on_one_line(config.os + "/" + config.architecture)});
   table.add({"layers", fmt::format("{}, {:.1f} MB compressed", image.layer_count(),
                                    static_cast<double>(image.compressed_size()) / 1e6)});
-  for (const auto& [name, value] : config.labels) table.add({name, value});
+  for (const auto& [name, value] : config.labels) table.add({on_one_line(name), on_one_line(value)});
   print_text(table.text());
 }
 

@@ -20,7 +20,7 @@ void print_bytes(std::string_view bytes) {
 
 void print_text(std::string_view text) { print_bytes(without_controls(text)); }
 
-void print_document(std::string_view json) { print_text(printable_dump(json)); }
+void print_document(std::string_view json) { print_bytes(printable_dump(json)); }
 
 void print_json(const Json& document, int indent) { print_bytes(printable_json(document, indent) + "\n"); }
 

@@ -95,6 +95,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
     return print_lacking(lacking, options, plan, invocation);
   }
   const WriterLock lock = lock_state(invocation, "kiln publish of " + plan.name());
+  if (invocation.has_index()) invocation.index(Index::Mode::write);  // a damaged one is made again
   const LackingImages lacking = find_lacking(options, plan, state, invocation);
   if (options.prune && !options.yes) refuse_many(lacking, plan);
   PublishRun run{place, options.take_tags, {}};

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "factory/base/visible_text.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
@@ -115,7 +116,7 @@ void list(const SifOptions& options) {
     table.add({std::to_string(object.id), group == 0 ? "-" : std::to_string(group),
                object.link == 0 ? "-" : fmt::format("{}{}", link, to_group ? " (group)" : ""),
                std::to_string(object.offset), std::to_string(object.size), sif::sif_type_name(object.type),
-               object.name});
+               on_one_line(object.name)});
   }
   print_text(table.text());
 }

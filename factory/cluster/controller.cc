@@ -23,7 +23,26 @@ std::string last_line(const std::string& said) {
   return std::string(trimmed(line));
 }
 
+std::optional<std::string> number_in_line(std::string_view line) {
+  const std::string_view number = line.substr(0, line.find(';'));
+  if (number.empty() || !std::all_of(number.begin(), number.end(), is_digit)) return std::nullopt;
+  const std::string_view cluster = line.substr(number.size());
+  if (cluster == ";" || cluster.find_first_of(kWhiteSpace) != cluster.npos) return std::nullopt;
+  return std::string(number);
+}
+
 }  // namespace
+
+std::optional<std::string> job_number(std::string_view answer, bool any_line) {
+  if (!any_line) return number_in_line(trimmed(answer));
+  std::optional<std::string> found;
+  for (const std::string_view line : split(answer, '\n')) {
+    const auto number = number_in_line(trimmed(line));
+    if (number && found) return std::nullopt;
+    if (number) found = number;
+  }
+  return found;
+}
 
 // As slurm_strerror() has them (src/common/slurm_errno.c), and as the limits are named (job_reason_string).
 bool may_pass(const std::string& said) {
@@ -101,17 +120,25 @@ std::string SlurmController::cluster() {
   return name.empty() ? "-" : name;
 }
 
+std::optional<std::string> SlurmController::find(const JobMark& mark, const std::set<std::string>& known) {
+  const QueueView view = ask(true);
+  for (const QueuedJob& job : view.jobs)
+    if (job.mark == mark && !known.contains(job.id)) return job.id;
+  return std::nullopt;
+}
+
 std::string SlurmController::submit(const std::vector<std::string>& words, const JobMark& mark,
                                     const std::set<std::string>& known) {
   std::vector<std::string> argv = {"sbatch", "--parsable"};
   argv.insert(argv.end(), words.begin(), words.end());
-  const std::string answer = run_until(argv, [&]() -> std::optional<std::string> {
-    const QueueView view = ask();
-    for (const QueuedJob& job : view.jobs)
-      if (job.mark == mark && !known.contains(job.id)) return job.id;
-    return std::nullopt;
-  });
-  return answer.substr(0, answer.find(';'));  // "17;cluster" where one was asked for
+  const std::string answer = run_until(argv, [&] { return find(mark, known); });
+  if (auto number = job_number(answer, false)) return *number;
+  // Some sites' sbatch greets, or counts what is left of an account.
+  if (auto number = find(mark, known)) return *number;
+  if (auto number = job_number(answer, true)) return *number;  // it is over, and forgotten
+  throw Error(ExitCode::images_failed,
+              fmt::format("sbatch took the job, and no job has kiln's mark: {}", last_line(answer)),
+              "kiln knows its jobs by their comment: `sbatch --comment=x`, then `squeue --format=%k`");
 }
 
 bool SlurmController::cancel(const std::vector<std::string>& ids) {

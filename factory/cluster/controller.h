@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "factory/cluster/queue_view.h"
@@ -14,6 +15,11 @@ namespace kiln {
 // Of what sbatch, squeue or scontrol printed: the controller, munge or the network between was away or busy,
 // or the user has as many jobs as a limit admits. Everything else stays as it is until somebody acts.
 bool may_pass(const std::string& said);
+
+// The job's number in what `sbatch --parsable` printed: "17", or "17;cluster" where a cluster was named.
+// nullopt where a site's sbatch says more than that. `any_line`: the number may stand on a line of its own
+// among others; where two lines look like one, it is neither.
+std::optional<std::string> job_number(std::string_view answer, bool any_line);
 
 class SlurmController {
  public:
@@ -31,9 +37,9 @@ class SlurmController {
   // What this cluster is called. Throws as submit().
   std::string cluster();
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`
-  // among those that are not `known` before it is handed over again. `words`: of sbatch, the script last.
-  // Throws Error(network) when patience ends, Error(images_failed) for what sbatch refuses,
-  // Error(interrupted): then a job may be there.
+  // among those that are not `known` before it is handed over again; so is one of which sbatch said more than
+  // its number. `words`: of sbatch, the script last. Throws Error(network) when patience ends,
+  // Error(images_failed) for what sbatch refuses, Error(interrupted): then a job may be there.
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);
   // Returns when none of them is alive any more. We may have been told to end: false when the controller is
@@ -44,6 +50,7 @@ class SlurmController {
   void check_patience(const QueueView& view) const;
 
  private:
+  std::optional<std::string> find(const JobMark& mark, const std::set<std::string>& known);
   CommandResult run(const std::vector<std::string>& argv) const;
   // Runs it until it succeeds. `found`: asked before it is run again, and an answer ends it.
   std::string run_until(const std::vector<std::string>& argv,

@@ -6,6 +6,8 @@
 #include "factory/base/unique_name.h"
 #include "factory/engine/mount_table.h"
 #include "factory/engine/run_root.h"
+#include "factory/engine/store_mark.h"
+#include "factory/os/plain_folder.h"
 
 namespace kiln {
 
@@ -42,13 +44,12 @@ EngineSession::EngineSession(CommandRunner& runner, FileSystem& files, fs::path 
     else
       is_alone = false;
   }
-  const std::string boot = files_.read("/proc/sys/kernel/random/boot_id").value_or("");
-  if (is_alone && (!dead.empty() || is_of_another_boot(boot))) {
+  if (is_alone && (!dead.empty() || is_foreign() || hands_down(store_))) {
     delete_engine_folders(store_, runner, files_, environment);
     for (const fs::path& file : dead) files_.remove_all(file);
   }
-  files_.make_directories(store_);
-  if (!files_.exists(store_ / "boot")) files_.write_output(store_ / "boot", boot);
+  make_plain_folder(store_);
+  if (!files_.exists(store_ / "boot")) files_.write_output(store_ / "boot", origin());
   met_dead_ = !dead.empty();
   file_ = sessions / unique_name();
   lock_ = FileLock::acquire(file_);
@@ -60,8 +61,12 @@ EngineSession::~EngineSession() {
   fs::remove(file_, problem);
 }
 
-bool EngineSession::is_of_another_boot(const std::string& boot) const {
-  return !files_.list(store_).empty() && files_.read(store_ / "boot").value_or("") != boot;
+std::string EngineSession::origin() const {
+  return files_.read("/proc/sys/kernel/random/boot_id").value_or("") + store_mark(store_) + "\n";
+}
+
+bool EngineSession::is_foreign() const {
+  return !files_.list(store_).empty() && files_.read(store_ / "boot").value_or("") != origin();
 }
 
 }  // namespace kiln

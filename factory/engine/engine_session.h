@@ -1,13 +1,14 @@
 // The time during which a process uses an engine's store, and the cleaning up after processes that did not
 // end well.
 //
-//   <store>/boot            since when the machine runs that the store was made on
+//   <store>/boot            since when the machine runs that the store was made on, and which folder it is
 //   <store>.lock            held for moments, while sessions begin
 //   <store>.sessions/<pid>-<random>   locked by a process for as long as it uses the store
 //
 // A session file that is not locked belongs to a process that was killed: the store may be damaged. As it is
 // only a cache, it is deleted whole, as soon as nobody uses it. So is one of before the last start of the
-// machine: engines write it without waiting for the disk, so after a power cut files may be empty or old.
+// machine: engines write it without waiting for the disk, so after a power cut files may be empty or old. And
+// so is a copy: cp(1) keeps neither set-user-id bits nor owners, and steps would be built upon that.
 #pragma once
 
 #include <optional>
@@ -41,7 +42,10 @@ class EngineSession {
   static fs::path import_lock(const fs::path& store) { return store.string() + ".import.lock"; }
 
  private:
-  bool is_of_another_boot(const std::string& boot) const;
+  // What is in `boot` of a store that is made now.
+  std::string origin() const;
+  // Of another start of the machine, or a copy.
+  bool is_foreign() const;
 
   FileSystem& files_;
   fs::path store_;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "factory/base/unique_name.h"
+#include "factory/os/plain_folder.h"
 
 namespace kiln {
 namespace {
@@ -29,7 +30,7 @@ PrivateFolder::PrivateFolder(FileSystem& files, const fs::path& temporary)
   FileLock sweeping = FileLock::acquire(fs::absolute(temporary) / ".lock");
   sweep(files, path_.parent_path());
   lock_ = FileLock::acquire(lock_of(path_));
-  files.make_directories(path_);
+  make_plain_folder(path_);
 }
 
 PrivateFolder::~PrivateFolder() {

@@ -1,6 +1,6 @@
 // A temporary folder of one step: <state>/tmp/step-<pid>-<random>, gone with the object. Those of killed
 // processes go when the next one is made: each is locked by its owner (<folder>.lock) for as long as it
-// lives.
+// lives. It hands nothing of the state folder down (os/plain_folder.h): scripts copy what is in it.
 #pragma once
 
 #include <optional>

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "factory/engine/engine_session.h"
+#include "factory/engine/store_mark.h"
 #include "factory/os/file_lock.h"
 
 namespace kiln {
@@ -16,6 +17,9 @@ namespace {
 constexpr std::string_view kStart = "kiln-run-";
 
 fs::path file_of(const fs::path& store) { return store / "run-root"; }
+
+// In the run root: of which store it is. A copy of a store names the run root of the first.
+fs::path owner_of(const fs::path& run_root) { return run_root / "store"; }
 
 // Where what lives as long as the machine runs may lie, the best first.
 fs::path place(const std::map<std::string, std::string>& environment) {
@@ -36,7 +40,7 @@ bool is_ours(const fs::path& folder) {
 
 std::optional<fs::path> run_root_of(const fs::path& store, const FileSystem& files) {
   const std::optional<std::string> text = files.read(file_of(store));
-  if (!text || !is_ours(*text)) return std::nullopt;
+  if (!text || !is_ours(*text) || files.read(owner_of(*text)) != store_mark(store)) return std::nullopt;
   return fs::path(*text);
 }
 
@@ -48,6 +52,7 @@ fs::path make_run_root(const fs::path& store, FileSystem& files,
   std::string name = (place(environment) / (std::string(kStart) + "XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     throw Error(ExitCode::store, fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  files.write_output(owner_of(name), store_mark(store));
   files.write_output(file_of(store), name);
   return name;
 }

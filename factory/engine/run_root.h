@@ -15,7 +15,7 @@ namespace kiln {
 fs::path make_run_root(const fs::path& store, FileSystem& files,
                        const std::map<std::string, std::string>& environment);
 
-// Where the store says that it is, if a folder of ours is there.
+// Where the store says that it is, if a folder of ours is there that is of this store.
 std::optional<fs::path> run_root_of(const fs::path& store, const FileSystem& files);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 
 #include "factory/base/json_put.h"
 #include "factory/base/text.h"
+#include "factory/base/visible_text.h"
 #include "factory/evidence/evidence.h"
 
 namespace kiln::evidence {
@@ -41,7 +42,7 @@ Json files_json(const Evidence& evidence) {
 }
 
 void add_line(std::string& text, const char* name, const std::string& value) {
-  if (!value.empty()) text += fmt::format("{:<10} {}\n", name, value);
+  if (!value.empty()) text += fmt::format("{:<10} {}\n", name, on_one_line(value));
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -59,7 +60,7 @@ std::string feature_rows(const Evidence& evidence) {
       continue;
     const FeatureTotal& total = found->second;
     text += fmt::format("{:<20} {:<15} {:<15} /{}\n", feature.name, files_text(total.files_unconditional),
-                        files_text(total.files_dispatched), total.example);
+                        files_text(total.files_dispatched), on_one_line(total.example));
   }
   return text;
 }
@@ -73,7 +74,8 @@ std::string excess_rows(const Evidence& evidence) {
       if (excess.accepted.empty() == accepted) continue;
       if (!any) text += accepted ? "\nbeyond the target, accepted:\n" : "\nbeyond the target:\n";
       any = true;
-      text += "  " + describe(excess) + (accepted ? "\n    " + excess.accepted : "") + "\n";
+      text += "  " + on_one_line(describe(excess)) +
+              (accepted ? "\n    " + on_one_line(excess.accepted) : "") + "\n";
     }
   }
   return text;
@@ -103,9 +105,9 @@ std::string missing_rows(const Evidence& evidence) {
   for (const MissingLibrary& missing : evidence.missing) by_library[missing.library].push_back(&missing);
   std::string text = by_library.empty() ? "" : "\nlibraries that the loader does not find:\n";
   for (const auto& [library, all] : by_library) {
-    text += fmt::format("  {}: needed by /{}", printable(library), all.front()->file);
+    text += fmt::format("  {}: needed by /{}", printable(library), on_one_line(all.front()->file));
     if (all.size() > 1) text += fmt::format(" and {} more", all.size() - 1);
-    if (!all.front()->elsewhere.empty()) text += "; the image has /" + all.front()->elsewhere;
+    if (!all.front()->elsewhere.empty()) text += "; the image has /" + on_one_line(all.front()->elsewhere);
     text += "\n";
   }
   return text;
@@ -115,7 +117,8 @@ std::string file_rows(const Evidence& evidence) {
   std::string text = "\n";
   for (const ElfEntry& entry : evidence.files) {
     const FileFacts& facts = *entry.facts;
-    text += fmt::format("/{}  {}, {} bytes of code\n", entry.path, name_of(facts.machine), facts.code_bytes);
+    text += fmt::format("/{}  {}, {} bytes of code\n", on_one_line(entry.path), name_of(facts.machine),
+                        facts.code_bytes);
     for (const auto& [name, feature] : facts.features) {
       std::string how;
       for (const auto& [choice, count] : feature.functions) how += fmt::format(" {} {}", choice, count);
@@ -184,7 +187,7 @@ std::string to_table(const Evidence& evidence, bool with_files) {
   text += missing_rows(evidence);
   if (!evidence.problems.empty()) text += "\ndamaged:\n";
   for (const auto& [file, what] : evidence.problems)
-    text += fmt::format("  /{}: {}\n", printable(file), what);
+    text += fmt::format("  /{}: {}\n", on_one_line(file), on_one_line(what));
   if (with_files) text += file_rows(evidence);
   return text;
 }

@@ -23,15 +23,28 @@ bool is_still_named(int fd, const fs::path& file) {
          held.st_dev == named.st_dev;
 }
 
+void need_file(int fd, const fs::path& file) {
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+    throw Error(ExitCode::store, fmt::format("the lock {} is not a regular file", file.string()),
+                "remove it: kiln makes a file in its place");
+}
+
 }  // namespace
 
 std::optional<FileLock> FileLock::try_open(const fs::path& file, int flags) {
-  int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | flags, 0644);
+  int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
   if (fd < 0 && errno == ENOENT && flags == 0) return std::nullopt;
+  if (fd < 0 && errno == ELOOP)
+    throw Error(ExitCode::store,
+                fmt::format("the lock {} is a symbolic link, and what it points to is not kiln's to write",
+                            file.string()),
+                "remove the link: kiln makes a file in its place");
   if (fd < 0)
     throw Error(ExitCode::store,
                 fmt::format("cannot open the lock {}: {}", file.string(), std::strerror(errno)));
   FileLock lock(fd);
+  need_file(fd, file);
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
     if (is_still_named(fd, file)) return lock;
     return try_open(file, flags);

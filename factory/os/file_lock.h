@@ -1,5 +1,5 @@
 // A lock between processes (flock): the kernel frees it when its holder dies, however that happens. Its
-// holder may remove the file; who waits for it then makes a new one.
+// holder may remove the file; who waits for it then makes a new one. A symbolic link is refused.
 #pragma once
 
 #include <filesystem>

@@ -53,6 +53,17 @@ struct Pipe {
   }
 };
 
+// A program expects no signal to be ignored or held back. What is ignored or blocked when it is started stays
+// so, whoever did that: we, or the one that started us.
+void take_signals_as_usual() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 // Everything the child needs, made before fork: nothing is allocated between fork and exec.
 struct ChildPlan {
   std::vector<char*> argv;
@@ -110,9 +121,7 @@ struct ChildPlan {
  private:
   [[noreturn]] void start() const {
     ::close_range(3, ~0U, 0);
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    for (int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::sigaction(number, &standard, nullptr);
+    take_signals_as_usual();
     if (file_mask) ::umask(*file_mask);
     if (unsynced) stop_syncing();  // else it waits
     if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(126);

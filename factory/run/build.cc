@@ -22,6 +22,8 @@
 #include "factory/run/mend.h"
 #include "factory/run/open_steps.h"
 #include "factory/run/plan_forecast.h"
+#include "factory/run/record_times.h"
+#include "factory/run/script.h"
 #include "factory/run/trust.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
@@ -265,7 +267,11 @@ ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
 std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
   const std::vector<std::string> steps =
       unbelievable_steps(setup.plan, images, setup.state, setup.files, whole_chain);
-  for (const std::string& key : steps) RecordWriter(setup.state, setup.files).remove_step(key);
+  const RecordWriter writer(setup.state, setup.files);
+  for (const std::string& key : steps) {
+    writer.remove_step(key);
+    writer.remove_test(key);
+  }
   return steps.size();
 }
 
@@ -332,8 +338,10 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
   }
   BuildReport report;
   if (!to_build.empty()) {
+    need_engine_paths(setup.site, setup.state);
     take_dead_claims(setup.state, setup.files);
     sweep_state(setup.state, setup.files);
+    renew_record_times(setup.state);
     snapshot_recipes(setup);
     setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
     link_logs(setup.plan, to_build, setup.state);

@@ -14,6 +14,7 @@
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
 #include "factory/run/secrets.h"
+#include "factory/state/access.h"
 
 namespace kiln {
 namespace {
@@ -250,8 +251,20 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
   return environment;
 }
 
+void need_engine_paths(const Site& site, const StatePaths& state) {
+  const auto need = [](const fs::path& folder, const char* what, const char* hint) {
+    if (!folder.empty()) need_engine_path(fs::absolute(folder), what, hint);
+  };
+  need(state.root(), "the state folder", "name another one with --state");
+  need(site.scratch, "the scratch folder", "name another one in the site file, \"scratch\"");
+  if (site.cache.use)
+    need(site.cache.folder, "the folder of caches", "name another one in the site file, \"cache\"");
+  if (site.offline) need(site.mirror, "the mirror", "move it, and name it with --mirror");
+}
+
 std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup,
                                   const std::string& architecture) {
+  need_engine_paths(setup.site, setup.state);
   EngineSetup engine{setup.runner,
                      setup.files,
                      fs::absolute(setup.state.with_scratch(setup.site.scratch).engine()),

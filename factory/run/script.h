@@ -42,6 +42,10 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
 std::map<std::string, std::string> engine_environment(const std::map<std::string, std::string>& ours,
                                                       const fs::path& temporary);
 
+// Throws Error(usage) where the state folder or a folder of the site has a path that container engines cannot
+// take (state/access.h). For before anything is run.
+void need_engine_paths(const Site& site, const StatePaths& state);
+
 // The site's engine; its temporary files are in `folder`, one folder to sweep after a kill.
 std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup,
                                   const std::string& architecture = "");

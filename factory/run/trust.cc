@@ -18,6 +18,15 @@ bool is_believable(StepRecord record, const BlobStore& store, bool whole_chain) 
   return seen_damage(record.chain, store).empty();
 }
 
+bool can_be_read(const std::string& test, const RecordReader& reader) {
+  try {
+    reader.test(test);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // A damaged record is believed no more than one that lies.
 bool is_believable(const std::string& key, const StatePaths& state, const FileSystem& files,
                    bool whole_chain) {
@@ -36,9 +45,11 @@ std::vector<std::string> unbelievable_steps(const BuildPlan& plan, const ImageNu
                                             bool whole_chain) {
   std::vector<std::string> found;
   for (StepTable::Number step : StepUses(plan, images).steps()) {
-    if (plan.steps().pattern(step).kind == StepKind::test) continue;
+    const bool is_test = plan.steps().pattern(step).kind == StepKind::test;
     std::string key = plan.steps().hex(step);
-    if (!is_believable(key, state, files, whole_chain)) found.push_back(std::move(key));
+    if (is_test ? !can_be_read(key, RecordReader(state, files))
+                : !is_believable(key, state, files, whole_chain))
+      found.push_back(std::move(key));
   }
   return found;
 }

@@ -14,6 +14,7 @@ namespace kiln {
 
 // The steps of these images whose records promise a layer that is not there with its size; of `whole_chain`,
 // a layer of the steps below as well: those were run again and made other bits, which their records name.
+// And the tests whose records cannot be read.
 std::vector<std::string> unbelievable_steps(const BuildPlan& plan, const ImageNumbers& images,
                                             const StatePaths& state, const FileSystem& files,
                                             bool whole_chain);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "factory/base/errno_hint.h"
 #include "factory/base/left_behind.h"
 
 namespace kiln::sif {
@@ -30,12 +31,8 @@ OutputFile::~OutputFile() {
 
 void OutputFile::fail(const char* verb) const {
   int number = errno;
-  std::string hint;
-  if (number == ENOSPC || number == EDQUOT)
-    hint = "free some space on that file system and run the command again";
-  if (number == EACCES || number == EPERM || number == EROFS) hint = "check the owner and the mode";
   throw Error(ExitCode::store, fmt::format("cannot {} {}: {}", verb, path_.string(), std::strerror(number)),
-              hint);
+              hint_for(number));
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::string_view bytes) {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "factory/base/durable_file.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 
@@ -12,6 +16,27 @@ void follow_permissions(const StatePaths& state) {
   struct stat status {};
   if (::stat(state.root().c_str(), &status) != 0) fail_with_errno(errno, "read", state.root());
   ::umask(~status.st_mode & 077);
+}
+
+std::string engine_path_trouble(const fs::path& path) {
+  // Mounts are SOURCE:TARGET, and Apptainer's a list with commas; options of overlays have both, and escape
+  // with a backslash; buildah looks up what it adds as a pattern.
+  constexpr std::string_view kTaken = ":,\\[";
+  const std::string text = path.string();
+  if (first_not_utf8(text) != std::string::npos) return "it is not UTF-8";
+  if (const auto control = std::find_if(text.begin(), text.end(), is_control); control != text.end())
+    return fmt::format("it has the control character U+{:04X} in it", static_cast<unsigned>(*control));
+  const std::size_t taken = text.find_first_of(kTaken);
+  return taken == std::string::npos ? "" : fmt::format("it has '{}' in it", text[taken]);
+}
+
+void need_engine_path(const fs::path& path, const std::string& what, const std::string& hint) {
+  const std::string trouble = engine_path_trouble(path);
+  if (trouble.empty()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("{} cannot be {}: {}, and container engines take no such path", what, path.string(),
+                          trouble),
+              hint);
 }
 
 void need_still_there(const StatePaths& state, const fs::path& made, const FileSystem& files) {

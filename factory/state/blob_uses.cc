@@ -21,7 +21,10 @@ class UseReader {
     each(state_.built_folder(), [&](const std::string& name) { add_packaged(name); });
     for (const Digest& manifest : store_.records()) add_published(manifest);
     each(state_.step_folder(), [&](const std::string& key) { add_step(key); });
+    each(state_.test_folder(), [&](const std::string& key) { records_.test(key); });
     for (const Digest& digest : store_.blobs()) found_.blobs[digest];
+    prove(BlobStore::Sidecar::measurement, "measurements");
+    prove(BlobStore::Sidecar::snapshot, "snapshots");
     return std::move(found_);
   }
 
@@ -40,6 +43,14 @@ class UseReader {
     } catch (const Error&) {
       found_.unreadable.push_back(file.lexically_relative(state_.root()).string());
     }
+  }
+
+  // Sidecars that name no blob.
+  void prove(BlobStore::Sidecar kind, const char* folder) {
+    for (const std::string& name : store_.sidecars(kind))
+      guarded(state_.store() / folder / (name + ".json"), [&] {
+        if (!store_.read_sidecar(kind, name)) throw Error(ExitCode::store, "it does not prove itself");
+      });
   }
 
   void add_packaged(const std::string& name) {

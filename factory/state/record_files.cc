@@ -13,14 +13,23 @@ std::optional<Record> read_record(const FileSystem& files, const fs::path& file,
   return from_json(JsonDocument::parse(*bytes, file.string()).root());
 }
 
+template <typename Record>
+std::optional<Record> of_key(std::optional<Record> record, std::string_view key, const fs::path& file) {
+  if (record && record->key != key)
+    throw Error(ExitCode::store, file.string() + " is the record of another key");
+  return record;
+}
+
 }  // namespace
 
 std::optional<StepRecord> RecordReader::step(std::string_view key) const {
-  return read_record(*files_, state_->step(key), &step_record_from_json);
+  const fs::path file = state_->step(key);
+  return of_key(read_record(*files_, file, &step_record_from_json), key, file);
 }
 
 std::optional<TestRecord> RecordReader::test(std::string_view key) const {
-  return read_record(*files_, state_->test(key), &test_record_from_json);
+  const fs::path file = state_->test(key);
+  return of_key(read_record(*files_, file, &test_record_from_json), key, file);
 }
 
 std::optional<FailureRecord> RecordReader::failure(std::string_view key) const {

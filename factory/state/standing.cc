@@ -121,6 +121,7 @@ std::vector<std::string> StateView::reasons(const ResolvedImage& image, StepTabl
   const std::string key = plan_.steps().hex(missing);
   const char* why = names_.has_failure(key)           ? "failed last time"
                     : files_.exists(state_.step(key)) ? "its layer is missing or damaged"
+                    : files_.exists(state_.test(key)) ? "its record is damaged"
                                                       : "not run yet";
   return {fmt::format("{}: {}", plan_.steps().pattern(missing).title, why)};
 }

@@ -29,7 +29,7 @@
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
 //   formats                what the images of built/ were packaged as
-//   blobs/images, steps    which blobs the records of built/ and steps/ promise: a cache (blob_ledger.h)
+//   blobs/                 which blobs the records of built/, steps/ and tests/ promise: a cache (blob_ledger.h)
 //   evidence/              what was found in large ELF files, in layers and in images: a cache
 //   caches/<kind>/<id>/    what scripts find again (run/caches.h); <id>.uses/ a locked file for each
 //                          step that uses it

@@ -40,6 +40,15 @@ Blobs promised_by_step(const std::string& key, const StatePaths& state, const Fi
   }
 }
 
+// A test makes no blob: its record alone has to be whole.
+Blobs promised_by_test(const std::string& key, const StatePaths& state, const FileSystem& files) {
+  try {
+    return RecordReader(state, files).test(key) ? Blobs(std::in_place) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 StateNames::StateNames(const StatePaths& state, const FileSystem& files)
@@ -52,11 +61,16 @@ StateNames::StateNames(const StatePaths& state, const FileSystem& files)
       steps_(
           state.step_folder(), state.step_blobs(),
           [&](const std::string& key) { return promised_by_step(key, state, files); },
+          BlobStore::reading(state.store())),
+      tests_(
+          state.test_folder(), state.step_blobs().replace_filename("tests"),
+          [&](const std::string& key) { return promised_by_test(key, state, files); },
           BlobStore::reading(state.store())) {}
 
 void StateNames::keep(FileSystem& files) {
   images_.keep(files);
   steps_.keep(files);
+  tests_.keep(files);
 }
 
 bool StateNames::has_image_record(std::string_view record_name) {
@@ -71,14 +85,13 @@ bool StateNames::has(std::optional<NameSet>& names, const fs::path& file) {
 
 void StateNames::look_ahead() {
   images_.look_ahead();
-  if (tests_ || tests_ahead_.valid()) return;
-  // Where there is no thread to be had, it is read when somebody asks.
-  tests_ahead_ = std::async([folder = state_->test_folder()] { return KeySet(folder); });
+  tests_.look_ahead();
 }
 
 bool StateNames::has_test(const Sha256& key) {
-  if (!tests_) tests_ = tests_ahead_.valid() ? tests_ahead_.get() : KeySet(state_->test_folder());
-  return tests_->contains(key);
+  std::string hex;
+  append_hex(hex, key);
+  return tests_.is_whole(hex);
 }
 
 bool StateNames::is_built(const ImageSpec& spec) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 #include "factory/base/effects.h"
 #include "factory/resolve/resolve.h"
 #include "factory/state/blob_ledger.h"
-#include "factory/state/key_set.h"
 #include "factory/state/name_set.h"
 #include "factory/state/state.h"
 
@@ -47,8 +45,9 @@ class StateNames {
   // The step is done: its record is there, and the layers that it made have the sizes that they were written
   // with.
   bool has_step(std::string_view key) { return steps_.is_whole(key); }
+  // The test passed: its record is there, and can be read.
   bool has_test(const Sha256& key);
-  bool has_test(const std::string& key) { return has_test(sum_of(Digest::from_hex(key))); }
+  bool has_test(const std::string& key) { return tests_.is_whole(key); }
   bool has_failure(std::string_view key) { return has(failures_, state_->failure(key)); }
 
   // Keeps what was found of blobs for the next who asks. Throws Error(store).
@@ -61,8 +60,7 @@ class StateNames {
   const FileSystem* files_;
   BlobLedger images_;
   BlobLedger steps_;
-  std::future<KeySet> tests_ahead_;
-  std::optional<KeySet> tests_;
+  BlobLedger tests_;
   std::optional<NameSet> failures_;
   std::map<std::string, NameSet> layouts_;  // by repository
 };

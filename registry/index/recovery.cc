@@ -173,7 +173,11 @@ void settle_current(IndexWriter& writer, RecoveryReport& report) {
   IndexState& state = writer.state();
   std::int64_t wanted = current_by_sidecar(state.store).number;
   if (wanted == 0) wanted = std::abs(writer.current().snapshot);
-  if (wanted == 0) wanted = state.database.integer("SELECT max(number) FROM snapshots");
+  const bool is_guessed = wanted == 0;
+  if (is_guessed) wanted = state.database.integer("SELECT max(number) FROM snapshots");
+  if (is_guessed && wanted != 0 && state.database.integer("SELECT count(*) FROM snapshots") > 1)
+    report.lost.push_back(
+        fmt::format("which snapshot is the current one: snapshot {}, the newest, stands in for it", wanted));
   std::int64_t number = wanted;
   if (wanted != 0 && !state.snapshot_row(wanted)) {
     Statement before = state.database.prepare("SELECT max(number) FROM snapshots WHERE number < ?1");
@@ -188,8 +192,9 @@ void settle_current(IndexWriter& writer, RecoveryReport& report) {
   const std::vector<std::int64_t> numbers = snapshot_sidecars(state.store);
   if (!numbers.empty()) writer.reserve(numbers.back());
   const CurrentSidecar sidecar = current_by_sidecar(state.store);
-  if (number > 0 && (sidecar.number != number || sidecar.root != writer.current().root))
-    state.write_current_sidecar(number, writer.current().root);
+  if (number <= 0 || (sidecar.number == number && sidecar.root == writer.current().root)) return;
+  state.write_current_sidecar(number, writer.current().root);
+  if (sidecar.number == 0) ++report.rewritten;
 }
 
 void mark_lost(IndexWriter& writer, RecoveryReport& report) {
@@ -303,7 +308,12 @@ RecoveryReport Index::recover() {
     report = {};
     std::swap(report, state_->found);
   }
-  const RecoveryReport opening = std::exchange(state_->found, {});
+  RecoveryReport opening = std::exchange(state_->found, {});
+  // What opening found lost, it has put something else in the place of: it is not found again.
+  std::erase_if(opening.lost, [&](const std::string& what) {
+    return std::find(report.lost.begin(), report.lost.end(), what) != report.lost.end();
+  });
+  report.lost.insert(report.lost.begin(), opening.lost.begin(), opening.lost.end());
   report.adopted += opening.adopted;
   report.rewritten += opening.rewritten;
   if (report.set_aside.empty()) report.set_aside = opening.set_aside;

@@ -7,8 +7,10 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 
 #include "factory/base/file_mask.h"
+#include "factory/base/unique_name.h"
 #include "factory/os/process.h"
 #include "support/fake_effects.h"
 
@@ -45,6 +47,29 @@ TEST_F(Effects, WriteMakesFoldersAndReplacesWholeFiles) {
   files.write(folder_ / "a/b/c.json", "two");
   EXPECT_EQ(files.read(folder_ / "a/b/c.json"), "two");
   EXPECT_EQ(files.list(folder_ / "a/b"), std::vector<std::string>{"c.json"}) << "no temporary file is left";
+}
+
+// A container that is started again has the process ids of the killed one, and its half-written files.
+TEST_F(Effects, ATemporaryOfTheSameProcessIdIsInNobodysWay) {
+  RealFileSystem files;
+  for (int number = 0; number < 64; ++number)
+    std::ofstream(folder_ / fmt::format(".file.{}.{}.tmp", ::getpid(), number)) << "half";
+  files.write(folder_ / "file", "whole");
+  EXPECT_EQ(files.read(folder_ / "file"), "whole");
+  EXPECT_EQ(files.list(folder_).size(), 65u);
+}
+
+TEST_F(Effects, ANameOfTheLongestKindIsWritten) {
+  RealFileSystem files;
+  const std::string name(255, 'n');
+  files.write(folder_ / name, "whole");
+  EXPECT_EQ(files.read(folder_ / name), "whole");
+}
+
+TEST_F(Effects, TemporariesAreOfNoPredictableName) {
+  std::set<std::string> names;
+  for (int number = 0; number < 100; ++number) names.insert(unique_name());
+  EXPECT_EQ(names.size(), 100u);
 }
 
 TEST_F(Effects, AbsentIsNotAnError) {

@@ -73,6 +73,7 @@ TEST(JsonText, PrintableIsTheSameValueAndNothingThatATerminalObeys) {
   EXPECT_NE(text.find("\\u007f \\u009b \u00a0 é 日"), std::string::npos) << text;
   EXPECT_EQ(printable_json(Json{{"a", 1}}, -1), R"({"a":1})");
   EXPECT_EQ(printable_json(Json("a\xff")), "\"a\uFFFD\"");
+  EXPECT_EQ(printable_json(Json("\u00AD\u202Egnp\U000E0041é日🔥")), R"("\u00ad\u202egnp\udb40\udc41é日🔥")");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/visible_text.h"
+
 namespace kiln {
 namespace {
 
@@ -88,6 +90,22 @@ TEST(Text, WithoutControlsIsWhatATerminalOnlyShows) {
                   "2Jb\xff"),
             "a\uFFFD2Jb\uFFFD");
   EXPECT_EQ(plain("\u00a0"), "\u00a0");
+}
+
+TEST(Text, WithoutControlsShowsWhatHasNoShape) {
+  EXPECT_EQ(without_controls("\u202Egnp.exe"), "[U+202E]gnp.exe");
+  EXPECT_EQ(without_controls("a\u2028b\u200Bc\uFEFF"), "a[U+2028]b[U+200B]c[U+FEFF]");
+  EXPECT_EQ(without_controls("\U000E0041"), "[U+E0041]");
+  EXPECT_EQ(without_controls("\u00AD\u061C\u2066\u2069"), "[U+00AD][U+061C][U+2066][U+2069]");
+  for (const char* text : {"Größe", "Ελλάδα", "שלום", "数据", "🔥", "a b-c_d:1.2"})
+    EXPECT_EQ(without_controls(text), text);
+  EXPECT_EQ(without_controls("cut \xe2\x80"), without_controls(without_controls("cut \xe2\x80")));
+}
+
+TEST(Text, OnOneLine) {
+  EXPECT_EQ(on_one_line("a\nb\tc\r\033[1md"), "a\\nb\\tcd");
+  EXPECT_EQ(on_one_line("\u2028"), "[U+2028]");
+  EXPECT_EQ(on_one_line("plain → text"), "plain → text");
 }
 
 TEST(Text, CountedInWords) {

@@ -28,6 +28,20 @@ done
 bash -n "$prefix/share/bash-completion/completions/kiln"
 if grep -rqsI "$work" "$prefix/share"; then fail 'the staging folder is named in what was installed'; fi
 
+# After a build of one target, as ci/demo's, what else is installed is built first. The build itself is ninja's: here it is only noted.
+cat >only_note <<'SH'
+#!/bin/sh
+[ ! -e "$0.asked" ] || { echo "$*" >>"$0.asked"; exit 9; }
+exec ninja "$@"
+SH
+chmod +x only_note
+cmake -S "$KILN_SOURCE" -B half --preset release -DKILN_TESTS=OFF -DCMAKE_MAKE_PROGRAM="$work/only_note" >configure.log 2>&1 ||
+  fail "$(tail -5 configure.log)"
+touch only_note.asked
+expect 1 cmake --install half --prefix "$work/of_half"
+holds "$(cat only_note.asked)" 'kiln kiln_registry_shared'
+lacks "$err" 'cannot find'
+
 # Moved, and run from an empty folder: recipes and archspec's tables are found beside the program.
 mv "$prefix" moved
 mkdir empty && cd empty

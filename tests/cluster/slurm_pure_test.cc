@@ -240,6 +240,18 @@ TEST(SlurmVerdict, ThenTheStatusThenWhatSlurmSays) {
   EXPECT_EQ(judged(listed("COMPLETED"), 0).code, ExitCode::store);
 }
 
+TEST(SlurmController, TakesAJobsNumberAndNothingElse) {
+  EXPECT_EQ(job_number("17\n", false), "17");
+  EXPECT_EQ(job_number("17;site\n", false), "17");
+  for (const char* more : {"", "Welcome\n17\n", "17\nYour balance: 3.5 SU\n", "Submitted batch job 17",
+                           "17 18", "17;", "17;a b", "-17", "x17"})
+    EXPECT_EQ(job_number(more, false), std::nullopt) << more;
+  EXPECT_EQ(job_number("------\n  Welcome to login4\n\n17\n", true), "17");
+  EXPECT_EQ(job_number("17;site\r\nYour balance: 3.5 SU\n", true), "17");
+  EXPECT_EQ(job_number("2026\n17\n", true), std::nullopt) << "which of them?";
+  EXPECT_EQ(job_number("Welcome\n", true), std::nullopt);
+}
+
 TEST(SlurmController, KnowsWhatMayPass) {
   for (const char* passing :
        {"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",

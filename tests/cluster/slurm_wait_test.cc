@@ -192,6 +192,36 @@ TEST_F(SlurmWaits, AnAnswerOfTheSameSecondIsNotEnoughForWhoLooksForALostJob) {
   EXPECT_EQ(controller.ask(true).jobs.size(), 1u);
 }
 
+// sbatch of a site that greets on stdout, or has something to add.
+TEST_F(SlurmWaits, AJobIsFoundByItsMarkWhereSbatchSaysMoreThanItsNumber) {
+  const SlurmPrograms programs{runner_, clock_, {}};
+  const SlurmSite site;
+  QueueWatch queue(state_, files_, programs, site);
+  SlurmController controller(
+      programs, site, queue, [](const std::string&) {}, [this](auto) { ++clock_.now; });
+  std::string said;
+  runner_.respond = [&](const Command& command) {
+    CommandResult result = command.argv.front() == "sbatch" ? CommandResult{} : answer(command);
+    if (command.argv.front() == "sbatch") result.output = said;
+    return result;
+  };
+  const auto submit = [&](const std::string& words, const Words& views, const std::set<std::string>& known) {
+    said = words;
+    views_ = views;
+    asked_ = 0;
+    clock_.now += 100;
+    return controller.submit({"job.sh"}, {"run", "s", "k"}, known);
+  };
+  const Words there = {"PENDING|None|build|"};
+  EXPECT_EQ(submit("17\n", {""}, {}), "17") << "nobody is asked";
+  EXPECT_EQ(submit("-----\n  Welcome to 2026\n\n17\n", there, {}), "17");
+  EXPECT_EQ(submit("2026\n17\n", there, {}), "17");
+  EXPECT_EQ(submit("Submitted batch job 17\n", there, {}), "17");
+  EXPECT_EQ(submit("Welcome\n18\n", there, {"17"}), "18") << "17 is of an earlier try";
+  EXPECT_EQ(submit("Welcome\n18\n", {""}, {}), "18") << "it is over, and forgotten";
+  EXPECT_THROW(submit("Welcome\n", {""}, {}), Error);
+}
+
 TEST_F(SlurmWaits, WhatIsHeldByAnybodyElseEndsWithTheTimeToStart) {
   views_ = {"PENDING|JobHeldAdmin|build|"};
   EXPECT_LT(wait(clock_.now + 100), 130);

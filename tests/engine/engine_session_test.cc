@@ -1,6 +1,7 @@
 #include "factory/engine/engine_session.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,13 +54,14 @@ TEST_F(Session, DeletesTheStoreThatAKilledProcessLeft) {
 
 TEST_F(Session, DeletesAStoreOfBeforeTheMachineWasStarted) {
   { EngineSession session = begin(); }
-  EXPECT_EQ(files.read(folder / "engine/boot"), files.read("/proc/sys/kernel/random/boot_id"));
+  const std::string now = files.read("/proc/sys/kernel/random/boot_id").value_or("");
+  EXPECT_TRUE(folder.read("engine/boot").starts_with(now));
   for (const char* boot : {"01234567-89ab-cdef-0123-456789abcdef\n", ""}) {
     folder.write("engine/root/layer", "");
     folder.write("engine/boot", boot);  // empty: the power was cut before it was written
     { EngineSession session = begin(); }
     EXPECT_FALSE(files.exists(folder / "engine/root/layer"));
-    EXPECT_EQ(files.read(folder / "engine/boot"), files.read("/proc/sys/kernel/random/boot_id"));
+    EXPECT_TRUE(folder.read("engine/boot").starts_with(now));
   }
   folder.write("engine/root/layer", "");
   files.remove_all(folder / "engine/boot");  // of a kiln that did not write it
@@ -68,6 +70,48 @@ TEST_F(Session, DeletesAStoreOfBeforeTheMachineWasStarted) {
   folder.write("engine/root/layer", "");
   { EngineSession session = begin(); }
   EXPECT_TRUE(files.exists(folder / "engine/root/layer"));
+}
+
+// cp(1) without --archive keeps no set-user-id bit: steps would be built upon that.
+TEST_F(Session, DeletesTheCopyOfAStore) {
+  {
+    EngineSession session = begin();
+    folder.write("engine/root/layer", "");
+  }
+  fs::copy(folder / "engine", folder / "copied/engine", fs::copy_options::recursive);
+  { EngineSession session(runner, files, folder / "copied/engine", {}); }
+  EXPECT_FALSE(files.exists(folder / "copied/engine/root"));
+  { EngineSession session = begin(); }
+  EXPECT_TRUE(files.exists(folder / "engine/root/layer"));
+}
+
+TEST_F(Session, KeepsAStoreThatWasMoved) {
+  {
+    EngineSession session = begin();
+    folder.write("engine/root/layer", "");
+  }
+  fs::create_directory(folder / "moved");
+  fs::rename(folder / "engine", folder / "moved/engine");
+  { EngineSession session(runner, files, folder / "moved/engine", {}); }
+  EXPECT_TRUE(files.exists(folder / "moved/engine/root/layer"));
+}
+
+// Made before kiln took the bit away: its layers have it.
+TEST_F(Session, DeletesAStoreThatHandsItsSetGroupIdBitDown) {
+  ASSERT_EQ(::chmod(folder.path().c_str(), 02775), 0);
+  {
+    EngineSession session = begin();
+    folder.write("engine/root/layer", "");
+  }
+  { EngineSession session = begin(); }
+  EXPECT_TRUE(files.exists(folder / "engine/root/layer")) << "it was made plain";
+  ASSERT_EQ(::chmod((folder / "engine").c_str(), 02755), 0);
+  { EngineSession session = begin(); }
+  EXPECT_FALSE(files.exists(folder / "engine/root"));
+  fs::create_directory(folder / "engine/new");
+  struct stat status {};
+  ASSERT_EQ(::stat((folder / "engine/new").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & S_ISGID, 0u);
 }
 
 TEST_F(Session, WaitsWithThatWhileAnotherProcessUsesTheStore) {
@@ -160,6 +204,18 @@ TEST(PrivateFolder, GoesWithItsOwnerAndAfterAKillWithTheNext) {
     EXPECT_FALSE(files.exists(folder / "tmp/step-2-older"));
   }
   EXPECT_EQ(files.list(folder / "tmp"), (std::vector<std::string>{".lock", "buildah-x"}));
+}
+
+// A base's script makes the root file system there, and other scripts copy from it.
+TEST(PrivateFolder, HandsNothingOfTheStateFolderDown) {
+  testing::TemporaryFolder folder;
+  RealFileSystem files;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 02775), 0);
+  const PrivateFolder own(files, folder / "tmp");
+  fs::create_directory(own.path() / "root");
+  struct stat status {};
+  ASSERT_EQ(::stat((own.path() / "root").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & S_ISGID, 0u);
 }
 
 TEST(FileLock, IsHeldByOneAndFreedByDeath) {

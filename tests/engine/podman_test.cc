@@ -185,6 +185,17 @@ TEST_F(Podman, ItsRunRootIsShortAndGoesWithTheStore) {
   EXPECT_FALSE(fs::exists(setup.store));
 }
 
+TEST_F(Podman, TheRunRootOfAStoreIsNotThatOfItsCopy) {
+  const fs::path run_root = make_run_root(setup.store, files, setup.environment);
+  const fs::path copy = folder / "copied";
+  fs::copy(setup.store, copy, fs::copy_options::recursive);
+  EXPECT_EQ(run_root_of(copy, files), std::nullopt);
+  delete_engine_folders(copy, runner, files, setup.environment);
+  EXPECT_TRUE(fs::exists(run_root));
+  delete_engine_folders(setup.store, runner, files, setup.environment);
+  EXPECT_FALSE(fs::exists(run_root));
+}
+
 TEST_F(Podman, WhatAStoreSaysOfAForeignFolderIsNotBelieved) {
   const fs::path precious = folder / "precious";
   fs::create_directories(precious);

@@ -203,7 +203,10 @@ TEST_F(RecoveryTest, TheSnapshotBeforeStandsInForALostOne) {
   fs::remove(folder.path() / "store/snapshots/2.json");
   fs::remove(database());
   Index index = open();
-  EXPECT_EQ(index.recover().lost, std::vector<std::string>{}) << "opening it has settled that already";
+  EXPECT_EQ(index.recover().lost,
+            std::vector<std::string>{"snapshot 2, the current one: snapshot 1 stands in for it"})
+      << "though opening it has settled that already";
+  EXPECT_EQ(index.recover().lost, std::vector<std::string>{});
   EXPECT_EQ(index.current(), 1) << "not 3, which was rolled back from";
   EXPECT_EQ(index.entries().size(), 2u);
 }
@@ -253,7 +256,36 @@ TEST_F(RecoveryTest, ALostPointerFallsBackToTheNewestSnapshot) {
   fill();
   write_bytes(folder.path() / "store/snapshots/current.json", "{");
   fs::remove(database());
-  EXPECT_EQ(open().current(), 3);
+  Index index = open();
+  EXPECT_EQ(index.current(), 3);
+  const RecoveryReport report = index.recover();
+  EXPECT_EQ(
+      report.lost,
+      std::vector<std::string>{"which snapshot is the current one: snapshot 3, the newest, stands in for it"})
+      << "2 was, before";
+  EXPECT_EQ(report.rewritten, 1u);
+  EXPECT_TRUE(index.recover().is_whole());
+}
+
+TEST_F(RecoveryTest, ALostPointerIsMadeAgainFromItsRow) {
+  fill();
+  for (const char* text : {"{", ""}) {
+    write_bytes(folder.path() / "store/snapshots/current.json", text);
+    Index index = open();
+    const RecoveryReport report = index.recover();
+    EXPECT_TRUE(report.is_whole());
+    EXPECT_EQ(report.rewritten, 1u);
+    EXPECT_EQ(index.current(), 2);
+  }
+}
+
+TEST_F(RecoveryTest, WhereNoSnapshotIsLeftAtAllRecoverySaysSo) {
+  fill();
+  fs::remove(database());
+  fs::remove_all(folder.path() / "store/snapshots");
+  Index index = open();
+  EXPECT_EQ(index.recover().lost,
+            std::vector<std::string>{"every snapshot: `kiln publish` makes a new one of what is built"});
 }
 
 // What a killed writer left unsaid is found by counting: each kind of sidecar counts.

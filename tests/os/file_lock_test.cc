@@ -1,11 +1,13 @@
 #include "factory/os/file_lock.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include "factory/base/effects.h"
 #include "support/temporary_folder.h"
 
 namespace kiln {
@@ -44,6 +46,35 @@ TEST(PassingLock, OneWorksAtATimeWhileFilesComeAndGo) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(most, 1);
   EXPECT_FALSE(std::filesystem::exists(folder / "work.lock"));
+}
+
+std::string refusal(const std::filesystem::path& file) {
+  try {
+    const FileLock lock = FileLock::acquire(file);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::store);
+    return error.message();
+  }
+}
+
+TEST(FileLock, WritesThroughNoLink) {
+  testing::TemporaryFolder folder;
+  folder.write("victim", "precious");
+  std::filesystem::create_symlink(folder / "victim", folder / "lock");
+  std::filesystem::create_symlink(folder / "absent", folder / "dangling");
+  EXPECT_NE(refusal(folder / "lock").find("is a symbolic link"), std::string::npos);
+  EXPECT_NE(refusal(folder / "dangling").find("is a symbolic link"), std::string::npos);
+  EXPECT_EQ(RealFileSystem().read(folder / "victim"), "precious");
+  EXPECT_FALSE(std::filesystem::exists(folder / "absent"));
+}
+
+TEST(FileLock, IsARegularFile) {
+  testing::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_NE(refusal(folder / "pipe").find("is not a regular file"), std::string::npos);
+  std::filesystem::create_directory(folder / "folder");
+  EXPECT_NE(refusal(folder / "folder").find("cannot open the lock"), std::string::npos);
 }
 
 }  // namespace

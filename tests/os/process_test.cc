@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,6 +142,86 @@ TEST_F(OwnProcesses, ManyLeaveNoDescriptorAndNoChild) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(run("true").ok());
   EXPECT_EQ(descriptors(), before);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "every child is reaped";
+}
+
+// In a process of its own, whose parent left signals ignored and blocked; 0 where `check` holds.
+int after_a_careless_parent(const std::function<bool()>& check) {
+  const pid_t us = ::fork();
+  if (us == 0) {
+    for (int number : {SIGCHLD, SIGXFSZ, SIGUSR1, SIGQUIT}) ::signal(number, SIG_IGN);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    install_interrupt_handler();
+    ::_exit(check() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(us, &status, 0);
+  return status;
+}
+
+TEST(ASignalOfTheParent, ThatIsIgnoredHidesNoExitStatus) {
+  for (bool own_processes : {false, true}) {
+    EXPECT_EQ(after_a_careless_parent([&] {
+                Command command;
+                command.argv = {"/bin/sh", "-c", "echo out; (exit 4); exit $?"};
+                command.own_processes = own_processes;
+                const CommandResult result = RealCommandRunner().run(command);
+                return result.end == CommandEnd::exited && result.status == 4 && result.output == "out\n";
+              }),
+              0);
+  }
+}
+
+TEST(ASignalOfTheParent, IsNotHandedOn) {
+  EXPECT_EQ(after_a_careless_parent([] {
+              Command command;
+              command.argv = {"/bin/sh", "-c", "grep -E '^Sig(Blk|Ign)' /proc/self/status"};
+              command.environment = {{"PATH", "/usr/bin:/bin"}};
+              command.capture_stdout = true;
+              return RealCommandRunner().run(command).output ==
+                     "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n";
+            }),
+            0);
+}
+
+TEST(ASignalOfTheParent, ThatIsBlockedStillEndsUs) {
+  EXPECT_EQ(after_a_careless_parent([] {
+              ::raise(SIGTERM);
+              return interrupted();
+            }),
+            0);
+}
+
+TEST(ASignalOfTheParent, AnIgnoredHangupStaysIgnored) {
+  const pid_t us = ::fork();
+  if (us == 0) {
+    ::signal(SIGHUP, SIG_IGN);  // as nohup(1) does
+    install_interrupt_handler();
+    ::raise(SIGHUP);
+    ::_exit(interrupted() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(us, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(FileSizeLimit, IsAnErrorAndNoDeath) {
+  const testing::TemporaryFolder folder;
+  const fs::path file = folder / "large";
+  EXPECT_EQ(after_a_careless_parent([&] {
+              const rlimit limit{4096, 4096};
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+              try {
+                RealFileSystem().write(file, std::string(1 << 16, 'x'));
+              } catch (const Error& error) {
+                return error.code() == ExitCode::store &&
+                       error.format().find("File too large; raise the limit") != std::string::npos;
+              }
+              return false;
+            }),
+            0);
+  EXPECT_FALSE(fs::exists(file));
 }
 
 }  // namespace

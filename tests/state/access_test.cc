@@ -31,6 +31,27 @@ TEST(NeedStillThere, IsAboutWhatWasMadeInTheFolderThatWasThere) {
   EXPECT_TRUE(fs::is_empty(state.root()));
 }
 
+TEST(EnginePath, SaysWhatEnginesDoNotTake) {
+  for (const char* good : {"/a b/+@%$#;=&|{}]*?~!'\"k", "/äö/k", "/-a/k"})
+    EXPECT_EQ(engine_path_trouble(good), "");
+  EXPECT_EQ(engine_path_trouble("/a:b/k"), "it has ':' in it");
+  EXPECT_EQ(engine_path_trouble("/a,b/k"), "it has ',' in it");
+  EXPECT_EQ(engine_path_trouble("/a\\b/k"), "it has '\\' in it");
+  EXPECT_EQ(engine_path_trouble("/*[a]/k"), "it has '[' in it");
+  EXPECT_EQ(engine_path_trouble("/a\033b/k"), "it has the control character U+001B in it");
+  EXPECT_EQ(engine_path_trouble("/a\nb/k"), "it has the control character U+000A in it");
+  EXPECT_EQ(engine_path_trouble("/a\x80/k"), "it is not UTF-8");
+  EXPECT_NO_THROW(need_engine_path("/a/k", "the state folder", ""));
+  try {
+    need_engine_path("/a:b/k", "the state folder", "name another one with --state");
+    FAIL() << "it is taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_EQ(error.message(),
+              "the state folder cannot be /a:b/k: it has ':' in it, and container engines take no such path");
+  }
+}
+
 TEST(Scratch, HoldsTheStoreOfTheEngineAndNothingElse) {
   const StatePaths state("/shared/state");
   EXPECT_EQ(state.engine(), "/shared/state/engine");

@@ -157,6 +157,31 @@ TEST_F(StoreCheck, RecordsAndSidecarsThatCannotBeReadAreNamed) {
   for (const Mended& one : remedies(report)) EXPECT_FALSE(one.is_whole) << one.damage;
 }
 
+TEST_F(StoreCheck, ADamagedRecordOfATestIsNamedAndTakenAway) {
+  const std::string test = small.plan.steps().hex(small.plan.image(0).tests().front());
+  fs::resize_file(small.state.test(test), 3);
+  EXPECT_EQ(check().uses.unreadable, std::vector<std::string>{"tests/" + test + ".json"});
+  EXPECT_FALSE(mend_all().at(0).is_whole);
+  EXPECT_FALSE(fs::exists(small.state.test(test)));
+  EXPECT_TRUE(check().is_whole());
+}
+
+TEST_F(StoreCheck, EverySidecarIsLookedAt) {
+  store.write_sidecar(BlobStore::Sidecar::measurement, image.manifest.hex() + "-1", "{\"a\":1}");
+  EXPECT_TRUE(check().is_whole());
+  for (const std::string& file :
+       {"snapshots/1.json", "snapshots/current.json", "measurements/" + image.manifest.hex() + "-1.json"}) {
+    const fs::path sidecar = small.state.store() / file;
+    const std::string whole = testing::read_bytes(sidecar);
+    for (const std::string& text : {std::string(), whole.substr(0, whole.size() / 2), "x" + whole}) {
+      testing::write_bytes(sidecar, text);
+      EXPECT_EQ(check().uses.unreadable, std::vector<std::string>{"store/" + file}) << text;
+      EXPECT_NE(remedies(check()).at(0).done.find("`kiln index recover`"), std::string::npos);
+    }
+    testing::write_bytes(sidecar, whole);
+  }
+}
+
 TEST_F(StoreCheck, ALayoutThatLostSomethingIsNamedAndMadeAgain) {
   const fs::path layout = small.state.root() / image.layout;
   for (const char* lost : {"index.json", "oci-layout", "blobs"}) {

@@ -65,17 +65,26 @@ TEST_F(StateNamesOf, TestsAndFailuresAreKnownByTheirRecords) {
   const std::string passed(64, '2');
   const std::string failed = std::string(63, '2') + "3";  // and like it at the beginning
   const std::string other = "3" + std::string(63, '2');
-  files.write(state.test(passed), "");
-  files.write(state.test("no key"), "");
+  const std::string cut(64, '4');
+  const std::string foreign(64, '5');
+  RecordWriter(state, files).write(TestRecord{passed, 1, "proved"});
+  const std::string text = *files.read(state.test(passed));
+  files.write(state.test(cut), text.substr(0, text.size() / 2));
+  files.write(state.test(foreign), text);
   files.write(state.failure(failed), "");
   for (bool ahead : {false, true}) {
     StateNames names(state, files);
     if (ahead) names.look_ahead();
     EXPECT_TRUE(names.has_test(passed));
+    EXPECT_FALSE(names.has_test(cut));
+    EXPECT_FALSE(names.has_test(foreign));
     EXPECT_FALSE(names.has_test(other));
     EXPECT_TRUE(names.has_failure(failed));
     EXPECT_FALSE(names.has_failure(passed));
+    names.keep(files);
   }
+  files.write(state.test(passed), "");  // damaged since it was kept
+  EXPECT_FALSE(StateNames(state, files).has_test(passed));
 }
 
 TEST_F(StateNamesOf, AnImageIsPackagedWhenRecordAndLayoutAreThere) {

@@ -1,0 +1,17 @@
+// Folders whose files have the modes, groups and attributes that their makers give them. A folder hands down
+// its set-group-id bit, its group and its default ACL to what is made in it; project folders of a site have
+// them. What goes into an image must not: equal keys would make other bits there.
+#pragma once
+
+#include <filesystem>
+
+namespace kiln {
+
+// Whether the folder gives something of its own to what is made in it. False where it is missing.
+bool hands_down(const std::filesystem::path& folder);
+
+// Makes the folder and its parents where they are missing, and takes from it what it would hand down.
+// Throws Error(store).
+void make_plain_folder(const std::filesystem::path& folder);
+
+}  // namespace kiln
