@@ -120,7 +120,9 @@ std::vector<std::string> RealFileSystem::list(const fs::path& folder) const {
   fs::directory_iterator entries(folder, problem);
   if (problem == std::errc::no_such_file_or_directory || problem == std::errc::not_a_directory) return names;
   if (problem) fail("list", folder, problem.value());
-  for (const auto& entry : entries) names.push_back(entry.path().filename().string());
+  for (const fs::directory_iterator end; entries != end; entries.increment(problem))
+    names.push_back(entries->path().filename().string());
+  if (problem) fail("list", folder, problem.value());  // an error is the end
   std::sort(names.begin(), names.end());
   return names;
 }

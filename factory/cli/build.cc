@@ -47,6 +47,7 @@ void print_report(const BuildReport& report, const BuildRequest& options) {
       report.count(Outcome::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
       counted(report.steps_run, "step"),
       report.steps_fetched > 0 ? fmt::format(", {} fetched", report.steps_fetched) : "", report.seconds);
+  say("{}", report.legend());
   if (skipped > 0) say("skipped: {}\n", kOtherMachines);
   if (report.steps_run == 0 && report.count(Outcome::up_to_date) == report.images.size())
     say("nothing to do\n");

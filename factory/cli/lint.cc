@@ -81,7 +81,10 @@ class Run {
 
   std::vector<fs::path> recipe_files() const {
     std::vector<fs::path> files;
-    for (const fs::path& path : paths()) add_recipes(path, files);
+    for (const fs::path& path : paths()) {
+      const std::vector<fs::path> below = lint::recipes_below(path, invocation_.files);
+      files.insert(files.end(), below.begin(), below.end());
+    }
     return files;
   }
 
@@ -99,13 +102,6 @@ class Run {
   }
 
  private:
-  void add_recipes(const fs::path& path, std::vector<fs::path>& files) const {
-    if (path.filename() == "recipe.json") files.push_back(path);
-    if (!invocation_.files.is_directory(path)) return;
-    for (const std::string& name : invocation_.files.list(path))
-      if (!name.starts_with('.')) add_recipes(path / name, files);
-  }
-
   bool only_matrices() const { return options_.paths.empty() && !options_.matrices.empty(); }
 
   // Errors of what its cells need; of all its recipes, where it is not alone.

@@ -57,10 +57,12 @@ class FolderImport {
 
 Import FolderImport::run() {
   TargetBook(cpus_).get(options_.cpu + "," + options_.gpu, {});  // a mistake in the options is theirs
+  tree_.architecture = Target{"", options_.cpu, {}, ""}.platform_architecture(cpus_);
   if (tree_.paths.empty())
     throw Error(ExitCode::input,
                 fmt::format("no Dockerfile and no definition file below {}", tree_.root.string()),
                 "files are called Dockerfile*, *.dockerfile, Singularity* or *.def");
+  for (const auto& [folder, why] : tree_.unreadable) out_.notes.push_back({folder, 0, "not-imported", why});
   drop_own_output();
   read_all();
   tell_unused_bases();
@@ -135,7 +137,7 @@ std::optional<OwnOutput> FolderImport::own_output_of(const std::string& path) co
 void FolderImport::read_all() {
   for (const std::string& path : tree_.paths) {
     try {
-      std::string text = read_definition_text(tree_, path);
+      std::string text = read_definition_text(tree_, path, &out_.notes);
       digests_[path] = Digest::of(text).hex();
       bool docker = is_dockerfile_name(last_part(path));
       images_[path] =

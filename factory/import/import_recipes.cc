@@ -7,8 +7,10 @@
 #include <set>
 
 #include "factory/base/quote.h"
+#include "factory/base/text.h"
 #include "factory/import/import_parts.h"
 #include "factory/import/legacy_script.h"
+#include "factory/recipe/parameters.h"
 #include "factory/resolve/flags/gpu_flags.h"
 
 namespace kiln {
@@ -68,6 +70,33 @@ Dimensions telling(const Cells& cells, const Dimensions& first = {}) {
   return best;
 }
 
+bool has_commands(const ImportCell& one) {
+  return !one.legacy.body.empty() || !one.legacy.build_body.empty();
+}
+
+// The variables with flags of the target's GPUs that the scripts read and do not set themselves. A compiler's
+// flags need a compiler that kiln knows, which an imported base does not name.
+std::set<std::string> flags_read_by(const Cells& cells) {
+  std::set<std::string> names;
+  auto in_name = [](char c) { return is_letter_or_digit(c) || c == '_'; };
+  for (ImportCell* one : cells) {
+    const std::string text = one->legacy.build_body + one->legacy.body;
+    for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+      const std::size_t begin = at + (text.compare(at, 2, "${") == 0 ? 2 : 1);
+      std::size_t end = begin;
+      while (end < text.size() && in_name(text[end])) ++end;
+      const std::string name = text.substr(begin, end - begin);
+      if (text.find("export " + name + "=") != std::string::npos) continue;
+      if (is_gpu_variable(name) && !one->cell.accelerators.empty()) names.insert(name);
+      if (is_compiler_variable(name))
+        one->legacy.note(
+            0, "target-flags",
+            fmt::format("a script reads ${}, which kiln sets only where a recipe names the compiler", name));
+    }
+  }
+  return names;
+}
+
 class RecipeWriter {
  public:
   explicit RecipeWriter(std::vector<ImportCell>& cells) : cells_(cells) {}
@@ -85,6 +114,7 @@ class RecipeWriter {
                        const std::function<std::string(const ImportCell&)>& command);
   bool builds_apart(const Cells& cells);
   void write_test(const std::string& folder, const Cells& cells, const Dimensions& by, Ordered& recipe);
+  static bool tests_differ(const Cells& cells);
   void recipe(const std::string& folder, const Ordered& json) {
     files_[folder + "/recipe.json"] = json.dump(2) + "\n";
   }
@@ -195,11 +225,14 @@ void RecipeWriter::write_framework(const std::string& name, const Cells& cells) 
   Dimensions for_test =
       telling(cells, {{"KILN_METHOD", [](const ImportCell& one) { return one.cell.method; }}});
   // Tests see the parameters of the method, so each method names those that the test needs.
+  if (!tests_differ(cells)) for_test.clear();
   for (const auto& [method_name, own] : methods) {
     Dimensions by = telling(own);
     json["methods"][method_name] = method(folder, method_name, own, by);
-    std::set<std::string> parameters;
-    for (const Dimension& dimension : by) parameters.insert(dimension.parameter);
+    std::set<std::string> parameters = flags_read_by(own);
+    if (method_name == "source" && !parameters.empty()) json["methods"][method_name]["optimised"] = true;
+    if (std::any_of(own.begin(), own.end(), [](const ImportCell* one) { return has_commands(*one); }))
+      for (const Dimension& dimension : by) parameters.insert(dimension.parameter);
     for (std::size_t i = 1; i < for_test.size(); ++i) parameters.insert(for_test[i].parameter);
     if (!parameters.empty()) json["methods"][method_name]["parameters"] = parameters;
   }
@@ -249,7 +282,6 @@ bool RecipeWriter::builds_apart(const Cells& cells) {
 Ordered RecipeWriter::method(const std::string& folder, const std::string& name, const Cells& cells,
                              const Dimensions& by) {
   Ordered json = Ordered::object();
-  if (name == "source") json["optimised"] = true;
   std::set<std::string> files;
   bool apart = builds_apart(cells);
   bool any = false;
@@ -287,6 +319,11 @@ Ordered RecipeWriter::method(const std::string& folder, const std::string& name,
   const Environment& environment = environments_.of_framework[{cells[0]->cell.framework, name}];
   if (!environment.empty()) json["environment"] = environment;
   return json;
+}
+
+bool RecipeWriter::tests_differ(const Cells& cells) {
+  return std::any_of(cells.begin(), cells.end(),
+                     [&](const ImportCell* one) { return one->legacy.test != cells[0]->legacy.test; });
 }
 
 void RecipeWriter::write_test(const std::string& folder, const Cells& cells, const Dimensions& by,

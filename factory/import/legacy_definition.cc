@@ -9,8 +9,9 @@
 #include "factory/import/legacy_image.h"
 #include "factory/import/legacy_local_image.h"
 #include "factory/import/legacy_names.h"
+#include "factory/import/legacy_post.h"
 #include "factory/import/legacy_script.h"
-#include "factory/oci/default_path.h"
+#include "factory/import/legacy_values.h"
 #include "factory/oci/documents.h"
 
 namespace kiln {
@@ -35,6 +36,8 @@ class DefinitionImport {
   void take(const std::string& source, const std::string& destination, int line);
   void files_from(const DefinitionFile& file, const DefinitionSection& section);
   void environment(const DefinitionSection& section);
+  void environment(const std::string& text, const std::function<int(std::size_t)>& line_of);
+  bool reads_copied_file(const ShellCommand& command, int line);
   void variable(const std::string& word, int line);
   std::function<int(std::size_t)> lines_of(const DefinitionSection& section) const;
 
@@ -43,6 +46,7 @@ class DefinitionImport {
   FactReader facts_;
   LegacyScript script_;
   std::vector<std::string> way_;
+  std::map<std::string, std::string> copied_;  // place in the image → path among image_.files
 };
 
 std::function<int(std::size_t)> DefinitionImport::lines_of(const DefinitionSection& section) const {
@@ -63,8 +67,9 @@ void DefinitionImport::read(const DefinitionFile& file) {
     if (one.name != "files" && one.name != "post" && one.name != "environment" && one.name != "test")
       section(file, one);
   std::string own = script_.text();
-  if (!own.empty()) image_.body = LegacyScript::head(image_.path) + own;
-  if (!image_.build_body.empty()) image_.build_body.insert(0, LegacyScript::head(image_.path));
+  if (!own.empty()) image_.body = LegacyScript::head(image_.path, image_.base.value) + own;
+  if (!image_.build_body.empty())
+    image_.build_body.insert(0, LegacyScript::head(image_.path, image_.base.value));
   facts_.finish();
 }
 
@@ -157,7 +162,7 @@ void DefinitionImport::section(const DefinitionFile& file, const DefinitionSecti
   if (section.name == "post") return post(section, script_);
   if (section.name == "environment") return environment(section);
   if (section.name == "test") {
-    image_.test += section.body;
+    image_.test += names_interpreter(section.body) ? run_by_interpreter(section.body) : section.body;
     return;
   }
   if (section.name == "help") return;
@@ -174,14 +179,20 @@ void DefinitionImport::section(const DefinitionFile& file, const DefinitionSecti
 }
 
 void DefinitionImport::post(const DefinitionSection& section, LegacyScript& script) {
-  facts_.script(section.body, lines_of(section));
+  auto line_of = lines_of(section);
+  facts_.script(section.body, line_of);
   script.comment(section.place.line, "%post");
-  if (section.arguments.empty()) return script.block(section.body, true);
+  const PostScript adapted = adapt_post(section.body);
+  for (const PostNote& one : adapted.notes) image_.note(line_of(one.offset), one.rule, one.text);
+  for (const PostVariable& one : adapted.environment) variable(one.word, line_of(one.offset));
+  if (adapted.writes_environment)
+    script.add("export SINGULARITY_ENVIRONMENT=/dev/null APPTAINER_ENVIRONMENT=/dev/null");
+  if (section.arguments.empty()) return script.block(adapted.text, true);
   if (!section.arguments.starts_with("-c ")) {
     image_.note(section.place.line, "post-arguments", fmt::format("%post {}", section.arguments));
-    return script.block(section.body, true);
+    return script.block(adapted.text, true);
   }
-  script.add(fmt::format("{} -ec {}", section.arguments.substr(3), shell_text_word(section.body)));
+  script.add(fmt::format("{} -ec {}", section.arguments.substr(3), shell_text_word(adapted.text)));
 }
 
 void DefinitionImport::files(const DefinitionFile&, const DefinitionSection& section) {
@@ -194,6 +205,7 @@ void DefinitionImport::files(const DefinitionFile&, const DefinitionSection& sec
 void DefinitionImport::take(const std::string& source, const std::string& destination, int line) {
   const std::string file = take_local(tree_, image_, source, line);
   if (file.empty()) return;
+  copied_[destination.ends_with('/') ? destination + std::string(last_part(file)) : destination] = file;
   const std::string parent = destination.substr(0, destination.rfind('/') + 1);
   script_.add(fmt::format("mkdir -p {}\ncp -R \"$kiln_files\"/{} {}", shell_text_word(parent), file,
                           shell_text_word(destination)));
@@ -229,12 +241,16 @@ void DefinitionImport::files_from(const DefinitionFile& file, const DefinitionSe
 }
 
 void DefinitionImport::environment(const DefinitionSection& section) {
-  auto line_of = lines_of(section);
-  for (const ShellCommand& command : read_shell(section.body).commands) {
+  environment(section.body, lines_of(section));
+}
+
+void DefinitionImport::environment(const std::string& text, const std::function<int(std::size_t)>& line_of) {
+  for (const ShellCommand& command : read_shell(text).commands) {
     if (command.words.empty() || command.in_substitution) continue;
     const std::string& first = command.lead.empty() ? command.words[0].raw : command.lead;
     bool exports = first == "export";
     bool plain = command.depth == 0 && (exports || first.find('=') != std::string::npos);
+    if (!plain && reads_copied_file(command, line_of(command.span.begin))) continue;
     if (!plain) {
       image_.note(line_of(command.span.begin), "environment",
                   fmt::format("'{} …' in %environment", first.substr(0, 40)));
@@ -245,6 +261,18 @@ void DefinitionImport::environment(const DefinitionSection& section) {
   }
 }
 
+// `. FILE` of a file that %files brings along: what it sets counts as said here.
+bool DefinitionImport::reads_copied_file(const ShellCommand& command, int line) {
+  const std::string& program = command.words[0].raw;
+  if ((program != "." && program != "source") || command.words.size() != 2 || command.depth > 0) return false;
+  auto copied = copied_.find(command.words[1].text);
+  auto file = copied == copied_.end() ? image_.files.end() : image_.files.find(copied->second);
+  if (file == image_.files.end()) return false;
+  copied_.erase(copied);  // a file that reads itself ends here
+  environment(std::string(file->second), [line](std::size_t) { return line; });
+  return true;
+}
+
 void DefinitionImport::variable(const std::string& word, int line) {
   std::size_t equals = word.find('=');
   std::string name = word.substr(0, equals);
@@ -252,19 +280,20 @@ void DefinitionImport::variable(const std::string& word, int line) {
   if (!is_variable_name(name) || word.find("$(") != std::string::npos || word.find('`') != std::string::npos)
     return image_.note(line, "environment",
                        fmt::format("'{}' is known only when the image runs", word.substr(0, 60)));
+  const BaseValues base = base_values_of(image_.base.value);
   auto lookup = [&](std::string_view wanted) -> std::optional<std::string> {
     auto known = image_.environment.find(std::string(wanted));
     if (known != image_.environment.end()) return known->second.value;
-    if (wanted == "PATH") {
-      image_.note(line, "base-path", "the base's PATH is not known here: the usual one is written out");
-      return kDefaultPath;
-    }
-    image_.note(line, "unset-variable", fmt::format("${} has no value in this file", wanted));
-    return std::nullopt;
+    return value_from_base(image_, wanted, base, line);
   };
-  std::string value = expand_docker_word(word.substr(equals + 1), lookup, '\\', image_.path, {line, 1});
-  value = without_open_end(name, std::move(value));
-  image_.set_environment(name, value, line);
+  try {
+    const std::string value =
+        expand_docker_word(word.substr(equals + 1), lookup, '\\', image_.path, {line, 1});
+    image_.set_environment(name, image_value(name, value, base), line);
+  } catch (const Error&) {  // a form of ${} that only a shell knows
+    image_.note(line, "environment",
+                fmt::format("'{}' is known only when the image runs", word.substr(0, 60)));
+  }
 }
 
 }  // namespace

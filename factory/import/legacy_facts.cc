@@ -7,6 +7,8 @@
 
 #include "factory/base/text.h"
 #include "factory/import/legacy_image.h"
+#include "factory/import/legacy_target.h"
+#include "factory/recipe/native_flag.h"
 #include "factory/source/pip_words.h"
 #include "factory/source/requirements_file.h"
 
@@ -133,14 +135,41 @@ void FactReader::run(std::string tool, Words words) {
   if (tool.ends_with("sum") && (tool.starts_with("sha") || tool.starts_with("md5"))) checks_sums_ = true;
 }
 
+// What a requirements file pins that the image copies from the folder.
+void FactReader::requirements(const std::string& path, int line) {
+  for (const auto& [file, bytes] : image_.files) {
+    if (last_part(file) != last_part(path)) continue;
+    for (const PipPackage& one : read_requirements_file(SourceFile(file, bytes)).packages)
+      if (!one.version.empty()) image_.facts.pip.emplace(one.name, Said{"==" + one.version, line});
+    return;
+  }
+}
+
+// `git+https://host/name.git@v1.2`.
+void FactReader::pip_clone(const ShellToken& token) {
+  std::string url = token.text.substr(token.text.find("git+") + 4);
+  const std::size_t sign = url.rfind('@');
+  std::string reference;
+  if (sign != std::string::npos && url.find('/', sign) == std::string::npos) {
+    reference = url.substr(sign + 1, url.find('#', sign) - sign - 1);
+    url.resize(sign);
+  }
+  image_.facts.clones[url] = {reference, line(token)};
+}
+
 void FactReader::pip(const Words& words) {
   Tokens behind;
   for (std::size_t i = 1; i < words.size(); ++i) behind.push_back(&words[i]);
   auto pip = read_pip_words(behind);
   if (!pip) return;
+  for (const std::string& file : pip->files) requirements(file, line(words[0]));
   for (const ShellToken* token : pip->operands) {
     const std::string& word = token->text;
     wheel(*token);
+    if (word.starts_with("git+")) {
+      pip_clone(*token);
+      continue;
+    }
     if (is_url(word)) {
       image_.facts.downloads[word] = {"", line(*token)};
       continue;
@@ -231,8 +260,9 @@ void FactReader::set(const Words& words, std::size_t at) {
 void FactReader::options(const Words& words) {
   for (const ShellToken& token : words) {
     const std::string& word = token.text;
-    if (word.find("-march=native") != std::string::npos || word.find("-mcpu=native") != std::string::npos)
+    if (!native_flag(word).empty())
       image_.note(line(token), "march-native", fmt::format("'{}' builds for the machine that builds", word));
+    if (is_tuning(word)) image_.facts.tuning[word] = {"", line(token)};
     bool option = word.starts_with("--copt=") || word.starts_with("--config=") || word.starts_with("-D") ||
                   word.starts_with("-march=");
     if (!option || !token.literal) continue;
@@ -251,7 +281,7 @@ void FactReader::finish() {
                                                       url, reference.value));
   }
   for (const auto& [url, said] : image_.facts.downloads)
-    if (!checks_sums_)
+    if (!checks_sums_ && said.value.empty())
       image_.note(said.line, "no-checksum", fmt::format("{} is downloaded without a checksum", url));
 }
 

@@ -29,8 +29,9 @@ struct LegacyFacts {
   SaidMap packages;   // of apt, yum, dnf; name → "=version" or ""
   SaidMap conda;      // name → version or ""
   SaidMap clones;     // repository URL → branch, tag or commit, "" when it floats
-  SaidMap downloads;  // URL → ""
+  SaidMap downloads;  // URL → checksum, where the instruction itself has one
   SaidMap settings;   // exported variables, literal values only
+  SaidMap tuning;     // flag of a compiler that says for which processor → ""
   SaidMap options;    // --copt=…, --config=…, -D…, -march=… given to build tools
 };
 
@@ -74,14 +75,18 @@ struct LegacyTree {
   // Of each, what its local files are called after in a recipe: its stem, with a number where several have
   // it.
   std::map<std::string, std::string> file_folders = {};
-  std::map<std::string, std::string> bases = {};  // ImportOptions::bases
+  std::map<std::string, std::string> unreadable = {};  // folder → why
+  std::map<std::string, std::string> bases = {};       // ImportOptions::bases
+  std::string architecture = "amd64";                  // of images that name no target, in OCI's words
 };
 
 // All definitions below `root`.
 LegacyTree find_definitions(const FileSystem& files, const fs::path& root);
-// Of a definition of the tree, without CR, which no shell wants. Throws Error(input) for other encodings, and
-// for a link to anything outside of the tree.
-std::string read_definition_text(const LegacyTree& tree, const std::string& path);
+// Of a definition of the tree, without CR, which no shell wants, and without secrets, each of which is a note
+// if `notes` is given. Throws Error(input) for other encodings, and for a link to anything outside of the
+// tree.
+std::string read_definition_text(const LegacyTree& tree, const std::string& path,
+                                 std::vector<ImportNote>* notes = nullptr);
 // Parts of letters, digits and _ . + - @, no "..": what a recipe's files and copied paths may be called.
 bool is_recipe_path(std::string_view path);
 
@@ -106,6 +111,8 @@ class FactReader {
   void fill_in(ShellToken& word) const;
   void run(std::string tool, Words words);
   void pip(const Words& words);
+  void pip_clone(const ShellToken& token);
+  void requirements(const std::string& path, int line);
   void wheel(const ShellToken& token);
   void system_packages(const Words& words, std::size_t at);
   void conda(const Words& words, std::size_t at);

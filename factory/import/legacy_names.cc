@@ -9,6 +9,8 @@
 
 #include "factory/base/reading.h"
 #include "factory/base/text.h"
+#include "factory/import/legacy_pins.h"
+#include "factory/import/legacy_target.h"
 #include "factory/recipe/recipe.h"
 #include "factory/recipe/target.h"
 
@@ -81,16 +83,6 @@ std::vector<std::string> words_of(const std::string& stem) {
   return words;
 }
 
-// The leading digits and dots: "1.4" of "v1.4-cuda10.1"; "" when it starts with neither.
-std::string leading_version(std::string_view text) {
-  if (text.starts_with('v') || text.starts_with('V') || text.starts_with('r')) text.remove_prefix(1);
-  std::size_t end = 0;
-  while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) ++end;
-  std::string version(text.substr(0, end));
-  while (version.ends_with('.')) version.pop_back();
-  return version;
-}
-
 std::string tag_of(const std::string& reference) {
   std::string plain = reference.substr(0, reference.find('@'));
   std::size_t colon = plain.rfind(':');
@@ -124,7 +116,6 @@ class CellReader {
   std::optional<Found> in_clones() const;
   std::optional<Found> in_wheels() const;
   std::optional<Found> in_base() const;
-  Found by_name() const;
   std::string name_of_file() const;
   bool says_something_else(const std::string& word) const;
   void framework_and_version();
@@ -191,22 +182,6 @@ std::optional<CellReader::Found> CellReader::in_wheels() const {
   return std::nullopt;
 }
 
-// The version of a clone or an archive that is called as the image is: gromacs-2020.4.tar.gz.
-CellReader::Found CellReader::by_name() const {
-  const std::string& name = cell_.framework;
-  for (const auto& [url, reference] : image_.facts.clones)
-    if (std::string version = leading_version(reference.value);
-        lower_case(last_word(url)) == name && !version.empty())
-      return {name, version, reference.line};
-  for (const auto& [url, said] : image_.facts.downloads) {
-    const std::string file = lower_case(last_part(url));
-    if (!file.starts_with(name + "-") && !file.starts_with(name + "_")) continue;
-    if (std::string version = leading_version(file.substr(name.size() + 1)); !version.empty())
-      return {name, version, said.line};
-  }
-  return {};
-}
-
 // A method, a graph compiler, a target or a version, and no part of what the image is called.
 bool CellReader::says_something_else(const std::string& word) const {
   const std::vector<std::string>& compilers = options_.compilers;
@@ -252,7 +227,8 @@ void CellReader::framework_and_version() {
   if (cell_.framework.empty()) cell_.framework = found.framework;
   if (cell_.framework.empty()) cell_.framework = name_of_file();
   if (found.framework != cell_.framework || found.version.empty())
-    if (Found named = by_name(); !named.version.empty()) found = named;
+    if (Said pin = pinned_version(image_.facts, cell_.framework); !pin.value.empty())
+      found = {cell_.framework, pin.value, pin.line};
   std::string named;
   for (const std::string& word : words_)
     if (named.empty() && !leading_version(word).empty() &&
@@ -341,25 +317,14 @@ void CellReader::accelerators(const std::string& value) {
 }
 
 void CellReader::target() {
-  cell_.cpu = options_.cpu;
-  for (const auto& [option, said] : image_.facts.options) {
-    std::size_t march = option.find("-march=");
-    if (march == std::string::npos) continue;
-    std::string name = option.substr(march + 7);
-    std::replace(name.begin(), name.end(), '-', '_');
-    if (cpus_.find(name) != nullptr) cell_.cpu = name;
-  }
+  cell_.cpu = cpu_of_build(image_.facts, cpus_);
+  if (cell_.cpu.empty()) cell_.cpu = options_.cpu;
   bool gpu = for_gpu();
   for (const auto& [name, said] : image_.facts.pip)
     if (!gpu && (name.ends_with("-gpu") || said.value.find("+cu") != std::string::npos))
       image_.note(said.line, "gpu-wheel", fmt::format("'{}' is for GPUs, the image is not", name));
   if (!gpu) return;
-  for (const char* name :
-       {"TF_CUDA_COMPUTE_CAPABILITIES", "TORCH_CUDA_ARCH_LIST", "PYTORCH_ROCM_ARCH", "HCC_AMDGPU_TARGET"})
-    if (auto said = image_.facts.settings.find(name); said != image_.facts.settings.end())
-      accelerators(said->second.value);
-  if (auto said = image_.facts.options.find("-DCMAKE_CUDA_ARCHITECTURES"); said != image_.facts.options.end())
-    accelerators(said->second.value);
+  for (const std::string& value : gpus_of_build(image_.facts)) accelerators(value);
   if (!cell_.accelerators.empty()) return;
   cell_.accelerators = {options_.gpu};
   image_.note(0, "gpu-target", fmt::format("it does not say for which GPU it is: taken as {}", options_.gpu));

@@ -10,21 +10,30 @@ namespace kiln {
 
 class LegacyScript {
  public:
-  bool empty() const { return text_.empty(); }
   // What a script starts with: it keeps the recipe's folder in $kiln_files and goes to /.
-  static std::string head(const std::string& from);
-  const std::string& text() const { return text_; }
+  // For shellcheck it says where `base`'s /bin/sh is bash.
+  static std::string head(const std::string& from, const std::string& base);
+  // Without what changes the state of its shell behind the last command: nothing would see it.
+  std::string text() const { return text_.substr(0, end_); }
 
   void comment(int line, std::string_view what);
-  void add(const std::string& line);  // runs in the script's own shell: cd, export
-  void set(const std::string& name, const std::string& value);
+  void add(const std::string& line);
+  void change_folder(const std::string& folder);               // makes it
+  void start_in(const std::string& folder);                    // that is there
+  void set(const std::string& name, const std::string& word);  // `word` as the shell reads it
   // In a shell of its own, which neither stops at unset variables nor, unless `stops`, at the first failure.
   void block(std::string_view body, bool stops);
-  void append(const LegacyScript& other) { text_ += other.text_; }
 
  private:
+  void end_here() { end_ = text_.size(); }
   std::string text_;
+  std::size_t end_ = 0;  // of the last command
 };
+
+// Runs a text that begins with "#!" by the program that it names, as the kernel does.
+std::string run_by_interpreter(std::string_view text);
+bool names_interpreter(std::string_view text);
+bool names_shell(std::string_view text);  // an interpreter that is a shell: sh, bash, …
 
 // A file's name on one line of text, whatever bytes it is made of.
 std::string printable_name(const std::string& path);

@@ -13,18 +13,13 @@
 #include "factory/recipe/native_flag.h"
 #include "factory/recipe/parameters.h"
 #include "factory/source/file_names.h"
+#include "factory/source/secret_words.h"
 
 namespace kiln {
 namespace {
 
 constexpr int kMaxFolders = 64;  // one in the other
 constexpr std::size_t kMaxLocalBytes = 16u << 20;
-
-// FileSystem tells no link from what it leads to. On a disk that is none, nothing is a link.
-bool is_link(const fs::path& path) {
-  std::error_code none;
-  return fs::is_symlink(fs::symlink_status(path, none));
-}
 
 bool is_program(const fs::path& path) {
   std::error_code none;
@@ -43,7 +38,14 @@ bool leads_out(const fs::path& root, const fs::path& path) {
 // Links to folders are not followed: they lead in circles, to what is found anyway, or out.
 void find_in(LegacyTree& tree, const fs::path& folder, int depth) {
   if (depth > kMaxFolders) return;
-  for (const std::string& name : tree.files.list(tree.root / folder)) {
+  std::vector<std::string> names;
+  try {
+    names = tree.files.list(tree.root / folder);
+  } catch (const Error& error) {
+    if (depth == 0) throw;
+    tree.unreadable[folder.string()] = error.message();
+  }
+  for (const std::string& name : names) {
     if (name.starts_with('.')) continue;
     const fs::path path = folder / name;
     const fs::path there = tree.root / path;
@@ -53,6 +55,22 @@ void find_in(LegacyTree& tree, const fs::path& folder, int depth) {
       tree.paths.push_back(path.string());
     }
   }
+}
+
+std::string secret_text(const std::string& what) {
+  return fmt::format("{}: {} is written in its place", what, kRedacted);
+}
+
+// Secrets of a text file that is copied; another one is left as it is.
+std::string without_secrets(LegacyImage& image, const fs::path& from, std::string bytes, int line) {
+  if (first_not_utf8(bytes) != std::string::npos) return bytes;
+  std::vector<RedactedSecret> secrets;
+  const std::string name = from.filename().string();
+  const bool assigns = name.ends_with(".sh") || name.starts_with(".env") || name.ends_with(".env");
+  bytes = assigns ? redacted(bytes, secrets) : redacted_tokens(bytes, secrets);
+  for (const RedactedSecret& one : secrets)
+    image.note(line, "secret", fmt::format("'{}', line {}: {}", name, one.line, secret_text(one.what)));
+  return bytes;
 }
 
 // Below what is copied itself (`nested`), links to folders are not followed.
@@ -77,7 +95,7 @@ bool take_file(const LegacyTree& tree, LegacyImage& image, const fs::path& from,
   }
   try {
     auto bytes = tree.files.read(from, kMaxLocalBytes);
-    if (bytes) image.files[to] = std::move(*bytes);
+    if (bytes) image.files[to] = without_secrets(image, from, std::move(*bytes), line);
     if (is_program(from)) image.programs.insert(to);
     if (!bytes) image.note(line, "local-file", fmt::format("'{}' is not there", from.filename().string()));
     return bytes.has_value();
@@ -109,10 +127,12 @@ void LegacyImage::set_environment(const std::string& name, const std::string& va
   if (name == "DEBIAN_FRONTEND")
     return note(line, "build-environment",
                 "DEBIAN_FRONTEND: kiln sets it while it builds, and not in the image");
+  if (value.find(kRedacted) != std::string::npos) return;  // noted where it was taken out
   bool one_line = std::none_of(value.begin(), value.end(), is_control);
   if (!one_line)
     return note(line, "environment", fmt::format("the value of {} is no single line of text", name));
   std::string native = native_flag(value);
+  if (native.empty()) native = native_flag(name + "=" + value);
   if (value == "native" && (is_gpu_variable(name) || is_compiler_variable(name))) native = value;
   if (!native.empty())
     return note(
@@ -138,7 +158,8 @@ LegacyTree find_definitions(const FileSystem& files, const fs::path& root) {
   return tree;
 }
 
-std::string read_definition_text(const LegacyTree& tree, const std::string& path) {
+std::string read_definition_text(const LegacyTree& tree, const std::string& path,
+                                 std::vector<ImportNote>* notes) {
   if (leads_out(tree.root, tree.root / path))
     throw Error(ExitCode::input, {path, 0, 0, ""}, "it is a link to a file outside of the imported folder",
                 "put a copy in its place");
@@ -151,6 +172,11 @@ std::string read_definition_text(const LegacyTree& tree, const std::string& path
   std::string out;
   for (std::size_t i = 0; i < text->size(); ++i)
     if ((*text)[i] != '\r' || i + 1 == text->size() || (*text)[i + 1] != '\n') out += (*text)[i];
+  std::vector<RedactedSecret> secrets;
+  out = redacted(out, secrets);
+  if (notes != nullptr)
+    for (const RedactedSecret& one : secrets)
+      notes->push_back({path, one.line, "secret", secret_text(one.what)});
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "factory/base/text.h"
 #include "factory/lint/apt_call.h"
 #include "factory/lint/check_script.h"
 
@@ -17,14 +18,19 @@ bool only_local_files(const AptCall& apt) {
   });
 }
 
+// APT::Get::Assume-Yes "true" in a file or behind -o, in small or capital letters.
+bool mentions_assume_yes(std::string_view text) {
+  return lower_case(text).find("assume-yes") != std::string::npos;
+}
+
 bool answers(const AptCall& apt, const ScriptUnit& unit) {
+  if (unit.assumes_yes || mentions_assume_yes(unit.text())) return true;
   for (const ShellToken* word : apt.call.arguments) {
     const std::string& text = word->text;
     if (text == "--yes" || text == "--assume-yes" || text == "--force-yes" || text == "-q=2" || text == "-qq")
       return true;
     bool letters = text.starts_with('-') && !text.starts_with("--");
     if (letters && (text.find('y') != std::string::npos || text.find("qq") != std::string::npos)) return true;
-    if (text.find("Assume-Yes") != std::string::npos) return true;
   }
   const auto& commands = unit.shell.commands;
   return std::any_of(commands.begin(), commands.end(), [&](const ShellCommand& other) {
@@ -120,6 +126,10 @@ void check_other_managers(const ScriptUnit& unit, Report& report) {
 }
 
 }  // namespace
+
+bool configures_assume_yes(const ScriptUnit& unit) {
+  return unit.mentions("apt.conf") && mentions_assume_yes(unit.text());
+}
 
 void check_apt(const ScriptUnit& unit, Report& report) {
   const std::vector<AptCall> calls = apt_calls(unit);

@@ -30,6 +30,15 @@ bool conda_answers(const Call& call, const ScriptUnit& unit, const ShellCommand&
   });
 }
 
+// `rm -rf /opt/conda/pkgs`, and `find /opt/conda/pkgs … -delete`.
+bool removes_packages(const Call& call) {
+  const bool removes = call.program == "rm" || (call.program == "find" && call.has("-delete"));
+  return removes && std::any_of(call.arguments.begin(), call.arguments.end(), [](const ShellToken* word) {
+           return word->text.find("pkgs") != std::string::npos ||
+                  word->text.find("CONDA_PKGS_DIRS") != std::string::npos;
+         });
+}
+
 void check_answer(const Call& call, const ScriptUnit& unit, const ShellCommand& command, Report& report) {
   if (conda_answers(call, unit, command)) return;
   const ShellToken* verb = call.has("install") ? call.find("install") : call.find("create");
@@ -44,6 +53,7 @@ void check_conda(const ScriptUnit& unit, Report& report) {
   const ShellCommand* last = nullptr;
   for (const ShellCommand& command : unit.shell.commands) {
     const Call call = call_of(command);
+    if (removes_packages(call)) last = nullptr;
     if (call.program != "conda" && call.program != "mamba" && call.program != "micromamba") continue;
     if (call.has("clean")) last = nullptr;
     if (!call.has("install") && !call.has("create")) continue;

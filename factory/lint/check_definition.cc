@@ -41,6 +41,7 @@ std::optional<ScriptUnit> check_section(const SourceFile& file, const Definition
   Span body{file.start_of(section.place.line + 1), file.start_of(section.last_line + 1)};
   ScriptUnit unit{&file, body, place_of(section.name), read_shell(file.text(), body)};
   check_script(unit, report);
+  if (section.name == "test") check_test_section(unit, report);
   if (unit.place == ScriptPlace::environment) check_environment(unit, report);
   return unit;
 }

@@ -6,7 +6,9 @@
 
 #include "factory/lint/check_file.h"
 #include "factory/lint/whole_file.h"
+#include "factory/recipe/native_flag.h"
 #include "factory/source/dockerfile.h"
+#include "factory/source/secret_words.h"
 
 namespace kiln::lint {
 namespace {
@@ -33,6 +35,14 @@ bool is_shell_body(const DockerInstruction& run) {
   std::string_view body = run.heredocs.front().content;
   std::string_view first = body.substr(0, body.find('\n'));
   return !first.starts_with("#!") || first.find("sh") != std::string_view::npos;
+}
+
+// SHELL ["/bin/bash", "-euo", "pipefail", "-c"].
+bool starts_with_errexit(const std::vector<DockerWord>& shell) {
+  return std::any_of(shell.begin(), shell.end(), [](const DockerWord& word) {
+    const bool letters = word.text.starts_with('-') && !word.text.starts_with("--");
+    return word.text == "errexit" || (letters && word.text.find('e') != std::string::npos);
+  });
 }
 
 // Where a branch is today: put in front of a clone, so that the layer is made again when it moves. Nothing
@@ -67,17 +77,26 @@ class DockerfileCheck {
     check_from(stage);
     const auto& parent = whole_.stages.back().parent;
     unattended_ = parent && unattended_of_[*parent];
+    assumes_yes_ = parent && assumes_yes_of_[*parent];
+    stops_ = parent && stops_of_[*parent];
     // `kiln generate --inline` writes files there, whose lines are no commands of the instruction's.
-    if (stage.name == "kiln-files") return unattended_of_.push_back(false);
+    if (stage.name == "kiln-files") return keep_state();
     argument_unattended_ = false;
     for (const DockerInstruction& one : stage.instructions) check(one);
-    unattended_of_.push_back(unattended_);
+    keep_state();
     if (!runs_.shell.commands.empty()) {
       check_git(runs_, report_);
       check_downloads(runs_, report_);
     }
     runs_ = {};
     place_suppressions(stage, known);
+  }
+
+  // For the stages that start from this one.
+  void keep_state() {
+    unattended_of_.push_back(unattended_);
+    assumes_yes_of_.push_back(assumes_yes_);
+    stops_of_.push_back(stops_);
   }
 
   // A suppression stands above the instruction.
@@ -95,6 +114,7 @@ class DockerfileCheck {
       for (const DockerPair& pair : one.pairs)
         whole_.labels.push_back(plain_text(pair.value, parsed_.escape));
     if (one.verb == DockerVerb::add) check_add(one);
+    if (one.verb == DockerVerb::shell) stops_ = starts_with_errexit(one.words);
     if (one.verb == DockerVerb::run && !one.exec) check_run(one);
     for (const DockerInstruction& trigger : one.trigger) check(trigger);
   }
@@ -145,15 +165,17 @@ class DockerfileCheck {
 
   void check_pair(DockerVerb verb, const DockerPair& pair, const std::string& value) {
     Span span = span_of(pair.place, pair.end);
-    if (std::string flag = native_flag(value); !flag.empty())
-      report_.add("KL003", file_, span, fmt::format("{} is the builder's CPU, not the target's", flag));
+    std::string flag = native_flag(value);
+    if (flag.empty()) flag = native_flag(pair.name + "=" + value);
+    if (!flag.empty()) report_.add("KL003", file_, span, native_text(flag));
     if (std::string reason = secret_in(pair.name, value); !reason.empty())
       report_.add("KL060", file_, span, reason);
-    else if (verb == DockerVerb::arg && !pair.has_value && !secret_in(pair.name, "a value").empty())
+    else if (verb == DockerVerb::arg && is_secret_name(pair.name) &&
+             (value.empty() || value.find('$') != std::string::npos))
       report_.add("KL060", file_, span,
                   fmt::format("the value of {} stays in the image's history", pair.name));
     if (verb == DockerVerb::arg) arguments_.insert(pair.name);
-    if (verb == DockerVerb::env && is_of_argument(value) && !secret_in(pair.name, "a value").empty())
+    if (verb == DockerVerb::env && is_of_argument(value) && is_secret_name(pair.name))
       report_.add("KL060", file_, span,
                   fmt::format("the value of {} stays in the image's configuration", pair.name));
     if (has_credentials(value)) report_.add("KL061", file_, span, "this URL has a password");
@@ -200,6 +222,9 @@ class DockerfileCheck {
     ScriptUnit unit{&file_, script_of(one), dropped ? ScriptPlace::run_dropped : ScriptPlace::run, {}};
     unit.shell = read_shell(file_.text(), unit.span, ShellDialect::dockerfile);
     unit.unattended = unattended_ || argument_unattended_;
+    unit.assumes_yes = assumes_yes_;
+    unit.stops = stops_ || (is_shell_body(one) && one.text.find(" -e") != std::string::npos);
+    assumes_yes_ = assumes_yes_ || configures_assume_yes(unit);
     check_alone(unit, report_);
     whole_.stages.back().units.push_back(unit);
     add_to_stage(std::move(unit));
@@ -228,7 +253,11 @@ class DockerfileCheck {
   std::set<std::string> arguments_;   // names of ARG so far
   bool unattended_ = false;           // ENV of this stage, or of one below it, sets DEBIAN_FRONTEND
   bool argument_unattended_ = false;  // an ARG of this stage does
+  bool assumes_yes_ = false;          // a RUN of this stage, or of one below it, sets Assume-Yes
+  bool stops_ = false;                // SHELL starts a shell with -e
   std::vector<bool> unattended_of_;   // each stage's ENV at its end
+  std::vector<bool> assumes_yes_of_;
+  std::vector<bool> stops_of_;
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "factory/lint/check_file.h"
 #include "factory/lint/whole_file.h"
+#include "factory/recipe/native_flag.h"
+#include "factory/source/secret_words.h"
 
 namespace kiln::lint {
 namespace {
@@ -17,10 +19,11 @@ std::string_view code_of(std::string_view line) {
 
 }  // namespace
 
-void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, bool keeps_pip) {
+void check_shell_file(const SourceFile& file, ScriptPlace place, Report& report, const ScriptUse& use) {
   Span all{0, file.text().size()};
   ScriptUnit unit{&file, all, place, read_shell(file.text(), all)};
-  unit.keeps_pip = keeps_pip;
+  unit.keeps_pip = use.keeps_pip;
+  unit.is_sourced = use.is_sourced;
   check_script(unit, report);
   WholeFile whole{&file, {{"", "", std::nullopt, {}}}, {}, {}};
   whole.stages.front().units.push_back(std::move(unit));
@@ -35,7 +38,7 @@ void check_python_file(const SourceFile& file, Report& report) {
     std::size_t start = file.start_of(line);
     Span span{start + std::min(code.find_first_not_of(" \t"), code.size()), start + code.size()};
     if (std::string flag = native_flag(code); !flag.empty())
-      report.add("KL003", file, span, fmt::format("{} is the builder's CPU, not the target's", flag));
+      report.add("KL003", file, span, native_text(flag));
     for (std::string_view get : {"urlretrieve(", "urlopen(", "requests.get("})
       if (!checks && code.find(get) != std::string_view::npos)
         report.add("KL012", file, span, fmt::format("nothing checks what {}) gets", get));
@@ -47,6 +50,7 @@ void check_python_file(const SourceFile& file, Report& report) {
 void check_requirements_file(const SourceFile& file, Report& report) {
   const RequirementsFile all = read_requirements_file(file);
   check_protobuf_of(file, all, report);
+  check_indexes_of(file, all, report);
   for (const PipPackage& one : all.packages) {
     if (one.url.starts_with("git+") && !has_commit(one.url))
       report.add("KL010", file, one.span, "git+ without a commit is whatever upstream has today");

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "factory/base/text.h"
 #include "factory/lint/check_script.h"
+#include "factory/recipe/native_flag.h"
 
 namespace kiln::lint {
 namespace {
@@ -51,23 +51,19 @@ void check_tensorflow(const ScriptUnit& unit, Report& report) {
 
 }  // namespace
 
-std::string native_flag(std::string_view text) {
-  static constexpr std::array<std::string_view, 7> kFlags = {
-      "-march=native",     "-mcpu=native", "-mtune=native", "-xHost",
-      "target-cpu=native", "-QxHost",      "-tp=native"};
-  for (std::string_view flag : kFlags)
-    if (text.find(flag) != std::string_view::npos) return std::string(flag);
-  return "";
+std::string native_text(std::string_view flag) {
+  return fmt::format("{} is the builder's {}, not the target's", flag, is_for_gpu(flag) ? "GPU" : "CPU");
 }
 
 void check_flags(const ScriptUnit& unit, Report& report) {
   for (const ShellCommand& command : unit.shell.commands) {
     if (only_reads(call_of(command))) continue;
-    for (const ShellToken& word : command.words) {
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+      const ShellToken& word = command.words[i];
       std::string native = native_flag(word.text);
+      if (word.text == "native" && i > 0) native = native_flag(command.words[i - 1].text + " native");
       if (!native.empty()) {
-        add(report, "KL003", unit, command, word.span,
-            fmt::format("{} is the builder's CPU, not the target's", native));
+        add(report, "KL003", unit, command, word.span, native_text(native));
       } else if (std::string flag = written_flag(word.text); !flag.empty() && in_recipe(unit.place)) {
         add(report, "KL004", unit, command, word.span, fmt::format("{} is right for one target only", flag));
       }

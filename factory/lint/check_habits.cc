@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "factory/base/text.h"
 #include "factory/lint/check_script.h"
 
 namespace kiln::lint {
@@ -79,8 +80,46 @@ void check_stub(const ScriptUnit& unit, const ShellCommand& command, Report& rep
   }
 }
 
+// `make -j`: as many jobs as there are files. A number, or what computes one, must follow.
+const ShellToken* endless_jobs(const Call& call) {
+  const bool builds = call.program == "cmake" && call.has("--build");
+  if (call.program != "make" && call.program != "gmake" && !builds) return nullptr;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const std::string& text = call.arguments[i]->text;
+    const bool letters = text.starts_with('-') && !text.starts_with("--") && text.ends_with('j') &&
+                         text.find_first_of("CfIoW") == std::string::npos;
+    if (!letters && text != "--jobs" && !(builds && text == "--parallel")) continue;
+    const std::string next = i + 1 < call.arguments.size() ? call.arguments[i + 1]->text : "";
+    if (next.empty() || (!is_digit(next[0]) && next[0] != '$' && next[0] != '`')) return call.arguments[i];
+  }
+  return nullptr;
+}
+
+void check_jobs(const ScriptUnit& unit, const ShellCommand& command, Report& report) {
+  const Call call = call_of(command);
+  if (const ShellToken* word = endless_jobs(call))
+    add(report, "KL084", unit, command, word->span,
+        fmt::format("{} starts a job for every file that is ready", call.program));
+  for (const ShellToken& word : command.words)
+    if (assigned_name(word.text) == "MAKEFLAGS" && (word.text.ends_with("=-j") || word.text.ends_with("=j")))
+      add(report, "KL084", unit, command, word.span, "make starts a job for every file that is ready");
+}
+
+// Commands of which no failure is to be expected, or whose failure is the end.
+bool cannot_fail(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 14> kPrograms = {
+      "",      ":",     "true", "echo",  "printf", "export",   "set",
+      "unset", "umask", "trap", "alias", "exit",   "readonly", "shopt"};
+  const bool substitutes = std::any_of(command.words.begin(), command.words.end(),
+                                       [](const ShellToken& word) { return !word.substitutions.empty(); });
+  const std::string program = call_of(command).program;
+  return std::find(kPrograms.begin(), kPrograms.end(), program) != kPrograms.end() && !substitutes;
+}
+
 bool stops_at_errors(const ScriptUnit& unit) {
-  std::string_view first = unit.file->line_text(1);
+  if (unit.stops) return true;
+  const bool whole = in_recipe(unit.place);
+  std::string_view first = whole ? unit.file->line_text(1) : unit.text().substr(0, unit.text().find('\n'));
   std::size_t blank = first.find(' ');
   if (first.starts_with("#!") && blank != std::string_view::npos &&
       first.substr(blank).find(" -") != std::string_view::npos &&
@@ -104,7 +143,7 @@ std::vector<Edit> stop_at_errors(const ScriptUnit& unit) {
 }
 
 void check_errors(const ScriptUnit& unit, Report& report) {
-  if (stops_at_errors(unit)) return;
+  if (stops_at_errors(unit) || unit.is_sourced) return;
   if (in_recipe(unit.place)) {
     Finding& finding = report.add("KL077", *unit.file, {0, unit.file->line_text(1).size()},
                                   "run by hand, this script goes on after a failure");
@@ -115,7 +154,7 @@ void check_errors(const ScriptUnit& unit, Report& report) {
   if ((unit.place != ScriptPlace::run && unit.place != ScriptPlace::run_dropped) || unit.shell.compound)
     return;
   for (const ShellCommand& command : unit.shell.commands) {
-    if (command.after != ";" || command.depth > 0) continue;
+    if (command.after != ";" || command.depth > 0 || cannot_fail(command)) continue;
     add(report, "KL077", unit, command, command.span, "when this fails, the next command runs all the same");
     return;
   }
@@ -138,6 +177,7 @@ void check_habits(const ScriptUnit& unit, Report& report) {
     check_questions(unit, command, report);
     check_answers(unit, command, report);
     check_stub(unit, command, report);
+    check_jobs(unit, command, report);
   }
   check_errors(unit, report);
 }
@@ -149,6 +189,7 @@ void check_alone(const ScriptUnit& unit, Report& report) {
   check_conda(unit, report);
   check_apt(unit, report);
   check_habits(unit, report);
+  check_self_tests(unit, report);
   check_script_secrets(unit, report);
 }
 

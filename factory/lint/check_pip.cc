@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "factory/base/text.h"
 #include "factory/lint/check_script.h"
@@ -43,17 +44,42 @@ void check_cache(const PipCall& pip, const ScriptUnit& unit, const ShellCommand&
   finding.fix = {{{pip.words.verb->span.end, pip.words.verb->span.end}, " --no-cache-dir"}};
 }
 
+// PATH=/opt/venv/bin:…, which finds this pip before the system's.
+bool puts_own_folder_first(const ShellToken& word) {
+  static constexpr std::array<std::string_view, 7> kSystem = {
+      "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", ""};
+  if (assigned_name(word.text) != "PATH") return false;
+  std::string_view first = std::string_view(word.text).substr(word.text.find('=') + 1);
+  if (first.starts_with("$PATH") || first.starts_with("${PATH")) return false;
+  first = first.substr(0, first.find(':'));
+  if (first.find('/') == std::string_view::npos) return false;
+  first = first.substr(0, first.find('$', 1));
+  return std::find(kSystem.begin(), kSystem.end(), first) == kSystem.end();
+}
+
+bool enters_environment(const ScriptUnit& unit) {
+  const auto& commands = unit.shell.commands;
+  return unit.mentions("/bin/activate") || unit.mentions("VIRTUAL_ENV=") ||
+         std::any_of(commands.begin(), commands.end(), [](const ShellCommand& command) {
+           const Call call = call_of(command);
+           const bool conda =
+               call.program == "conda" || call.program == "mamba" || call.program == "micromamba";
+           return (conda && call.has("activate")) ||
+                  std::any_of(command.words.begin(), command.words.end(), puts_own_folder_first);
+         });
+}
+
 // Into a folder of its own: a virtual environment, --target, --prefix.
 bool is_apart(const PipCall& pip, const ScriptUnit& unit) {
   const std::string& path = pip.call.word->text;
   bool system =
       path.find('/') == std::string::npos || path.starts_with("/usr/bin/") || path.starts_with("/bin/");
   if (!system) return true;
+  if (pip.call.program == "uv" && !pip.call.has("--system")) return true;  // it takes an environment only
   for (std::string_view option : {"--target", "-t", "--prefix", "--root", "--python"})
     if (pip.call.has_prefix(option)) return true;
   const auto& names = unit.shell.functions;
-  return std::find(names.begin(), names.end(), "pip") != names.end() || unit.mentions("/bin/activate") ||
-         unit.mentions("/bin:$PATH");
+  return std::find(names.begin(), names.end(), "pip") != names.end() || enters_environment(unit);
 }
 
 void check_place(const PipCall& pip, const ScriptUnit& unit, const ShellCommand& command, Report& report) {

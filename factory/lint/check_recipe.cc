@@ -10,6 +10,7 @@
 #include "factory/lint/recipe_source.h"
 #include "factory/recipe/cache_kinds.h"
 #include "factory/recipe/fact_sources.h"
+#include "factory/source/secret_words.h"
 
 namespace kiln::lint {
 namespace {
@@ -25,14 +26,30 @@ std::set<std::string> scripts_with_pip_cache(const Recipe& component) {
   return scripts;
 }
 
+// `. ./build.sh` in any script of the recipe.
+std::set<std::string> sourced_scripts(const RecipeSource& recipe) {
+  std::set<std::string> names;
+  for (const auto& [path, file] : recipe.files) {
+    if (!path.ends_with(".sh")) continue;
+    for (const ShellCommand& command : read_shell(file.text()).commands) {
+      const Call call = call_of(command);
+      if ((call.program != "." && call.program != "source") || call.arguments.empty()) continue;
+      const std::string& name = call.arguments.front()->text;
+      names.insert(name.starts_with("./") ? name.substr(2) : name);
+    }
+  }
+  return names;
+}
+
 void check_files(const RecipeSource& recipe, Report& report) {
+  const std::set<std::string> sourced = sourced_scripts(recipe);
   const std::set<std::string> kept = scripts_with_pip_cache(recipe.component);
   for (const auto& [path, place] : places_of(recipe.component)) {
     const SourceFile& file = recipe.files.at(path);
     bool script = path.ends_with(".sh") || file.text().starts_with("#!/bin/sh") ||
                   file.text().starts_with("#!/bin/bash");
     if (script)
-      check_shell_file(file, place, report, kept.contains(path));
+      check_shell_file(file, place, report, {kept.contains(path), sourced.contains(path)});
     else if (path.ends_with(".py"))
       check_python_file(file, report);
     else if (path.ends_with(".txt") && path.find("requirements") != std::string::npos)

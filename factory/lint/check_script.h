@@ -21,27 +21,26 @@ void check_downloads(const ScriptUnit& unit, Report& report);  // KL011, KL012, 
 void check_pip(const ScriptUnit& unit, Report& report);        // KL013, KL014, KL022, KL051, KL080
 void check_conda(const ScriptUnit& unit, Report& report);      // KL013, KL052, KL072
 void check_apt(const ScriptUnit& unit, Report& report);        // KL050, KL071 to KL074
-void check_habits(const ScriptUnit& unit, Report& report);     // KL034, KL075, KL077, KL079, KL081, KL082
+void check_habits(const ScriptUnit& unit, Report& report);  // KL034, KL075, KL077, KL079, KL081, KL082, KL084
 void check_script_secrets(const ScriptUnit& unit, Report& report);  // KL060, KL061
 
 // A finding about part of a command: a suppression may stand above the command's first line.
 Finding& add(Report& report, std::string_view rule, const ScriptUnit& unit, const ShellCommand& command,
              Span span, std::string text);
 
-// The flag in `text` that means the building machine's CPU, "" when there is none.
-std::string native_flag(std::string_view text);
+// Whether the script writes APT::Get::Assume-Yes into apt's configuration, for itself and for those above it.
+bool configures_assume_yes(const ScriptUnit& unit);
+
+// KL041 for a section that is a test; KL041 for a self-test whose failure is forgiven, in any script.
+void check_test_section(const ScriptUnit& unit, Report& report);
+void check_self_tests(const ScriptUnit& unit, Report& report);
+
+// What KL003 says of a flag that native_flag() found.
+std::string native_text(std::string_view flag);
 
 // The part of `text`, a URL or a word with one, that names a moving branch: "/archive/master.zip"; ""
 // without.
 std::string branch_in_url(std::string_view text);
-
-// Why a variable with this name and value looks like a secret, "" when it does not. Values that are taken
-// from elsewhere ($…) never do.
-std::string secret_in(std::string_view name, std::string_view value);
-// A token or a private key inside any text, named by its kind: "a GitHub token"; "" without.
-std::string token_in(std::string_view text);
-// `user:password@` of a URL inside any text.
-bool has_credentials(std::string_view text);
 
 // The wheel's file name in `text` when it has version, Python and platform tags; "" without.
 std::string wheel_name(std::string_view text);

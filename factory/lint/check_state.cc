@@ -75,7 +75,7 @@ void check_profiles(const ScriptUnit& unit, Report& report) {
 
 void check_state(const ScriptUnit& unit, Report& report) {
   if (unit.place == ScriptPlace::environment) return;
-  if (unit.place != ScriptPlace::other) check_last_commands(unit, report);
+  if (unit.place != ScriptPlace::other && !unit.is_sourced) check_last_commands(unit, report);
   check_profiles(unit, report);
 }
 

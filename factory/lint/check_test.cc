@@ -104,7 +104,42 @@ void check_shell(const RecipeSource& recipe, const SourceFile& file, Report& rep
              "no assert, raise or exit: only an import can fail");
 }
 
+// A command that does nothing but prove that something works.
+bool is_self_test(const ShellCommand& command) {
+  const Call call = call_of(command);
+  if (call.program == "pytest" || call.program == "ctest") return true;
+  if (call.program == "make") return call.has("check") || call.has("test");
+  if (!call.program.starts_with("python")) return false;
+  if (call.has("-m") && (call.has("pytest") || call.has("unittest"))) return true;
+  return call.has("-c") &&
+         std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](const ShellToken* word) { return word->text.find("import ") != std::string::npos; });
+}
+
 }  // namespace
+
+void check_test_section(const ScriptUnit& unit, Report& report) {
+  if (unit.shell.commands.empty()) return;
+  const TestReading reading = judge(unit.shell);
+  if (reading.reason.empty()) return;
+  const ShellCommand& culprit = reading.culprit != nullptr ? *reading.culprit : unit.shell.commands.front();
+  add(report, "KL041", unit, culprit, culprit.span, reading.reason);
+}
+
+void check_self_tests(const ScriptUnit& unit, Report& report) {
+  if (unit.place == ScriptPlace::test || unit.place == ScriptPlace::other ||
+      unit.place == ScriptPlace::environment)
+    return;
+  const auto& commands = unit.shell.commands;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i].after != "||" || !is_self_test(commands[i])) continue;
+    auto next = std::find_if(commands.begin() + static_cast<std::ptrdiff_t>(i) + 1, commands.end(),
+                             [](const ShellCommand& other) { return !other.in_substitution; });
+    if (next != commands.end() && forgives(*next) && call_of(*next).program != "echo" &&
+        call_of(*next).program != "printf")
+      add(report, "KL041", unit, commands[i], commands[i].span, "`|| true` forgives its failure");
+  }
+}
 
 void check_recipe_test(const RecipeSource& recipe, Report& report) {
   const Recipe& component = recipe.component;

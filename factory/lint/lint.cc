@@ -9,6 +9,7 @@
 #include "factory/base/json.h"
 #include "factory/lint/check_file.h"
 #include "factory/lint/recipe_source.h"
+#include "factory/lint/shell_call.h"
 #include "factory/recipe/recipe.h"
 #include "factory/site/site.h"
 #include "factory/source/file_names.h"
@@ -25,6 +26,19 @@ bool is_script(std::string_view path, std::string_view text) {
 bool is_for_bash(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
   return first.starts_with("#!") && first.find("bash") != std::string_view::npos;
+}
+
+// On the distributions of rpm /bin/sh is bash. A script that serves both kinds is for dash as well.
+bool is_for_rpm(std::string_view text) {
+  if (text.find("# shellcheck shell=bash\n") != std::string_view::npos) return true;  // an import's
+  bool rpm = false;
+  for (const ShellCommand& command : read_shell(text).commands) {
+    const std::string program = call_of(command).program;
+    if (program == "apt-get" || program == "apt" || program == "apk" || program == "dpkg") return false;
+    rpm = rpm || program == "dnf" || program == "yum" || program == "microdnf" || program == "zypper" ||
+          program == "rpm";
+  }
+  return rpm;
 }
 
 // JSON that is neither a matrix nor a site file.
@@ -65,6 +79,17 @@ bool is_searched(const std::string& name) {
   return !name.starts_with('.') && name != "node_modules" && name != "__pycache__";
 }
 
+void add_recipes(const fs::path& path, const FileSystem& files, int depth, std::vector<fs::path>& found) {
+  if (path.filename() == "recipe.json") found.push_back(path);
+  if (depth > kDeepest || !files.is_directory(path) || (depth > 0 && is_link(path))) return;
+  try {
+    for (const std::string& name : files.list(path))
+      if (!name.starts_with('.')) add_recipes(path / name, files, depth + 1, found);
+  } catch (const Error&) {
+    return;  // a folder that cannot be read
+  }
+}
+
 }  // namespace
 
 FileKind kind_of_file(const fs::path& file) {
@@ -79,6 +104,12 @@ FileKind kind_of_file(const fs::path& file) {
   if (name.ends_with(".py")) return FileKind::python;
   if (name.ends_with(".txt") && name.find("requirements") != std::string::npos) return FileKind::requirements;
   return FileKind::unknown;
+}
+
+std::vector<fs::path> recipes_below(const fs::path& path, const FileSystem& files) {
+  std::vector<fs::path> found;
+  add_recipes(path, files, 0, found);
+  return found;
 }
 
 bool RuleSelection::wants(const std::string& rule) const {
@@ -116,14 +147,14 @@ std::vector<fs::path> Linter::look_at(const fs::path& path) {
 
 void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth) {
   if (depth > kDeepest) return;
-  const std::vector<std::string> names = files_.list(folder);
+  const std::vector<std::string> names = list(folder);
   if (std::find(names.begin(), names.end(), "recipe.json") != names.end())
     return look_at_recipe((folder / "recipe.json").lexically_normal());
   for (const std::string& name : names) {
     if (!is_searched(name)) continue;
     const fs::path path = (folder / name).lexically_normal();  // "Dockerfile", not "./Dockerfile"
     if (files_.is_directory(path)) {
-      look_at_folder(path, matrices, depth + 1);
+      if (!is_link(path)) look_at_folder(path, matrices, depth + 1);
       continue;
     }
     FileKind kind = kind_of_file(name);
@@ -132,6 +163,15 @@ void Linter::look_at_folder(const fs::path& folder, std::vector<fs::path>& matri
     if (own || kind == FileKind::dockerfile || kind == FileKind::definition || name == "site.json")
       look_at_file(path, kind);
     if (kind == FileKind::matrix && depth <= 1 && folder.filename() == "matrix") matrices.push_back(path);
+  }
+}
+
+std::vector<std::string> Linter::list(const fs::path& folder) {
+  try {
+    return files_.list(folder);
+  } catch (const Error& error) {
+    cannot_read(error);
+    return {};
   }
 }
 
@@ -161,7 +201,7 @@ void Linter::look_at_file(const fs::path& path, FileKind kind) {
   if (kind == FileKind::script) check_shell_file(file, ScriptPlace::recipe, report_);
   if (kind == FileKind::python) check_python_file(file, report_);
   if (kind == FileKind::requirements) check_requirements_file(file, report_);
-  if (kind == FileKind::script) scripts_.push_back({file.path(), is_for_bash(file.text())});
+  if (kind == FileKind::script) scripts_.push_back({file.path(), is_for_bash(file.text()), false});
   remember(file);
 }
 
@@ -183,7 +223,8 @@ void Linter::look_at_recipe(const fs::path& path) {
     remember(recipe.json);
     for (const auto& [name, file] : recipe.files) {
       remember(file);
-      if (is_script(file.path(), file.text())) scripts_.push_back({file.path(), false});
+      if (is_script(file.path(), file.text()))
+        scripts_.push_back({file.path(), false, is_for_rpm(file.text())});
     }
     result_.files += recipe.files.size();
     for (const std::string& name : recipe.unnamed)

@@ -19,6 +19,10 @@ namespace kiln::lint {
 enum class FileKind { recipe, matrix, site, dockerfile, definition, script, requirements, python, unknown };
 FileKind kind_of_file(const fs::path& file);
 
+// The recipe.json at or below a path, by name. Links to folders are not followed; a folder that cannot be
+// read is left out.
+std::vector<fs::path> recipes_below(const fs::path& path, const FileSystem& files);
+
 struct RuleSelection {
   std::vector<std::string> only;    // rule ids; empty = all
   std::vector<std::string> ignore;  // rule ids
@@ -34,7 +38,8 @@ struct Shellcheck {
 // For shellcheck.
 struct Script {
   std::string path;
-  bool bash = false;  // it says so, and is not kiln's to run, which takes /bin/sh
+  bool bash = false;        // it says so, and is not kiln's to run, which takes /bin/sh
+  bool sh_is_bash = false;  // it is for a distribution whose /bin/sh is bash
 };
 
 struct LintResult {
@@ -54,8 +59,8 @@ class Linter {
       : files_(files), selection_(std::move(selection)), roots_(std::move(roots)) {}
 
   // A file, or a folder that is searched for recipes, Dockerfiles and definition files; scripts, Python files
-  // and requirements files count only right in it. Matrices that are found are answered, for the caller to
-  // plan. Throws Error(usage) for a path that is not there.
+  // and requirements files count only right in it. Links to folders below it are not followed. Matrices that
+  // are found are answered, for the caller to plan. Throws Error(usage) for a path that is not there.
   std::vector<fs::path> look_at(const fs::path& path);
 
   // The cells of a plan.
@@ -69,6 +74,7 @@ class Linter {
 
  private:
   void look_at_folder(const fs::path& folder, std::vector<fs::path>& matrices, int depth);
+  std::vector<std::string> list(const fs::path& folder);  // nothing for one that cannot be read
   void look_at_file(const fs::path& file, FileKind kind);
   std::optional<std::string> read(const fs::path& file);
   void look_at_recipe(const fs::path& file);

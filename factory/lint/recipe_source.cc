@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "factory/source/file_names.h"
+
 namespace kiln::lint {
 namespace {
 
@@ -14,10 +16,11 @@ void list_all(const FileSystem& files, const fs::path& folder, const std::string
               std::vector<std::string>& out) {
   for (const std::string& name : files.list(folder)) {
     if (is_left_alone(name)) continue;
-    if (files.is_directory(folder / name))
-      list_all(files, folder / name, prefix + name + "/", out);
-    else
+    if (files.is_directory(folder / name)) {
+      if (!is_link(folder / name)) list_all(files, folder / name, prefix + name + "/", out);
+    } else {
       out.push_back(prefix + name);
+    }
   }
 }
 

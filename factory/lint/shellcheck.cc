@@ -78,8 +78,15 @@ Severity severity_of(const std::string& level) {
   return level == "warning" ? Severity::warning : Severity::note;
 }
 
-void add_comments(const std::string& path, const Json& comments, Report& report) {
+// "In POSIX sh, … is undefined."
+bool is_about_dash(const Json& comment) {
+  const int code = comment.value("code", 0);
+  return code >= 3000 && code < 4000;
+}
+
+void add_comments(const std::string& path, const Json& comments, bool sh_is_bash, Report& report) {
   for (const Json& comment : comments) {
+    if (sh_is_bash && is_about_dash(comment)) continue;
     SourceLocation where{path, comment.value("line", 1), comment.value("column", 1), ""};
     Finding& finding = report.add(
         "KL070", where, fmt::format("{} (SC{})", comment.value("message", ""), comment.value("code", 0)));
@@ -128,7 +135,7 @@ void run_shellcheck(const std::vector<Script>& scripts, const std::map<std::stri
   for (const Script& script : scripts) {
     const std::string key = key_of(script.path, script.bash);
     const Json& comments = used[key] = known.at(key);
-    add_comments(script.path, comments, report);
+    add_comments(script.path, comments, script.sh_is_bash, report);
   }
   if (!news) return;
   if (known.size() > kMostRemembered) known = std::move(used);

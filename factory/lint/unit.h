@@ -31,8 +31,11 @@ struct ScriptUnit {
   Span span;
   ScriptPlace place = ScriptPlace::recipe;
   ShellText shell;
-  bool unattended = false;  // DEBIAN_FRONTEND is set around it
-  bool keeps_pip = false;   // the method has a cache for what pip keeps
+  bool unattended = false;   // DEBIAN_FRONTEND is set around it
+  bool keeps_pip = false;    // the method has a cache for what pip keeps
+  bool assumes_yes = false;  // apt's configuration answers its questions
+  bool stops = false;        // its shell was started with -e
+  bool is_sourced = false;   // the shell of another script reads it, and goes on
 
   std::string_view text() const {
     return std::string_view(file->text()).substr(span.begin, span.end - span.begin);

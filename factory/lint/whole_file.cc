@@ -92,6 +92,7 @@ void check_whole(const WholeFile& whole, Report& report) {
   check_cpu_image(whole, report);
   check_protobuf(whole, report);
   check_fork_commits(whole, report);
+  check_indexes(whole, report);
   check_bazel(whole, report);
   check_glow(whole, report);
   check_time_zone(whole, report);

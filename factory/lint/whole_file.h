@@ -59,6 +59,7 @@ void check_whole(const WholeFile& whole, Report& report);  // all of the followi
 void check_cpu_image(const WholeFile& whole, Report& report);     // KL020
 void check_protobuf(const WholeFile& whole, Report& report);      // KL024
 void check_fork_commits(const WholeFile& whole, Report& report);  // KL025
+void check_indexes(const WholeFile& whole, Report& report);       // KL026
 void check_bazel(const WholeFile& whole, Report& report);         // KL036
 void check_glow(const WholeFile& whole, Report& report);          // KL037
 void check_time_zone(const WholeFile& whole, Report& report);     // KL083

@@ -312,6 +312,15 @@ std::size_t BuildReport::count(Outcome outcome) const {
                                                 [&](const auto& image) { return image.outcome == outcome; }));
 }
 
+std::string BuildReport::legend() const {
+  std::set<FailureClass> classes;
+  for (const ImageOutcome& image : images)
+    if (image.reason.ends_with(fmt::format("({})", name_of(image.failure)))) classes.insert(image.failure);
+  std::string text;
+  for (FailureClass failure : classes) text += explanation_of(failure) + "\n";
+  return text;
+}
+
 ExitCode BuildReport::exit_code() const {
   if (interrupted) return ExitCode::interrupted;
   if (!stopped.empty()) return ExitCode::network;

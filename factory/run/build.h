@@ -42,6 +42,8 @@ struct BuildReport {
   bool interrupted = false;
   std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
   std::size_t count(Outcome outcome) const;
+  // What the words in brackets behind the reasons mean, a line each.
+  std::string legend() const;
   // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was
   // stopped, the one cause that all failures share
   // (network, store, tool_missing), else images_failed.

@@ -20,9 +20,18 @@ constexpr std::array kDiskFull = {"no space left on device", "disk quota exceede
 // What a full disk below an overlay, and a broken one, give.
 constexpr std::array kDiskError = {"input/output error", ": i/o error"};
 
-// pip; sha256sum of coreutils and of busybox; uv.
-constexpr std::array kWrongHash = {"do not match the hashes", "computed checksum did not match",
-                                   "computed checksums did not match", "hash mismatch for"};
+// pip; sha256sum of coreutils and of busybox; uv and CMake; conda and go; Bazel.
+constexpr std::array kWrongHash = {"do not match the hashes",
+                                   "computed checksum did not match",
+                                   "computed checksums did not match",
+                                   "hash mismatch",
+                                   "checksum mismatch",
+                                   "checksummismatch",
+                                   "but wanted"};
+
+// What stands in front of the hash that was asked for, and of the one that came.
+constexpr std::array kExpected = {"expected", "wanted", "go.sum"};
+constexpr std::array kCame = {"got", "computed", "actual", "received", "checksum was", "downloaded:"};
 
 // pip; curl; wget and busybox's; apt; Python; git.
 constexpr std::array kMoved = {
@@ -66,7 +75,9 @@ constexpr std::array kUnreachable = {"temporary failure in name resolution",
                                      "429 too many requests"};
 
 constexpr std::size_t kLastLines = 20;  // what a script ends with; a mark before that may be of another try
-constexpr std::size_t kLongestLine = 160;  // bytes of a line in a message
+constexpr std::size_t kLongestLine = 160;  // bytes of a line in a message, but for the rest of a hash
+constexpr std::size_t kShortestHash = 32;  // MD5's hexadecimal digits
+constexpr std::size_t kNoise = 60;         // lines that may come between an error and the end
 
 template <typename Marks>
 bool has_mark(std::string_view text, const Marks& marks) {
@@ -80,6 +91,21 @@ std::string without_trace(const std::string& tail) {
   const bool of_engine =
       panic != std::string::npos && tail.find("github.com/containers/buildah", panic) != std::string::npos;
   return of_engine ? tail.substr(0, panic) : tail;
+}
+
+bool is_hash_byte(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
+// At most kLongestLine bytes, and whole characters; a hash is shown whole or not.
+std::string shortened(std::string_view line) {
+  if (line.size() <= kLongestLine) return std::string(line);
+  std::size_t begin = kLongestLine;
+  std::size_t end = kLongestLine;
+  while (begin > 0 && is_hash_byte(line[begin - 1])) --begin;
+  while (end < line.size() && is_hash_byte(line[end])) ++end;
+  std::size_t size = kLongestLine;
+  if (end - begin >= kShortestHash) size = end - begin <= 128 ? end : begin;
+  while (size > 0 && size < line.size() && (static_cast<unsigned char>(line[size]) & 0xc0u) == 0x80u) --size;
+  return std::string(line.substr(0, size));
 }
 
 // The last lines, and which of them has a mark.
@@ -98,9 +124,14 @@ class Ending {
     return std::string::npos;
   }
   std::string line(std::size_t index) const {
-    return index < lines_.size() ? std::string(trimmed(lines_[index])).substr(0, kLongestLine) : "";
+    return index < lines_.size() ? shortened(trimmed(lines_[index])) : "";
   }
   std::size_t size() const { return lines_.size(); }
+  std::string from(std::size_t index) const {
+    std::string text;
+    for (std::size_t i = index; i < lines_.size(); ++i) text += lines_[i] + "\n";
+    return text;
+  }
 
  private:
   std::vector<std::string> lines_;
@@ -133,6 +164,39 @@ std::string what_has_the_hash(const Ending& ending, std::size_t mark) {
   return ending.line(mark);
 }
 
+// Where the last of these words ends; 0 when there is none.
+template <typename Marks>
+std::size_t end_of_last(std::string_view text, const Marks& marks) {
+  std::size_t end = 0;
+  for (std::string_view mark : marks)
+    if (std::size_t at = text.rfind(mark); at != std::string_view::npos)
+      end = std::max(end, at + mark.size());
+  return end;
+}
+
+// ": expected X, got Y" where the text names both.
+std::string hashes_in(const std::string& text) {
+  const std::string lower = lower_case(text);
+  std::string expected;
+  std::string came;
+  std::size_t before = 0;  // the end of the hash before
+  for (std::size_t at = 0; at < lower.size();) {
+    std::size_t end = at;
+    while (end < lower.size() && is_letter_or_digit(lower[end])) ++end;
+    const std::string_view word = std::string_view(lower).substr(at, end - at);
+    if (word.size() >= kShortestHash && is_hex(word)) {
+      const std::string_view label = std::string_view(lower).substr(before, at - before);
+      const std::size_t asked = end_of_last(label, kExpected);
+      const std::size_t found = end_of_last(label, kCame);
+      std::string& which = asked > found ? expected : came;
+      if (asked != found && which.empty()) which = word;
+      before = end;
+    }
+    at = std::max(end, at + 1);
+  }
+  return expected.empty() || came.empty() ? "" : fmt::format(": expected {}, got {}", expected, came);
+}
+
 // wget names the address some lines before what became of it.
 std::string what_moved(const Ending& ending, std::size_t mark) {
   for (std::size_t i = mark + 1; i-- > 0 && i + 5 > mark;)
@@ -150,8 +214,8 @@ std::optional<Cause> cause_in(const std::string& tail) {
   if (std::size_t mark = ending.find(kDiskError); mark != kNone)
     return Cause{CauseKind::disk_full, "the disk is full, or fails: " + ending.line(mark)};
   if (std::size_t mark = ending.find(kWrongHash); mark != kNone)
-    return Cause{CauseKind::wrong_hash,
-                 "a download has another hash than the recipe says: " + what_has_the_hash(ending, mark)};
+    return Cause{CauseKind::wrong_hash, "a download has another hash than the recipe says: " +
+                                            what_has_the_hash(ending, mark) + hashes_in(ending.from(mark))};
   if (std::size_t mark = ending.find(kMoved); mark != kNone)
     return Cause{CauseKind::moved, "an archive is not where the recipe says: " + what_moved(ending, mark)};
   if (std::size_t mark = ending.find(kMemory); mark != kNone)
@@ -161,15 +225,62 @@ std::optional<Cause> cause_in(const std::string& tail) {
   return std::nullopt;
 }
 
+namespace {
+
+// What follows an error and says nothing of it: engines, make and ninja, pip's advice, the shell's trace.
+bool is_noise(std::string_view line) {
+  static constexpr std::array kBegins = {"subprocess exited with status",
+                                         "error: exit status",
+                                         "error: subprocess-exited-with-error",
+                                         "make: leaving directory",
+                                         "make: ***",
+                                         "ninja: build stopped",
+                                         "note: ",
+                                         "hint: ",
+                                         "[notice]",
+                                         "warning: ",
+                                         "[end of output]",
+                                         "compilation terminated",
+                                         "see above for",
+                                         "╰─> see above",
+                                         "+ "};
+  std::string lower = lower_case(trimmed(line));
+  if (lower.starts_with("make[") && lower.find(']') != std::string::npos)  // make[2]: …
+    lower = "make" + lower.substr(lower.find(']') + 1);
+  if (lower.starts_with("make: ***")) return lower.find("] error ") != std::string::npos;
+  return lower.empty() || std::any_of(kBegins.begin(), kBegins.end(),
+                                      [&](const char* begin) { return lower.starts_with(begin); });
+}
+
+// "x.c:3:1: error: …", "ModuleNotFoundError: …", "E: Unable to locate package", "fatal: …".
+bool is_error_line(std::string_view line) {
+  const std::string lower = lower_case(trimmed(line));
+  if (lower.starts_with("e: ") || lower.find("undefined reference to") != std::string::npos) return true;
+  for (const char* word : {"error:", "fatal:", "exception:", "panic:"})
+    if (std::size_t at = lower.find(word); at != std::string::npos)
+      return at == 0 || lower[at - 1] != '-';  // "--on-error:"
+  return false;
+}
+
+}  // namespace
+
 std::string last_words(const std::string& tail) {
-  std::istringstream lines(last_lines(without_trace(tail), kLastLines));
+  std::istringstream text(last_lines(without_trace(tail), kNoise));
+  std::string any;
   std::string last;
-  for (std::string line; std::getline(lines, line);) {
-    bool of_engine = line.starts_with("subprocess exited with status") ||
-                     line.starts_with("Error: exit status") || line.starts_with("error: exit status");
-    if (!of_engine && line.find_first_not_of(" \t") != std::string::npos) last = line;
+  std::string error;
+  for (std::string line; std::getline(text, line);) {
+    const std::string_view plain = trimmed(line);
+    const bool of_engine = line.starts_with("subprocess exited with status") ||
+                           line.starts_with("Error: exit status") || line.starts_with("error: exit status");
+    if (!of_engine && !plain.empty()) any = line;
+    if (is_noise(line)) continue;
+    last = line;
+    if (is_error_line(line)) error = line;
   }
-  return last.substr(0, kLongestLine);
+  if (last.empty()) return shortened(any);
+  if (error.empty() || error == last) return shortened(last);
+  return fmt::format("{}; its last line: {}", shortened(trimmed(error)), shortened(trimmed(last)));
 }
 
 }  // namespace kiln

@@ -16,7 +16,8 @@ struct Cause {
 // From what apt, pip, uv, curl, wget, git, compilers and shells print. nullopt: nothing that is known.
 std::optional<Cause> cause_in(const std::string& tail);
 
-// The last line that is the script's own, without the engine's about the exit status; "" when there is none.
+// The last line that is the script's own and says something, without the engine's about the exit status and
+// make's; "" when there is none. An error further up comes first: what a script prints after it is noise.
 std::string last_words(const std::string& tail);
 
 }  // namespace kiln

@@ -103,6 +103,23 @@ void check_script(const CommandResult& result, const CommandLimits& limits) {
               killed && may_be_memory(result.memory) ? kMoreMemory : "");
 }
 
+std::string explanation_of(FailureClass failure) {
+  const auto text = [&] {
+    switch (failure) {
+      case FailureClass::input:
+        return "a recipe, the matrix or an option is wrong";
+      case FailureClass::build:
+        return "a script of the recipe failed, took too long or needed too much memory";
+      case FailureClass::infrastructure:
+        return "the network, the disk, the machine or a missing program; a later try may succeed";
+      case FailureClass::policy:
+        break;
+    }
+    return "a registry refused access";
+  };
+  return fmt::format("({}): {}", name_of(failure), text());
+}
+
 FailureClass failure_class_of(const Error& error) {
   switch (error.code()) {
     case ExitCode::input:

@@ -25,6 +25,9 @@ std::string describe_end(const CommandResult& result, const CommandLimits& limit
 // its last line.
 void check_script(const CommandResult& result, const CommandLimits& limits);
 
+// Who must act on a failure of this class: "(build): …", the word that stands behind a reason.
+std::string explanation_of(FailureClass failure);
+
 FailureClass failure_class_of(const Error& error);
 
 // The record of a failed step, or of an image that was not packaged.

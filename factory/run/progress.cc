@@ -167,7 +167,7 @@ void Progress::show_failure(const StepEvent& event) {
   if (end.empty()) return;
   print_line(fmt::format("--- last lines of {}", event.log));
   print_line(last_lines(end, kLogLinesShown));
-  print_line("---");
+  print_line(fmt::format("--- {}: {}", event.title, event.what));
 }
 
 void Progress::note(const std::string& text) {

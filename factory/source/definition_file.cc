@@ -119,11 +119,19 @@ void HeaderReader::finish(const HeaderField& field) {
   stage_.header.push_back(field);
 }
 
+// `%files # why` and `%post -c /bin/bash # why`.
+std::string_view without_comment(std::string_view text) {
+  for (std::size_t sign = text.find('#'); sign != std::string_view::npos; sign = text.find('#', sign + 1))
+    if (sign > 0 && (text[sign - 1] == ' ' || text[sign - 1] == '\t')) return trim(text.substr(0, sign));
+  return text;
+}
+
 DefinitionSection section_from(const Line& line, std::string_view word) {
   DefinitionSection section;
   section.place = place_in(line, word);
   std::string_view name = word;
   while (name.starts_with('%')) name.remove_prefix(1);
+  name = without_comment(name);
   std::size_t blank = name.find(' ');
   section.name = lower_case(trim(name.substr(0, blank)));
   if (blank != std::string_view::npos) section.arguments = std::string(trim(name.substr(blank + 1)));
@@ -246,6 +254,7 @@ std::vector<FilePair> DefinitionSection::files() const {
   std::vector<FilePair> pairs;
   for_each_entry(*this, [&](std::string_view text, Place where) {
     std::size_t at = 0;
+    text = without_comment(text);
     std::string source = unquoted(next_word(text, at));
     std::string destination = unquoted(next_word(text, at));
     pairs.push_back({std::move(source), std::move(destination), where});

@@ -117,10 +117,14 @@ Dockerfile read_dockerfile(std::string_view text, const std::string& file, std::
 // A variable's value, or nothing when it is not set.
 using DockerVariables = std::function<std::optional<std::string>(std::string_view)>;
 
-// Takes quotes and escapes off and replaces $NAME, ${NAME} and ${NAME:-word} (also :+ :? - + ?), as
+// Takes quotes and escapes off and replaces $NAME, ${NAME} and its forms :- :+ :? - + ? # ## % %% / //, as
 // shell/lex.go does for ENV, LABEL, ARG, FROM, COPY, ADD, WORKDIR, USER, … A name that is not set is empty.
-// Throws Error(input) at `place` for an open quote or a form of ${} that is not known here (# % /).
+// Throws Error(input) at `place` for an open quote or another form of ${}.
 std::string expand_docker_word(std::string_view word, const DockerVariables& variables, char escape,
                                const std::string& file, Place place);
+
+// The same for the body of a heredoc of COPY and ADD, in which quotes are text.
+std::string expand_docker_heredoc(std::string_view text, const DockerVariables& variables, char escape,
+                                  const std::string& file, Place place);
 
 }  // namespace kiln

@@ -1,5 +1,7 @@
 #include "factory/source/file_names.h"
 
+#include <system_error>
+
 #include "factory/base/text.h"
 #include "factory/source/source_text.h"
 
@@ -28,6 +30,11 @@ bool is_dockerfile_name(std::string_view name) {
 bool is_definition_name(std::string_view name) {
   const std::string lower = lower_case(name);
   return begins_with(lower, "singularity") || begins_with(lower, "apptainer") || ends_with(lower, ".def");
+}
+
+bool is_link(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::is_symlink(std::filesystem::symlink_status(path, none));
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 
 #include "import/import_fixture.h"
 #include "support/input_errors.h"
+#include "support/locked_folder.h"
 #include "support/temporary_folder.h"
 
 namespace kiln::testing {
@@ -301,6 +302,46 @@ TEST(Import, Json) {
   EXPECT_EQ(json["left_out"][2]["line"], 2);
   EXPECT_EQ(json["left_out"][2]["rule"], "user");
   EXPECT_TRUE(json["differences"].empty());
+}
+
+TEST(Import, OnlyWhatReadsTheTargetsFlagsIsOptimised) {
+  const std::string gpu = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\n";
+  const Import import =
+      import_files({{"a-src-1.0.Dockerfile", "FROM debian:12\nRUN make CFLAGS=\"$CFLAGS\"\n"},
+                    {"b-src-1.0-gpu.Dockerfile", gpu + "RUN make ARCHS=\"$KILN_CUDA_ARCHS\"\n"},
+                    {"c-src-1.0-gpu.Dockerfile",
+                     gpu + "ENV TORCH_CUDA_ARCH_LIST=8.0\nRUN make A=\"$TORCH_CUDA_ARCH_LIST\"\n"},
+                    {"d-src-1.0.Dockerfile", "FROM debian:12\nRUN make -j8\n"}});
+  const Json b = recipe(import, "framework/b")["methods"]["source"];
+  EXPECT_EQ(b["optimised"], true);
+  EXPECT_EQ(b["parameters"], Json({"KILN_CUDA_ARCHS"}));
+  for (const char* name : {"framework/a", "framework/c", "framework/d"})
+    EXPECT_FALSE(recipe(import, name)["methods"]["source"].contains("optimised")) << name;
+  EXPECT_EQ(remarks_of(import, "target-flags"), Words{"a-src-1.0.Dockerfile:0: a script reads $CFLAGS, which "
+                                                      "kiln sets only where a recipe names the compiler"});
+}
+
+TEST(Import, ParametersAreThoseThatAScriptReads) {
+  const Import import = import_files({{"a-pip-1.0.Dockerfile", "FROM debian:12\nENV A=1\n"},
+                                      {"a-pip-2.0.Dockerfile", "FROM debian:12\nENV A=2\n"}});
+  EXPECT_FALSE(recipe(import, "framework/a")["methods"]["pip"].contains("parameters"));
+}
+
+TEST(Import, ARequirementsFilePins) {
+  const Import import =
+      import_files({{"vllm/Dockerfile",
+                     "FROM python:3.12\nCOPY requirements.txt /r/\nRUN pip install -r /r/requirements.txt\n"},
+                    {"vllm/requirements.txt", "vllm==0.8.5\n"}});
+  ASSERT_EQ(import.images.size(), 1u);
+  EXPECT_EQ(import.images[0].axes.at("version"), "0.8.5");
+}
+
+TEST(Import, AFolderThatCannotBeReadIsANote) {
+  const LockedFolder disk(
+      {{"old/x.Dockerfile", "FROM debian:12\n"}, {"old/locked/y.Dockerfile", "FROM a:1\n"}});
+  const Import import = import_folder(disk, "old", with_compilers(), archspec());
+  EXPECT_EQ(images(import), Words{"x.Dockerfile"});
+  EXPECT_EQ(remarks_of(import, "not-imported"), Words{"locked:0: cannot list old/locked: Permission denied"});
 }
 
 }  // namespace

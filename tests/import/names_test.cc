@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "factory/import/legacy_names.h"
 #include "support/plan_fixture.h"
 
@@ -191,6 +193,88 @@ TEST(LegacyCells, SayForWhichCpu) {
   EXPECT_EQ(cell(one), "jax 1.0 hub  skylake_avx512");
   one.facts.options = {{"-march=nothing", {"", 2}}};
   EXPECT_EQ(cell(one), "jax 1.0 hub  x86_64");
+}
+
+// The pins of the package that gives the image its name.
+TEST(LegacyNames, VersionsComeFromAnyPin) {
+  auto version = [](const std::string& stem, const std::function<void(LegacyFacts&)>& set) {
+    LegacyImage one = image(stem);
+    set(one.facts);
+    ImportOptions options;
+    return cell_of(one, options, archspec()).version;
+  };
+  EXPECT_EQ(version("vllm",
+                    [](auto& facts) {
+                      facts.pip = {{"vllm", {"==0.8.5", 2}}, {"torch-x", {"==1", 2}}};
+                    }),
+            "0.8.5");
+  EXPECT_EQ(version("gromacs-avx2",
+                    [](auto& facts) {
+                      facts.downloads = {{"https://a/gromacs-2024.4.tar.gz", {"", 2}}};
+                    }),
+            "2024.4");
+  EXPECT_EQ(version("gromacs",
+                    [](auto& facts) {
+                      facts.downloads = {{"https://a/gromacs/archive/v2024.4.tar.gz", {"", 2}}};
+                    }),
+            "2024.4");
+  EXPECT_EQ(version("my-gromacs", [](auto& facts) { facts.conda = {{"gromacs", {"2024.4", 2}}}; }), "2024.4");
+  EXPECT_EQ(version("octave", [](auto& facts) { facts.packages = {{"octave", {"=7.3.0-2", 2}}}; }), "7.3.0");
+  EXPECT_EQ(version("lammps",
+                    [](auto& facts) {
+                      facts.settings = {{"LAMMPS_VERSION", {"v2.8", 2}}};
+                    }),
+            "2.8");
+  EXPECT_EQ(version("ollama",
+                    [](auto& facts) {
+                      facts.clones = {{"https://a/ollama.git", {"v0.3.1", 2}}};
+                    }),
+            "0.3.1");
+  EXPECT_EQ(version("tool", [](auto& facts) { facts.pip = {{"vllm", {"==0.8.5", 2}}}; }), "0");
+  EXPECT_EQ(version("vllm", [](auto& facts) { facts.pip = {{"vllm", {">=0.8", 2}}}; }), "0");
+}
+
+TEST(LegacyNames, TargetsComeFromWhatIsBuiltFor) {
+  auto target = [](const std::function<void(LegacyFacts&)>& set, const std::string& stem = "x") {
+    LegacyImage one = image(stem);
+    set(one.facts);
+    ImportOptions options;
+    return cell_of(one, options, archspec()).target();
+  };
+  EXPECT_EQ(target([](auto& facts) { facts.options = {{"-DGMX_SIMD", {"AVX2_256", 2}}}; }), "x86_64_v3");
+  EXPECT_EQ(target([](auto& facts) {
+              facts.options = {{"-DGMX_SIMD:STRING", {"AVX_512", 2}}};
+            }),
+            "x86_64_v4");
+  EXPECT_EQ(target([](auto& facts) { facts.settings = {{"CFLAGS", {"-O3 -march=znver3", 2}}}; }), "zen3");
+  EXPECT_EQ(target([](auto& facts) {
+              facts.options = {{"-DCMAKE_C_FLAGS", {"-O3 -march=haswell", 2}}};
+            }),
+            "haswell");
+  EXPECT_EQ(target([](auto& facts) {
+              facts.tuning = {{"-march=haswell", {"", 2}}, {"-march=x86-64-v2", {"", 3}}};
+            }),
+            "haswell");
+  EXPECT_EQ(target([](auto& facts) { facts.tuning = {{"-xCORE-AVX512", {"", 2}}}; }), "x86_64_v4");
+  EXPECT_EQ(target([](auto& facts) { facts.tuning = {{"-march=native", {"", 2}}}; }), "x86_64");
+  EXPECT_EQ(target(
+                [](auto& facts) {
+                  facts.options = {{"-DGMX_CUDA_TARGET_SM", {"70;80", 2}}};
+                },
+                "x-gpu"),
+            "x86_64,nvidia:sm_70,nvidia:sm_80");
+  EXPECT_EQ(target(
+                [](auto& facts) {
+                  facts.tuning = {{"-arch=sm_90", {"", 2}}};
+                },
+                "x-gpu"),
+            "x86_64,nvidia:sm_90");
+  EXPECT_EQ(target(
+                [](auto& facts) {
+                  facts.tuning = {{"--offload-arch=gfx90a", {"", 2}}};
+                },
+                "x-rocm"),
+            "x86_64,amd:gfx90a");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Sections, OfShellAreRead) {
                       {"%help\n    chmod 777 /x\n", ""},
                       {"%files\n    chmod 777 /x\n", ""},
                       {"%post\n    export A=1\n", "4:5-15 KL001 `export` has no effect: its shell ends here"},
-                      {"%test\n    export A=1\n", ""},
+                      {"%test\n    export A=1\n", "4:5-15 KL041 nothing here can fail"},
                       {"%environment\n    export A=1\n", ""},
                       {"%post\n    apt-get update\n", "4:5-19 KL050 apt's lists stay in the layer"},
                       {"%test\n    apt-get update\n", ""},

@@ -101,5 +101,23 @@ TEST(OtherManagers, AreCleaned) {
                   });
 }
 
+TEST(AptQuestions, AreAnsweredByItsConfiguration) {
+  const std::string update =
+      "RUN apt-get update && apt-get install --no-install-recommends gcc && rm -rf /var/lib/apt/lists\n";
+  const std::string write = "RUN echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90yes\n";
+  const std::string asks = "KL072 apt-get will ask and nobody answers";
+  testing::expect_findings(
+      "Dockerfile", "",
+      {
+          {"FROM scratch\n" + write + update, ""},
+          {"FROM scratch AS a\n" + write + "FROM a\n" + update, ""},
+          {"FROM scratch AS a\n" + write + "FROM scratch\n" + update, "4:31-38 " + asks},
+          {"FROM scratch\n" + update, "2:31-38 " + asks},
+          {"FROM scratch\nRUN apt-get update && apt-get -o APT::Get::assume-yes=true install "
+           "--no-install-recommends gcc && rm -rf /var/lib/apt/lists\n",
+           ""},
+      });
+}
+
 }  // namespace
 }  // namespace kiln::lint

@@ -3,6 +3,7 @@
 
 #include "factory/lint/check_script.h"
 #include "factory/lint/cuda_limits.h"
+#include "factory/source/secret_words.h"
 
 namespace kiln::lint {
 namespace {

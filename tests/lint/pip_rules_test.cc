@@ -96,6 +96,18 @@ TEST(PipPlace, IsNotTheSystemsPython) {
           {"pip download --require-hashes -r r.txt\n", ""},
           {". v/bin/activate\npip install --require-hashes -r r.txt\n", ""},
           {"export PATH=\"v/bin:$PATH\"\npip install --require-hashes -r r.txt\n", ""},
+          {"export PATH=/opt/v/bin:${PATH}\npip install --require-hashes -r r.txt\n", ""},
+          {"export PATH=/opt/v/bin\"${PATH:+:$PATH}\"\npip install --require-hashes -r r.txt\n", ""},
+          {"PATH=\"$V/bin:$PATH\"\npip install --require-hashes -r r.txt\n", ""},
+          {"VIRTUAL_ENV=/v\npip install --require-hashes -r r.txt\n", ""},
+          {"conda activate x && pip install --require-hashes -r r.txt\n", ""},
+          {"uv pip install --require-hashes -r r.txt\n", ""},
+          {"uv pip install --system --require-hashes -r r.txt\n",
+           "3:1-3 KL080 this pip writes into the system's Python"},
+          {"export PATH=$PATH:/opt/v/bin\npip install --require-hashes -r r.txt\n",
+           "4:1-4 KL080 this pip writes into the system's Python"},
+          {"export PATH=/usr/bin:$PATH\npip install --require-hashes -r r.txt\n",
+           "4:1-4 KL080 this pip writes into the system's Python"},
       });
 }
 
@@ -163,6 +175,10 @@ TEST(Conda, CachesAreCleaned) {
           {"conda install -y numpy=1.2\nconda install -y six=1.0\n",
            "3:1-25 KL052 conda's packages stay in the layer a second time"},
           {"conda info\n", ""},
+          {"conda install -y numpy=1.2\nrm -rf /opt/conda/pkgs\n", ""},
+          {"conda install -y numpy=1.2\nfind /opt/conda/pkgs -type f -delete\n", ""},
+          {"rm -rf /opt/conda/pkgs\nconda install -y numpy=1.2\n",
+           "3:1-27 KL052 conda's packages stay in the layer a second time"},
       });
 }
 

@@ -10,6 +10,8 @@
 #include "lint_support.h"
 #include "support/fake_effects.h"
 #include "support/json_schema.h"
+#include "support/locked_folder.h"
+#include "support/temporary_folder.h"
 
 namespace kiln::lint {
 namespace {
@@ -183,6 +185,33 @@ TEST(ShellcheckRule, RunsOnceForAllScriptsAndRemembers) {
   EXPECT_EQ(runner.commands[1].argv.size(), 6u);
 }
 
+TEST(ShellcheckRule, KnowsWhereShIsBash) {
+  FakeCommandRunner runner;
+  runner.respond = [](const Command& command) {
+    CommandResult result;
+    result.status = command.argv[1] == "--version" ? 0 : 1;
+    result.output =
+        R"({"comments": [{"file": "r/library/x/a.sh", "line": 3, "column": 1, "level": "warning", "code": 3046, "message": "In POSIX sh, 'source' is undefined."}, {"file": "r/library/x/a.sh", "line": 3, "column": 1, "level": "warning", "code": 2086, "message": "Double quote"}]})";
+    return result;
+  };
+  auto codes = [&](const std::string& script) {
+    FakeFileSystem files(Disk{{"r/library/x/recipe.json",
+                               "{\"licenses\": \"MIT\", \"versions\": {\"1\": {}}, \"methods\": {\"distro\": "
+                               "{\"script\": \"a.sh\"}}}"},
+                              {"r/library/x/a.sh", script}});
+    std::string text;
+    const LintResult result = testing::lint_path("r", files, {&runner, {}, ""});
+    for (const Finding* finding : testing::of_rule(result, "KL070"))
+      text += finding->text.substr(finding->text.rfind("SC"), 6) + " ";
+    return text;
+  };
+  EXPECT_EQ(codes("#!/bin/sh -eu\ndnf -y install x\nsource /x\n"), "SC2086 ");
+  EXPECT_EQ(codes("# shellcheck shell=bash\nls\nsource /x\n"), "SC2086 ");
+  EXPECT_EQ(codes("#!/bin/sh -eu\nls\nsource /x\n"), "SC2086 SC3046 ");
+  EXPECT_EQ(codes("#!/bin/sh -eu\nif a; then dnf install x; else apt-get install x; fi\nsource /x\n"),
+            "SC2086 SC3046 ");
+}
+
 TEST(ShellcheckRule, SaysThatItIsMissing) {
   FakeCommandRunner runner;
   runner.missing.insert("shellcheck");
@@ -343,6 +372,41 @@ TEST(Selections, KeepAndDropRules) {
   FakeFileSystem files(Disk{{"a.sh", "apt update\nchmod 777 /x\n"}});
   EXPECT_EQ(testing::lint_path("a.sh", files, {}, {{"KL079"}, {}}).findings.size(), 1u);
   EXPECT_TRUE(testing::of_rule(testing::lint_path("a.sh", files, {}, {{}, {"KL079"}}), "KL079").empty());
+}
+
+// Three links to their own folder are 3 + 9 + 27 + … folders to one who follows them.
+TEST(Lint, FollowsNoLinkToAFolder) {
+  kiln::testing::TemporaryFolder root;
+  root.write("x/Dockerfile", "FROM scratch\n");
+  root.write("x/recipes/library/a/recipe.json", "{}");
+  for (const char* name : {"a", "b", "c"}) {
+    fs::create_directory_symlink(".", root / "x" / name);
+    fs::create_directory_symlink(".", root / "x/recipes/library/a" / name);
+  }
+  fs::create_directory_symlink("/", root / "x/out");
+  RealFileSystem files;
+  Linter linter(files, {});
+  linter.look_at(root / "x");
+  EXPECT_EQ(linter.finish({}).files, 2u);
+  EXPECT_EQ(recipes_below(root / "x", files).size(), 1u);
+  fs::create_directory_symlink("x", root / "y");
+  Linter through(files, {});
+  through.look_at(root / "y");
+  EXPECT_EQ(through.finish({}).files, 2u) << "a link that is named";
+}
+
+TEST(Lint, GoesOnBesideAFolderThatCannotBeRead) {
+  kiln::testing::LockedFolder files(
+      std::map<std::string, std::string>{{"x/a/Dockerfile", "FROM scratch\n"},
+                                         {"x/locked/Dockerfile", "FROM scratch\n"},
+                                         {"x/z/Dockerfile", "FROM scratch\n"}});
+  Linter linter(files, {});
+  linter.look_at("x");
+  const LintResult result = linter.finish({});
+  EXPECT_EQ(result.files, 2u);
+  ASSERT_EQ(result.unreadable.size(), 1u);
+  EXPECT_EQ(result.unreadable[0].message(), "cannot list x/locked: Permission denied");
+  EXPECT_EQ(recipes_below("x", files).size(), 0u);
 }
 
 }  // namespace

@@ -135,6 +135,8 @@ TEST(Build, AFailedStepIsTheReason) {
   BuildReport report = one.run();
   EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
   EXPECT_EQ(report.images.at(0).reason, "hello 2.1 (distro): exit status 3: boom (build)");
+  EXPECT_EQ(report.legend(),
+            "(build): a script of the recipe failed, took too long or needed too much memory\n");
   EXPECT_EQ(report.images.at(0).log, "/state/logs/x.log");
 }
 

@@ -37,7 +37,8 @@ TEST(Cause, AWrongHashIsNamedWithWhatHasIt) {
       cause_of(kPipHash),
       "a download has another hash than the recipe says: nothinghere==1.0 from "
       "http://127.0.0.1:18766/simple/nothinghere/nothinghere-1.0-py3-none-any.whl (from -r req.txt (line "
-      "1))");
+      "1)): expected 1111111111111111111111111111111111111111111111111111111111111111, got "
+      "6855758ab3cf573fd7e5089fe7ec959b6e185827b71b3502f5e82368ee396faf");
   for (const char* last : {"sha256sum: WARNING: 1 computed checksum did NOT match\n",
                            "sha256sum: WARNING: 1 of 1 computed checksums did NOT match\n"})
     EXPECT_EQ(cause_of(std::string("blis.tar.gz: FAILED\n") + last),
@@ -48,6 +49,59 @@ TEST(Cause, AWrongHashIsNamedWithWhatHasIt) {
   EXPECT_EQ(error.code(), ExitCode::images_failed);
   EXPECT_EQ(failure_class_of(error), FailureClass::build);
   EXPECT_NE(error.hint().find("somebody changed the file"), std::string::npos);
+}
+
+TEST(Cause, AWrongHashIsNamedWithBothHashes) {
+  const std::string a(64, 'a');
+  const std::string b(64, 'b');
+  const std::string says = "a download has another hash than the recipe says: ";
+  EXPECT_EQ(cause_of("  x Failed to download `six==1.16.0`\n  `-> Hash mismatch for `six==1.16.0`\n\n      "
+                     "Expected:\n        sha256:" +
+                     a + "\n\n      Computed:\n        sha256:" + b + "\n"),
+            says + "`-> Hash mismatch for `six==1.16.0`: expected " + a + ", got " + b);
+  EXPECT_EQ(cause_of("Error downloading [https://x/y.zip]: Checksum was " + a + " but wanted " + b + "\n"),
+            says + "Error downloading [https://x/y.zip]: Checksum was " + a + " but wanted " + b +
+                ": expected " + b + ", got " + a);
+  EXPECT_EQ(cause_of("CMake Error: file DOWNLOAD HASH mismatch\n  for file: [/x]\n  expected hash: [" + a +
+                     "]\n  actual hash: [" + b + "]\n"),
+            says + "CMake Error: file DOWNLOAD HASH mismatch: expected " + a + ", got " + b);
+}
+
+TEST(Cause, ACutEndsInNoHashAndInNoCharacter) {
+  const std::string hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  EXPECT_EQ(last_words("boom: " + std::string(120, 'x') + " " + hash + " more\n"),
+            "boom: " + std::string(120, 'x') + " " + hash);
+  EXPECT_EQ(last_words(std::string(159, 'x') + "\xc3\xa4\n"), std::string(159, 'x'));
+  EXPECT_EQ(last_words(std::string(200, 'x') + "\n"), std::string(160, 'x'));
+  EXPECT_EQ(last_words(std::string(120, 'x') + " " + std::string(400, 'a') + "\n"),
+            std::string(120, 'x') + " ")
+      << "a line of digits that is no hash";
+}
+
+// What make, ninja, engines and traps print behind the line that says it.
+TEST(LastWords, AreTheLineThatSaysIt) {
+  EXPECT_EQ(
+      last_words("x.c:3:1: error: expected ';'\nmake[1]: *** [Makefile:2: x.o] Error 1\nmake[1]: Leaving "
+                 "directory '/x'\nmake: *** [Makefile:1: all] Error 2\n"),
+      "x.c:3:1: error: expected ';'");
+  std::string noise = "E: Unable to locate package nosuch\n";
+  for (int i = 0; i < 40; ++i) noise += "removing temporary " + std::to_string(i) + "\n";
+  EXPECT_EQ(last_words(noise), "E: Unable to locate package nosuch; its last line: removing temporary 39");
+  EXPECT_EQ(last_words("a\nModuleNotFoundError: No module named 'x'\n+ exit 1\nnote: see the log\n"),
+            "ModuleNotFoundError: No module named 'x'");
+  EXPECT_EQ(last_words("checking\nboom\n"), "boom");
+  EXPECT_EQ(last_words("make: *** [Makefile:1: all] Error 2\n"), "make: *** [Makefile:1: all] Error 2")
+      << "better than nothing";
+  EXPECT_EQ(last_words("make: *** No rule to make target 'x'.  Stop.\n"),
+            "make: *** No rule to make target 'x'.  Stop.");
+  EXPECT_EQ(last_words("flag --on-error: x\nend\n"), "end");
+  EXPECT_EQ(last_words(""), "");
+}
+
+TEST(Explanation, OfAClassSaysWhatToLookAt) {
+  EXPECT_EQ(explanation_of(FailureClass::build),
+            "(build): a script of the recipe failed, took too long or needed too much memory");
+  EXPECT_EQ(explanation_of(FailureClass::policy), "(policy): a registry refused access");
 }
 
 TEST(Cause, AMovedArchiveIsNamedWithItsAddress) {

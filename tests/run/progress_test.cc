@@ -34,6 +34,23 @@ TEST(Progress, PlainLinesSayStartAndEnd) {
             "FAILED hello 2.1  1.0 s  exit status 3\n");
 }
 
+// A log's last lines are noise, as a rule: what they are about comes behind them once more.
+TEST(Progress, TheLinesOfAFailedStepsLogEndWithWhy) {
+  FakeClock clock;
+  Screen screen;
+  TemporaryFolder folder;
+  std::string log;
+  for (int i = 1; i <= 45; ++i) log += "line " + std::to_string(i) + "\n";
+  folder.write("log", log);
+  Progress progress(ProgressStyle::plain, clock, screen.write(), false);
+  progress.begin(1);
+  progress.event(
+      {StepEvent::State::failed, "k", "hello 2.1", 1, "exit status 3: boom", (folder / "log").string()});
+  EXPECT_EQ(screen.text.find("line 5\n"), std::string::npos);
+  EXPECT_NE(screen.text.find("line 6\n"), std::string::npos);
+  EXPECT_TRUE(screen.text.ends_with("line 45\n--- hello 2.1: exit status 3: boom\n")) << screen.text;
+}
+
 TEST(Progress, WhatIsFetchedBeforehandIsNoneOfThoseToRun) {
   FakeClock clock;
   Screen screen;

@@ -214,8 +214,8 @@ TEST(DockerWord, Mistakes) {
   EXPECT_EQ(error("'a"), "Dockerfile:3:5: error: an open single quote");
   EXPECT_EQ(error("\"a"), "Dockerfile:3:5: error: an open double quote");
   EXPECT_EQ(error("${A"),
-            "Dockerfile:3:5: error: the form of ${A…} is not known; known are ${x}, ${x:-word}, ${x:+word} "
-            "and ${x:?word}");
+            "Dockerfile:3:5: error: the form of ${A…} is not known; known are ${x} and the forms :- :+ "
+            ":? - + ? # ## % %% / //");
   EXPECT_EQ(error("${A:-b"), "Dockerfile:3:5: error: '${' without its '}'");
   EXPECT_EQ(error("${NO:?is needed}"), "Dockerfile:3:5: error: NO: is needed");
   EXPECT_EQ(error("${}"), "Dockerfile:3:5: error: '${' without a name");

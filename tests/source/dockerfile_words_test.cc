@@ -117,11 +117,58 @@ TEST(DockerWord, FormsOfBraces) {
   auto error = [](const std::string& word) { return input_error([&] { expanded_with(word); }); };
   EXPECT_EQ(error("${EMPTY:?}"), "Dockerfile:3:5: error: EMPTY: is not set");
   EXPECT_EQ(error("${NO?why $A_1}"), "Dockerfile:3:5: error: NO: why v");
-  for (const char* form : {"${A_1#a}", "${A_1%a}", "${A_1/a/b}", "${A_1:a}", "${A_1:=a}"})
+  for (const char* form : {"${A_1:a}", "${A_1:=a}", "${A_1,,}", "${A_1:0:1}"})
     EXPECT_NE(error(form).find("the form of ${A_1…} is not known"), std::string::npos) << form;
   EXPECT_EQ(error("${NO:-a"), "Dockerfile:3:5: error: '${' without its '}'");
   EXPECT_EQ(expanded_with("${NO:-${NO:-${A_1}}}"), "v");
   EXPECT_EQ(expanded_with("${NO:-'}'}"), "}");
+}
+
+// What bash answers for each form, and BuildKit.
+TEST(DockerWord, FormsWithPatterns) {
+  auto expand = [](const std::string& word) {
+    auto variables = [](std::string_view name) -> std::optional<std::string> {
+      if (name == "IMG") return "nvcr.io/nvidia/pytorch:24.01-py3";
+      if (name == "DOT") return "py3";
+      if (name == "STAR") return "a*b";
+      return std::nullopt;
+    };
+    return expand_docker_word(word, variables, '\\', "Dockerfile", {3, 5});
+  };
+  EXPECT_EQ(expand("${IMG#*/}"), "nvidia/pytorch:24.01-py3");
+  EXPECT_EQ(expand("${IMG##*/}"), "pytorch:24.01-py3");
+  EXPECT_EQ(expand("${IMG%:*}"), "nvcr.io/nvidia/pytorch");
+  EXPECT_EQ(expand("${IMG%%/*}"), "nvcr.io");
+  EXPECT_EQ(expand("${IMG##*:}"), "24.01-py3");
+  EXPECT_EQ(expand("${IMG%-$DOT}|${IMG#nothing}|${IMG%?}"),
+            "nvcr.io/nvidia/pytorch:24.01|nvcr.io/nvidia/pytorch:24.01-py3|nvcr.io/nvidia/pytorch:24.01-py");
+  EXPECT_EQ(expand("${IMG/nv/x}|${IMG//nv/x}"),
+            "xcr.io/nvidia/pytorch:24.01-py3|xcr.io/xidia/pytorch:24.01-py3");
+  EXPECT_EQ(expand("${IMG/-py3/}|${IMG/-py3}|${IMG/no/x}"),
+            "nvcr.io/nvidia/pytorch:24.01|nvcr.io/nvidia/pytorch:24.01|nvcr.io/nvidia/pytorch:24.01-py3");
+  EXPECT_EQ(expand("${IMG/n*a/x}|${DOT//?/-}|${DOT//}|${DOT/$DOT/${IMG%%.*}}"),
+            "x/pytorch:24.01-py3|---|py3|nvcr");
+  EXPECT_EQ(expand("${STAR/\\*/x}|${STAR#a\\*}|${STAR/\\//x}"), "axb|b|a*b");
+  EXPECT_EQ(expand("${NO#a}${NO%a}${NO/a/b}"), "");
+  EXPECT_EQ(input_error([&] { expand("${IMG#a"); }), "Dockerfile:3:5: error: '${' without its '}'");
+}
+
+TEST(DockerWord, ValuesForPatternsHaveALimit) {
+  auto variables = [](std::string_view) { return std::optional(std::string(1025, 'a')); };
+  EXPECT_EQ(input_error([&] {
+              expand_docker_word("${A#b}", variables, '\\', "Dockerfile", {3, 5});
+            }),
+            "Dockerfile:3:5: error: the value of A has over 1024 bytes: too many for a pattern");
+}
+
+TEST(DockerWord, OfAHeredocKeepsItsQuotes) {
+  auto expand = [](const std::string& text) {
+    auto variables = [](std::string_view name) -> std::optional<std::string> {
+      return name == "A" ? std::optional<std::string>("v") : std::nullopt;
+    };
+    return expand_docker_heredoc(text, variables, '\\', "Dockerfile", {3, 5});
+  };
+  EXPECT_EQ(expand("it's \"$A\" '${A:-b}' \\$A \\\\ \\n $NO.\n"), "it's \"v\" 'v' $A \\ \\n .\n");
 }
 
 TEST(DockerWord, NestsUpToALimit) {
