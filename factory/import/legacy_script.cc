@@ -28,7 +28,7 @@ bool has_bash_as_sh(const std::string& base) {
 }  // namespace
 
 std::string LegacyScript::head(const std::string& from, const std::string& base) {
-  return fmt::format("{}# Imported from {}.\nkiln_files=${{kiln_files:-$(pwd)}}\ncd /\n",
+  return fmt::format("#!/bin/sh -eu\n{}# Imported from {}.\nkiln_files=${{kiln_files:-$(pwd)}}\ncd /\n",
                      has_bash_as_sh(base) ? "# shellcheck shell=bash\n" : "", printable_name(from));
 }
 

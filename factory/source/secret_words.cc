@@ -132,7 +132,7 @@ bool is_secret_name(std::string_view name) {
 std::string secret_in(std::string_view name, std::string_view value) {
   if (std::string kind = token_in(value); !kind.empty())
     return fmt::format("the value of {} is {}", name, kind);
-  if (value.empty() || value.find('$') != std::string_view::npos) return "";
+  if (value.empty() || value == kRedacted || value.find('$') != std::string_view::npos) return "";
   if (is_secret_name(name) && !is_plain_word(value) && !value.starts_with('/'))
     return fmt::format("{} looks like a secret by its name", name);
   if (looks_random(value)) return fmt::format("the value of {} looks like a secret: it is random", name);

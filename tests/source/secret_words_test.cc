@@ -62,6 +62,12 @@ TEST(Redacted, IsNothingElse) {
     EXPECT_EQ(without(text), text);
 }
 
+TEST(Redacted, IsNoSecretAnyMore) {
+  const std::string once = without("ENV API_TOKEN=hunter2 B_PASSWORD=\"a b c\"\nRUN x " + kGitHub);
+  EXPECT_EQ(without(once), once);
+  EXPECT_EQ(secret_in("API_TOKEN", kRedacted), "");
+}
+
 TEST(Redacted, SaysTheLinesAndWhy) {
   std::vector<RedactedSecret> found;
   redacted("FROM a\nENV API_TOKEN=hunter2 \\\n    B_TOKEN=hunter3\nRUN x " + kGitHub + "\n", found);
