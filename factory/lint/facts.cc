@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
 #include "factory/lint/recipe_source.h"

@@ -17,7 +17,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kArchivePiece = 1u << 20;
 constexpr std::array<std::string_view, 4> kMagics = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
 
 bool is_compressed(const ReadOnlyFile& file) {
@@ -47,13 +47,13 @@ int open_nameless(const fs::path& folder) {
 class PlainBytes {
  public:
   explicit PlainBytes(const ReadOnlyFile& file)
-      : file_(file), archive_(archive_read_new(), &archive_read_free), buffer_(kPiece, '\0') {
+      : file_(file), archive_(archive_read_new(), &archive_read_free), buffer_(kArchivePiece, '\0') {
     check(archive_read_support_filter_gzip(archive_.get()));
     check(archive_read_support_filter_zstd(archive_.get()));
     check(archive_read_support_filter_xz(archive_.get()));
     check(archive_read_support_filter_bzip2(archive_.get()));
     check(archive_read_support_format_raw(archive_.get()));  // no format: just what comes out of the filter
-    check(archive_read_open_filename(archive_.get(), file.path().c_str(), kPiece));
+    check(archive_read_open_filename(archive_.get(), file.path().c_str(), kArchivePiece));
     archive_entry* entry = nullptr;
     check(archive_read_next_header(archive_.get(), &entry));
   }
