@@ -97,8 +97,8 @@ std::string speeds_text(const IndexEntry& entry, WordList& words) {
   return "[" + text + "]";
 }
 
-std::string row_text(const IndexEntry& entry, const PageNames& names, const VersionList& versions,
-                     WordList& words) {
+std::string row_text(const IndexEntry& entry, const std::string& published, const PageNames& names,
+                     const VersionList& versions, WordList& words) {
   const ImageRecord& image = entry.image;
   std::vector<std::string> compilers;
   for (const ComponentRecord& part : image.components)
@@ -109,18 +109,26 @@ std::string row_text(const IndexEntry& entry, const PageNames& names, const Vers
                      follows ? "0" : script_text(path), words.number_of(image.application),
                      versions.places.at(image.version.text()), words.number_of(image.method),
                      words.numbers_of(compilers), words.number_of(image.cpu),
-                     words.numbers_of(image.accelerators), image.size,
-                     script_text(image.created.substr(0, 10)), state_bits(entry), speeds_text(entry, words));
+                     words.numbers_of(image.accelerators), image.size, script_text(published.substr(0, 10)),
+                     state_bits(entry), speeds_text(entry, words));
 }
 
 }  // namespace
+
+std::string PageContent::published_at(const ImageRecord& image) const {
+  const auto found = published.find(image.identity().hex());
+  return found == published.end() ? "" : found->second;
+}
 
 std::string catalogue_data(const PageContent& content, const PageNames& names) {
   const VersionList versions = versions_of(content.entries);
   WordList words;
   std::string rows;
-  for (std::size_t number : catalogue_order(content.entries, versions))
-    rows += (rows.empty() ? "\n" : ",\n") + row_text(content.entries[number], names, versions, words);
+  for (std::size_t number : catalogue_order(content.entries, versions)) {
+    const IndexEntry& entry = content.entries[number];
+    rows += (rows.empty() ? "\n" : ",\n") +
+            row_text(entry, content.published_at(entry.image), names, versions, words);
+  }
   return fmt::format(
       "window.kilnCatalogue = {{\"snapshot\":{},\n\"words\":{},\n\"versions\":{},\n\"rows\":[{}]}};\n",
       content.snapshot, script_list(words.words()), script_list(versions.texts), rows);

@@ -60,7 +60,7 @@ std::string size_words(std::uint64_t bytes) {
                            : fmt::format("{:.1f} MB, compressed", static_cast<double>(bytes) / 1e6);
 }
 
-std::string facts_of(const IndexEntry& entry) {
+std::string facts_of(const IndexEntry& entry, const PageContent& content) {
   const ImageRecord& image = entry.image;
   std::vector<std::string> compilers;
   for (const ComponentRecord& component : image.components)
@@ -75,7 +75,7 @@ std::string facts_of(const IndexEntry& entry) {
   html += fact("Accelerators",
                image.accelerators.empty() ? "none" : fmt::format("{}", fmt::join(image.accelerators, ", ")));
   html += fact("Size", size_words(image.size));
-  html += fact("Created", image.created);
+  html += fact("Published", content.published_at(image));
   html += fact("Published by", fmt::format("{}", fmt::join(entry.matrices, ", ")));
   return html + "</dl>\n";
 }
@@ -122,7 +122,7 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
       "<div class=\"title\"><p class=\"crumb\"><a "
       "href=\"{}index.html\">Catalogue</a></p>\n<h1><bdi>{}</bdi></h1>\n",
       way_up(image_path(image)), page_text(name));
-  main += lead_of(image) + badges_of(entry) + warnings_of(entry) + facts_of(entry) + "</div>\n";
+  main += lead_of(image) + badges_of(entry) + warnings_of(entry) + facts_of(entry, content) + "</div>\n";
   main += "<div class=\"page-columns\">\n" + contents_of(parts) + "<div class=\"parts\">\n";
   for (const Part& part : parts) main += section(part.id, part.title, part.content);
   main += "</div></div>\n";

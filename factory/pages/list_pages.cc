@@ -32,7 +32,7 @@ constexpr std::array<Column, 7> kColumns = {{{"Image", "name"},
                                              {"Target", "target"},
                                              {"Measured", "speed"},
                                              {"Size", "size"},
-                                             {"Created", "created"}}};
+                                             {"Published", "created"}}};
 
 std::string filters_html() {
   std::string html =

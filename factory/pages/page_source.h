@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,11 @@ struct PageContent {
   std::vector<Snapshot> snapshots;    // all that there are, newest first
   std::vector<IndexEntry> entries;    // of `snapshot`
   std::vector<NightRow> nights = {};  // newest first in each matrix
+  // When the first snapshot that has it was made, RFC 3339, by ImageRecord::identity as hex. What images say
+  // of themselves is SOURCE_DATE_EPOCH, so that their bits are the same whenever they are made.
+  std::map<std::string, std::string> published = {};
+
+  std::string published_at(const ImageRecord& image) const;  // "": nobody knows
 };
 
 // What only some page needs, and what is too much to be held for all. May be asked by several threads at

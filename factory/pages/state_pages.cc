@@ -27,11 +27,33 @@ std::vector<NightRow> nights_of(const StatePaths& state, const std::string& matr
   return nights;
 }
 
+// Of the snapshots that are kept.
+std::map<std::string, std::string> first_published(const PageContent& content, const Index& index) {
+  std::map<std::int64_t, std::string> times;
+  for (const Snapshot& snapshot : content.snapshots) times.emplace(snapshot.number, snapshot.created);
+  std::map<std::string, std::string> published;
+  for (const IndexEntry& entry : content.entries) {
+    const ImageRecord& image = entry.image;
+    const std::string own = image.identity().hex();
+    const bool external = image.external();
+    for (const TagSpan& span :
+         index.history(external ? "" : image.repository, external ? image.code : image.tag))
+      if (const auto time = times.lower_bound(span.first);
+          span.image == own && time != times.end() && time->first <= span.last) {
+        std::string& known = published[own];
+        if (known.empty() || time->second < known) known = time->second;
+        break;
+      }
+  }
+  return published;
+}
+
 }  // namespace
 
 PageContent read_page_content(const Index& index, std::optional<std::int64_t> snapshot,
                               const StatePaths& state, FileSystem& files) {
   PageContent content{snapshot.value_or(index.current()), index.snapshots(), index.entries(snapshot)};
+  content.published = first_published(content, index);
   const fs::path nights = state.nights("x").parent_path();
   for (const std::string& matrix : files.list(nights))
     if (files.is_directory(nights / matrix))

@@ -33,8 +33,18 @@ TEST(CatalogueData, ARowHasWhatTheScriptReads) {
   EXPECT_EQ(word(4), "pip");
   EXPECT_EQ(word(6), sample_entry(15).image.cpu);
   EXPECT_EQ(row[8], sample_entry(15).image.size);
-  EXPECT_EQ(row[9].get<std::string>().size(), 10u);
+  EXPECT_EQ(row[9], "");  // nobody knows when it was published
   EXPECT_EQ(data["snapshot"], 7);
+}
+
+TEST(CatalogueData, AnImageIsAsOldAsItsPublication) {
+  IndexEntry entry = sample_entry(15);
+  entry.image.created = "1980-01-01T00:00:00Z";  // as reproducible images say
+  PageContent content{7, {}, {entry}};
+  content.published[entry.image.identity().hex()] = "2026-11-21T04:00:00Z";
+  const std::string text = catalogue_data(content, PageNames(content.entries));
+  EXPECT_NE(text.find("\"2026-11-21\""), std::string::npos);
+  EXPECT_EQ(text.find("1980"), std::string::npos);
 }
 
 TEST(CatalogueData, VersionsAreOrderedAsVersions) {

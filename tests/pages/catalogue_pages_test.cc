@@ -99,6 +99,17 @@ TEST(CataloguePages, PolicyHashesAreThoseThatBrowsersMake) {
   EXPECT_EQ(policy_hash("alert('Hello, world.');"), "sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng=");
 }
 
+TEST(ImagePage, SaysWhenItWasPublished) {
+  IndexEntry entry = sample_entry(0);
+  entry.image.created = "1980-01-01T00:00:00Z";  // as reproducible images say
+  EXPECT_FALSE(has(page_of(entry), "1980"));
+  PageContent content = content_of({entry});
+  content.published[entry.image.identity().hex()] = "2026-11-21T04:00:00Z";
+  const FixedSource source;
+  const std::string html = CataloguePages(content, source).page(image_path(entry.image))->bytes;
+  EXPECT_TRUE(has(html, "<dt>Published</dt><dd>2026-11-21T04:00:00Z</dd>"));
+}
+
 TEST(ImagePage, SaysWhatIsWrongWithIt) {
   IndexEntry entry = sample_entry(0);
   EXPECT_FALSE(has(page_of(entry), "class=\"notice"));

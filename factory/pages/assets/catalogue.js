@@ -199,7 +199,7 @@
     made.append(nameCell(row), cell("Version", "short", version),
       cell("Compilers", "", row[COMPILERS].map((one) => words[one]).join(", ")),
       cell("Target", "", [words[row[CPU]], ...row[ACCELERATORS].map((one) => words[one])].filter(Boolean).join(", ")),
-      speedCell(row), cell("Size", "short", sizeText(row[SIZE])), cell("Created", "date", row[CREATED]));
+      speedCell(row), cell("Size", "short", sizeText(row[SIZE])), cell("Published", "date", row[CREATED]));
     return made;
   }
 
