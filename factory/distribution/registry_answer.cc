@@ -154,11 +154,14 @@ std::optional<Challenge> bearer_in(std::string_view header) {
   HeaderWords words(header);
   while (!words.at_end()) {
     const std::string scheme = lower_case(words.token());
+    if (scheme.empty()) {  // between challenges, or in one that is not like RFC 9110's
+      if (!words.take(',')) words.skip();
+      continue;
+    }
     Challenge challenge;
     challenge.is_bearer = true;
     read_challenge(words, challenge);
     if (scheme == "bearer") return challenge;
-    if (scheme.empty()) words.skip();
   }
   return std::nullopt;
 }

@@ -52,6 +52,7 @@ fs::path make_run_root(const fs::path& store, FileSystem& files,
   std::string name = (place(environment) / (std::string(kStart) + "XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr)
     throw Error(ExitCode::store, fmt::format("cannot make {}: {}", name, std::strerror(errno)));
+  files.make_directories(store);  // a folder that is missing has no mark
   files.write_output(owner_of(name), store_mark(store));
   files.write_output(file_of(store), name);
   return name;

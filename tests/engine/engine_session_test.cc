@@ -78,6 +78,7 @@ TEST_F(Session, DeletesTheCopyOfAStore) {
     EngineSession session = begin();
     folder.write("engine/root/layer", "");
   }
+  fs::create_directory(folder / "copied");
   fs::copy(folder / "engine", folder / "copied/engine", fs::copy_options::recursive);
   { EngineSession session(runner, files, folder / "copied/engine", {}); }
   EXPECT_FALSE(files.exists(folder / "copied/engine/root"));
