@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/base/json_numbers.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -58,8 +59,9 @@ std::pair<std::string, std::string> asked_gpu(const std::string& text);
 void refuse_lost_choices(const DslReading& reading);
 
 // `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
-// other name is a further choice. Throws Error(input) for what cannot be understood (wrong type, bad
-// version).
-DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers);
+// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for what cannot be
+// understood (wrong type, bad version).
+DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers,
+                    const WrittenNumbers& numbers = {});
 
 }  // namespace kiln

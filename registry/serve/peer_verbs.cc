@@ -76,7 +76,7 @@ VerbAnswer answer_mapping(const VerbCall& call, const VerbPlace& place) {
 VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place) {
   const JsonDocument document = JsonDocument::parse(call.request.body, "document");
   if (!document.root().is_object()) document.root().fail("expected one mapping, an object");
-  const WrittenMapping written = place.write(document);
+  const WrittenMapping written = place.write(document, written_numbers(call.request.body));
   VerbAnswer answer = json_answer(mapping_json(written.mapping));
   answer.response.status = 201;
   answer.response.headers.emplace_back(

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/json_numbers.h"
 #include "factory/record/image_record.h"
 #include "registry/answer/chooser.h"
 #include "registry/http/message.h"
@@ -23,7 +24,8 @@ struct WrittenMapping {
 };
 // Imports one mapping, as a snapshot of its own, under the lock of the state folder. Throws Error(input) for
 // what is no mapping, Error(locked) while somebody else writes there, Error(store).
-using MappingWriter = std::function<WrittenMapping(const JsonDocument& mapping)>;
+using MappingWriter =
+    std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 
 // A page for people.
 struct ServedPage {

@@ -72,6 +72,7 @@ TEST_F(PeerVerbs, AMappingIsPostedAndFound) {
   EXPECT_EQ(json(ask("POST", "/get_image", asked))["application"]["container_runtime"],
             "library://tensorflow_2.2.1-gpu-py3");
   EXPECT_EQ(header_of(post_mapping(kMapping), "Kiln-Snapshot"), "2");  // nothing new
+  EXPECT_EQ(json(made), Json::parse(kMapping));
 }
 
 TEST_F(PeerVerbs, AWriteTakesATokenAndIsWholeOrNothing) {

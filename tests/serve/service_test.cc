@@ -128,7 +128,7 @@ TEST_F(ServiceTest, WithoutAnIndexItIsNotYet) {
   ServeSettings none = settings();
   none.places.state = empty.path();
   Service waiting(
-      none, [](const JsonDocument&) { return WrittenMapping{}; }, clock);
+      none, [](const JsonDocument&, const WrittenNumbers&) { return WrittenMapping{}; }, clock);
   auto answer = [&](const char* method, const char* target, const std::string& body = "") {
     return waiting.answer(testing::request_of(method, target, body));
   };
