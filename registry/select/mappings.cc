@@ -116,6 +116,20 @@ std::string cpu_type_of(const ImageRecord& external) {
   return external.cpu == "ppc64le" ? "power" : "";
 }
 
+// The MPI library that is inside: the image's own name, or that of its library, which the version is then of.
+MpiLibrary mpi_of(const ImageRecord& mapping) {
+  std::vector<std::string> names{lower_case(mapping.application)};
+  for (const char* choice : {"library", "mpi"})
+    if (auto named = mapping.selectors.find(choice); named != mapping.selectors.end())
+      names.push_back(named->second);
+  for (const std::string& name : names) {
+    MpiLibrary library{name.substr(0, name.find('@')), {}};
+    if (mpi_family(library.name).empty()) continue;
+    return library.name == name ? MpiLibrary{name, mapping.version} : mpi_library(name);
+  }
+  return {};
+}
+
 // The label of an external image that holds members of its mapping as they were written, in JSON; null for
 // one that kiln would write, and that was not there.
 constexpr const char* kWritten = "io.kiln.mapping";
@@ -205,6 +219,7 @@ ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& c
   if (auto target = present(node, "target")) read_target(*target, record);
   if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, numbers, record);
   record.reference = reference_of(node);
+  record.needs.mpi = mpi_of(record);
   keep_words(node, numbers, record);
   return record;
 }

@@ -1,9 +1,12 @@
 // How mappings come back, and the MPI that they need.
 #include "index/samples.h"
 #include "registry/select/mappings.h"
+#include "registry/select/select.h"
 
 namespace kiln {
 namespace {
+
+using testing::archspec;
 
 std::vector<ImageRecord> all_mappings_in(const std::string& text) {
   std::vector<ImageRecord> records;
@@ -91,6 +94,49 @@ TEST(Mappings, DamagedWordsAreNone) {
     record.labels.begin()->second = words;
     EXPECT_EQ(mapping_json(record)["container_name"], "i") << words;
   }
+}
+
+TEST(Mappings, NeedTheMpiThatIsInside) {
+  auto mpi = [](const std::string& fields) {
+    const MpiLibrary in =
+        all_mappings_in(R"({"opt_dsl_code": "c", "container_name": "i", )" + fields + "}").at(0).needs.mpi;
+    return in.version.text().empty() ? in.name : in.name + "@" + in.version.text();
+  };
+  EXPECT_EQ(mpi(R"("app_name": "OpenMPI", "version": "4.1.6")"), "openmpi@4.1.6");
+  EXPECT_EQ(mpi(R"("app_name": "mpich")"), "mpich");
+  EXPECT_EQ(mpi(R"("app_name": "solver", "version": "4.1.6", "selectors": {"library": "OpenMPI"})"),
+            "openmpi@4.1.6");
+  EXPECT_EQ(mpi(R"("app_name": "solver", "selectors": {"library": "mpich", "version": "3.3.1"})"),
+            "mpich@3.3.1");
+  EXPECT_EQ(mpi(R"("app_name": "solver", "version": "9", "selectors": {"mpi": "openmpi@4.1"})"),
+            "openmpi@4.1");
+  EXPECT_EQ(mpi(R"("app_name": "solver", "version": "9", "selectors": {"library": "hdf5"})"), "");
+  EXPECT_EQ(mpi(R"("app_name": "pytorch", "version": "2.6")"), "");
+}
+
+TEST(Mappings, AreHeldToTheirMpi) {
+  const std::vector<IndexEntry> entries = {
+      {all_mappings_in(
+           R"({"opt_dsl_code": "c", "app_name": "openmpi", "version": "4.1.6", "enable_opt_build": true,
+                       "target": {"cpu_type": "x86"}, "container_name": "i"})")
+           .at(0),
+       false,
+       {}}};
+  ImageQuery asked;
+  asked.application = "openmpi";
+  asked.opt_build = true;
+  Host host;
+  host.known = true;
+  host.description.cpu = "zen3";
+  auto answer = [&](const std::string& mpi) {
+    host.description.mpi = mpi;
+    return select_image(asked, entries, host, archspec()).nearest_miss;
+  };
+  EXPECT_EQ(answer("openmpi@4.1.5"), "");
+  EXPECT_EQ(answer(""), "");
+  EXPECT_EQ(answer("cray-mpich@8.1.29"),
+            "docker://i: linked with openmpi 4.1.6; host starts jobs with cray-mpich 8.1.29, of another ABI");
+  EXPECT_NE(answer("openmpi@5.0.5"), "");
 }
 
 }  // namespace
