@@ -50,7 +50,7 @@ class Reader {
       read_job(root);
     }
     if (query_.application.empty()) {
-      root.fail("the document names no application",
+      root.fail(kNamesNoApplication,
                 "expected 'optimisation' with a framework or an MPI library, or 'application.app_tag'");
     }
     return std::move(reading_);
@@ -315,8 +315,7 @@ class Reader {
     if (query_.application.empty()) query_.application = app_name;
     if (query_.application.empty()) {
       (choices ? *choices : part)
-          .fail("the document names no application",
-                "expected 'library' in 'parallelisation-mpi', or 'application.app_tag'");
+          .fail(kNamesNoApplication, "expected 'library' in 'parallelisation-mpi', or 'application.app_tag'");
     }
   }
 

@@ -76,7 +76,9 @@ class QueryParameters {
 
 // 200 with this, in the form in which the command line prints it.
 VerbAnswer json_answer(const Json& json);
-// Runs `use` on the index. Throws Error(store) when there is none yet.
+// What the index answers. Throws Error(locked) when there is none yet, after what is wrong with the question.
+ChooserReply choose(const VerbPlace& place, const ChooserQuestion& question);
+// Runs `use` on the index. Throws Error(locked) when there is none yet.
 void use_index(const VerbPlace& place, const std::function<void(const Index& index)>& use);
 
 }  // namespace kiln
