@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct ImageQuery {
   std::string workload;  // kiln's addition: which measurements count
   std::map<std::string, bool>
       compilers;  // "xla": true asked for, false forbidden; not named = must be absent
+  std::set<std::string> stock_compilers;  // not of the document: that every build of the application has
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
   std::optional<JsonNode> target;                // the name of the machines that the job is for

@@ -111,7 +111,10 @@ std::string compiler_clause(const JudgedImage& c) {
   const std::vector<std::string> compilers = graph_compilers_of(c.image);
   for (const std::string& name : compilers) {
     auto asked = c.query.compilers.find(name);
-    if (asked == c.query.compilers.end()) return fmt::format("has {}, which is not asked for", name);
+    if (asked == c.query.compilers.end()) {
+      if (c.query.stock_compilers.contains(name)) continue;
+      return fmt::format("has {}, which is not asked for", name);
+    }
     if (!asked->second) return fmt::format("asks for no {}; this has it", name);
   }
   for (const auto& [name, wanted] : c.query.compilers)

@@ -30,6 +30,16 @@ TEST_F(SelectVerbs, TheHostIsANameOrADescription) {
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": )" + kTensorflow + "}").status, 200);
 }
 
+TEST_F(SelectVerbs, AVersionKeepsItsZero) {
+  std::string asked = kTensorflow;
+  asked.replace(asked.find("\"2.1\""), 5, "2.10");
+  for (const std::string& body : {asked, R"({"host": "any", "dsl": )" + asked + "}"}) {
+    const Json miss = json(ask("POST", "/v1/select", body));
+    EXPECT_NE(miss["nearest_miss"].get<std::string>().find("asks for 2.10; this is 2.1"), std::string::npos)
+        << body;
+  }
+}
+
 TEST_F(SelectVerbs, NoHostIsAFileOrThisMachine) {
   testing::write_bytes(folder.path() / "host.json", R"({"cpu": "haswell"})");
   const std::string file = (folder.path() / "host.json").string();
