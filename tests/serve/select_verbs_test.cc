@@ -27,6 +27,15 @@ TEST_F(SelectVerbs, TheHostIsANameOrADescription) {
             without_gpu.body);
   EXPECT_EQ(ask("POST", "/v1/select?host=haswell,nvidia:sm_80", kTensorflow).status, 200);
   EXPECT_EQ(ask("POST", "/v1/select?host=any", kTensorflow).status, 200);
+  for (const char* name :
+       {"zen4,nvidia", "zen4,nvidia:sm_90,amd:gfx90a:xnack-", "zen4,amd:gfx90a:sramecc%2B:xnack-,nvidia"})
+    EXPECT_EQ(ask("POST", std::string("/v1/select?host=") + name, kTensorflow).status, 200) << name;
+  EXPECT_EQ(ask("POST", "/v1/select?host=zen4,amd", kTensorflow).status, 404);
+  for (const char* name : {"zen4,nvida", "zen4,nvidia:90", "zen4,", "zen4,amd:sm_90"})
+    EXPECT_NE(error(ask("POST", std::string("/v1/select?host=") + name, kTensorflow))
+                  .find("400 expected an accelerator"),
+              std::string::npos)
+        << name;
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": )" + kTensorflow + "}").status, 200);
 }
 
