@@ -47,7 +47,7 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
   if (index != nullptr && !explained && !question.terms.snapshot) {
     if (auto best = best_image(*index, query, host, cpus)) {
       answer.entries.push_back(*std::move(best));
-      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false};
+      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false, false};
       return answer;
     }
   }

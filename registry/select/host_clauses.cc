@@ -249,4 +249,13 @@ std::string host_refusal(const ImageOnHost& on_host, int& met) {
   return "";
 }
 
+int host_refusals(const ImageOnHost& on_host, int most) {
+  int refusals = 0;
+  for (const auto& clause : kClauses) {
+    if (refusals == most) break;
+    if (!clause(on_host).empty()) ++refusals;
+  }
+  return refusals;
+}
+
 }  // namespace kiln

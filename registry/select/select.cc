@@ -228,23 +228,31 @@ struct Miss {
   Candidate candidate;
   std::string name;
   bool other_application;
+  bool lacks_more;         // another clause fails as well
+  bool lacks_accelerator;  // that is asked for
 };
 
-// Nearest first: whoever asks for TensorFlow wants to hear of TensorFlow images, however many clauses others
-// meet.
+// Nearest first: images of the application, however many clauses others meet; then those that fail one clause
+// alone, which is what the user can act on; of these last the ones that are not made for the accelerator that
+// is asked for.
 std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> candidates) {
   std::string application = lower_case(query.application);
   std::vector<Miss> misses;
   misses.reserve(candidates.size());
   for (auto& candidate : candidates) {
     const ImageRecord& image = candidate.entry->image;
-    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application});
+    const bool lacks_more = !candidate.alone;
+    const bool lacks_accelerator = !query.acc_type.empty() && !gpu_fit(image, query.acc_type, "").runs();
+    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application,
+                      lacks_more, lacks_accelerator});
   }
   std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
     const ImageRecord& right = b.candidate.entry->image;
-    return std::tie(a.other_application, b.candidate.clauses_met, a.name, left.code, left.manifest) <
-           std::tie(b.other_application, a.candidate.clauses_met, b.name, right.code, right.manifest);
+    return std::tie(a.other_application, a.lacks_more, a.lacks_accelerator, b.candidate.clauses_met, a.name,
+                    left.code, left.manifest) < std::tie(b.other_application, b.lacks_more,
+                                                         b.lacks_accelerator, a.candidate.clauses_met, b.name,
+                                                         right.code, right.manifest);
   });
   return misses;
 }
@@ -262,11 +270,13 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   const Judge judge(query, known, cpus);
   for (const auto& entry : entries) {
     Judgement judgement = judge(entry.image);
-    if (judgement.failed.empty() && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
+    const bool holds = judgement.failed.empty();
+    if (holds && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
     if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;
     bool qualifies = judgement.failed.empty();
     (qualifies ? qualifying : failing)
-        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses});
+        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses,
+                    judgement.alone || holds});
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
