@@ -153,12 +153,16 @@ void read_challenge(HeaderWords& words, Challenge& challenge) {
 std::optional<Challenge> bearer_in(std::string_view header) {
   HeaderWords words(header);
   while (!words.at_end()) {
+    if (words.take(',')) continue;
     const std::string scheme = lower_case(words.token());
+    if (scheme.empty()) {  // the rest of something else, such as YIIB+/==
+      words.skip();
+      continue;
+    }
     Challenge challenge;
     challenge.is_bearer = true;
     read_challenge(words, challenge);
     if (scheme == "bearer") return challenge;
-    if (scheme.empty()) words.skip();
   }
   return std::nullopt;
 }
