@@ -108,11 +108,13 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);
-  if (!images.pushed.empty()) say("{}\n", images.pushed);
-  for (const std::string& tag : images.left) say("left {}\n", tag);
-  for (const std::string& alias : images.unclear) say("left {}\n", alias);
-  refuse_left(images.left);
-  refuse_unclear(images.unclear);
+  const RegistryNews& registry = images.registry;
+  if (!registry.pushed.empty()) say("{}\n", registry.pushed);
+  for (const std::string& part : registry.mended) say("mended {}\n", part);
+  for (const std::string& tag : registry.left) say("left {}\n", tag);
+  for (const std::string& alias : registry.unclear) say("left {}\n", alias);
+  refuse_left(registry.left);
+  refuse_unclear(registry.unclear);
 }
 
 }  // namespace
