@@ -176,6 +176,19 @@ class Night {
     if (!is_open(report_.gate)) report_.state = NightState::held;
   }
 
+  // An administrator went back to an earlier snapshot.
+  bool is_held_by_hand() {
+    if (!invocation_.has_index()) return false;
+    const Index index = invocation_.index(Index::Mode::read);
+    if (!index.held()) return false;
+    report_.state = NightState::held;
+    report_.remarks.push_back(fmt::format(
+        "held at snapshot {} by an administrator, who went back to it: nothing is published until "
+        "`kiln index release`",
+        index.current()));
+    return true;
+  }
+
   // What lies in the registry already, in a night that publishes nothing.
   void follow() {
     if (request_.place.registry.empty() || !invocation_.has_index()) return;
@@ -206,7 +219,7 @@ class Night {
     const bool any = std::any_of(report_.images.begin(), report_.images.end(),
                                  [](const NightImage& image) { return is_good(image.verdict); });
     const bool is_open = report_.state == NightState::green || report_.state == NightState::red;
-    if (!any || !is_open) return follow();
+    if (is_held_by_hand() || !any || !is_open) return follow();
     lease_.need();
     attempt("publishing", [&] {
       ChosenCells all;
