@@ -157,7 +157,7 @@ void JsonRows::end_item() {
 
 void JsonRows::take_item() {
   try {
-    take_(JsonDocument::parse(item_, file_, limits_.row).root());
+    take_(JsonDocument::parse(item_, file_, limits_.row).root(), item_);
   } catch (const Error& error) {
     if (error.where().file != file_) throw;
     throw_in_file(error);

@@ -19,7 +19,7 @@ struct JsonRowLimits {
 // Takes the text in pieces of any size. A document that is no array is one row.
 class JsonRows {
  public:
-  using Take = std::function<void(const JsonNode& row)>;
+  using Take = std::function<void(const JsonNode& row, std::string_view text)>;  // of the row
   // `file` is used in messages only. What goes wrong in a row, also in `take`, has its place in the whole
   // file, and its number from 0 in the pointer.
   JsonRows(std::string file, const JsonRowLimits& limits, Take take);

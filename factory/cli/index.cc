@@ -11,6 +11,7 @@
 #include "factory/cli/index_export.h"
 #include "factory/cli/index_fsck.h"
 #include "factory/cli/index_list.h"
+#include "factory/cli/index_rollback.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
@@ -108,16 +109,11 @@ void snapshots(const IndexOptions& options, Invocation& invocation) {
   Table table({"SNAPSHOT", "CREATED", "IMAGES", "NOTE", ""});
   for (const Snapshot& snapshot : all)
     table.add({std::to_string(snapshot.number), snapshot.created, std::to_string(snapshot.images),
-               snapshot.note, snapshot.current ? "current" : ""});
+               snapshot.note,
+               snapshot.held      ? "current, held"
+               : snapshot.current ? "current"
+                                  : ""});
   print_text(table.text());
-}
-
-void rollback(const IndexOptions& options, Invocation& invocation) {
-  const WriterLock lock = lock_state(invocation, "kiln index rollback");
-  Index index = invocation.index(Index::Mode::write);
-  index.rollback(options.snapshot);
-  show_sifs(invocation.state(), index);
-  say("snapshot {} is current\n", options.snapshot);
 }
 
 void recover(Invocation& invocation) {
@@ -177,10 +173,7 @@ CLI::App* add_index(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   snapshots_command->callback([options, &invocation] { snapshots(*options, invocation); });
-  CLI::App* rollback_command =
-      add_writer("rollback", "Make an earlier snapshot the current one", "kiln index rollback 41");
-  rollback_command->add_option("snapshot", options->snapshot, "number of the snapshot")->required();
-  rollback_command->callback([options, &invocation] { rollback(*options, invocation); });
+  add_index_rollback(*command, invocation);
   CLI::App* retire_command =
       add_writer("retire", "Withdraw an image: select no longer chooses it, and gives the reason",
                  "kiln index retire pytorch:2.6.0-distro-x86_64-trixie --reason 'wrong results on zen4'");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/date.h"
+#include "factory/cli/fsck_registry.h"
 #include "factory/cli/image_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
@@ -26,6 +27,8 @@ struct FsckRequest {
   unsigned jobs = 0;
   bool deep = false;
   bool repair = false;
+  bool in_registry = false;
+  std::string registry;  // "": the site's
 };
 
 // Packages images again as the build did that made them, from the plans that it kept.
@@ -80,7 +83,6 @@ Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
 }
 
 void print(const FsckReport& report, const std::vector<Mended>& found, const FsckRequest& request) {
-  if (request.format == "json") return print_json(to_json(report, found));
   std::size_t whole = 0;
   for (const Mended& one : found) {
     say("{}\n    {}\n", one.damage, one.done);
@@ -111,7 +113,20 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
   if (request.repair) lock.emplace(lock_state(invocation, "kiln index fsck --repair"));
   const FsckReport report = check(request, invocation);
   const std::vector<Mended> found = request.repair ? repair(report, invocation) : remedies(report);
-  print(report, found, request);
+  const bool is_json = request.format == "json";
+  if (!is_json) print(report, found, request);
+  Json json = to_json(report, found);
+  if (request.in_registry) {
+    const RegistryFsck there = check_registry(request.registry, request.deep, request.repair, invocation);
+    json["registry"] = to_json(there);
+    if (!is_json) print(there);
+    if (!there.left.empty()) invocation.exit_code = ExitCode::locked;
+    if (!there.lost.empty()) invocation.exit_code = ExitCode::network;
+  } else if (const std::string registries = registries_of_index(invocation);
+             !is_json && !registries.empty()) {
+    say("{}: not looked at (--registry looks)\n", registries);
+  }
+  if (is_json) print_json(json);
   for (const Mended& one : found)
     if (!one.is_whole) invocation.exit_code = ExitCode::store;
 }
@@ -126,6 +141,11 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
   command->add_flag("--deep", request->deep, "read every byte, not only names and sizes");
   command->add_flag("--repair", request->repair,
                     "repair files where possible, and leave the rest for the next `kiln build`");
+  CLI::Option* registry = command->add_option(
+      "--registry", request->registry,
+      "also ask this registry (default: the site file's) for all that the index answers with; exit code 6 if "
+      "a part is lost, which --repair pushes again");
+  registry->expected(0, 1)->type_name("REGISTRY");
   command->add_option("--jobs", request->jobs, "reading threads (default: one for each processor)")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
@@ -133,8 +153,11 @@ void add_index_fsck(CLI::App& index, Invocation& invocation) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   add_wait_option(*command, invocation.options);
-  command->footer("kiln index fsck\nkiln index fsck --deep --repair");
-  command->callback([request, &invocation] { run_fsck(*request, invocation); });
+  command->footer("kiln index fsck\nkiln index fsck --deep --repair\nkiln index fsck --registry --repair");
+  command->callback([request, registry, &invocation] {
+    request->in_registry = registry->count() > 0;
+    run_fsck(*request, invocation);
+  });
 }
 
 }  // namespace kiln

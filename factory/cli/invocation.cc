@@ -30,6 +30,15 @@ void write_to_stderr(const std::string& text) {
   std::fflush(stderr);
 }
 
+// And where matrices have theirs.
+std::vector<fs::path> with_recipes_beside(std::vector<fs::path> roots,
+                                          const std::vector<std::string>& matrices) {
+  for (const std::string& matrix : matrices)
+    for (const char* beside : {"recipes", "../recipes"})
+      roots.push_back(fs::path(matrix).parent_path() / beside);
+  return roots;
+}
+
 // Recipes stand beside the matrix folder (`recipes/` next to `matrix/`), or beside the matrix file itself;
 // else those that kiln was installed with are used.
 std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path& matrix,
@@ -248,13 +257,14 @@ std::vector<fs::path> Invocation::recipe_folders() const {
   return folders;
 }
 
+StockCompilers Invocation::stock_compilers(const std::vector<std::string>& matrices) const {
+  return kiln::stock_compilers(files, with_recipes_beside(recipe_folders(), matrices));
+}
+
 std::vector<std::string> Invocation::graph_compilers(const std::vector<std::string>& of_index,
                                                      const std::vector<std::string>& matrices) const {
-  std::vector<fs::path> roots = recipe_folders();
-  for (const std::string& matrix : matrices)
-    for (const char* beside : {"recipes", "../recipes"})
-      roots.push_back(fs::path(matrix).parent_path() / beside);
-  std::vector<std::string> of_recipes = recipe_names(files, roots, Kind::compiler);
+  std::vector<std::string> of_recipes =
+      recipe_names(files, with_recipes_beside(recipe_folders(), matrices), Kind::compiler);
   std::set<std::string> names(of_recipes.begin(), of_recipes.end());
   names.insert(of_index.begin(), of_index.end());
   return {names.begin(), names.end()};

@@ -14,6 +14,7 @@
 #include "factory/oci/pull.h"
 #include "factory/plan/build_plan.h"
 #include "factory/recipe/lockfile.h"
+#include "factory/recipe/stock_compilers.h"
 #include "factory/run/build.h"
 #include "factory/run/step.h"
 #include "factory/share/shared_steps.h"
@@ -94,6 +95,8 @@ class Invocation {
   // were installed with kiln, and those that an index has.
   std::vector<std::string> graph_compilers(const std::vector<std::string>& of_index,
                                            const std::vector<std::string>& matrices = {}) const;
+  // Those of the same recipes that every build of a framework has.
+  StockCompilers stock_compilers(const std::vector<std::string>& matrices) const;
   const Microarchitectures& cpus();
   fs::path archspec_file() const;        // from which those are read
   std::string archspec_version() const;  // of the tables in use; a digest where the user brought their own

@@ -35,8 +35,11 @@ std::map<std::uint32_t, std::uint64_t> asked_cells(const Catalogue& catalogue, c
     const auto query = query_of(demand, compilers);
     if (!query) continue;
     const Host host = host_of(demand);
+    const auto fact = [&](const ComponentUse& component, const std::string& name) {
+      return fact_of(component, name, catalogue.recipes);
+    };
     const CellAnswer answer = suitable_cell(
-        {&catalogue.plan}, {*query, host, invocation.cpus(), published, invocation.site().sif, {}});
+        {&catalogue.plan}, {*query, host, invocation.cpus(), published, invocation.site().sif, {}, fact});
     if (answer.cell) asked[answer.cell->image] += demand.count;
   }
   return asked;

@@ -34,6 +34,7 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kMostNights = 60;  // that a report looks back on
+constexpr std::size_t kMostNamed = 20;   // of one kind, in the remarks
 
 class Night {
  public:
@@ -71,7 +72,7 @@ class Night {
     build(catalogue);
     report_.gate = look_at_gates(gates, report_.images);
     look_at_images();
-    if (report_.state == NightState::green || report_.state == NightState::red) publish(catalogue.plan);
+    if (report_.state != NightState::interrupted) publish(catalogue.plan);
   }
 
   // A step of the night: when it ends with an error the report says so, and the night goes on.
@@ -175,25 +176,60 @@ class Night {
     if (!is_open(report_.gate)) report_.state = NightState::held;
   }
 
+  // An administrator went back to an earlier snapshot.
+  bool is_held_by_hand() {
+    if (!invocation_.has_index()) return false;
+    const Index index = invocation_.index(Index::Mode::read);
+    if (!index.held()) return false;
+    report_.state = NightState::held;
+    report_.remarks.push_back(fmt::format(
+        "held at snapshot {} by an administrator, who went back to it: nothing is published until "
+        "`kiln index release`",
+        index.current()));
+    return true;
+  }
+
+  // What lies in the registry already, in a night that publishes nothing.
+  void follow() {
+    if (request_.place.registry.empty() || !invocation_.has_index()) return;
+    lease_.need();
+    attempt("looking at the registry",
+            [&] { note_registry(follow_index(request_.place, true, invocation_)); });
+  }
+
+  // REQUIRES: it is called last, in an attempt.
+  void note_registry(const RegistryNews& news) {
+    report_.registry = news.pushed;
+    const auto remark = [&](const char* what, const std::vector<std::string>& all) {
+      for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+        report_.remarks.push_back(what + all[i]);
+      if (all.size() > kMostNamed)
+        report_.remarks.push_back(fmt::format("{}{} more", what, all.size() - kMostNamed));
+    };
+    remark("the registry had lost a part, which was pushed again: ", news.mended);
+    remark("the registry has lost a part: ", news.lost);
+    remark("a tag that is left: ", news.left);
+    remark("an alias that is left: ", news.unclear);
+    refuse_left(news.left);
+    refuse_lost(news.lost);
+    refuse_unclear(news.unclear);
+  }
+
   void publish(const BuildPlan& plan) {
     const bool any = std::any_of(report_.images.begin(), report_.images.end(),
                                  [](const NightImage& image) { return is_good(image.verdict); });
-    if (!any) return;
+    const bool is_open = report_.state == NightState::green || report_.state == NightState::red;
+    if (is_held_by_hand() || !any || !is_open) return follow();
     lease_.need();
     attempt("publishing", [&] {
       ChosenCells all;
       all.images = all_images(plan);
       all.broken.resize(plan.broken());
       std::iota(all.broken.begin(), all.broken.end(), 0u);
-      const PublishRun run{request_.place};
+      const PublishRun run{request_.place, false, {}, true};
       const PublishedImages done = publish_images(plan, all, run, invocation_);
       report_.is_new_snapshot = done.snapshot.is_new;
-      report_.registry = done.pushed;
-      for (const std::string& tag : done.left) report_.remarks.push_back("a tag that is left: " + tag);
-      for (const std::string& alias : done.unclear)
-        report_.remarks.push_back("an alias that is left: " + alias);
-      refuse_left(done.left);
-      refuse_unclear(done.unclear);
+      note_registry(done.registry);
     });
   }
 

@@ -82,6 +82,14 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
       chosen.images.size() - built + chosen.broken.size());
 }
 
+// An administrator went back to an earlier snapshot; whoever publishes by hand goes on from there.
+void note_release(const Invocation& invocation) {
+  if (!invocation.has_index()) return;
+  const Index index = invocation.index(Index::Mode::read);
+  if (index.held())
+    invocation.note(fmt::format("note: snapshot {} was held; this publication releases it", index.current()));
+}
+
 void run_publish(const PublishRequest& options, Invocation& invocation) {
   check(options);
   const PublishPlace place = publish_place_of(options, invocation);
@@ -100,6 +108,7 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   if (options.prune && !options.yes) refuse_many(lacking, plan);
   PublishRun run{place, options.take_tags, {}};
   if (options.prune) run.pruned = lacking.names;
+  note_release(invocation);
   const PublishedImages images = publish_images(plan, chosen, run, invocation);
   const Published& done = images.snapshot;
   if (done.is_new)
@@ -108,11 +117,13 @@ void run_publish(const PublishRequest& options, Invocation& invocation) {
   else
     say("snapshot {}: nothing new\n", done.snapshot);
   print_lacking(lacking, options, plan, invocation);
-  if (!images.pushed.empty()) say("{}\n", images.pushed);
-  for (const std::string& tag : images.left) say("left {}\n", tag);
-  for (const std::string& alias : images.unclear) say("left {}\n", alias);
-  refuse_left(images.left);
-  refuse_unclear(images.unclear);
+  const RegistryNews& registry = images.registry;
+  if (!registry.pushed.empty()) say("{}\n", registry.pushed);
+  for (const std::string& part : registry.mended) say("mended {}\n", part);
+  for (const std::string& tag : registry.left) say("left {}\n", tag);
+  for (const std::string& alias : registry.unclear) say("left {}\n", alias);
+  refuse_left(registry.left);
+  refuse_unclear(registry.unclear);
 }
 
 }  // namespace

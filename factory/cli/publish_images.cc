@@ -8,6 +8,16 @@
 #include "factory/cli/publish_to.h"
 
 namespace kiln {
+namespace {
+
+RegistryNews follow(PublishTarget& target, bool keep, bool take_tags, const Index& index) {
+  if (keep) target.keep_tonight(index);
+  target.move_tags(index, take_tags);
+  const PushReport& report = target.report();
+  return {target.text(), report.foreign, report.unclear, report.mended, report.lost};
+}
+
+}  // namespace
 
 PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen, const PublishRun& run,
                                Invocation& invocation) {
@@ -15,14 +25,14 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
   std::optional<PublishTarget> target;
   if (!run.place.registry.empty()) {
     target.emplace(run.place, invocation);
-    options.place = [&target](ImageRecord& image) { target->push(image); };
+    options.place = [&target](std::vector<ImageRecord>& images) { target->push(images); };
   }
   PublishedImages done;
   done.snapshot =
       publish_built(plan, chosen.images, invocation.state(), invocation.files, invocation.clock, options);
   if (!target) return done;
   try {
-    target->move_tags(invocation.index(Index::Mode::read), run.take_tags);
+    done.registry = follow(*target, run.keep, run.take_tags, invocation.index(Index::Mode::read));
   } catch (Error& error) {
     error.while_doing(
         fmt::format("moving the readable tags to snapshot {}, which is written: the next "
@@ -30,10 +40,20 @@ PublishedImages publish_images(const BuildPlan& plan, const ChosenCells& chosen,
                     done.snapshot.snapshot));
     throw;
   }
-  done.pushed = target->text();
-  done.left = target->report().foreign;
-  done.unclear = target->report().unclear;
   return done;
+}
+
+RegistryNews follow_index(const PublishPlace& place, bool keep, Invocation& invocation) {
+  PublishTarget target(place, invocation);
+  return follow(target, keep, false, invocation.index(Index::Mode::read));
+}
+
+void refuse_lost(const std::vector<std::string>& lost) {
+  if (lost.empty()) return;
+  throw Error(ExitCode::network,
+              fmt::format("the registry lacks {} that the index answers with", counted(lost.size(), "part")),
+              "`kiln build` makes again what the store lacks as well; `kiln index fsck --registry --repair` "
+              "pushes it");
 }
 
 void refuse_left(const std::vector<std::string>& left) {

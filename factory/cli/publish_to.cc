@@ -65,15 +65,34 @@ PublishPlace publish_place(const PublishPlace& asked, const Invocation& invocati
   return place;
 }
 
-PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation)
-    : key_(read_key(place, invocation)),
+PublishTarget::PublishTarget(const PublishPlace& place, Invocation& invocation, Work work)
+    : clock_(invocation.clock),
+      work_(work),
+      key_(read_key(place, invocation)),
       http_(open_http({invocation.environment, invocation.site().pull_limits.stall})),
       client_(registry_access(RegistryAddress::parse(place.registry), *http_, invocation)),
-      store_(invocation.state().store()),
-      pushed_(invocation.state()),
+      store_(work == Work::publish ? BlobStore(invocation.state().store())
+                                   : BlobStore::reading(invocation.state().store())),
+      pushed_(work == Work::publish ? PushedNames(invocation.state())
+                                    : PushedNames::reading(invocation.state())),
       publisher_(client_, store_, pushed_, key_ ? &*key_ : nullptr,
                  [&invocation](const std::string& text) { invocation.note(text); }),
       aliases_(place.aliases) {}
+
+void PublishTarget::keep(const std::vector<IndexEntry>& entries, const LookParts& parts, bool read) {
+  publisher_.keep(aliases_, entries, {parts, read, work_ == Work::publish});
+  if (work_ != Work::publish) return;
+  for (const std::size_t part : parts)
+    pushed_.put_look(client_.address().text(), part, clock_.unix_seconds());
+}
+
+void PublishTarget::keep_tonight(const Index& index) {
+  const std::vector<IndexEntry> entries = index.entries();
+  const LookTimes looked = pushed_.looked(client_.address().text());
+  keep(entries, parts_tonight(entries.size(), looked, clock_.unix_seconds()), false);
+}
+
+void PublishTarget::keep_all(const Index& index, bool read) { keep(index.entries(), every_part(), read); }
 
 void PublishTarget::move_tags(const Index& index, bool take) {
   const std::vector<IndexEntry> entries = index.entries();
@@ -81,8 +100,10 @@ void PublishTarget::move_tags(const Index& index, bool take) {
   publisher_.move_aliases(aliases_, entries, take);
 }
 
+void PublishTarget::look_at_tags(const Index& index) { publisher_.look_at_tags(aliases_, index.entries()); }
+
 std::string PublishTarget::text() const {
-  const PushCount& count = publisher_.count();
+  const PushCount count = publisher_.count();
   return fmt::format("{}: {} pushed ({}, {:.1f} MB), {} unchanged, {} moved", client_.address().text(),
                      counted(report().pushed, "image"), counted(count.blobs, "blob"),
                      static_cast<double>(count.bytes) / 1e6, report().unchanged,

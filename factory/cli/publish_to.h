@@ -28,19 +28,31 @@ RegistryAccess registry_access(const RegistryAddress& address, Http& http, Invoc
 // A registry that is being published to: all that RegistryPublisher needs, with its owners.
 class PublishTarget {
  public:
+  // What is done there: only_look changes neither the registry nor the state folder, and needs no lock.
+  enum class Work { publish, only_look };
   // Throws Error(usage), Error(input), Error(tool_missing). REQUIRES: `place` names a registry, the state's
-  // lock is held, and `invocation` outlives this.
-  PublishTarget(const PublishPlace& place, Invocation& invocation);
+  // lock is held unless `work` is only_look, and `invocation` outlives this.
+  PublishTarget(const PublishPlace& place, Invocation& invocation, Work work = Work::publish);
 
-  void push(ImageRecord& image) { publisher_.push(image); }
+  void push(std::vector<ImageRecord>& images) { publisher_.push(images); }
+  // Whether the registry still has what the index answers with: all of it, or what is tonight's turn. What is
+  // lost is pushed again, unless this only looks; the rest is in the report.
+  void keep_tonight(const Index& index);
+  void keep_all(const Index& index, bool read);
   // Readable tags of the index's current snapshot, then the site's names; `take`: also those that somebody
   // else has moved. What is left is in the report.
   void move_tags(const Index& index, bool take);
+  // The same, but no tag is moved: those that are not as they should be are in the report.
+  void look_at_tags(const Index& index);
 
   const PushReport& report() const { return publisher_.report(); }
   std::string text() const;  // "registry.site/ai: 3 images pushed (21 blobs, 812.4 MB), 31 unchanged, …"
 
  private:
+  void keep(const std::vector<IndexEntry>& entries, const LookParts& parts, bool read);
+
+  const Clock& clock_;
+  const Work work_;
   std::optional<SigningKey> key_;
   std::unique_ptr<Http> http_;
   RegistryClient client_;

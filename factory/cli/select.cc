@@ -30,9 +30,20 @@ struct SelectOptions {
   bool build_if_missing = false;
 };
 
-JsonDocument read_named(const std::string& file, const FileSystem& files) {
-  if (file != "-") return read_document(files, file);
-  return JsonDocument::parse(files.read("/dev/stdin", JsonLimits{}.bytes).value_or(""), "stdin");
+// A document, and what its text has of its numbers.
+struct WrittenDocument {
+  JsonDocument document;
+  WrittenNumbers numbers;
+};
+
+WrittenDocument read_named(const std::string& file, const FileSystem& files) {
+  const bool is_stdin = file == "-";
+  std::optional<std::string> text;
+  if (is_stdin || !files.is_directory(file))
+    text = files.read(is_stdin ? "/dev/stdin" : file, JsonLimits{}.bytes);
+  if (!text && !is_stdin) return {read_document(files, file), {}};  // says what is wrong
+  return {JsonDocument::parse(text.value_or(""), is_stdin ? "stdin" : file),
+          written_numbers(text.value_or(""))};
 }
 
 // What is asked, and the index that it is asked of.
@@ -83,12 +94,15 @@ QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
 }
 
 Asking read_asking(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  const JsonDocument document = read_named(options.dsl, invocation.files);
+  const auto [document, numbers] = read_named(options.dsl, invocation.files);
   const QuestionTerms terms = terms_of(command, options);
   Asking asking;
   auto read = [&] {
     auto of_index = asking.index ? asking.index->compilers(terms.snapshot) : std::vector<std::string>{};
-    return read_question(document, invocation.graph_compilers(of_index, options.matrices), terms);
+    return read_question(document,
+                         {invocation.graph_compilers(of_index, options.matrices),
+                          invocation.stock_compilers(options.matrices)},
+                         terms, numbers);
   };
   // Without an index, what is wrong in the document is still the first thing to mend.
   if (!invocation.has_index()) asking.question = read();

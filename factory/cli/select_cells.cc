@@ -52,8 +52,13 @@ SelectCells::SelectCells(std::vector<std::string> files, const ImageQuery& query
 }
 
 CellQuestion SelectCells::question(const std::vector<IndexEntry>& published) const {
+  auto fact = [this](const ComponentUse& component, const std::string& name) -> std::string {
+    for (const Catalogue& catalogue : catalogues_)
+      if (std::string value = fact_of(component, name, catalogue.recipes); !value.empty()) return value;
+    return "";
+  };
   auto packaged = [this](const ResolvedImage& cell) { return packaged_record(cell, *invocation_); };
-  return {*query_, *host_, invocation_->cpus(), published, site_.sif, packaged};
+  return {*query_, *host_, invocation_->cpus(), published, site_.sif, packaged, fact};
 }
 
 void SelectCells::find(const std::vector<IndexEntry>& published) {

@@ -69,10 +69,12 @@ ServeSettings read_settings(const ServeOptions& options, Invocation& invocation)
   return settings;
 }
 
-WrittenMapping import_mapping(const JsonDocument& document, Invocation& invocation) {
+WrittenMapping import_mapping(const JsonDocument& document, const WrittenNumbers& numbers,
+                              Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln serve, a mapping");
   Index index = invocation.index(Index::Mode::write);
-  WrittenMapping written{read_mapping(document.root(), invocation.graph_compilers(index.compilers()))};
+  WrittenMapping written{
+      read_mapping(document.root(), invocation.graph_compilers(index.compilers()), numbers)};
   written.snapshot = index
                          .import_mappings([&](const Index::TakeMapping& take) { take(written.mapping); },
                                           rfc3339(invocation.clock.unix_seconds()))
@@ -120,9 +122,9 @@ void run_serve(ServeOptions options, Invocation& invocation) {
   ServedPages pages(invocation.state(), invocation.files, invocation.clock);
   Service service(
       read_settings(options, invocation),
-      [&](const JsonDocument& document) {
+      [&](const JsonDocument& document, const WrittenNumbers& numbers) {
         const std::lock_guard held(writing);
-        return import_mapping(document, invocation);
+        return import_mapping(document, numbers, invocation);
       },
       invocation.clock, [&](const std::string& path) { return pages.page(path); });
   const ListeningSocket socket = listen(options, invocation);

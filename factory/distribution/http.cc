@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <mutex>
 #include <optional>
 
 #include "factory/base/effects.h"
@@ -149,70 +150,105 @@ int watch(void* of, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
   return transfer.stalled || transfer.is_told_to_stop() || transfer.is_given_up() ? 1 : 0;
 }
 
+struct CloseHandle {
+  void operator()(CURL* handle) const { curl().easy_cleanup(handle); }
+};
+using Handle = std::unique_ptr<CURL, CloseHandle>;
+
+template <typename Value>
+void set(const Handle& handle, CURLoption option, Value value) {
+  curl().easy_setopt(handle.get(), option, value);
+}
+
+// Handles that no request uses, each with its open connections: the last one that came back is the first to
+// go.
+class IdleHandles {
+ public:
+  Handle take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!handles_.empty()) {
+        Handle handle = std::move(handles_.back());
+        handles_.pop_back();
+        curl().easy_reset(handle.get());  // connections stay
+        return handle;
+      }
+    }
+    Handle handle(curl().easy_init());
+    if (!handle) throw Error(ExitCode::internal, "libcurl does not start");
+    return handle;
+  }
+  void give_back(Handle handle) {
+    const std::lock_guard lock(mutex_);
+    handles_.push_back(std::move(handle));
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::vector<Handle> handles_;
+};
+
 class CurlHttp final : public Http {
  public:
-  explicit CurlHttp(HttpSettings settings) : settings_(std::move(settings)), handle_(curl().easy_init()) {
-    if (handle_ == nullptr) throw Error(ExitCode::internal, "libcurl does not start");
+  explicit CurlHttp(HttpSettings settings) : settings_(std::move(settings)) {
+    idle_.give_back(idle_.take());  // without libcurl there is nothing to be opened
   }
-  CurlHttp(const CurlHttp&) = delete;
-  CurlHttp& operator=(const CurlHttp&) = delete;
-  ~CurlHttp() override { curl().easy_cleanup(handle_); }
 
   HttpAnswer send(const HttpRequest& request) override {
     Transfer transfer{&request};
-    curl().easy_reset(handle_);  // connections stay
-    set(CURLOPT_URL, request.url.c_str());
-    set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_USERAGENT, "kiln");
-    set(CURLOPT_PROTOCOLS_STR, "http,https");
-    set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings_.connect.count()));
-    set_trust(request.url);
-    set(CURLOPT_WRITEFUNCTION, &take_body);
-    set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
-    set(CURLOPT_HEADERFUNCTION, &take_header);
-    set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
-    set_method(transfer);
+    Handle handle = idle_.take();
+    set(handle, CURLOPT_URL, request.url.c_str());
+    set(handle, CURLOPT_NOSIGNAL, 1L);
+    set(handle, CURLOPT_USERAGENT, "kiln");
+    set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    set(handle, CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings_.connect.count()));
+    set_trust(handle, request.url);
+    set(handle, CURLOPT_WRITEFUNCTION, &take_body);
+    set(handle, CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
+    set(handle, CURLOPT_HEADERFUNCTION, &take_header);
+    set(handle, CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
+    set_method(handle, transfer);
     if (request.method == "GET" || request.method == "HEAD") {
-      set(CURLOPT_FOLLOWLOCATION, 1L);
-      set(CURLOPT_MAXREDIRS, 5L);
+      set(handle, CURLOPT_FOLLOWLOCATION, 1L);
+      set(handle, CURLOPT_MAXREDIRS, 5L);
     }
     if (!settings_.socket.empty()) {
-      set(CURLOPT_UNIX_SOCKET_PATH, settings_.socket.c_str());
-      set(CURLOPT_PROXY, "");  // the environment's
+      set(handle, CURLOPT_UNIX_SOCKET_PATH, settings_.socket.c_str());
+      set(handle, CURLOPT_PROXY, "");  // the environment's
     }
-    set_watch(transfer);
-    curl_slist* headers = nullptr;
-    for (const auto& [name, value] : request.headers)
-      headers = curl().slist_append(headers, fmt::format("{}: {}", name, value).c_str());
-    headers = curl().slist_append(headers, "Expect:");  // registries answer a wrong body at its end
-    set(CURLOPT_HTTPHEADER, headers);
-    const CURLcode code = curl().easy_perform(handle_);
-    curl().slist_free_all(headers);
-    check(code, transfer);
-    long status = 0;
-    curl().easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
-    transfer.answer.status = static_cast<int>(status);
+    set_watch(handle, transfer);
+    perform(handle, transfer);
+    idle_.give_back(std::move(handle));
     return std::move(transfer.answer);
   }
 
  private:
-  template <typename Value>
-  void set(CURLoption option, Value value) {
-    curl().easy_setopt(handle_, option, value);
+  static void perform(const Handle& handle, Transfer& transfer) {
+    curl_slist* headers = nullptr;
+    for (const auto& [name, value] : transfer.request->headers)
+      headers = curl().slist_append(headers, fmt::format("{}: {}", name, value).c_str());
+    headers = curl().slist_append(headers, "Expect:");  // registries answer a wrong body at its end
+    set(handle, CURLOPT_HTTPHEADER, headers);
+    const CURLcode code = curl().easy_perform(handle.get());
+    curl().slist_free_all(headers);
+    check(code, transfer);
+    long status = 0;
+    curl().easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    transfer.answer.status = static_cast<int>(status);
   }
 
-  void set_watch(Transfer& transfer) {
-    transfer.handle = handle_;
+  void set_watch(const Handle& handle, Transfer& transfer) const {
+    transfer.handle = handle.get();
     transfer.by_socket = !settings_.socket.empty();
-    set(CURLOPT_PREREQFUNCTION, &look_at_peer);
-    set(CURLOPT_PREREQDATA, static_cast<void*>(&transfer));
+    set(handle, CURLOPT_PREREQFUNCTION, &look_at_peer);
+    set(handle, CURLOPT_PREREQDATA, static_cast<void*>(&transfer));
     transfer.silence = Silence(static_cast<double>(settings_.stall.count()), monotonic_seconds());
     transfer.despite_interrupt = settings_.despite_interrupt;
     transfer.give_up = &settings_.give_up;
-    set(CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
-    set(CURLOPT_NOPROGRESS, 0L);
-    set(CURLOPT_XFERINFOFUNCTION, &watch);
-    set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
+    set(handle, CURLOPT_TIMEOUT, static_cast<long>(settings_.wall.count()));
+    set(handle, CURLOPT_NOPROGRESS, 0L);
+    set(handle, CURLOPT_XFERINFOFUNCTION, &watch);
+    set(handle, CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
   }
 
   std::string environment(const char* name) const {
@@ -221,27 +257,32 @@ class CurlHttp final : public Http {
   }
 
   // The library reads SSL_CERT_FILE no more than a host's own certificates: its program does.
-  void set_trust(const std::string& url) {
+  void set_trust(const Handle& handle, const std::string& url) {
     const std::string file = environment("SSL_CERT_FILE");
-    const std::string host = host_and_port(url);
-    auto [known, is_new] = own_.try_emplace(host);
-    if (is_new) {
-      known->second = certificates_of(host);
-      if (!known->second.empty())
-        known->second += bytes_of(file.empty() ? "/etc/ssl/certs/ca-certificates.crt" : file);
-    }
-    if (!known->second.empty()) {
-      curl_blob blob{known->second.data(), known->second.size(), CURL_BLOB_NOCOPY};
-      set(CURLOPT_CAINFO_BLOB, &blob);
+    std::string& own = own_certificates(host_and_port(url), file);
+    if (!own.empty()) {
+      curl_blob blob{own.data(), own.size(), CURL_BLOB_NOCOPY};
+      set(handle, CURLOPT_CAINFO_BLOB, &blob);
     } else if (!file.empty()) {
-      set(CURLOPT_CAINFO, file.c_str());
+      set(handle, CURLOPT_CAINFO, file.c_str());
     }
   }
 
-  void set_method(Transfer& transfer) {
+  // Stays where it is, and as it is.
+  std::string& own_certificates(const std::string& host, const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    auto [known, is_new] = own_.try_emplace(host);
+    if (!is_new) return known->second;
+    known->second = certificates_of(host);
+    if (!known->second.empty())
+      known->second += bytes_of(file.empty() ? "/etc/ssl/certs/ca-certificates.crt" : file);
+    return known->second;
+  }
+
+  static void set_method(const Handle& handle, Transfer& transfer) {
     const HttpRequest& request = *transfer.request;
     if (request.method == "HEAD") {
-      set(CURLOPT_NOBODY, 1L);
+      set(handle, CURLOPT_NOBODY, 1L);
     } else if (request.method == "PUT" || request.method == "POST") {
       curl_off_t size = static_cast<curl_off_t>(request.body.size());
       if (!request.file.empty()) {
@@ -252,13 +293,13 @@ class CurlHttp final : public Http {
         if (problem || !transfer.file)
           throw Error(ExitCode::store, fmt::format("cannot read {}", request.file.string()));
       }
-      set(CURLOPT_UPLOAD, 1L);
-      set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
-      set(CURLOPT_READFUNCTION, &give_body);
-      set(CURLOPT_READDATA, static_cast<void*>(&transfer));
-      set(CURLOPT_INFILESIZE_LARGE, size);
+      set(handle, CURLOPT_UPLOAD, 1L);
+      set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+      set(handle, CURLOPT_READFUNCTION, &give_body);
+      set(handle, CURLOPT_READDATA, static_cast<void*>(&transfer));
+      set(handle, CURLOPT_INFILESIZE_LARGE, size);
     } else if (request.method != "GET") {
-      set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+      set(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
   }
 
@@ -281,7 +322,8 @@ class CurlHttp final : public Http {
   }
 
   HttpSettings settings_;
-  CURL* handle_;
+  IdleHandles idle_;
+  std::mutex mutex_;                        // guards what follows
   std::map<std::string, std::string> own_;  // certificates by host, "" for the system's
 };
 

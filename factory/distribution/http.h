@@ -68,9 +68,10 @@ class Http {
   virtual HttpAnswer send(const HttpRequest& request) = 0;
 };
 
-// Connections stay open between requests; one user at a time. Certificates are checked against SSL_CERT_FILE
-// or the system's, and what lies for the host in certs.d as skopeo has it (containers-certs.d(5)). Throws
-// Error(tool_missing) without libcurl.
+// Connections stay open between requests; several threads may send at the same time, each over a connection
+// that is idle, else over a new one. Certificates are checked against SSL_CERT_FILE or the system's, and what
+// lies for the host in certs.d as skopeo has it (containers-certs.d(5)). Throws Error(tool_missing) without
+// libcurl.
 std::unique_ptr<Http> open_http(HttpSettings settings);
 
 // The version of libcurl, "7.88.1"; "" where it is not here.

@@ -31,35 +31,102 @@ std::string sif_manifest(const Attachment& sif, const Descriptor& subject, const
   return to_json(manifest).dump();
 }
 
-// --- blobs
+struct Pusher::Going {
+  const ImageToPush& image;
+  PushedImage pushed{};
+  std::vector<Descriptor> sent{};  // to be read back
+};
+
+// What many images share, such as a base's layer, is sent by the first, and found or mounted by those that
+// wait.
+struct Pusher::BlobTurn {
+  BlobTurn(Pusher& pusher, const Digest& blob) : pusher_(pusher), blob_(blob) {
+    std::unique_lock lock(pusher_.mutex_);
+    pusher_.arrived_.wait(lock, [&] { return pusher_.on_the_way_.insert(blob_).second; });
+  }
+  BlobTurn(const BlobTurn&) = delete;
+  BlobTurn& operator=(const BlobTurn&) = delete;
+  ~BlobTurn() {
+    {
+      const std::lock_guard lock(pusher_.mutex_);
+      pusher_.on_the_way_.erase(blob_);
+    }
+    pusher_.arrived_.notify_all();
+  }
+
+ private:
+  Pusher& pusher_;
+  const Digest& blob_;
+};
+
+// --- what is known
+
+PushCount Pusher::count() const {
+  const std::lock_guard lock(mutex_);
+  return count_;
+}
+
+void Pusher::expect_lost(const Digest& blob) {
+  const std::lock_guard lock(mutex_);
+  lost_.insert(blob);
+  somewhere_.erase(blob);
+  for (auto& [repository, blobs] : there_) blobs.erase(blob);
+}
 
 bool Pusher::knows(const std::string& repository, const Digest& digest) const {
+  const std::lock_guard lock(mutex_);
   auto found = there_.find(repository);
   return found != there_.end() && found->second.contains(digest);
 }
 
+bool Pusher::is_lost(const Digest& digest) const {
+  const std::lock_guard lock(mutex_);
+  return lost_.contains(digest);
+}
+
+void Pusher::know(const std::string& repository, const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  there_[repository].insert(digest);
+  somewhere_.emplace(digest, repository);
+  lost_.erase(digest);
+}
+
+// --- blobs
+
 bool Pusher::mount_blob(const ImageToPush& image, const Digest& digest) {
-  auto known = somewhere_.find(digest);
-  const std::string& from = known == somewhere_.end() ? image.elsewhere : known->second;
+  std::string from = image.elsewhere;
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto known = somewhere_.find(digest); known != somewhere_.end()) from = known->second;
+  }
   return !from.empty() && from != image.repository && client_.mount_blob(image.repository, digest, from);
 }
 
-void Pusher::push_blob(const ImageToPush& image, const Descriptor& blob) {
-  const std::string& repository = image.repository;
+// Or has been mounted there.
+bool Pusher::is_there(Going& going, const Descriptor& blob) {
+  const ImageToPush& image = going.image;
+  if (is_lost(blob.digest)) return false;
+  const bool there = client_.has_blob(image.repository, blob.digest, blob.size);
+  if (!there && !mount_blob(image, blob.digest)) return false;
+  if (!there) going.sent.push_back(blob);
+  const std::lock_guard lock(mutex_);
+  ++(there ? count_.there : count_.mounted);
+  return true;
+}
+
+void Pusher::push_blob(Going& going, const Descriptor& blob) {
+  const std::string& repository = going.image.repository;
   if (knows(repository, blob.digest)) return;
-  if (client_.has_blob(repository, blob.digest, blob.size)) {
-    ++count_.there;
-  } else if (mount_blob(image, blob.digest)) {
-    sent_.push_back(blob);
-    ++count_.mounted;
-  } else {
+  const BlobTurn turn(*this, blob.digest);
+  if (knows(repository, blob.digest)) return;
+  if (!is_there(going, blob)) {
     send_blob(repository, blob);
-    sent_.push_back(blob);
+    going.sent.push_back(blob);
+    const std::lock_guard lock(mutex_);
     ++count_.blobs;
     count_.bytes += blob.size;
   }
-  there_[repository].insert(blob.digest);
-  somewhere_.emplace(blob.digest, repository);
+  know(repository, blob.digest);
 }
 
 // The registry finds out what is damaged here: who read it all before would read everything twice.
@@ -76,14 +143,17 @@ void Pusher::send_blob(const std::string& repository, const Descriptor& blob) {
   }
 }
 
-void Pusher::push_text(const std::string& repository, const std::string& bytes) {
+void Pusher::push_text(Going& going, const std::string& bytes) {
+  const std::string& repository = going.image.repository;
   const Descriptor blob{"", Digest::of(bytes), bytes.size(), {}};
   if (knows(repository, blob.digest)) return;
-  if (!client_.has_blob(repository, blob.digest, blob.size)) {
+  const BlobTurn turn(*this, blob.digest);
+  if (knows(repository, blob.digest)) return;
+  if (is_lost(blob.digest) || !client_.has_blob(repository, blob.digest, blob.size)) {
     client_.put_blob(repository, bytes);
-    sent_.push_back(blob);
+    going.sent.push_back(blob);
   }
-  there_[repository].insert(blob.digest);
+  know(repository, blob.digest);
 }
 
 // --- manifests
@@ -103,32 +173,33 @@ void Pusher::keep_immutable_tag(const ImageToPush& image, const std::string& byt
   client_.put_manifest(image.repository, image.immutable_tag, std::string(media_type::kManifest), bytes);
 }
 
-Descriptor Pusher::push_referrer(const ImageToPush& image, const Attachment& attachment,
-                                 const Descriptor& subject, bool& listed) {
+Descriptor Pusher::push_referrer(Going& going, const Attachment& attachment, const Descriptor& subject) {
+  const ImageToPush& image = going.image;
   std::string bytes;
   if (attachment.referrer.empty()) {
-    push_text(image.repository, std::string(kEmptyDocument));
-    push_blob(image, attachment.blob);
+    push_text(going, std::string(kEmptyDocument));
+    push_blob(going, attachment.blob);
     bytes = sif_manifest(attachment, subject, image.created);
   } else {
     bytes = store_.read(attachment.referrer);
     const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, attachment.kind).root());
-    push_blob(image, manifest.config);
-    for (const Descriptor& layer : manifest.layers) push_blob(image, layer);
+    push_blob(going, manifest.config);
+    for (const Descriptor& layer : manifest.layers) push_blob(going, layer);
   }
   Descriptor descriptor = referrer_descriptor(bytes);
   const bool by_registry = client_.put_manifest(image.repository, descriptor.digest.text(),
                                                 std::string(media_type::kManifest), bytes);
-  listed = listed && by_registry;
+  if (!by_registry) going.pushed.listed_by_tag = true;
   return descriptor;
 }
 
 // Others may write the same list at the same time, and no registry of Debian's compares before it writes: so
-// it is read again until ours are in it.
-void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
+// it is read again until ours are in it. False: the registry lets nobody list them.
+bool Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
   const std::string tag = referrers_tag(image.manifest);
   auto lists_nothing = [&](const std::string& why) {
     warn_once("lists no referrers: SIF files and documents are there under their digests only", why);
+    return false;
   };
   for (int tries = 0; tries < kMostTries; ++tries) {
     const auto now = unless_broken([&] { return client_.manifest(image.repository, tag); });
@@ -136,7 +207,7 @@ void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descript
     if (now && now->digest == image.manifest)
       return lists_nothing(fmt::format("{} is the image itself", tag));
     const auto index = with_referrers(now ? now->bytes : "", referrers);
-    if (!index) return;
+    if (!index) return true;
     try {
       client_.put_manifest(image.repository, tag, std::string(media_type::kImageIndex), *index);
     } catch (const RefusedManifest& refused) {
@@ -150,7 +221,8 @@ void Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descript
 
 // Before any tag names it: whoever checks signatures never meets one without. Others may sign at the same
 // time, so it is read again until ours is in it.
-void Pusher::sign(const ImageToPush& image) {
+void Pusher::sign(Going& going) {
+  const ImageToPush& image = going.image;
   if (image.key == nullptr) return;
   const std::string tag = signatures_tag(image.manifest);
   const std::string claim =
@@ -158,8 +230,9 @@ void Pusher::sign(const ImageToPush& image) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     const auto now = unless_broken([&] { return client_.manifest(image.repository, tag); });
     const auto more = with_signature(now ? now->bytes : "", claim, *image.key);
+    if (!more && is_lost(Digest::of(claim))) push_text(going, claim);
     if (!more) return;
-    for (const std::string& blob : more->blobs) push_text(image.repository, blob);
+    for (const std::string& blob : more->blobs) push_text(going, blob);
     client_.put_manifest(image.repository, tag, std::string(media_type::kManifest), more->manifest);
   }
   throw Error(
@@ -170,16 +243,20 @@ void Pusher::sign(const ImageToPush& image) {
 // --- all of it
 
 void Pusher::warn_once(const std::string& what, const std::string& why) {
-  if (warned_.insert(what).second && warn_)
-    warn_(fmt::format("{} {} ({})", client_.address().host, what, why));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!warned_.insert(what).second) return;
+  }
+  if (warn_) warn_(fmt::format("{} {} ({})", client_.address().host, what, why));
 }
 
-void Pusher::push_referrers(const ImageToPush& image, const Descriptor& subject, PushedImage& pushed) {
-  bool listed = true;
+void Pusher::push_referrers(Going& going, const Descriptor& subject) {
+  const ImageToPush& image = going.image;
+  PushedImage& pushed = going.pushed;
   std::vector<Descriptor> referrers;
   try {
     for (const Attachment& attachment : image.attachments) {
-      referrers.push_back(push_referrer(image, attachment, subject, listed));
+      referrers.push_back(push_referrer(going, attachment, subject));
       pushed.referrers.push_back(referrers.back().digest);
       if (attachment.kind == "sif") pushed.sif = referrers.back().digest;
     }
@@ -187,47 +264,48 @@ void Pusher::push_referrers(const ImageToPush& image, const Descriptor& subject,
     warn_once("takes no artifacts: images are published there without their SIF files and documents",
               refused.message());
   }
-  if (!listed) list_under_tag(image, referrers);
+  if (pushed.listed_by_tag) pushed.listed_by_tag = list_under_tag(image, referrers);
 }
 
-void Pusher::push_once(const ImageToPush& image, PushedImage& pushed) {
+void Pusher::push_once(Going& going) {
+  const ImageToPush& image = going.image;
   const std::string bytes = store_.read(image.manifest);
   const Descriptor subject{std::string(media_type::kManifest), image.manifest, bytes.size(), {}};
   const Manifest manifest = manifest_from_json(JsonDocument::parse(bytes, image.manifest.text()).root());
-  push_blob(image, manifest.config);
-  for (const Descriptor& layer : manifest.layers) push_blob(image, layer);
+  push_blob(going, manifest.config);
+  for (const Descriptor& layer : manifest.layers) push_blob(going, layer);
   client_.put_manifest(image.repository, image.manifest.text(), std::string(media_type::kManifest), bytes);
-  push_referrers(image, subject, pushed);
-  sign(image);
-  read_back(image, pushed);
+  push_referrers(going, subject);
+  sign(going);
+  read_back(going);
   keep_immutable_tag(image, bytes);
 }
 
-void Pusher::read_back(const ImageToPush& image, const PushedImage& pushed) {
+void Pusher::read_back(const Going& going) {
+  const ImageToPush& image = going.image;
   auto lacks = [&](const std::string& what) {
     throw Error(ExitCode::network,
                 fmt::format("{}: the registry took {}, and does not have it", place_of(image), what));
   };
-  for (const Descriptor& blob : sent_)
+  for (const Descriptor& blob : going.sent)
     if (!client_.has_blob(image.repository, blob.digest, blob.size)) lacks(blob.digest.text());
-  sent_.clear();
   if (!client_.manifest(image.repository, image.manifest.text())) lacks(image.manifest.text());
-  for (const Digest& referrer : pushed.referrers)
+  for (const Digest& referrer : going.pushed.referrers)
     if (!client_.manifest(image.repository, referrer.text())) lacks(referrer.text());
 }
 
 PushedImage Pusher::push(const ImageToPush& image) {
   for (bool again : {false, true}) {
-    PushedImage pushed;
-    sent_.clear();
+    Going going{image};
     try {
-      push_once(image, pushed);
-      return pushed;
+      push_once(going);
+      return std::move(going.pushed);
     } catch (const MissingBlob& missing) {
       // The registry's garbage collection took what it had said to have.
       if (again)
         throw Error(ExitCode::network, fmt::format("the registry accepts blobs and does not return them: {}",
                                                    missing.message()));
+      const std::lock_guard lock(mutex_);
       there_.erase(image.repository);
     }
   }

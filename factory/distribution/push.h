@@ -3,8 +3,10 @@
 // No readable tag is moved here.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@ struct ImageToPush {
 struct PushedImage {
   Digest sif;                     // the manifest of the SIF as an artifact; empty: it has none
   std::vector<Digest> referrers;  // manifests whose subject is the image, the SIF's with them
+  bool listed_by_tag = false;     // referrers_tag() lists them: the registry has no API for referrers
 };
 
 // How much was sent, and how much of it was not needed.
@@ -37,6 +40,7 @@ struct PushCount {
   std::uint64_t mounted = 0, there = 0;
 };
 
+// Several threads may push, each another image: what two images share is sent once.
 class Pusher {
  public:
   // REQUIRES: both outlive this. `warn`: what the registry does not take, once each; may be empty.
@@ -47,33 +51,42 @@ class Pusher {
   // Error(store) for a blob that is missing or damaged here, and Error(locked) when the immutable tag is
   // another image's.
   PushedImage push(const ImageToPush& image);
-  const PushCount& count() const { return count_; }
+  PushCount count() const;
+  // The registry has lost this blob, whatever it says when it is asked: it is sent without being looked for.
+  void expect_lost(const Digest& blob);
 
  private:
+  struct Going;                                          // an image on its way
+  struct BlobTurn;                                       // one thread at a time has it, for a digest
   std::string place_of(const ImageToPush& image) const;  // for messages
-  void push_once(const ImageToPush& image, PushedImage& pushed);
-  void push_blob(const ImageToPush& image, const Descriptor& blob);
+  void push_once(Going& going);
+  void push_blob(Going& going, const Descriptor& blob);
+  bool is_there(Going& going, const Descriptor& blob);
   bool mount_blob(const ImageToPush& image, const Digest& digest);
   void send_blob(const std::string& repository, const Descriptor& blob);
-  void push_text(const std::string& repository, const std::string& bytes);
-  void push_referrers(const ImageToPush& image, const Descriptor& subject, PushedImage& pushed);
-  Descriptor push_referrer(const ImageToPush& image, const Attachment& attachment, const Descriptor& subject,
-                           bool& listed);
+  void push_text(Going& going, const std::string& bytes);
+  void push_referrers(Going& going, const Descriptor& subject);
+  Descriptor push_referrer(Going& going, const Attachment& attachment, const Descriptor& subject);
   void keep_immutable_tag(const ImageToPush& image, const std::string& bytes);
-  void list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers);
-  void sign(const ImageToPush& image);
-  void read_back(const ImageToPush& image, const PushedImage& pushed);
+  bool list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers);
+  void sign(Going& going);
+  void read_back(const Going& going);
   bool knows(const std::string& repository, const Digest& digest) const;
+  bool is_lost(const Digest& digest) const;
+  void know(const std::string& repository, const Digest& digest);
   void warn_once(const std::string& what, const std::string& why);
 
   RegistryClient& client_;
   const BlobStore& store_;
   std::function<void(const std::string&)> warn_;
-  std::set<std::string> warned_;  // of what
+  mutable std::mutex mutex_;  // guards what follows
   PushCount count_;
   std::map<std::string, std::set<Digest>> there_;  // blobs by repository, found or put there by us
   std::map<Digest, std::string> somewhere_;        // a repository that has it
-  std::vector<Descriptor> sent_;                   // or mounted, of this image: to be read back
+  std::set<Digest> lost_;                          // expect_lost(), and not sent again yet
+  std::set<Digest> on_the_way_;                    // a thread looks for it or sends it
+  std::set<std::string> warned_;                   // of what
+  std::condition_variable arrived_;
 };
 
 // The SIF of an image as `apptainer pull oras://…` takes it, with the image as its subject.

@@ -153,9 +153,10 @@ void read_challenge(HeaderWords& words, Challenge& challenge) {
 std::optional<Challenge> bearer_in(std::string_view header) {
   HeaderWords words(header);
   while (!words.at_end()) {
+    if (words.take(',')) continue;
     const std::string scheme = lower_case(words.token());
-    if (scheme.empty()) {  // between challenges, or in one that is not like RFC 9110's
-      if (!words.take(',')) words.skip();
+    if (scheme.empty()) {  // the rest of something else, such as YIIB+/==
+      words.skip();
       continue;
     }
     Challenge challenge;

@@ -12,33 +12,14 @@ bool RegistryClient::has_blob(const std::string& repository, const Digest& diges
       repository, "looking for " + digest.text(), {"HEAD", url(repository, "blobs/" + digest.text())}};
   const HttpAnswer answer = ask(question);
   if (answer.status == 404) return false;
-  if (knows_no_head(answer)) return reads_blob(repository, digest, size);
+  const auto can_be_read = [&] { return read_blob_damage(repository, {"", digest, size, {}}).empty(); };
+  if (knows_no_head(answer)) return can_be_read();
   if (answer.status != 200) refuse(question, answer);
   const auto named = digest_in(answer.header("docker-content-digest"));
   if (named && *named != digest) return false;
   // Without a length, and with the length of the answer's own body, which has none, it says nothing.
   const std::uint64_t length = number_in(answer.header("content-length")).value_or(0);
-  return length == size || (length == 0 && reads_blob(repository, digest, size));
-}
-
-bool RegistryClient::reads_blob(const std::string& repository, const Digest& digest, std::uint64_t size) {
-  Hasher hasher;
-  std::uint64_t got = 0;
-  Question question{
-      repository, "reading " + digest.text(), {"GET", url(repository, "blobs/" + digest.text())}};
-  question.request.take = [&](std::string_view piece) {
-    hasher.update(piece.data(), piece.size());
-    got += piece.size();
-    return got <= size;
-  };
-  const HttpAnswer answer = persist(question, [&] {
-    hasher = Hasher();
-    got = 0;
-    return try_once(question);
-  });
-  if (answer.status == 404) return false;
-  if (answer.status != 200) refuse(question, answer);
-  return got == size && hasher.finish() == digest;
+  return length == size || (length == 0 && can_be_read());
 }
 
 std::optional<std::string> RegistryClient::blob(const std::string& repository, const Digest& digest,

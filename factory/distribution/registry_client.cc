@@ -16,14 +16,6 @@
 namespace kiln {
 namespace {
 
-// Debian's registry says 404 to whoever does not name the type that it has.
-constexpr const char* kManifestTypes =
-    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
-    "application/vnd.docker.distribution.manifest.v2+json, "
-    "application/vnd.docker.distribution.manifest.list.v2+json";
-
-constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
-
 constexpr int kMostHops = 5;
 
 // 400 and 415 for what it holds or for its type; registries have no code of their own for that.
@@ -81,15 +73,28 @@ HttpAnswer RegistryClient::try_once(const Question& question) {
   HttpRequest request = question.request;
   // Uploads may go to a store elsewhere, whose address holds what lets us in: it is not told who asks.
   if (!is_of_registry(request.url)) return send_on(std::move(request));
-  auto known = authorization_.find(question.repository);
-  const bool named = known != authorization_.end() && !known->second.empty();
-  if (named) request.headers.emplace_back("Authorization", known->second);
-  HttpAnswer answer = send_on(request);
-  if (answer.status != 401) return answer;
-  log_in(question, answer);  // a token's time may be over
-  request = question.request;
-  request.headers.emplace_back("Authorization", authorization_.at(question.repository));
-  return send_on(std::move(request));
+  std::string who = authorization(question.repository);
+  if (!who.empty()) request.headers.emplace_back("Authorization", who);
+  HttpAnswer answer = send_on(std::move(request));
+  // A token's time may be over. What another thread has by now need not be for this request.
+  for (bool is_own = false; answer.status == 401 && !is_own;) {
+    {
+      const std::lock_guard one_at_a_time(login_);
+      const std::string now = authorization(question.repository);
+      is_own = now.empty() || now == who;
+      who = is_own ? log_in(question, answer) : now;
+    }
+    request = question.request;
+    request.headers.emplace_back("Authorization", who);
+    answer = send_on(std::move(request));
+  }
+  return answer;
+}
+
+std::string RegistryClient::authorization(const std::string& repository) const {
+  const std::lock_guard lock(mutex_);
+  auto known = authorization_.find(repository);
+  return known == authorization_.end() ? "" : known->second;
 }
 
 void RegistryClient::wait_before(int tries, const std::string& what, const std::string& retry_after,
@@ -131,11 +136,12 @@ void RegistryClient::refuse(const Question& question, const HttpAnswer& answer) 
 
 // --- logins
 
-void RegistryClient::log_in(const Question& question, const HttpAnswer& refusal) {
+// What is sent with all that is asked of its repository from now on.
+std::string RegistryClient::log_in(const Question& question, const HttpAnswer& refusal) {
   const std::string& repository = question.repository;
   const std::optional<Credentials> who = access_.credentials ? access_.credentials(repository) : std::nullopt;
   const Challenge challenge = challenge_in(refusal);
-  std::string& authorization = authorization_[repository];
+  std::string authorization;
   if (challenge.is_bearer)
     authorization = "Bearer " + token(question, challenge, who ? &*who : nullptr);
   else if (who && !who->user.empty())
@@ -144,6 +150,9 @@ void RegistryClient::log_in(const Question& question, const HttpAnswer& refusal)
     throw Error(ExitCode::network,
                 fmt::format("{} wants to know who we are, and no file says it", access_.address.host),
                 fmt::format("log in: `skopeo login {}`", access_.address.host));
+  const std::lock_guard lock(mutex_);
+  authorization_[repository] = authorization;
+  return authorization;
 }
 
 // distribution's token protocol: docs/spec/auth/token.md, and oauth.md for identity tokens.
@@ -199,7 +208,7 @@ std::optional<Digest> RegistryClient::resolve(const std::string& repository, con
                           {"HEAD", url(repository, "manifests/" + reference), {{"Accept", kManifestTypes}}}};
   const HttpAnswer answer = read_manifest(question, reference);
   if (answer.status == 404) return std::nullopt;
-  if (answer.status != 200 && !knows_no_head(answer)) refuse(question, answer);
+  if (answer.status == 401 || answer.status == 403) refuse(question, answer);
   if (answer.status == 200)
     if (auto digest = digest_in(answer.header("docker-content-digest"))) return digest;
   const auto whole = manifest(repository, reference);  // the header is a SHOULD

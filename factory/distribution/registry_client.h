@@ -2,10 +2,12 @@
 // do beside it: logins of both kinds, answers that pass, remarks.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,15 +42,16 @@ struct RemoteManifest {
 
 // Each request is tried again after what passes: 429 and 5xx, as long as a Retry-After says or a while that
 // doubles, and broken connections. Throws Error(network): what the registry said; Error(interrupted).
-// Names of repositories are as the registry knows them (RegistryAddress::repository).
+// Names of repositories are as the registry knows them (RegistryAddress::repository). Several threads may ask
+// at the same time, where what RegistryAccess has allows it.
 class RegistryClient {
  public:
   explicit RegistryClient(RegistryAccess access);
 
   const RegistryAddress& address() const { return access_.address; }
 
-  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven. Throws
-  // BrokenTag, as manifest() does.
+  // What a tag or a digest names; nullopt where it is not there. By the registry's word, unproven; a registry
+  // that does not answer HEAD is asked for the manifest. Throws BrokenTag, as manifest() does.
   std::optional<Digest> resolve(const std::string& repository, const std::string& reference);
   // With its bytes, which are proven where `reference` is a digest. Throws Error(network) for others than the
   // digest says.
@@ -77,6 +80,12 @@ class RegistryClient {
   // Whether it is there, by the size and the digest that the registry answers to HEAD; its bytes are read and
   // compared only where it names no size.
   bool has_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
+  // What is wrong with it there: "" where it can be read, else "is missing" or "has 12 of 345 bytes".
+  // Its first byte is read, for a registry may say that it has what it lost; all of it, held against its
+  // digest, with `read`, or where the registry says another size.
+  std::string blob_damage(const std::string& repository, const Descriptor& blob, bool read);
+  // The same of a manifest, which is looked for, or read with `read`.
+  std::string manifest_damage(const std::string& repository, const Digest& digest, bool read);
   // Out of another repository of the same registry, without sending it. False: it has to be sent, whatever
   // the reason.
   bool mount_blob(const std::string& repository, const Digest& digest, const std::string& from);
@@ -99,19 +108,22 @@ class RegistryClient {
                    const Question& question);
   std::string refusal(const Question& question, const HttpAnswer& answer) const;
   [[noreturn]] void refuse(const Question& question, const HttpAnswer& answer) const;
-  void log_in(const Question& question, const HttpAnswer& refusal);
+  std::string authorization(const std::string& repository) const;
+  std::string log_in(const Question& question, const HttpAnswer& refusal);
+  std::string read_blob_damage(const std::string& repository, const Descriptor& blob);
   std::string token(const Question& refused, const Challenge& challenge, const Credentials* who);
   std::string url(const std::string& repository, const std::string& rest) const;
   bool is_of_registry(const std::string& url) const;
   HttpAnswer send(HttpRequest request);
   HttpAnswer send_on(HttpRequest request);
-  bool reads_blob(const std::string& repository, const Digest& digest, std::uint64_t size);
   void leave_upload(const std::string& repository, const std::string& upload);
   void send_blob(const std::string& repository, const Digest& digest, HttpRequest body);
 
   RegistryAccess access_;
+  std::atomic<bool> is_local_ = false;                // the registry is this machine, or of its link
+  mutable std::mutex login_;                          // held by the thread that logs in
+  mutable std::mutex mutex_;                          // guards what follows
   std::map<std::string, std::string> authorization_;  // by repository: what is sent since it was asked for
-  bool is_local_ = false;                             // the registry is this machine, or of its link
 };
 
 // The registry lists a tag, and answers 500 to whoever asks what it names: docker-registry, killed or without

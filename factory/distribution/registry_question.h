@@ -1,4 +1,4 @@
-// One request of RegistryClient, and how often it is made. Only for registry_client.cc and registry_blobs.cc.
+// One request of RegistryClient, and how often it is made. For its own files.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,6 +10,14 @@
 #include "factory/distribution/registry_client.h"
 
 namespace kiln {
+
+// Debian's registry says 404 to whoever does not name the type that it has.
+inline constexpr const char* kManifestTypes =
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
+    "application/vnd.docker.distribution.manifest.v2+json, "
+    "application/vnd.docker.distribution.manifest.list.v2+json";
+
+inline constexpr std::uint64_t kMostManifest = 8u << 20;  // the specification wants registries to take 4 MiB
 
 inline constexpr int kTriesOfATag = 2;  // after the first, before it is taken for a broken one
 

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "factory/pages/list_pages.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/page_text.h"
+#include "factory/record/gpu_code.h"
 
 namespace kiln {
 namespace {
@@ -15,13 +18,37 @@ constexpr std::size_t kMostHosts = 24;  // that the ladder asks for, one questio
 // What the images of the snapshot have, for the form to offer.
 struct Offers {
   std::set<std::string> applications, compilers, methods, workloads, hosts;
+  const ImageRecord* first = nullptr;  // that the first question is about, so that it has an answer
 };
+
+bool is_framework(const ImageRecord& image) {
+  return std::any_of(image.components.begin(), image.components.end(),
+                     [](const ComponentRecord& part) { return part.kind == "framework"; });
+}
+
+std::size_t compilers_in(const ImageRecord& image) {
+  return static_cast<std::size_t>(
+      std::count_if(image.components.begin(), image.components.end(),
+                    [](const ComponentRecord& part) { return part.kind == "compiler"; }));
+}
+
+// Whether a question about `a` needs fewer words than one about `b`. An optimised build is asked for, which a
+// mapping to a stock image is no answer to.
+bool is_plainer(const ImageRecord& a, const ImageRecord& b) {
+  auto words = [](const ImageRecord& image) {
+    return std::tuple(image.external(), !is_framework(image), !image.accelerators.empty(),
+                      compilers_in(image));
+  };
+  return words(a) < words(b);
+}
 
 Offers offers_of(const std::vector<IndexEntry>& entries) {
   Offers offers;
   for (const IndexEntry& entry : entries) {
     const ImageRecord& image = entry.image;
     if (!image.application.empty()) offers.applications.insert(image.application);
+    const bool is_had = !image.application.empty() && !entry.failing && entry.retired.empty();
+    if (is_had && (offers.first == nullptr || is_plainer(image, *offers.first))) offers.first = &image;
     if (!image.method.empty()) offers.methods.insert(image.method);
     for (const ComponentRecord& part : image.components)
       if (part.kind == "compiler") offers.compilers.insert(part.name);
@@ -41,49 +68,74 @@ std::string datalist(std::string_view id, const std::set<std::string>& words) {
 }
 
 std::string text_field(std::string_view id, std::string_view label, std::string_view list,
-                       std::string_view hint) {
+                       std::string_view hint, std::string_view value = "") {
   return fmt::format(
-      "<div><label for=\"{0}\">{1}</label><input type=\"text\" id=\"{0}\"{2} "
+      "<div><label for=\"{0}\">{1}</label><input type=\"text\" id=\"{0}\"{2}{4} "
       "spellcheck=\"false\" aria-describedby=\"{0}-hint\"><p class=\"hint\" id=\"{0}-hint\">{3}</p></div>\n",
-      id, label, list.empty() ? "" : fmt::format(" list=\"{}\"", list), hint);
+      id, label, list.empty() ? "" : fmt::format(" list=\"{}\"", list), hint,
+      value.empty() ? "" : fmt::format(" value=\"{}\"", page_text(value)));
 }
 
-// `options`: value and words in turn.
+// `options`: value and words in turn; `chosen`: a value.
 std::string choice_field(std::string_view id, std::string_view label,
-                         const std::vector<std::pair<std::string, std::string>>& options) {
+                         const std::vector<std::pair<std::string, std::string>>& options,
+                         std::string_view chosen = "") {
   std::string html = fmt::format("<div><label for=\"{0}\">{1}</label><select id=\"{0}\">", id, label);
   for (const auto& [value, words] : options)
-    html += fmt::format("<option value=\"{}\">{}</option>", page_text(value), page_text(words));
+    html += fmt::format("<option value=\"{}\"{}>{}</option>", page_text(value),
+                        !value.empty() && value == chosen ? " selected" : "", page_text(words));
   return html + "</select></div>\n";
 }
 
-std::string compilers_field(const std::set<std::string>& compilers) {
+std::string compilers_field(const std::set<std::string>& compilers, const std::set<std::string>& chosen) {
   if (compilers.empty()) return "";
   std::string html =
       "<fieldset class=\"all\" id=\"compilers\"><legend>Graph compilers, exactly these</legend><div "
       "class=\"choices\">";
   for (const std::string& compiler : compilers)
-    html += fmt::format("<label><input type=\"checkbox\" value=\"{0}\"> {0}</label>", page_text(compiler));
+    html += fmt::format("<label><input type=\"checkbox\" value=\"{0}\"{1}> {0}</label>", page_text(compiler),
+                        chosen.contains(compiler) ? " checked" : "");
   return html + "</div></fieldset>\n";
 }
 
+// What the form shows to begin with.
+struct FirstQuestion {
+  std::string kind, application, build, accelerator;
+  std::set<std::string> compilers;
+};
+
+FirstQuestion first_question(const ImageRecord* image) {
+  FirstQuestion first;
+  if (image == nullptr) return first;
+  first.kind = is_framework(*image) || compilers_in(*image) > 0 ? "ai" : "hpc";
+  first.build = image->external() && !image->optimised ? "no" : "yes";
+  first.application = image->application;
+  if (!image->accelerators.empty()) first.accelerator = split_accelerator(image->accelerators.front()).first;
+  for (const ComponentRecord& part : image->components)
+    if (part.kind == "compiler") first.compilers.insert(part.name);
+  return first;
+}
+
 std::string form_html(const Offers& offers) {
+  const FirstQuestion first = first_question(offers.first);
   std::vector<std::pair<std::string, std::string>> methods = {{"", "any"}};
   for (const std::string& method : offers.methods) methods.emplace_back(method, method);
   std::string html = "<form id=\"form\" class=\"fields\" aria-label=\"The question\">\n";
   html += choice_field("kind", "What runs",
-                       {{"ai", "an AI framework"}, {"hpc", "an HPC application, or an MPI"}});
-  html += text_field("application", "Framework or application", "applications", "Needed: pytorch, gromacs");
+                       {{"ai", "an AI framework"}, {"hpc", "an HPC application, or an MPI"}}, first.kind);
+  html += text_field("application", "Framework or application", "applications", "Needed: pytorch, gromacs",
+                     first.application);
   html += text_field("version", "Version", "", "2.6, &gt;=2.1, ~=2.1.3; empty: any");
-  html +=
-      choice_field("build", "Build", {{"yes", "optimised for its target"}, {"no", "stock, as published"}});
+  html += choice_field("build", "Build", {{"yes", "optimised for its target"}, {"no", "stock, as published"}},
+                       first.build);
   html += choice_field(
       "cpu-type", "Processor family",
       {{"", "not said"}, {"x86", "x86"}, {"amd", "x86 by AMD"}, {"arm", "Arm"}, {"power", "Power"}});
-  html += choice_field("acc-type", "Accelerator", {{"", "none"}, {"nvidia", "NVIDIA"}, {"amd", "AMD"}});
+  html += choice_field("acc-type", "Accelerator", {{"", "none"}, {"nvidia", "NVIDIA"}, {"amd", "AMD"}},
+                       first.accelerator);
   html += choice_field("method", "Install method", methods);
   html += text_field("workload", "Workload whose speed counts", "workloads", "Empty: the one that most have");
-  html += compilers_field(offers.compilers);
+  html += compilers_field(offers.compilers, first.compilers);
   html +=
       text_field("host", "Host", "hosts", "zen4,nvidia:sm_90: what the job runs on; any: nothing is known");
   html += "</form>\n" + datalist("applications", offers.applications) +

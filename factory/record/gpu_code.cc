@@ -74,6 +74,11 @@ std::pair<std::string, std::string> split_accelerator(std::string_view text) {
   return {std::string(text.substr(0, colon)), std::string(text.substr(std::min(colon + 1, text.size())))};
 }
 
+bool is_host_accelerator(std::string_view text) {
+  const auto [vendor, gpu] = split_accelerator(text);
+  return !vendor.empty() && (gpu.empty() || is_gpu_code(vendor, gpu));
+}
+
 int compute_capability(std::string_view code) {
   auto parsed = cuda_code(code);
   return parsed ? parsed->number : 0;

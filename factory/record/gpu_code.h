@@ -16,6 +16,9 @@ namespace kiln {
 // "nvidia:sm_61" → {"nvidia", "sm_61"}; "nvidia" → {"nvidia", ""}.
 std::pair<std::string, std::string> split_accelerator(std::string_view text);
 
+// Whether a host can have it: a GPU ("nvidia:sm_90", "amd:gfx90a:xnack-"), or a vendor alone.
+bool is_host_accelerator(std::string_view text);
+
 // 61 of sm_61, sm_61a and compute_61f; 0 for anything else.
 int compute_capability(std::string_view code);
 

@@ -34,8 +34,7 @@ void check_accelerators(const JsonNode& host) {
   auto list = host.find("accelerators");
   if (!list) return;
   for (const JsonNode& item : list->is_array() ? list->items() : std::vector{*list}) {
-    auto [vendor, gpu] = split_accelerator(item.line_of_text());
-    if (!vendor.empty() && (gpu.empty() || is_gpu_code(vendor, gpu))) continue;
+    if (is_host_accelerator(item.line_of_text())) continue;
     item.fail(fmt::format("expected an accelerator, found '{}'", item.string()),
               "such as nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
   }

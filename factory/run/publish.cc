@@ -59,7 +59,7 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   Index index = Index::open(state.root(), Index::Mode::write);
   std::int64_t before = index.current();
   keep_places(records, index);
-  if (options.place) std::for_each(records.begin(), records.end(), options.place);
+  if (options.place) options.place(records);
   add_broken(plan, options.broken, index, failed);
   std::int64_t number =
       index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, failing});

@@ -16,8 +16,8 @@ namespace kiln {
 struct PublishOptions {
   std::vector<std::uint32_t> broken{};  // cells that are to have an image, and have none
   std::vector<std::string> pruned{};    // names to take out: of lacking_images()
-  // Is given each record before its snapshot is written, and says in it where else the image lies now.
-  std::function<void(ImageRecord&)> place{};
+  // Is given the records before their snapshot is written, and says in them where else the images lie now.
+  std::function<void(std::vector<ImageRecord>&)> place{};
 };
 
 struct Published {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+
+#include "factory/base/in_parallel.h"
 #include "factory/distribution/platform_index.h"
 
 namespace kiln {
@@ -17,6 +21,7 @@ RegistryPublisher::RegistryPublisher(RegistryClient& client, const BlobStore& st
       tell_(std::move(tell)) {}
 
 bool RegistryPublisher::has_tag(const std::string& repository, const std::string& tag) {
+  const std::lock_guard lock(mutex_);
   auto [known, is_new] = tags_.try_emplace(repository);
   if (is_new)
     if (auto tags = client_.tags(repository)) known->second.insert(tags->begin(), tags->end());
@@ -26,6 +31,8 @@ bool RegistryPublisher::has_tag(const std::string& repository, const std::string
 std::string RegistryPublisher::place_of(const std::string& repository, const Digest& digest) const {
   return fmt::format("{}/{}@{}", address_.host, repository, digest.text());
 }
+
+// --- images
 
 // What is known of an image that needs nothing more there; nullopt where it has to be pushed.
 std::optional<PushedRecord> RegistryPublisher::known(const std::string& repository,
@@ -38,93 +45,152 @@ std::optional<PushedRecord> RegistryPublisher::known(const std::string& reposito
   return complete ? record : std::nullopt;
 }
 
-PushedRecord RegistryPublisher::push_to(const std::string& repository, const ImageRecord& image) {
-  if (tell_) tell_(fmt::format("pushing {}/{}:{}", address_.host, repository, image.immutable_tag));
+PushedRecord RegistryPublisher::push_to(const std::string& repository, const ImageRecord& image,
+                                        const std::string& progress) {
+  if (tell_)
+    tell_(fmt::format("pushing {}/{}:{}{}", address_.host, repository, image.immutable_tag, progress));
   const PushedImage done = pusher_.push({repository, image.manifest, image.immutable_tag, image.created,
                                          image.attachments, key_, address_.repository(image.repository)});
   PushedRecord record{done.sif, key_ == nullptr ? "" : key_->id(), image.immutable_tag, done.referrers};
+  record.listed_by_tag = done.listed_by_tag;
+  const std::lock_guard lock(mutex_);
   pushed_.put_image(place_of(repository, image.manifest), record);
   if (auto listed = tags_.find(repository); listed != tags_.end()) listed->second.insert(image.immutable_tag);
   return record;
 }
 
-void RegistryPublisher::push(ImageRecord& image) {
-  const std::string repository = address_.repository(image.repository);
-  auto record = known(repository, image);
-  ++(record ? report_.unchanged : report_.pushed);
-  if (!record) record = push_to(repository, image);
-  image.published = {address_.text(), record->sif};
-}
-
-bool RegistryPublisher::is_moved(const TagMove& move) {
-  return pushed_.tag(fmt::format("{}/{}:{}", address_.host, move.repository, move.tag)) == move.digest &&
-         has_tag(move.repository, move.tag);
-}
-
-// Somebody's garbage collection may have taken what kiln pushed there earlier: it is pushed again, once.
-void RegistryPublisher::write_tag(const TagMove& move, const std::optional<Digest>& from) {
-  auto write = [&] {
-    client_.move_tag(move.repository, move.tag, from, std::string(move.media_type), move.bytes());
-  };
-  try {
-    write();
-  } catch (const MissingBlob&) {
-    for (const ImageRecord* image : move.images) push_to(move.repository, *image);
-    write();
+void RegistryPublisher::push(std::vector<ImageRecord>& images) {
+  std::vector<const ImageRecord*> lacking;
+  std::set<std::string> places;  // the same bits may have two names
+  for (const ImageRecord& image : images) {
+    const std::string repository = address_.repository(image.repository);
+    if (!known(repository, image) && places.insert(place_of(repository, image.manifest)).second)
+      lacking.push_back(&image);
+  }
+  std::atomic<std::size_t> begun{0};
+  in_parallel(lacking.size(), kConnections, [&](std::size_t number) {
+    const std::size_t nth = ++begun;
+    push_to(address_.repository(lacking[number]->repository), *lacking[number],
+            lacking.size() == 1 ? "" : fmt::format(" ({} of {})", nth, lacking.size()));
+  });
+  report_.pushed += lacking.size();
+  report_.unchanged += images.size() - lacking.size();
+  for (ImageRecord& image : images) {
+    const auto record = pushed_.image(place_of(address_.repository(image.repository), image.manifest));
+    image.published = {address_.text(), record->sif};
   }
 }
 
-void RegistryPublisher::move_tag(const TagMove& move, bool take) {
+// --- tags
+
+// `is_known`: kiln has moved it.
+std::optional<Digest> RegistryPublisher::named_by(const TagMove& move, bool is_known) {
+  const auto named = unless_broken([&] { return client_.resolve(move.repository, move.tag); });
+  if (named == move.digest || (!named && !is_known)) return named;
+  // A registry may answer HEAD with another digest, or with none, than it gives the manifest.
+  const auto read = unless_broken([&] { return client_.manifest(move.repository, move.tag); });
+  return read ? std::optional(read->digest) : std::nullopt;
+}
+
+// A registry refuses a tag of an image of which it has lost a part: that is pushed again, once.
+void RegistryPublisher::write_tag(const TagMove& move, const std::optional<Digest>& from) {
+  for (bool again : {false, true}) {
+    try {
+      client_.move_tag(move.repository, move.tag, from, std::string(move.media_type), move.bytes());
+      return;
+    } catch (const MissingBlob& missing) {
+      if (again)
+        throw Error(ExitCode::network,
+                    fmt::format("{}/{}:{}: the registry accepted what the tag names, but does "
+                                "not have it: {}",
+                                address_.host, move.repository, move.tag, missing.message()));
+      for (const ImageRecord* image : move.images) push_to(move.repository, *image);
+    }
+  }
+}
+
+RegistryPublisher::MovedTag RegistryPublisher::move_tag(const TagMove& move, bool take) {
   const std::string name = fmt::format("{}/{}:{}", address_.host, move.repository, move.tag);
-  const auto before = pushed_.tag(name);
-  const auto resolved = [&] { return client_.resolve(move.repository, move.tag); };
-  auto now = unless_broken(resolved);
+  const auto known = [&] {
+    const std::lock_guard lock(mutex_);
+    return pushed_.tag(name);
+  };
+  const auto before = known();
+  auto now = named_by(move, before.has_value());
+  MovedTag done;
   if (now != move.digest && (!now || now == before || take)) {
+    const bool was_lost = !now && before;
     if (tell_) tell_("moving " + name);
     write_tag(move, now);
-    now = unless_broken(resolved);
-    if (now == move.digest) ++report_.moved;
+    now = named_by(move, true);
+    done.moved = now == move.digest;
+    if (done.moved && was_lost) done.mended = fmt::format("{}: the tag was missing, and is set again", name);
   }
-  if (now == move.digest)
+  if (now != move.digest) {
+    done.foreign = fmt::format("{}: it names {}, and {}", name, now ? now->text() : "nothing",
+                               before ? "kiln had moved it to " + before->text() : "kiln has never moved it");
+  } else if (before != now) {
+    const std::lock_guard lock(mutex_);
     pushed_.put_tag(name, move.digest);
-  else
-    report_.foreign.push_back(
-        fmt::format("{}: it names {}, and {}", name, now ? now->text() : "nothing",
-                    before ? "kiln had moved it to " + before->text() : "kiln has never moved it"));
+  }
+  return done;
+}
+
+void RegistryPublisher::count(const MovedTag& tag) {
+  if (tag.moved) ++report_.moved;
+  if (!tag.foreign.empty()) report_.foreign.push_back(tag.foreign);
+  if (!tag.mended.empty()) report_.mended.push_back(tag.mended);
+}
+
+bool RegistryPublisher::is_ours(const IndexEntry& entry) const {
+  return !entry.image.external() && entry.retired.empty() &&
+         entry.image.published.registry == address_.text();
 }
 
 void RegistryPublisher::move_tags(const std::vector<IndexEntry>& entries, bool take) {
-  for (const IndexEntry& entry : entries) {
-    const ImageRecord& image = entry.image;
-    if (image.external() || image.published.registry != address_.text()) continue;
-    const TagMove move{
-        address_.repository(image.repository),       image.tag, image.manifest, media_type::kManifest,
-        [&] { return store_.read(image.manifest); }, {&image}};
-    if (!is_moved(move)) move_tag(move, take);
-  }
+  std::vector<const ImageRecord*> images;
+  for (const IndexEntry& entry : entries)
+    if (is_ours(entry)) images.push_back(&entry.image);
+  std::vector<MovedTag> done(images.size());
+  in_parallel(images.size(), kConnections, [&](std::size_t number) {
+    const ImageRecord& image = *images[number];
+    done[number] = move_tag({address_.repository(image.repository),
+                             image.tag,
+                             image.manifest,
+                             media_type::kManifest,
+                             [&] { return store_.read(image.manifest); },
+                             {&image}},
+                            take);
+  });
+  for (const MovedTag& tag : done) count(tag);
 }
 
 // --- the site's names
 
-void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
+std::string RegistryPublisher::index_of(const AliasedImages& alias) const {
   std::vector<PlatformImage> images;
-  std::vector<const ImageRecord*> records;
   for (const auto& [platform, image] : alias.images) {
     const auto size = store_.size_of(image->manifest).value_or(0);
     images.push_back({platform, {std::string(media_type::kManifest), image->manifest, size, {}}});
-    records.push_back(image);
   }
-  std::string bytes = platform_index(images);
-  const TagMove move{
+  return platform_index(images);
+}
+
+void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
+  const std::string bytes = index_of(alias);
+  TagMove move{
       address_.repository(alias.repository),       alias.tag, Digest::of(bytes), media_type::kImageIndex,
-      [&bytes]() -> std::string { return bytes; }, records};
-  if (is_moved(move)) return;
+      [&bytes]() -> std::string { return bytes; }, {}};
+  for (const auto& [platform, image] : alias.images) move.images.push_back(image);
   for (const auto& [platform, image] : alias.images)
     if (!known(move.repository, *image)) push_to(move.repository, *image);
-  PushedRecord index;
-  index.is_index = true;
-  pushed_.put_image(place_of(move.repository, move.digest), index);
-  move_tag(move, take);
+  const std::string place = place_of(move.repository, move.digest);
+  if (const auto index = pushed_.image(place); !index || index->going) {
+    PushedRecord record;
+    record.is_index = true;
+    pushed_.put_image(place, record);
+  }
+  count(move_tag(move, take));
 }
 
 void RegistryPublisher::move_aliases(const std::vector<SiteAlias>& aliases,

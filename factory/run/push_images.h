@@ -1,16 +1,18 @@
 // publish --to: images go into a registry before a snapshot of the index names them, and readable tags move
 // after it, the site's own names last. What the index says is the journal of the tags: whoever publishes next
-// completes what a kill has left.
+// completes what a kill has left. What lies there already is looked at as well (registry_look.h).
 #pragma once
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "factory/distribution/push.h"
+#include "factory/run/registry_look.h"
 #include "factory/run/site_aliases.h"
 #include "factory/state/pushed.h"
 #include "registry/index/index.h"
@@ -25,28 +27,51 @@ struct PushReport {
   std::vector<std::string> foreign;
   // "modak:gpu: hello:2.10-… and hello:2.1-… are both for linux/amd64": of the site's names, left as well.
   std::vector<std::string> unclear;
+  // "registry.site/ai/hello: layer 1, sha256:…, is missing (hello:2.10-… and 3 more)": what the registry
+  // has lost and was pushed again, and what it lacks still, with the reason.
+  std::vector<std::string> mended, lost;
 };
 
+// To a registry, at the same time.
+inline constexpr std::size_t kConnections = 8;
+
+struct KeepTerms {
+  LookParts parts = every_part();
+  bool read = false;  // as LookTerms has it
+  bool mend = true;   // push again what is lost
+};
+
+// Asks the registry over several connections at the same time.
 class RegistryPublisher {
  public:
   // REQUIRES: all outlive this, and the state's lock is held. `key` signs the images; null: nobody does.
-  // `tell`: what is being done, a line each; may be empty.
+  // `tell`: what is being done, a line each; may be empty. Several threads call it, and `client`.
   RegistryPublisher(RegistryClient& client, const BlobStore& store, PushedNames& pushed,
                     const SigningKey* key, std::function<void(const std::string&)> tell = {});
 
-  // Before the snapshot: what the registry has not is pushed and read back, and the record says where. Throws
+  // Before the snapshot: what the registry has not is pushed and read back, and the records say where. Throws
   // as Pusher::push does.
-  void push(ImageRecord& image);
-  // After it: each readable tag of the current snapshot that lies in this registry names its image. One that
-  // somebody else has moved is left, and reported; with `take` it is moved as well. Throws Error(network).
+  void push(std::vector<ImageRecord>& images);
+  // After it: each readable tag of the current snapshot that lies in this registry names its image; those of
+  // retired images are left alone. Each is looked at. One that somebody else has moved is left, and reported;
+  // with `take` it is moved as well. Throws Error(network).
   void move_tags(const std::vector<IndexEntry>& entries, bool take);
 
   // After that: each of the site's names is an image index over the images that it stands for, by the same
   // rules. Throws as push().
   void move_aliases(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries, bool take);
 
+  // Whether the registry still has the images of the current snapshot and of the site's names, but for
+  // retired ones; what it has lost is pushed again. Throws Error(network), Error(interrupted).
+  void keep(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries,
+            const KeepTerms& terms);
+
+  // What move_tags() and move_aliases() would have to do: a tag that is missing is lost, one that names
+  // another image is foreign. Throws as they do.
+  void look_at_tags(const std::vector<SiteAlias>& aliases, const std::vector<IndexEntry>& entries);
+
   const PushReport& report() const { return report_; }
-  const PushCount& count() const { return pusher_.count(); }
+  PushCount count() const { return pusher_.count(); }
 
  private:
   // A tag, and what it is to name from now on.
@@ -58,14 +83,30 @@ class RegistryPublisher {
     std::vector<const ImageRecord*> images;  // that it names
   };
 
+  // What became of a tag: "": it is as it should be.
+  struct MovedTag {
+    bool moved = false;
+    std::string foreign{}, mended{};
+  };
+  struct Loss;
+
+  bool is_ours(const IndexEntry& entry) const;  // and is to be had from this registry
   bool has_tag(const std::string& repository, const std::string& tag);
-  bool is_moved(const TagMove& move);  // by what we know and the registry's list
-  void move_tag(const TagMove& move, bool take);
+  std::optional<Digest> named_by(const TagMove& move, bool is_known);
   void write_tag(const TagMove& move, const std::optional<Digest>& from);
+  MovedTag move_tag(const TagMove& move, bool take);
+  void count(const MovedTag& tag);
+  std::string index_of(const AliasedImages& alias) const;  // its bytes
   void move_alias(const AliasedImages& alias, bool take);
+  std::vector<PlacedImage> placed(const ChosenAliases& aliases, const std::vector<IndexEntry>& entries) const;
+  std::vector<Loss> find_losses(const std::vector<PlacedImage>& images, const LookTerms& terms);
+  std::vector<std::string> push_again(const std::vector<PlacedImage>& images,
+                                      const std::vector<std::size_t>& numbers);
+  void mend(const std::vector<PlacedImage>& images, const LookTerms& terms, std::vector<Loss>& losses);
   std::string place_of(const std::string& repository, const Digest& digest) const;
   std::optional<PushedRecord> known(const std::string& repository, const ImageRecord& image);
-  PushedRecord push_to(const std::string& repository, const ImageRecord& image);
+  PushedRecord push_to(const std::string& repository, const ImageRecord& image,
+                       const std::string& progress = {});
 
   RegistryClient& client_;
   const RegistryAddress& address_;
@@ -74,8 +115,9 @@ class RegistryPublisher {
   const SigningKey* key_;
   Pusher pusher_;
   std::function<void(const std::string&)> tell_;
+  std::mutex mutex_;                                   // guards `pushed_`, and what follows
   std::map<std::string, std::set<std::string>> tags_;  // by repository, one question each
-  PushReport report_;
+  PushReport report_;                                  // of this thread alone
 };
 
 }  // namespace kiln

@@ -1,10 +1,12 @@
 #include "factory/run/suitable_cell.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "factory/base/text.h"
 #include "factory/package/declared.h"
+#include "factory/record/gpu_code.h"
 
 namespace kiln {
 namespace {
@@ -17,12 +19,42 @@ struct JudgedCells {
 // Selection takes a record without a manifest for a mapping, and those of cells have none yet.
 Digest stand_in(const ResolvedImage& cell) { return Digest::of(cell.record_name()); }
 
+// "sm_75", "sm_80" of "7.5 8.0".
+void add_codes(std::string_view prefix, const std::string& capabilities, std::vector<std::string>& codes) {
+  for (std::string_view capability : split(capabilities, ' ')) {
+    std::string code(prefix);
+    for (char c : capability)
+      if (c != '.') code += c;
+    if (code.size() > prefix.size()) codes.push_back(std::move(code));
+  }
+}
+
+// NVIDIA's code in what others have built, as far as the recipe's facts go: it is declared, and has PTX only
+// where a fact says so. What kiln builds has PTX (with_ptx).
+std::vector<std::string> code_of_others(const ComponentUse& main, const ImageRecord& record,
+                                        const CellQuestion& question) {
+  std::vector<std::string> codes;
+  if (main.method == "source") return codes;
+  if (main.method == "pip" && question.fact) {
+    add_codes("sm_", question.fact(main, "wheel_sm"), codes);
+    add_codes("compute_", question.fact(main, "wheel_ptx"), codes);
+  }
+  const bool is_listed = std::any_of(codes.begin(), codes.end(),
+                                     [](const std::string& code) { return code.starts_with("sm_"); });
+  for (const std::string& accelerator : record.accelerators)
+    if (auto [vendor, code] = split_accelerator(accelerator);
+        !is_listed && vendor == "nvidia" && !code.empty())
+      codes.push_back(std::move(code));
+  return codes;
+}
+
 ImageRecord expected_record(const ResolvedImage& cell, const CellQuestion& question) {
   std::optional<ImageRecord> record;
   if (question.packaged) record = question.packaged(cell);
   if (!record) {
     record = declared_record(cell.spec(), cell.architecture());
     record->manifest = stand_in(cell);
+    record->evidence.gpu = code_of_others(main_component(cell.components()), *record, question);
   }
   if (question.with_sif && record->attachment("sif") == nullptr)
     record->attachments.push_back({"sif", {}, {}});
@@ -69,6 +101,12 @@ JudgedCells cells_of_application(const std::vector<const BuildPlan*>& plans, con
 }
 
 }  // namespace
+
+std::string fact_of(const ComponentUse& component, const std::string& fact, const RecipeBook& recipes) {
+  const Recipe* recipe = recipes.find(component.kind, component.name);
+  const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(component.version);
+  return version == nullptr ? "" : version->fact(fact);
+}
 
 CellAnswer suitable_cell(const std::vector<const BuildPlan*>& plans, const CellQuestion& question) {
   const JudgedCells judged = cells_of_application(plans, question);

@@ -24,6 +24,8 @@ struct CellQuestion {
   bool with_sif = true;                      // images are packaged with one
   // What the cell is, when it is packaged already, with all that was found in it; else nothing.
   std::function<std::optional<ImageRecord>(const ResolvedImage& cell)> packaged;
+  // A fact of the recipe's version; "" for none. Without it no cell has facts.
+  std::function<std::string(const ComponentUse& component, const std::string& fact)> fact{};
 };
 
 struct PlanCell {
@@ -40,6 +42,9 @@ struct CellAnswer {
 
 // An image that two plans have counts once, as that of the first. Throws Error(input) as select_image() does.
 CellAnswer suitable_cell(const std::vector<const BuildPlan*>& plans, const CellQuestion& question);
+
+// For CellQuestion::fact.
+std::string fact_of(const ComponentUse& component, const std::string& fact, const RecipeBook& recipes);
 
 // The first clause that the image of a cell fails, now that it is packaged; "" when it would be an answer.
 std::string unfit(const ImageRecord& packaged, const CellQuestion& question);

@@ -24,6 +24,7 @@ std::string image_line(const std::string& image, const PushedRecord& record) {
     line["immutable"] = record.immutable_tag;
     line["with"] = Json::array();
     for (const Digest& referrer : record.referrers) line["with"].push_back(referrer.text());
+    if (record.listed_by_tag) line["list"] = true;
   }
   if (record.going) line["going"] = true;
   return line.dump() + "\n";
@@ -31,6 +32,10 @@ std::string image_line(const std::string& image, const PushedRecord& record) {
 
 std::string tag_line(const std::string& tag, const Digest& digest) {
   return Json{{"tag", tag}, {"digest", digest.text()}}.dump() + "\n";
+}
+
+std::string look_line(const std::string& registry, std::size_t part, std::int64_t time) {
+  return Json{{"registry", registry}, {"part", part}, {"looked", time}}.dump() + "\n";
 }
 
 // nullopt: it is no digest, and no "".
@@ -67,6 +72,7 @@ std::optional<PushedRecord> record_in(const Json& line) {
   PushedRecord record;
   record.is_index = line.value("index", Json()) == Json(true);
   record.going = line.value("going", Json()) == Json(true);
+  record.listed_by_tag = line.value("list", Json()) == Json(true);
   if (record.is_index) return record;
   const auto sif = digest_of(line.value("sif", Json()));
   if (!sif) return std::nullopt;
@@ -96,6 +102,10 @@ PushedNames::PushedNames(const StatePaths& state, AsItIs /*unused*/) : file_(sta
     } else if (const std::string gone = text_at(read, "gone"); !gone.empty()) {
       images_.erase(gone);
       tags_.erase(gone);
+    } else if (const std::string registry = text_at(read, "registry"); !registry.empty()) {
+      const Json part = read.value("part", Json()), time = read.value("looked", Json());
+      if (part.is_number_unsigned() && part.get<std::uint64_t>() < kLookParts && time.is_number_integer())
+        looks_[registry].at(part.get<std::size_t>()) = time.get<std::int64_t>();
     }
   }
 }
@@ -103,13 +113,16 @@ PushedNames::PushedNames(const StatePaths& state, AsItIs /*unused*/) : file_(sta
 PushedNames PushedNames::reading(const StatePaths& state) { return PushedNames(state, AsItIs{}); }
 
 PushedNames::PushedNames(const StatePaths& state) : PushedNames(state, AsItIs{}) {
-  if (cut_ || lines_ > images_.size() + tags_.size() + kMostOld) write_anew();
+  if (cut_ || lines_ > images_.size() + tags_.size() + kLookParts * looks_.size() + kMostOld) write_anew();
 }
 
 void PushedNames::write_anew() const {
   std::string anew;
   for (const auto& [image, record] : images_) anew += image_line(image, record);
   for (const auto& [tag, digest] : tags_) anew += tag_line(tag, digest);
+  for (const auto& [registry, times] : looks_)
+    for (std::size_t part = 0; part < kLookParts; ++part)
+      if (times.at(part) != 0) anew += look_line(registry, part, times.at(part));
   RealFileSystem().write(file_, anew);
 }
 
@@ -144,6 +157,16 @@ void PushedNames::put_image(const std::string& image, const PushedRecord& record
 void PushedNames::put_tag(const std::string& tag, const Digest& digest) {
   append(tag_line(tag, digest));
   tags_[tag] = digest;
+}
+
+LookTimes PushedNames::looked(const std::string& registry) const {
+  auto found = looks_.find(registry);
+  return found == looks_.end() ? LookTimes{} : found->second;
+}
+
+void PushedNames::put_look(const std::string& registry, std::size_t part, std::int64_t time) {
+  append(look_line(registry, part, time));
+  looks_[registry].at(part) = time;
 }
 
 void PushedNames::forget(const std::string& name) {

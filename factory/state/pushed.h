@@ -1,15 +1,19 @@
 // <state>/pushed.jsonl: what this kiln has put into registries, a line each, the last of a name counts:
 //
 //   {"image":"registry.site/ai/pytorch@sha256:…","sif":"sha256:…","signed":"<64 hex>","immutable":"2.6-…",
-//    "with":["sha256:…"]}                                               complete and read back
+//    "with":["sha256:…"],"list":true}                                   complete and read back
 //   {"image":"registry.site/ai/modak@sha256:…","index":true}            an image index of the site's names
 //   {"tag":"registry.site/ai/pytorch:2.6-…","digest":"sha256:…"}        where we last moved it
 //   {"gone":"registry.site/ai/pytorch@sha256:…"}                        or a tag: it is there no more
+//   {"registry":"registry.site/ai","part":3,"looked":1795833600}        when that part of it was last looked
+//   at
 //
 // A memory, and no truth: without it everything is asked of the registry again, and a tag that names another
 // image cannot be told from one that somebody else has moved.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,9 +30,14 @@ struct PushedRecord {
   std::string signed_by{};          // SigningKey::id(); "" = nobody has signed it
   std::string immutable_tag{};      // "" = an index, or a line of an earlier kiln
   std::vector<Digest> referrers{};  // manifests that we put there with it, the SIF's with them
+  bool listed_by_tag = false;       // a tag lists them, for the registry has no API for that
   bool is_index = false;            // not an image, but one over platforms
   bool going = false;               // it is being taken away: not to be counted on
 };
+
+// What lies in a registry is looked at in so many parts, in turn.
+inline constexpr std::size_t kLookParts = 7;
+using LookTimes = std::array<std::int64_t, kLookParts>;  // seconds since 1970; 0: never
 
 class PushedNames {
  public:
@@ -46,6 +55,10 @@ class PushedNames {
   void put_tag(const std::string& tag, const Digest& digest);
   void forget(const std::string& name);  // an image or a tag
 
+  LookTimes looked(const std::string& registry) const;
+  // On the disk when it returns. REQUIRES as above, and `part` < kLookParts.
+  void put_look(const std::string& registry, std::size_t part, std::int64_t time);
+
   const std::map<std::string, PushedRecord>& images() const { return images_; }
   const std::map<std::string, Digest>& tags() const { return tags_; }
 
@@ -59,6 +72,7 @@ class PushedNames {
   std::optional<LineFile> lines_file_;  // opened at the first line that is added
   std::map<std::string, PushedRecord> images_;
   std::map<std::string, Digest> tags_;
+  std::map<std::string, LookTimes> looks_;  // by registry
   std::size_t lines_ = 0;
   bool cut_ = false;  // by a kill
 };

@@ -28,13 +28,15 @@ std::string without_images(const Answer& answer, const Question& question, const
 
 }  // namespace
 
-Question read_question(const JsonDocument& document, const std::vector<std::string>& compilers,
-                       const QuestionTerms& terms) {
-  Question question{read_dsl(document, compilers), terms};
+Question read_question(const JsonDocument& document, const GraphCompilers& compilers,
+                       const QuestionTerms& terms, const WrittenNumbers& numbers) {
+  Question question{read_dsl(document, compilers.names, numbers), terms};
   if (!terms.lenient) refuse_lost_choices(question.reading);
   ImageQuery& query = question.reading.query;
   if (!terms.format.empty()) query.format = terms.format;
   query.allow_failing = terms.allow_failing;
+  const auto stock = compilers.stock.find(lower_case(query.application));
+  if (stock != compilers.stock.end()) query.stock_compilers = stock->second;
   return question;
 }
 
@@ -45,7 +47,7 @@ Answer ask(const Index* index, const Question& question, bool explained, const M
   if (index != nullptr && !explained && !question.terms.snapshot) {
     if (auto best = best_image(*index, query, host, cpus)) {
       answer.entries.push_back(*std::move(best));
-      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false};
+      answer.selection.winner = Candidate{&answer.entries.back(), "", 0, nullptr, false, false};
       return answer;
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/recipe/stock_compilers.h"
 #include "registry/answer/question_host.h"
 #include "registry/answer/reference.h"
 #include "registry/index/index.h"
@@ -29,10 +30,16 @@ struct Question {
   QuestionHost host{};
 };
 
-// `compilers`: names of graph compilers, which the document has as booleans. Throws Error(input) for what
-// cannot be understood, or, unless lenient, may be a misspelt choice. The host is the caller's to choose.
-Question read_question(const JsonDocument& document, const std::vector<std::string>& compilers,
-                       const QuestionTerms& terms);
+// What recipes and indexes say of graph compilers.
+struct GraphCompilers {
+  std::vector<std::string> names;  // which the document has as booleans
+  StockCompilers stock{};
+};
+
+// `numbers`: of the document's text. Throws Error(input) for what cannot be understood, or, unless lenient,
+// may be a misspelt choice. The host is the caller's to choose.
+Question read_question(const JsonDocument& document, const GraphCompilers& compilers,
+                       const QuestionTerms& terms, const WrittenNumbers& numbers);
 
 // How many images they have in the index, by name.
 using Applications = std::map<std::string, std::size_t>;

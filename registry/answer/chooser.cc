@@ -28,7 +28,8 @@ std::string explanation(const Answer& answer, std::size_t limit) {
 ImageChooser::ImageChooser(ChooserPlaces places)
     : places_(std::move(places)),
       cpus_(read_cpus(files_, places_.archspec)),
-      recipe_compilers_(recipe_names(files_, places_.recipes, Kind::compiler)) {}
+      recipe_compilers_{recipe_names(files_, places_.recipes, Kind::compiler),
+                        stock_compilers(files_, places_.recipes)} {}
 
 IndexIdentity identity_of_index(const fs::path& state) {
   struct stat found {};
@@ -60,12 +61,11 @@ bool ImageChooser::with_index(const std::function<void(const Index& index)>& use
   return true;
 }
 
-std::vector<std::string> ImageChooser::compilers(const Index* index,
-                                                 std::optional<std::int64_t> snapshot) const {
-  std::set<std::string> names(recipe_compilers_.begin(), recipe_compilers_.end());
+GraphCompilers ImageChooser::compilers(const Index* index, std::optional<std::int64_t> snapshot) const {
+  std::set<std::string> names(recipe_compilers_.names.begin(), recipe_compilers_.names.end());
   if (index != nullptr)
     for (std::string& name : index->compilers(snapshot)) names.insert(std::move(name));
-  return {names.begin(), names.end()};
+  return {{names.begin(), names.end()}, recipe_compilers_.stock};
 }
 
 QuestionHost ImageChooser::host_of(const ChooserQuestion& question, const ImageQuery& query) const {
@@ -77,7 +77,8 @@ QuestionHost ImageChooser::host_of(const ChooserQuestion& question, const ImageQ
 
 void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, ChooserReply& reply) const {
   const JsonDocument document = JsonDocument::parse(std::string(asked.document), asked.name);
-  Question question = read_question(document, compilers(index, asked.terms.snapshot), asked.terms);
+  Question question = read_question(document, compilers(index, asked.terms.snapshot), asked.terms,
+                                    written_numbers(asked.document));
   for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
   question.host = host_of(asked, question.reading.query);
   if (!question.host.note.empty()) reply.notes.push_back(question.host.note);

@@ -81,7 +81,7 @@ class ImageChooser {
     IndexIdentity file;  // device and inode: another file wants opening
     Index index;
   };
-  std::vector<std::string> compilers(const Index* index, std::optional<std::int64_t> snapshot) const;
+  GraphCompilers compilers(const Index* index, std::optional<std::int64_t> snapshot) const;
   QuestionHost host_of(const ChooserQuestion& question, const ImageQuery& query) const;
   void answer(const ChooserQuestion& question, const Index* index, ChooserReply& reply) const;
   std::optional<OpenIndex> take_idle(const IndexIdentity& file);
@@ -89,7 +89,7 @@ class ImageChooser {
   ChooserPlaces places_;
   RealFileSystem files_;
   Microarchitectures cpus_;
-  std::vector<std::string> recipe_compilers_;
+  GraphCompilers recipe_compilers_;
   std::mutex lock_;              // of idle_
   std::vector<OpenIndex> idle_;  // SQLite's connections are one thread's at a time
 };

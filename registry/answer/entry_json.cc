@@ -26,12 +26,14 @@ Json entries_json(const std::vector<IndexEntry>& entries) {
 
 Json snapshots_json(const std::vector<Snapshot>& snapshots) {
   Json list = Json::array();
-  for (const Snapshot& snapshot : snapshots)
+  for (const Snapshot& snapshot : snapshots) {
     list.push_back({{"number", snapshot.number},
                     {"created", snapshot.created},
                     {"images", snapshot.images},
                     {"note", snapshot.note},
                     {"current", snapshot.current}});
+    if (snapshot.held) list.back()["held"] = true;
+  }
   return list;
 }
 

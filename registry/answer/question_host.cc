@@ -4,7 +4,9 @@
 
 #include <optional>
 
+#include "factory/base/text.h"
 #include "factory/recipe/target.h"
+#include "factory/record/gpu_code.h"
 #include "factory/record/host.h"
 #include "registry/select/asked_host.h"
 
@@ -13,11 +15,27 @@ namespace {
 
 Host known(HostDescription description) { return {std::move(description), true}; }
 
+// Vendors that may stand alone in a name: another word there is a misspelt one.
+bool names_accelerator(std::string_view text) {
+  const std::string vendor = split_accelerator(text).first;
+  return is_host_accelerator(text) &&
+         (vendor == "nvidia" || vendor == "amd" || vendor == "intel" || vendor == "fpga");
+}
+
+// A target, and after commas the accelerators that a description may have as well.
 Host host_of_target(const std::string& name, const SourceLocation& where, const HostBook& book) {
-  const Target target = TargetBook::read(book.files, book.targets, book.cpus).get(name, where);
+  const std::vector<std::string_view> parts = split(name, ',');
+  const Target target =
+      TargetBook::read(book.files, book.targets, book.cpus).get(parts.empty() ? "" : parts.front(), where);
   HostDescription host;
   host.cpu = target.cpu;
   host.accelerators = target.accelerators;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (!names_accelerator(parts[i]))
+      throw Error(ExitCode::input, where, fmt::format("expected an accelerator, found '{}'", parts[i]),
+                  "such as nvidia:sm_80, amd:gfx90a, or nvidia where the GPU is not known");
+    host.accelerators.emplace_back(parts[i]);
+  }
   return known(std::move(host));
 }
 

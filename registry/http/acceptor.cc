@@ -14,13 +14,13 @@
 namespace kiln {
 namespace {
 
-constexpr int kPause = 10;  // milliseconds, while there is no room
+constexpr int kPause = 10;  // milliseconds, while there is no descriptor
 constexpr int kRound = 64;  // are taken before we ask whether to stop
 
 }  // namespace
 
-Acceptor::Acceptor(int listening, std::function<bool()> has_room, std::function<void(const Comer&)> take)
-    : listening_(listening), has_room_(std::move(has_room)), take_(std::move(take)) {
+Acceptor::Acceptor(int listening, std::function<void(const Comer&)> take)
+    : listening_(listening), take_(std::move(take)) {
   told_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (told_ < 0) throw Error(ExitCode::network, fmt::format("cannot serve: {}", std::strerror(errno)));
   // Another process may share it, and be quicker (systemd's sockets).
@@ -42,10 +42,6 @@ bool Acceptor::told_to_stop(int milliseconds) const {
 
 void Acceptor::take_until_stopped() {
   while (true) {
-    if (!has_room_()) {
-      if (told_to_stop(kPause)) return;
-      continue;
-    }
     pollfd watched[] = {{told_, POLLIN, 0}, {listening_, POLLIN, 0}};
     ::poll(watched, 2, -1);
     if (watched[0].revents != 0) return;
@@ -54,7 +50,7 @@ void Acceptor::take_until_stopped() {
 }
 
 void Acceptor::take_who_waits() {
-  for (int i = 0; i < kRound && has_room_(); ++i) {
+  for (int i = 0; i < kRound; ++i) {
     Comer comer;
     comer.descriptor = ::accept4(listening_, reinterpret_cast<sockaddr*>(&comer.address), &comer.size,
                                  SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -20,8 +20,8 @@ class Acceptor {
     socklen_t size = sizeof(sockaddr_storage);  // bytes of the address
   };
   // Takes from now on, in a thread of its own; the socket stays its owner's, and is made not to block.
-  // Without room who comes waits in the socket's queue. Throws Error(network) without a descriptor.
-  Acceptor(int listening, std::function<bool()> has_room, std::function<void(const Comer&)> take);
+  // Throws Error(network) without a descriptor.
+  Acceptor(int listening, std::function<void(const Comer&)> take);
   ~Acceptor() { stop(); }
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -35,7 +35,6 @@ class Acceptor {
   bool told_to_stop(int milliseconds) const;  // within the time
 
   const int listening_;
-  const std::function<bool()> has_room_;
   const std::function<void(const Comer&)> take_;
   int told_ = -1;  // an eventfd
   std::thread thread_;

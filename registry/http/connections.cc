@@ -12,10 +12,7 @@ std::int64_t HttpConnections::now_ms() {
 bool HttpConnections::may_come(const std::string& address) {
   const std::lock_guard held(lock_);
   std::size_t& places = of_address_[address];
-  if (limits_.per_address != 0 && !address.empty() && places >= limits_.per_address) {
-    ++refused_;
-    return false;
-  }
+  if (limits_.per_address != 0 && !address.empty() && places >= limits_.per_address) return false;
   ++places;
   ++places_;
   return true;

@@ -38,11 +38,10 @@ class HttpConnections {
   };
   explicit HttpConnections(Limits limits) : limits_(limits) {}
 
-  bool may_come(
-      const std::string& address);  // true: it has a place; false: as many as it may, and that is counted
-  void went(const std::string& address);    // who had a place is not here any more, or never was
-  void add(HttpConnection& connection);     // one that has a place
-  void remove(HttpConnection& connection);  // before its descriptor is closed; its place goes with it
+  bool may_come(const std::string& address);  // true: it has a place; false: it has as many as it may
+  void went(const std::string& address);      // who had a place is not here any more, or never was
+  void add(HttpConnection& connection);       // one that has a place
+  void remove(HttpConnection& connection);    // before its descriptor is closed; its place goes with it
   // Its next phase, with the time that this has.
   void enter(HttpConnection& connection, HttpConnection::Phase phase);
   void delay(HttpConnection& connection, std::chrono::milliseconds time);
@@ -52,8 +51,7 @@ class HttpConnections {
   void tend(const std::function<void(HttpConnection&)>& resume, bool all = false);
   std::size_t asked();  // with a request that is not answered yet
   std::size_t size() const { return places_; }
-  std::uint64_t late() const { return late_; }        // cut
-  std::uint64_t refused() const { return refused_; }  // at the limit of their address
+  std::uint64_t late() const { return late_; }  // cut
 
  private:
   static std::int64_t now_ms();
@@ -63,7 +61,7 @@ class HttpConnections {
   std::list<HttpConnection*> all_;
   std::unordered_map<std::string, std::size_t> of_address_;  // places
   std::atomic<std::size_t> places_{0};
-  std::atomic<std::uint64_t> late_{0}, refused_{0};
+  std::atomic<std::uint64_t> late_{0};
 };
 
 }  // namespace kiln

@@ -52,6 +52,23 @@ HttpResponse too_many_bodies() {
   return busy;
 }
 
+// To a connection that finds no place, before it asks. What it has sent is read, as far as it is there: else
+// the kernel ends the connection with a reset, which may overtake the answer.
+void send_away(int descriptor) {
+  static const std::string kFull = [] {
+    const HttpResponse full = http_error(503, "too many connections");
+    return fmt::format(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {}\r\nContent-Length: {}\r\nRetry-After: "
+        "1\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{}",
+        full.type, full.body.size(), full.body);
+  }();
+  ::send(descriptor, kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::shutdown(descriptor, SHUT_WR);
+  char sent[4096];
+  for (int i = 0; i < 16 && ::recv(descriptor, sent, sizeof sent, MSG_DONTWAIT) > 0; ++i) continue;
+  ::close(descriptor);
+}
+
 HttpConnection* connection_of(MHD_Connection* handle) {
   const auto* found = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return found == nullptr ? nullptr : static_cast<HttpConnection*>(found->socket_context);
@@ -94,7 +111,7 @@ struct HttpServer::State {
   std::optional<Acceptor> acceptor{};
   std::atomic<bool> stopping{false};
   std::atomic<std::size_t> bodies{0};  // bytes
-  std::atomic<std::uint64_t> malformed{0};
+  std::atomic<std::uint64_t> malformed{0}, refused{0};
   std::mutex lock;  // of stopped
   std::condition_variable wake;
   bool stopped = false;
@@ -117,18 +134,18 @@ void HttpServer::State::start(int listening) {
     throw Error(ExitCode::network, "cannot serve: libmicrohttpd does not start",
                 "too many threads, or too few descriptors (ulimit -n)?");
   tender = std::thread([this] { tend_until_stopped(); });
-  acceptor.emplace(
-      listening, [this] { return connections.size() < limits.connections; },
-      [this](const Acceptor::Comer& comer) { take(comer); });
+  acceptor.emplace(listening, [this](const Acceptor::Comer& comer) { take(comer); });
 }
 
 void HttpServer::State::take(const Acceptor::Comer& comer) {
   const auto* address = reinterpret_cast<const sockaddr*>(&comer.address);
   const std::string name = address_text(address);
-  if (!connections.may_come(name))
-    ::close(comer.descriptor);
-  else if (MHD_add_connection(daemon, comer.descriptor, address, comer.size) != MHD_YES)
+  if (connections.size() >= limits.connections || !connections.may_come(name)) {
+    ++refused;
+    send_away(comer.descriptor);
+  } else if (MHD_add_connection(daemon, comer.descriptor, address, comer.size) != MHD_YES) {
     connections.went(name);  // libmicrohttpd has closed it
+  }
 }
 
 void HttpServer::State::tend(bool all) {
@@ -302,8 +319,7 @@ void HttpServer::drain(std::chrono::milliseconds patience) {
 }
 
 HttpCounts HttpServer::counts() const {
-  return {state_->connections.size(), state_->connections.late(), state_->connections.refused(),
-          state_->malformed};
+  return {state_->connections.size(), state_->connections.late(), state_->refused, state_->malformed};
 }
 
 }  // namespace kiln

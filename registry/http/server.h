@@ -13,8 +13,8 @@ struct HttpLimits {
   std::size_t body = 1u << 20;     // bytes; 413
   std::size_t bodies = 64u << 20;  // of all that come in at once; 503
   std::size_t head = 16u << 10;    // bytes of a connection's buffer, which holds the head; 414 and 431
-  std::size_t connections = 8192;  // who comes then waits until somebody goes
-  std::size_t per_address = 256;   // connections of one; more are closed at once; 0: no limit
+  std::size_t connections = 8192;  // more get 503
+  std::size_t per_address = 256;   // connections of one; more get 503; 0: no limit
   std::chrono::milliseconds request{20'000};  // for a whole request, the silence before it included
   std::chrono::milliseconds answer{60'000};   // to make and to take an answer
   unsigned threads = 4;
@@ -23,7 +23,7 @@ struct HttpLimits {
 struct HttpCounts {
   std::size_t connections = 0;  // open now
   std::uint64_t late = 0;       // connections cut at their deadline
-  std::uint64_t refused = 0;    // connections beyond the limit of their address
+  std::uint64_t refused = 0;    // connections beyond a limit
   std::uint64_t malformed = 0;  // requests refused for their head
 };
 

@@ -40,6 +40,21 @@ std::vector<std::string> segments_of(std::string_view path) {
   return segments;
 }
 
+// What the absolute form (RFC 9112, section 3.2.2) has after its authority, which is not looked at. An origin
+// server takes this form, too.
+std::string_view without_authority(std::string_view raw) {
+  const std::size_t colon = raw.find("://");
+  const std::string scheme = lower_case(raw.substr(0, std::min(colon, raw.size())));
+  if (scheme != "http" && scheme != "https") return raw.starts_with('?') ? "" : raw;
+  raw.remove_prefix(colon + 3);
+  const std::size_t end = std::min(raw.find_first_of("/?"), raw.size());
+  const std::string_view authority = raw.substr(0, end);
+  if (authority.empty() || authority.find('@') != std::string_view::npos)
+    bad_target("the target has no host, or a user beside it");
+  raw.remove_prefix(end);
+  return raw.empty() ? "/" : raw;
+}
+
 void add_member(std::string_view piece, HttpTarget& target) {
   const std::size_t equals = piece.find('=');
   auto name = percent_decoded(piece.substr(0, equals), true);
@@ -74,14 +89,15 @@ std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_b
 }
 
 HttpTarget parse_target(std::string_view raw) {
-  if (!raw.starts_with('/'))
-    bad_target("expected a path that begins with a slash", "absolute and authority forms are for proxies");
   for (char c : raw)
     if (c <= ' ' || c > '~' || std::string_view("#\"<>\\^`{|}").find(c) != std::string_view::npos)
       bad_target("the target has a character that stands in none as it is", "percent-encoding is for those");
+  raw = without_authority(raw);
+  if (!raw.starts_with('/') && !raw.starts_with('?'))
+    bad_target("expected a path that begins with a slash", "the authority form is for proxies");
   const std::size_t question = raw.find('?');
   HttpTarget target;
-  target.segments = segments_of(raw.substr(0, question));
+  if (question != 0) target.segments = segments_of(raw.substr(0, question));
   const std::string_view query = question == raw.npos ? "" : raw.substr(question + 1);
   for (std::string_view piece : split(query, '&'))
     if (!piece.empty()) add_member(piece, target);

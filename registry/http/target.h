@@ -1,5 +1,5 @@
-// The target of a request (RFC 9112, section 3.2): only the origin form, "/v1/images?limit=3". It is not
-// trusted, and never the name of a file.
+// The target of a request (RFC 9112, section 3.2): the origin form, "/v1/images?limit=3", or the absolute one
+// with a host before it. It is not trusted, and never the name of a file.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct HttpTarget {
   std::vector<std::pair<std::string, std::string>> query{};  // decoded, in order; a name stands once
 };
 
-// Throws Error(input): for another form (a proxy's, a tunnel's), an empty segment, `.` and `..` however they
+// Throws Error(input): for another form (a tunnel's), an empty segment, `.` and `..` however they
 // are written, a percent sign without two hex digits, what is not UTF-8, a control character, a name of the
 // query that stands twice, more than 64 of either.
 HttpTarget parse_target(std::string_view target);

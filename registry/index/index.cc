@@ -12,6 +12,7 @@
 #include "registry/index/index_mended.h"
 #include "registry/index/index_reading.h"
 #include "registry/index/mapping_import.h"
+#include "registry/index/retirements.h"
 
 namespace kiln {
 namespace {
@@ -73,10 +74,11 @@ std::vector<TagChange> changes_of(IndexState& state, const Change& change) {
     std::erase(edits.at(*at)->matrices, change.matrix);
     if (edits.at(*at)->matrices.empty()) edits.at(*at).reset();
   }
+  const RetiredReasons retired(state);
   for (const Move& move : change.moves) {
     auto& tagged = edits.at(move.name);
     if (!tagged) tagged.emplace();
-    tagged->retired = state.retired_reason(move.image->bits());
+    tagged->retired = retired.of(move.image->bits());
     tagged->image = move.identity.hex();
     tagged->stale = tagged->failing = false;
     add_matrix(tagged->matrices, change.matrix);
@@ -93,10 +95,29 @@ bool changes_anything(IndexState& state, const Change& change) {
                      [&](const Move& move) { return state.record(move.identity.hex()) != move.record; });
 }
 
+// The current snapshot, which is held no longer.
+std::int64_t released(IndexState& state) {
+  if (!current_by_sidecar(state.store).held) return state.current();
+  IndexChange step(state);
+  const CurrentRow current = step.writer().current();
+  if (current.snapshot > 0) state.write_current_sidecar(current.snapshot, current.root, false);
+  step.commit();
+  return current.snapshot;
+}
+
+// Those of the names that lie in the current snapshot and whose bits were retired are so there as well.
+std::vector<TagChange> retire_again(IndexState& state, const Retirements& retired) {
+  TagEdits edits(state);
+  for (const auto& [bits, reason] : retired)
+    for (const TagRow& tag : state.tags_of_bits(bits))
+      if (tag.tagged.retired.empty()) edits.at(tag.name)->retired = reason;
+  return edits.changes();
+}
+
 // Sidecars first, so that a kill before the commit loses nothing.
 std::int64_t commit(IndexState& state, const Change& change) {
   const BlobStore& store = state.writable_store();
-  if (!changes_anything(state, change)) return state.current();
+  if (!changes_anything(state, change)) return released(state);
   const std::string folders = folder_marks(store);
   for (const auto& move : change.moves) {
     if (!move.image->external()) check_complete(store, *move.image);
@@ -106,7 +127,7 @@ std::int64_t commit(IndexState& state, const Change& change) {
   step.writer().knows_folders(folders);
   const std::vector<TagChange> changes = changes_of(state, change);
   for (const auto& move : change.moves) step.writer().put_image(*move.image, move.record);
-  const std::int64_t number = make_snapshot(step.writer(), changes, change.created, change.note);
+  const std::int64_t number = make_snapshot(step.writer(), changes, change.created, change.note, false);
   step.commit();
   return number;
 }
@@ -156,8 +177,17 @@ std::int64_t Index::retire(const std::vector<Digest>& identities, const std::str
     state_->writable_store();
     IndexChange step(*state_);
     TagEdits edits(*state_);
-    for (const Digest& identity : identities)
+    Retirements retired = all_retirements(*state_);
+    for (const Digest& identity : identities) {
       for (const TagRow& tag : state_->tags_of_image(identity.hex())) edits.at(tag.name)->retired = reason;
+      const auto image = state_->image(identity.hex());
+      if (!image || image->bits.empty()) continue;
+      if (reason.empty())
+        retired.erase(image->bits);
+      else
+        retired[image->bits] = reason;
+    }
+    write_retirements(*state_, retired);
     const std::vector<TagChange> changes = edits.changes();
     if (changes.empty()) return step.writer().current().snapshot;
     const std::string note = reason.empty() ? "not retired any more" : "retired: " + reason;
@@ -186,16 +216,33 @@ void Index::record(const Measurement& measurement) {
   });
 }
 
-void Index::rollback(std::int64_t snapshot) {
-  mended([&] {
+std::int64_t Index::rollback(std::int64_t snapshot, const std::string& created) {
+  return mended([&] {
     state_->writable_store();
     IndexChange step(*state_);
-    auto row = state_->snapshot_row(snapshot);
-    if (!row) no_snapshot(snapshot, step.writer().current().newest);
-    state_->write_current_sidecar(snapshot, row->root);
+    const auto row = state_->snapshot_row(snapshot);
+    const std::int64_t newest = step.writer().current().newest;
+    if (!row) no_snapshot(snapshot, newest);
+    const Retirements retired = all_retirements(*state_);
+    if (!retired.empty()) write_retirements(*state_, retired);
     step.writer().make_current(snapshot);
+    const std::vector<TagChange> changes = retire_again(*state_, retired);
+    const bool is_held = snapshot != newest;
+    std::int64_t number = snapshot;
+    if (changes.empty())
+      state_->write_current_sidecar(snapshot, row->root, is_held);
+    else
+      number = make_snapshot(step.writer(), changes, created.empty() ? row->created : created,
+                             fmt::format("snapshot {}, without what was retired since", snapshot), is_held);
     step.commit();
+    return number;
   });
+}
+
+bool Index::held() const { return current_by_sidecar(state_->store).held; }
+
+void Index::release() {
+  mended([&] { released(*state_); });
 }
 
 }  // namespace kiln

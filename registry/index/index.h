@@ -48,6 +48,7 @@ struct Snapshot {
   std::string note;
   std::size_t images = 0;
   bool current = false;
+  bool held = false;  // as Index::held() says of the current one
 };
 
 // What a name stood for, from one snapshot to another.
@@ -137,8 +138,14 @@ class Index {
   // What this name stood for, oldest first; of a mapping "" and its code. Each row proves itself, that none
   // is missing nobody proves: for people to look at, not to answer by.
   std::vector<TagSpan> history(const std::string& repository, const std::string& tag) const;
-  std::int64_t current() const;          // 0 when nothing was published
-  void rollback(std::int64_t snapshot);  // Error(no_match) when there is none of that number
+  std::int64_t current() const;  // 0 when nothing was published
+  // Makes this snapshot the current one. Images that were retired since stay so: where the snapshot has such,
+  // a new one is made of it. Returns the number of the current snapshot, which is held until release() or the
+  // next publish(), unless `snapshot` is the newest. Throws Error(no_match) when there is none of that
+  // number.
+  std::int64_t rollback(std::int64_t snapshot, const std::string& created = {});
+  bool held() const;  // an administrator went back to the current snapshot: nights publish nothing
+  void release();     // the current snapshot is held no longer
   // Throws Error(no_match) for a number that is not there.
   SnapshotNames names_in(const std::set<std::int64_t>& snapshots) const;
   // What forget() would take away.

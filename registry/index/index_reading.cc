@@ -206,16 +206,18 @@ std::vector<Snapshot> Index::snapshots() const {
   return mended([&] {
     Transaction transaction(state_->database, Database::Access::read);
     const std::int64_t now = state_->current();
+    const bool is_held = current_by_sidecar(state_->store).held;
     std::vector<Snapshot> result;
     for (const SnapshotRow& row : state_->snapshot_rows())
-      result.push_back(
-          {row.number, row.created, row.note, static_cast<std::size_t>(row.images), row.number == now});
+      result.push_back({row.number, row.created, row.note, static_cast<std::size_t>(row.images),
+                        row.number == now, row.number == now && is_held});
     const bool behind = now > 0 && std::none_of(result.begin(), result.end(),
                                                 [](const Snapshot& one) { return one.current; });
     if (!behind) return result;
     auto content = state_->snapshot(now);
     if (content)
-      result.insert(result.begin(), {now, content->created, content->note, content->tags.size(), true});
+      result.insert(result.begin(),
+                    {now, content->created, content->note, content->tags.size(), true, is_held});
     return result;
   });
 }

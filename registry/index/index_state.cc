@@ -222,14 +222,6 @@ std::optional<std::string> IndexState::record(const std::string& id) {
   return row->lost ? std::nullopt : std::optional(std::move(row->record));
 }
 
-std::string IndexState::retired_reason(const std::string& bits) {
-  std::vector<TagRow> tags = tags_of_bits(bits);
-  std::erase_if(tags, [](const TagRow& tag) { return tag.tagged.retired.empty(); });
-  auto first = std::min_element(tags.begin(), tags.end(),
-                                [](const TagRow& a, const TagRow& b) { return a.name < b.name; });
-  return first == tags.end() ? "" : first->tagged.retired;
-}
-
 // The sidecar is written before every commit: where the two differ, the sidecar is the newer.
 std::int64_t IndexState::current() {
   const CurrentRow row = current_row();
@@ -264,9 +256,10 @@ std::optional<SnapshotContent> IndexState::snapshot(std::int64_t number) {
   return snapshot_by_sidecars(*this, number);
 }
 
-void IndexState::write_current_sidecar(std::int64_t number, const RowSum& root) {
-  writable_store().write_sidecar(Sidecar::snapshot, "current",
-                                 Json{{"number", number}, {"root", root.text()}}.dump());
+void IndexState::write_current_sidecar(std::int64_t number, const RowSum& root, std::optional<bool> held) {
+  Json content = {{"number", number}, {"root", root.text()}};
+  if (held.value_or(current_by_sidecar(store).held)) content["held"] = true;
+  writable_store().write_sidecar(Sidecar::snapshot, "current", content.dump());
 }
 
 void make_tables(Database& database) {
@@ -317,6 +310,7 @@ CurrentSidecar current_by_sidecar(const BlobStore& store) {
   const JsonDocument document = parse_own(*text, "current.json");
   CurrentSidecar current{document.root().at("number").integer(1, INT64_MAX), {}};
   if (auto root = document.root().find("root")) current.root = RowSum::parse(root->string());
+  if (auto held = document.root().find("held")) current.held = held->boolean();
   return current;
 }
 

@@ -53,9 +53,6 @@ struct IndexState {
   ImageRow image_of(const TagRow& tag);
   // nullopt when nothing is known of the image, or it is lost.
   std::optional<std::string> record(const std::string& image);
-  // Why bits were withdrawn; "" when they are not: they stay so under whatever labels and names they come.
-  std::string retired_reason(const std::string& bits);
-
   // The snapshot that readers see: 0 before the first, negative when that one was current and is lost.
   std::int64_t current();
   // A sidecar proves another snapshot to be the current one. Throws DamagedDatabase when it proves other tags
@@ -63,7 +60,8 @@ struct IndexState {
   bool is_behind(const CurrentRow& row);
   std::optional<SnapshotContent> snapshot(std::int64_t number);          // of its row, else of sidecars
   std::optional<SnapshotContent> snapshot_by_rows(std::int64_t number);  // proven by its root
-  void write_current_sidecar(std::int64_t number, const RowSum& root);
+  // `held`: as CurrentSidecar has it; nullopt leaves that as it is.
+  void write_current_sidecar(std::int64_t number, const RowSum& root, std::optional<bool> held = {});
 
   void create_tables();  // when the file is empty
   // DamagedDatabase; Error(store) when it is newer than this program. Returns the format.
@@ -79,9 +77,10 @@ void make_tables(Database& database);
 struct CurrentSidecar {
   std::int64_t number = 0;
   std::optional<RowSum> root;  // none: of an earlier format
+  bool held = false;           // an administrator has gone back to it: nights publish nothing
 };
 CurrentSidecar current_by_sidecar(const BlobStore& store);
-// The snapshots' own sidecars, without current.json, by number.
+// The snapshots' own sidecars, without current.json and retired.json, by number.
 std::vector<std::int64_t> snapshot_sidecars(const BlobStore& store);
 std::optional<SnapshotSidecar> snapshot_sidecar(const BlobStore& store, std::int64_t number);
 // Times and sizes of the folders of the sidecars: they change with every sidecar that is new.

@@ -10,6 +10,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/base/text.h"
+#include "registry/index/retirements.h"
 
 namespace kiln {
 namespace {
@@ -72,12 +73,13 @@ std::int64_t MappingImport::finish(const std::string& created) {
 
 std::vector<TagChange> MappingImport::changes() {
   TagEdits edits(state_);
+  const RetiredReasons retired(state_);
   for (const auto& [code, taken] : taken_) {
     std::optional<Tagged>& tagged = edits.at({"", code});
     if (!tagged) tagged.emplace();
     tagged->image = taken.identity.hex();
     tagged->stale = false;
-    tagged->retired = state_.retired_reason(taken.bits);
+    tagged->retired = retired.of(taken.bits);
   }
   return edits.changes();
 }

@@ -69,7 +69,7 @@ SnapshotSidecar sidecar_of(IndexWriter& writer, const std::vector<TagChange>& ch
 }  // namespace
 
 std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& changes,
-                           const std::string& created, const std::string& note) {
+                           const std::string& created, const std::string& note, std::optional<bool> held) {
   writer.expect_new(changes);
   SnapshotSidecar sidecar = sidecar_of(writer, changes);
   sidecar.created = created;
@@ -81,7 +81,7 @@ std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& ch
                 "shorter codes, or fewer mappings");
   IndexState& state = writer.state();
   state.writable_store().write_sidecar(BlobStore::Sidecar::snapshot, std::to_string(sidecar.number), text);
-  state.write_current_sidecar(sidecar.number, sidecar.root);
+  state.write_current_sidecar(sidecar.number, sidecar.root, held);
   writer.append(sidecar, changes);
   writer.make_current(sidecar.number);
   return sidecar.number;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ class IndexChange {
 };
 
 // Makes the current snapshot with these changes the current one, its sidecar first. Returns its number.
-// Throws Error(input) when that would be too large a sidecar.
+// `held`: as write_current_sidecar() takes it. Throws Error(input) when that would be too large a sidecar.
 std::int64_t make_snapshot(IndexWriter& writer, const std::vector<TagChange>& changes,
-                           const std::string& created, const std::string& note);
+                           const std::string& created, const std::string& note,
+                           std::optional<bool> held = {});
 
 }  // namespace kiln

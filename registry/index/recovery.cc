@@ -275,9 +275,8 @@ bool behind_sidecars(IndexState& state) {
   auto more = [&](Sidecar kind, std::int64_t rows) {
     return static_cast<std::int64_t>(state.store.sidecars(kind).size()) > rows;
   };
-  const std::int64_t pointer = current_by_sidecar(state.store).number == 0 ? 0 : 1;
   if (more(Sidecar::record, writer.images()) || more(Sidecar::measurement, writer.measurements()) ||
-      more(Sidecar::snapshot, writer.snapshots() + pointer))
+      static_cast<std::int64_t>(snapshot_sidecars(state.store).size()) > writer.snapshots())
     return true;
   writer.knows_folders(folders);
   writer.saw_folders();

@@ -1,3 +1,5 @@
+#include "registry/select/best_image.h"
+
 #include <algorithm>
 #include <compare>
 #include <deque>
@@ -6,7 +8,6 @@
 
 #include "factory/base/text.h"
 #include "registry/index/image_parts.h"
-#include "registry/select/best_image.h"
 #include "registry/select/ranking.h"
 #include "registry/select/select_clauses.h"
 
@@ -17,6 +18,7 @@ struct Choice {
   ImageRecord part;
   bool suits = false;
   int doubt = 0;
+  std::size_t unasked = 0;  // components
 };
 
 struct Place {
@@ -70,8 +72,8 @@ class BestImage {
     ChoiceRow row;
   };
 
-  // The best rank that has contenders is enough, but for what was measured: that comes before the build, and
-  // all measured images that qualify have a say in which speeds are compared.
+  // The best rank that has contenders with machine code is enough, but for what was measured: that comes
+  // before the build, and all measured images that qualify have a say in which speeds are compared.
   void contend(const ApplicationRow& application) {
     std::vector<Suiting> suiting;
     for (ChoiceRow& row : state_.choices_of(application))
@@ -91,16 +93,14 @@ class BestImage {
         contend(one.row);
       else
         contend_unmeasured(one);
-      if (!best && !contenders_.empty()) best = one.rank;
+      if (!best && has_machine_code_) best = one.rank;
     }
   }
 
   void contend(const ChoiceRow& row) {
     const Choice& choice = choice_of(row.choice);
     if (!choice.suits) return;
-    each_place(row, [&](const Place& place, TagRow& tag) {
-      contenders_.push_back({&choice, &place, std::move(tag)});
-    });
+    each_place(row, [&](const Place& place, TagRow& tag) { add({&choice, &place, std::move(tag)}); });
   }
 
   // Where no speed decides, the profile of a choice is read only where its image would not be worse than the
@@ -110,6 +110,7 @@ class BestImage {
     each_place(one.row, [&](const Place& place, TagRow& tag) {
       ImageStanding here;
       here.pre_release = one.rank.pre_release;
+      here.by_ptx = ranker_.by_ptx(place.code);
       here.stock = one.rank.stock;
       here.code = place.code;
       here.version = &one.version;
@@ -118,13 +119,19 @@ class BestImage {
       if (!choice->suits) return;
       here.version = &choice->part.version;
       here.doubt = tag.tagged.stale ? kDoubtful : choice->doubt;
+      here.unasked = choice->unasked;
       if (is_worse(here)) return;
       if (contenders_.empty() || std::is_lt(difference(here, best_so_far_).order)) {
         contenders_.clear();
         best_so_far_ = here;
       }
-      contenders_.push_back({choice, &place, std::move(tag)});
+      add({choice, &place, std::move(tag)});
     });
+  }
+
+  void add(Contender contender) {
+    has_machine_code_ = has_machine_code_ || !ranker_.by_ptx(contender.place->code);
+    contenders_.push_back(std::move(contender));
   }
 
   bool is_worse(const ImageStanding& here) const {
@@ -191,6 +198,7 @@ class BestImage {
     at->second.part = part_of(number);
     at->second.suits = judge_.chooses(at->second.part);
     at->second.doubt = ranker_.doubt(at->second.part, at->second.part.tests);
+    at->second.unasked = ranker_.unasked(at->second.part).size();
     return at->second;
   }
 
@@ -268,7 +276,8 @@ class BestImage {
   std::map<std::int64_t, Choice> choices_;
   std::map<std::int64_t, Place> places_;
   std::deque<Contender> contenders_;
-  ImageStanding best_so_far_;  // of contenders_, where no speed decides
+  ImageStanding best_so_far_;      // of contenders_, where no speed decides
+  bool has_machine_code_ = false;  // one of them does, or needs none
   std::deque<IndexEntry> entries_;
 };
 

@@ -19,8 +19,8 @@ bool contains(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-VersionRange version_range(const JsonNode& node) {
-  std::string text = scalar_text(node);
+VersionRange version_range(const JsonNode& node, const WrittenNumbers& numbers) {
+  std::string text = scalar_text(node, numbers);
   if (text == "latest") return {};  // any: the newest wins anyway
   try {
     return VersionRange::parse(text);
@@ -31,7 +31,7 @@ VersionRange version_range(const JsonNode& node) {
 
 class Reader {
  public:
-  explicit Reader(const Words& compilers) {
+  Reader(const Words& compilers, const WrittenNumbers& numbers) : numbers_(numbers) {
     for (const Words* names : {&dsl_words::graph_compilers(), &compilers})
       for (const auto& name : *names)
         if (!contains(compilers_, lower_case(name))) compilers_.push_back(lower_case(name));
@@ -50,7 +50,7 @@ class Reader {
       read_job(root);
     }
     if (query_.application.empty()) {
-      root.fail("the document names no application",
+      root.fail(kNamesNoApplication,
                 "expected 'optimisation' with a framework or an MPI library, or 'application.app_tag'");
     }
     return std::move(reading_);
@@ -178,7 +178,7 @@ class Reader {
     OlderWords older;
     if (auto build = present(node, "app_build")) {
       note_unknown(*build, {"version"}, Part::choices);
-      if (auto version = present(*build, "version")) query_.version = version_range(*version);
+      if (auto version = present(*build, "version")) query_.version = version_range(*version, numbers_);
       if (!query_.version.is_any()) older.version = query_.version.text();
     }
     if (auto name = present(node, "app_name")) older.name = lower_case(name->name());
@@ -275,7 +275,7 @@ class Reader {
       if (value.is_null()) continue;
       std::string word = lower_case(key);
       if (word == "version") {
-        query_.version = version_range(value);
+        query_.version = version_range(value, numbers_);
       } else if (word == "method") {
         query_.method = lower_case(value.name());
       } else if (!contains(known, word) && !nearest(word, known).empty()) {
@@ -297,7 +297,7 @@ class Reader {
     } else if (contains(compilers_, word)) {
       query_.compilers[word] = flag(value);
     } else {
-      query_.selectors[word] = choice_text(value);
+      query_.selectors[word] = choice_text(value, numbers_);
     }
   }
 
@@ -315,8 +315,7 @@ class Reader {
     if (query_.application.empty()) query_.application = app_name;
     if (query_.application.empty()) {
       (choices ? *choices : part)
-          .fail("the document names no application",
-                "expected 'library' in 'parallelisation-mpi', or 'application.app_tag'");
+          .fail(kNamesNoApplication, "expected 'library' in 'parallelisation-mpi', or 'application.app_tag'");
     }
   }
 
@@ -326,7 +325,7 @@ class Reader {
     for (const auto& [key, value] : node.members()) {
       if (value.is_null() || contains(dsl_words::parallelisation_hints(), key)) continue;
       if (key == "version") {
-        query_.version = version_range(value);
+        query_.version = version_range(value, numbers_);
       } else if (key == "method") {
         query_.method = lower_case(value.name());
       } else if (key == "library" && app_tag.empty()) {
@@ -334,7 +333,7 @@ class Reader {
       } else if (!contains(known, key) && !nearest(key, known).empty()) {
         note_key(node, key, known, true);
       } else {
-        query_.selectors[key] = choice_text(value);
+        query_.selectors[key] = choice_text(value, numbers_);
       }
     }
   }
@@ -342,6 +341,7 @@ class Reader {
   DslReading reading_;
   ImageQuery& query_ = reading_.query;
   Words compilers_;
+  const WrittenNumbers& numbers_;
 };
 
 }  // namespace
@@ -365,8 +365,9 @@ void refuse_lost_choices(const DslReading& reading) {
                   note.hint.empty() ? "--lenient answers without it" : note.hint);
 }
 
-DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers) {
-  return Reader(compilers).read(document.root());
+DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers,
+                    const WrittenNumbers& numbers) {
+  return Reader(compilers, numbers).read(document.root());
 }
 
 }  // namespace kiln

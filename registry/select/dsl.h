@@ -6,11 +6,13 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/base/json_numbers.h"
 #include "factory/base/version.h"
 
 namespace kiln {
@@ -29,6 +31,7 @@ struct ImageQuery {
   std::string workload;  // kiln's addition: which measurements count
   std::map<std::string, bool>
       compilers;  // "xla": true asked for, false forbidden; not named = must be absent
+  std::set<std::string> stock_compilers;  // not of the document: that every build of the application has
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
   std::optional<JsonNode> target;                // the name of the machines that the job is for
@@ -57,9 +60,13 @@ std::pair<std::string, std::string> asked_gpu(const std::string& text);
 // Throws Error(input) for the first note that may be a choice.
 void refuse_lost_choices(const DslReading& reading);
 
+// What read_dsl() says of a document that chooses nothing.
+inline constexpr const char* kNamesNoApplication = "the document names no application";
+
 // `compilers`: names of the graph compilers that there are, each of which is read as a boolean option; any
-// other name is a further choice. Throws Error(input) for what cannot be understood (wrong type, bad
-// version).
-DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers);
+// other name is a further choice. `numbers`: of the document's text. Throws Error(input) for what cannot be
+// understood (wrong type, bad version).
+DslReading read_dsl(const JsonDocument& document, const std::vector<std::string>& compilers,
+                    const WrittenNumbers& numbers = {});
 
 }  // namespace kiln

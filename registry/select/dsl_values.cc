@@ -14,14 +14,16 @@ std::optional<JsonNode> present(const JsonNode& object, std::string_view key) {
   return found && !found->is_null() ? found : std::nullopt;
 }
 
-std::string scalar_text(const JsonNode& node) {
+std::string scalar_text(const JsonNode& node, const WrittenNumbers& numbers) {
+  if (node.is_number())
+    if (const auto written = numbers.find(node.pointer()); written != numbers.end()) return written->second;
   if (node.is_string()) return lower_case(node.line_of_text());
   if (node.is_number() || node.is_boolean()) return node.value().dump();
   node.fail(fmt::format("expected a string, a number or a boolean, found {}", describe_type(node.value())));
 }
 
-std::string choice_text(const JsonNode& node) {
-  std::string text = scalar_text(node);
+std::string choice_text(const JsonNode& node, const WrittenNumbers& numbers) {
+  std::string text = scalar_text(node, numbers);
   const bool yes = text == "yes" || text == "on";
   if (yes || text == "no" || text == "off")
     node.fail(fmt::format("expected true, false or the word of a choice, found '{}'", text),

@@ -117,10 +117,6 @@ std::string gpu_clause(const ImageOnHost& c) {
                      list_or(c.host.description().accelerators, "no accelerator"));
 }
 
-Version least_driver(const HostNeeds& needs) {
-  return known(needs.driver) ? needs.driver : oldest_driver(needs.cuda);
-}
-
 std::string driver_clause(const ImageOnHost& c) {
   if (!known(c.host.driver()) || c.host.gpus("nvidia").empty()) return "";
   const std::vector<std::string> vendors = vendors_of(c);
@@ -181,6 +177,10 @@ constexpr std::array<std::string (*)(const ImageOnHost&), kHostClauses> kClauses
     driver_clause, kernel_clause, mpi_clause,    evidence_clause};
 
 }  // namespace
+
+Version least_driver(const HostNeeds& needs) {
+  return known(needs.driver) ? needs.driver : oldest_driver(needs.cuda);
+}
 
 std::string list_or(const std::vector<std::string>& words, const char* empty) {
   return words.empty() ? empty : fmt::format("{}", fmt::join(words, ", "));
@@ -247,6 +247,15 @@ std::string host_refusal(const ImageOnHost& on_host, int& met) {
     ++met;
   }
   return "";
+}
+
+int host_refusals(const ImageOnHost& on_host, int most) {
+  int refusals = 0;
+  for (const auto& clause : kClauses) {
+    if (refusals == most) break;
+    if (!clause(on_host).empty()) ++refusals;
+  }
+  return refusals;
 }
 
 }  // namespace kiln

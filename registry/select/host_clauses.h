@@ -48,6 +48,10 @@ struct ImageOnHost {
 // is raised by each that holds.
 std::string host_refusal(const ImageOnHost& on_host, int& met);
 inline constexpr int kHostClauses = 8;
+// How many clauses fail; counts no further than `most`.
+int host_refusals(const ImageOnHost& on_host, int most);
+// NVIDIA's driver that an image needs at least: as it says, else by its CUDA; empty where neither is known.
+Version least_driver(const HostNeeds& needs);
 // What is wrong with the image on any host: a library that it lacks, a glibc newer than its own.
 std::string nowhere_refusal(const ImageRecord& image);
 

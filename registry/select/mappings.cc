@@ -14,8 +14,8 @@
 namespace kiln {
 namespace {
 
-Version version_of(const JsonNode& node) {
-  const std::string text = scalar_text(node);
+Version version_of(const JsonNode& node, const WrittenNumbers& numbers) {
+  const std::string text = scalar_text(node, numbers);
   try {
     VersionRange::parse(text);  // refuses what is several versions, or a part of one
     return Version(text);
@@ -84,26 +84,6 @@ std::string reference_of(const JsonNode& node) {
   return (type.empty() ? "docker" : type) + "://" + name;
 }
 
-// What a mapping says in words that its image's reference and version do not keep, for its way out.
-constexpr const char* kTypeAsWritten = "io.kiln.mapping.container_type";
-constexpr const char* kVersionAsWritten = "io.kiln.mapping.selectors.version";
-
-void keep_as_written(const JsonNode& node, ImageRecord& record) {
-  if (auto type = present(node, "container_type"))
-    if (const std::string text = type->string();
-        !text.empty() && text != record.reference.substr(0, record.reference.find(kBehindScheme)))
-      record.labels[kTypeAsWritten] = text;
-  auto selectors = present(node, "selectors");
-  if (!selectors) return;
-  for (const auto& [key, value] : selectors->members())
-    if (lower_case(key) == "version") record.labels[kVersionAsWritten] = scalar_text(value);
-}
-
-std::string as_written(const ImageRecord& external, const char* what, const std::string& otherwise) {
-  auto kept = external.labels.find(what);
-  return kept == external.labels.end() ? otherwise : kept->second;
-}
-
 void read_target(const JsonNode& target, ImageRecord& record) {
   target.allow_only({"cpu_type", "acc_type"});
   if (auto cpu = present(target, "cpu_type")) read_cpu_type(*cpu, record);
@@ -117,15 +97,15 @@ bool is_among(const std::vector<std::string>& words, const std::string& word) {
 }
 
 void read_selectors(const JsonNode& selectors, const std::vector<std::string>& compilers,
-                    ImageRecord& record) {
+                    const WrittenNumbers& numbers, ImageRecord& record) {
   for (const auto& [key, value] : selectors.members()) {
     std::string word = lower_case(key);
     if (word == "version") {
-      if (record.version.text().empty()) record.version = version_of(value);
+      if (record.version.text().empty()) record.version = version_of(value, numbers);
     } else if (is_among(compilers, word) || is_among(dsl_words::graph_compilers(), word)) {
       if (flag(value)) record.components.push_back({"compiler", word, {}, "", false});
     } else {
-      record.selectors[word] = choice_text(value);
+      record.selectors[word] = choice_text(value, numbers);
     }
   }
 }
@@ -136,36 +116,96 @@ std::string cpu_type_of(const ImageRecord& external) {
   return external.cpu == "ppc64le" ? "power" : "";
 }
 
+// The MPI library that is inside: the image's own name, or that of its library, which the version is then of.
+MpiLibrary mpi_of(const ImageRecord& mapping) {
+  std::vector<std::string> names{lower_case(mapping.application)};
+  for (const char* choice : {"library", "mpi"})
+    if (auto named = mapping.selectors.find(choice); named != mapping.selectors.end())
+      names.push_back(named->second);
+  for (const std::string& name : names) {
+    MpiLibrary library{name.substr(0, name.find('@')), {}};
+    if (mpi_family(library.name).empty()) continue;
+    return library.name == name ? MpiLibrary{name, mapping.version} : mpi_library(name);
+  }
+  return {};
+}
+
+// The label of an external image that holds members of its mapping as they were written, in JSON; null for
+// one that kiln would write, and that was not there.
+constexpr const char* kWritten = "io.kiln.mapping";
+
 // As they were before they became text.
 Json plain_value(const std::string& text) {
   return text == "true" || text == "false" ? Json(text == "true") : Json(text);
 }
 
-}  // namespace
+Json selectors_json(const ImageRecord& external) {
+  Json selectors = Json::object();
+  for (const ComponentRecord& component : external.components) selectors[component.name] = true;
+  for (const auto& [choice, value] : external.selectors) selectors[choice] = plain_value(value);
+  put(selectors, "version", external.version.text());
+  return selectors;
+}
 
-Json mapping_json(const ImageRecord& external) {
+// A mapping in kiln's words. MODAK's clients know the types docker and shub alone, and read the version among
+// the selectors.
+Json own_words(const ImageRecord& external) {
   const std::size_t colon = external.reference.find("://");
   const std::string scheme = external.reference.substr(0, colon);
   Json json{{"opt_dsl_code", external.code},
             {"app_name", external.application},
             {"enable_opt_build", external.optimised},
             {"container_name", external.reference.substr(std::min(colon + 3, external.reference.size()))},
-            {"container_type", as_written(external, kTypeAsWritten, scheme)},
+            {"container_type", scheme == "docker" ? "docker" : "shub"},
             {"container_registry", scheme}};
-  const std::string selected = as_written(external, kVersionAsWritten, "");
-  if (external.version.text() != selected) put(json, "version", external.version.text());
-  Json target{{"acc_type", external.accelerators.empty() ? "none" : external.accelerators.front()}};
+  put(json, "version", external.version.text());
+  Json target = Json::object();
+  if (!external.accelerators.empty()) target["acc_type"] = external.accelerators.front();
   put(target, "cpu_type", cpu_type_of(external));
   json["target"] = std::move(target);
-  Json selectors = Json::object();
-  for (const ComponentRecord& component : external.components) selectors[component.name] = true;
-  for (const auto& [choice, value] : external.selectors) selectors[choice] = plain_value(value);
-  put(selectors, "version", selected);
-  put(json, "selectors", selectors);
+  put(json, "selectors", selectors_json(external));
   return json;
 }
 
-ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers) {
+// A number that would lose a zero is its text.
+Json with_zeros(const JsonNode& node, const WrittenNumbers& numbers) {
+  Json value = node.value();
+  const std::string inside = node.pointer() + "/";
+  for (const auto& [pointer, written] : numbers)
+    if (pointer.starts_with(inside))
+      value[Json::json_pointer(pointer.substr(node.pointer().size()))] = written;
+  return value;
+}
+
+// What kiln would write in other words than the mapping has.
+void keep_words(const JsonNode& mapping, const WrittenNumbers& numbers, ImageRecord& record) {
+  const Json own = own_words(record);
+  Json differing = Json::object();
+  for (const char* key : {"container_name", "container_type", "container_registry", "target", "selectors"})
+    if (auto node = present(mapping, key)) {
+      Json value = with_zeros(*node, numbers);
+      if (own.value(key, Json()) != value) differing[key] = std::move(value);
+    }
+  if (own.contains("version") && !present(mapping, "version")) differing["version"] = nullptr;
+  if (!differing.empty()) record.labels[kWritten] = differing.dump();
+}
+
+}  // namespace
+
+Json mapping_json(const ImageRecord& external) {
+  Json json = own_words(external);
+  const auto written = external.labels.find(kWritten);
+  if (written == external.labels.end()) return json;
+  const Json words = Json::parse(written->second, nullptr, false);
+  if (!words.is_object()) return json;
+  json.update(words);
+  for (const auto& [key, value] : words.items())
+    if (value.is_null()) json.erase(key);
+  return json;
+}
+
+ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers,
+                         const WrittenNumbers& numbers) {
   node.allow_only({"opt_dsl_code", "app_name", "version", "enable_opt_build", "target", "selectors",
                    "container_name", "container_type", "container_registry"});
   ImageRecord record;
@@ -174,18 +214,21 @@ ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& c
   if (record.code.empty()) code.fail("a code is not empty");
   record.application = node.at("app_name").line_of_text();
   if (auto version = node.find("version"); version && !version->is_null())
-    record.version = version_of(*version);
+    record.version = version_of(*version, numbers);
   if (auto enabled = present(node, "enable_opt_build")) record.optimised = flag(*enabled);
   if (auto target = present(node, "target")) read_target(*target, record);
-  if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, record);
+  if (auto selectors = present(node, "selectors")) read_selectors(*selectors, compilers, numbers, record);
   record.reference = reference_of(node);
-  keep_as_written(node, record);
+  record.needs.mpi = mpi_of(record);
+  keep_words(node, numbers, record);
   return record;
 }
 
 void read_mappings(const std::filesystem::path& file, const std::vector<std::string>& compilers,
                    const std::function<void(const ImageRecord& mapping)>& take) {
-  read_json_rows(file, {}, [&](const JsonNode& row) { take(read_mapping(row, compilers)); });
+  read_json_rows(file, {}, [&](const JsonNode& row, std::string_view text) {
+    take(read_mapping(row, compilers, written_numbers(text)));
+  });
 }
 
 }  // namespace kiln

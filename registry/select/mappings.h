@@ -6,14 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "factory/base/json_numbers.h"
 #include "factory/base/json_rows.h"
 #include "factory/record/image_record.h"
 
 namespace kiln {
 
-// `compilers`: as for read_dsl; a selector such as "xla": true becomes a component of kind compiler. Throws
-// Error(input).
-ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers);
+// `compilers`: as for read_dsl; a selector such as "xla": true becomes a component of kind compiler.
+// `numbers`: of the mapping's text. Throws Error(input).
+ImageRecord read_mapping(const JsonNode& node, const std::vector<std::string>& compilers,
+                         const WrittenNumbers& numbers = {});
 
 // The mapping that reads as this external image.
 Json mapping_json(const ImageRecord& external);

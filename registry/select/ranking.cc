@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "factory/base/text.h"
 #include "registry/select/select_clauses.h"
 
 namespace kiln {
@@ -13,6 +14,22 @@ template <typename Value>
 bool differ(const Value& a, const Value& b, Preference by, Difference& difference) {
   difference = {a <=> b, by};
   return std::is_neq(difference.order);
+}
+
+// What an image is not made of without somebody wanting it.
+bool is_addition(const ComponentRecord& component, const ImageQuery& query) {
+  for (const char* kind : {"base", "toolchain", "framework", "compiler"})
+    if (component.kind == kind) return false;
+  return !component.optimised || !query.opt_build.value_or(false);
+}
+
+bool is_named(const ComponentRecord& component, const ImageQuery& query) {
+  if (lower_case(component.name) == lower_case(query.application)) return true;
+  if (component.kind == "distributed" && query.selectors.contains("distributed_training")) return true;
+  return std::any_of(query.selectors.begin(), query.selectors.end(), [&](const auto& choice) {
+    return choice.second == component.name || choice.first == component.name ||
+           choice.first == component.kind;
+  });
 }
 
 Difference difference(const Ranked& a, const Ranked& b) {
@@ -32,6 +49,7 @@ Difference difference(const ImageStanding& a, const ImageStanding& b) {
   if (differ(a.pre_release, b.pre_release, Preference::released, result)) return result;
   if (differ(b.measured, a.measured, Preference::measured, result)) return result;
   if (differ(a.speed_class, b.speed_class, Preference::speed, result)) return result;
+  if (differ(a.by_ptx, b.by_ptx, Preference::machine_code, result)) return result;
   if (differ(a.stock, b.stock, Preference::optimised, result)) return result;
   if (differ(a.code.accelerators, b.code.accelerators, Preference::fewer_accelerators, result)) return result;
   if (differ(a.code.gpu, b.code.gpu, Preference::gpu_code, result)) return result;
@@ -40,7 +58,15 @@ Difference difference(const ImageStanding& a, const ImageStanding& b) {
   if (differ(a.code.cpu_reach, b.code.cpu_reach, Preference::cpu_reach, result)) return result;
   if (differ(*b.version, *a.version, Preference::version, result)) return result;
   if (differ(a.doubt, b.doubt, Preference::state, result)) return result;
+  if (differ(a.unasked, b.unasked, Preference::fewer_components, result)) return result;
+  if (differ(a.code.cuda, b.code.cuda, Preference::cuda, result)) return result;
   return {std::strong_ordering::equal, Preference::name};
+}
+
+std::strong_ordering operator<=>(const CudaFit& a, const CudaFit& b) {
+  if (a.known != b.known) return b.known <=> a.known;
+  if (auto order = a.least_driver <=> b.least_driver; std::is_neq(order)) return order;
+  return b.cuda <=> a.cuda;
 }
 
 Ranker::Ranker(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus)
@@ -64,6 +90,7 @@ CodeFit Ranker::code(const ImageRecord& place) const {
     fit.cpu_reach = reach(place, *target);
   fit.gpu = gpu(place, target);
   if (fit.gpu.level == GpuFit::Level::unnamed) fit.gpu_reach = gpu_reach(place);
+  fit.cuda = cuda(place);
   return fit;
 }
 
@@ -73,16 +100,36 @@ ImageStanding Ranker::standing(const ImageRecord& choice, const CodeFit& code, c
   standing.pre_release = !any_release_ && choice.version.is_pre_release();
   standing.measured = speed.measured != nullptr;
   standing.speed_class = speed.speed_class;
+  standing.by_ptx = by_ptx(code);
   standing.stock = query_->opt_build.value_or(false) && !choice.optimised;
   standing.code = code;
   standing.version = &choice.version;
   standing.doubt = doubt;
+  standing.unasked = unasked(choice).size();
   return standing;
 }
 
 int Ranker::doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const {
   if (!choice.why_untested().empty()) return kDoubtful;
   return known_ == nullptr || is_tested_like(kinds, known_->description()) ? 0 : 1;
+}
+
+bool Ranker::by_ptx(const CodeFit& code) const {
+  return query_->opt_build.value_or(false) && code.gpu.level == GpuFit::Level::ptx;
+}
+
+std::vector<std::string> Ranker::unasked(const ImageRecord& choice) const {
+  std::vector<std::string> names;
+  for (const ComponentRecord& component : choice.components)
+    if (is_addition(component, *query_) && !is_named(component, *query_)) names.push_back(component.name);
+  return names;
+}
+
+CudaFit Ranker::cuda(const ImageRecord& image) const {
+  if (image.needs.cuda.text().empty()) return {};
+  CudaFit fit{true, {}, image.needs.cuda};
+  if (known_ == nullptr) fit.least_driver = least_driver(image.needs);
+  return fit;
 }
 
 CpuReach Ranker::reach(const ImageRecord& image, const Microarchitecture& target) {
@@ -122,7 +169,7 @@ std::vector<Ranked> rank(const ImageQuery& query, std::vector<Candidate> qualify
   ranked.reserve(qualifying.size());
   for (Candidate& candidate : qualifying) {
     const IndexEntry& entry = *candidate.entry;
-    Ranked item{std::move(candidate), entry.image.name(), {}, {}};
+    Ranked item{std::move(candidate), entry.image.name(), {}, {}, ranker.unasked(entry.image)};
     if (auto found = speeds.find(&entry); found != speeds.end()) item.speed = found->second;
     item.candidate.measured = item.speed.measured;
     const auto kinds = test_kinds(entry.image.tests, !entry.image.accelerators.empty());

@@ -22,6 +22,7 @@ enum class Preference {
   released,
   measured,
   speed,
+  machine_code,
   optimised,
   fewer_accelerators,
   gpu_code,
@@ -30,6 +31,8 @@ enum class Preference {
   cpu_reach,
   version,
   state,
+  fewer_components,
+  cuda,
   name
 };
 
@@ -41,6 +44,14 @@ struct GpuReach {
   auto operator<=>(const GpuReach&) const = default;
 };
 
+// How good the CUDA is that an image's GPU code was made with: less is better.
+struct CudaFit {
+  bool known = false;
+  Version least_driver;  // without a host; else empty for all
+  Version cuda;
+};
+std::strong_ordering operator<=>(const CudaFit& a, const CudaFit& b);
+
 // How an image's code suits where it is to run.
 struct CodeFit {
   std::size_t accelerators = 0;  // that nobody asked for
@@ -48,6 +59,7 @@ struct CodeFit {
   GpuReach gpu_reach;
   std::optional<CpuFit> cpu;  // nullopt: no host, cpu_reach decides
   CpuReach cpu_reach;
+  CudaFit cuda;
 };
 
 // All that decides between images, but for their names.
@@ -55,10 +67,12 @@ struct ImageStanding {
   bool pre_release = false;  // and none was asked for
   bool measured = false;
   int speed_class = 0;
-  bool stock = false;  // where an optimised build is asked for
+  bool by_ptx = false;  // where an optimised build is asked for: a GPU has to compile its code
+  bool stock = false;   // where an optimised build is asked for
   CodeFit code;
   const Version* version = nullptr;
   int doubt = 0;  // 1: not tested on a host like this one; kDoubtful: stale, or not tested in full anywhere
+  std::size_t unasked = 0;  // components that nobody asked for
 };
 inline constexpr int kDoubtful = 2;
 
@@ -79,10 +93,17 @@ class Ranker {
   // ImageStanding::doubt of one that is not stale, by the kinds of machines that it was tested on
   // (test_kinds()).
   int doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const;
+  // Whether this code counts as PTX in the order: an optimised build is asked for, and a GPU compiles it.
+  bool by_ptx(const CodeFit& code) const;
+  // Names of components that the question does not ask for: an MPI, Horovod, a workload. What every image is
+  // made of (base, toolchain, framework), graph compilers, which have a clause of their own, and optimised
+  // builds where these are asked for, are not among them.
+  std::vector<std::string> unasked(const ImageRecord& choice) const;
 
  private:
   static CpuReach reach(const ImageRecord& image, const Microarchitecture& target);
   static GpuReach gpu_reach(const ImageRecord& image);
+  CudaFit cuda(const ImageRecord& image) const;
   GpuFit gpu(const ImageRecord& image, const Microarchitecture* target) const;
 
   const ImageQuery* query_;
@@ -100,6 +121,7 @@ struct Ranked {
   std::string name;
   Speed speed;
   ImageStanding standing;
+  std::vector<std::string> unasked;  // Ranker::unasked()
 };
 
 // Best first. Sets Candidate::measured.

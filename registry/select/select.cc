@@ -85,6 +85,10 @@ std::string state_text(const Ranked& ranked) {
   return "was not tested on a host like this one: " + where_text(entry.image);
 }
 
+std::string cuda_text(const ImageRecord& image) {
+  return image.needs.cuda.text().empty() ? "an unknown CUDA" : "CUDA " + image.needs.cuda.text();
+}
+
 std::string preference_reason(const Ranked& winner, const Ranked& next) {
   const ImageRecord& image = winner.candidate.entry->image;
   const ImageRecord& other = next.candidate.entry->image;
@@ -99,6 +103,7 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
       return fmt::format("an optimised build, which is asked for; {} is not", next.name);
     case Preference::fewer_accelerators:
       return fmt::format("needs fewer accelerators than {}", next.name);
+    case Preference::machine_code:
     case Preference::gpu_code:
       return gpu_code_reason(winner, next);
     case Preference::cpu_code:
@@ -113,15 +118,24 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
                          next.name);
     case Preference::state:
       return fmt::format("{} {}", next.name, state_text(next));
+    case Preference::fewer_components:
+      return fmt::format("{} has {}, which {} not asked for", next.name, list_or(next.unasked, ""),
+                         next.unasked.size() == 1 ? "is" : "are");
+    case Preference::cuda:
+      return fmt::format("made with CUDA {}; {} with {}", image.needs.cuda.text(), next.name,
+                         cuda_text(other));
     case Preference::name:
       break;
   }
   return fmt::format("equal to {}, and first by name", next.name);
 }
 
-std::string place_reason(const ImageRecord& image, const Host& host) {
-  if (!host.known || host.description.cpu.empty()) return fmt::format("built for {}", target_text(image));
-  return fmt::format("built for {}; host {} runs it", target_text(image), host.description.cpu);
+std::string place_reason(const Ranked& winner, const Host& host) {
+  const std::string built = "built for " + target_text(winner.candidate.entry->image);
+  if (!host.known || host.description.cpu.empty()) return built;
+  const bool by_ptx = winner.standing.code.gpu.level == GpuFit::Level::ptx;
+  return fmt::format("{}; host {} runs it{}", built, host.description.cpu,
+                     by_ptx ? ", the GPU by PTX, which the driver compiles" : "");
 }
 
 // The choices that the question makes besides the application, as the image has them.
@@ -164,6 +178,7 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
       return "not an optimised build";
     case Preference::fewer_accelerators:
       return fmt::format("needs {}", list_or(image.accelerators, "no accelerator"));
+    case Preference::machine_code:
     case Preference::gpu_code:
       return winner.standing.code.gpu.level == other.standing.code.gpu.level
                  ? fmt::format("its {} is further from this GPU", gpu_text(other))
@@ -177,6 +192,11 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
       return fmt::format("version {} is older", image.version.text());
     case Preference::state:
       return state_text(other);
+    case Preference::fewer_components:
+      return fmt::format("has {}, which {} not asked for", list_or(other.unasked, ""),
+                         other.unasked.size() == 1 ? "is" : "are");
+    case Preference::cuda:
+      return "made with " + cuda_text(image);
     case Preference::name:
       break;
   }
@@ -187,7 +207,7 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
                                      const Host& host) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
-  std::vector<std::string> reasons = {place_reason(entry.image, host), choices_reason(query, entry.image)};
+  std::vector<std::string> reasons = {place_reason(winner, host), choices_reason(query, entry.image)};
   if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
@@ -208,23 +228,31 @@ struct Miss {
   Candidate candidate;
   std::string name;
   bool other_application;
+  bool lacks_more;         // another clause fails as well
+  bool lacks_accelerator;  // that is asked for
 };
 
-// Nearest first: whoever asks for TensorFlow wants to hear of TensorFlow images, however many clauses others
-// meet.
+// Nearest first: images of the application, however many clauses others meet; then those that fail one clause
+// alone, which is what the user can act on; of these last the ones that are not made for the accelerator that
+// is asked for.
 std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> candidates) {
   std::string application = lower_case(query.application);
   std::vector<Miss> misses;
   misses.reserve(candidates.size());
   for (auto& candidate : candidates) {
     const ImageRecord& image = candidate.entry->image;
-    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application});
+    const bool lacks_more = !candidate.alone;
+    const bool lacks_accelerator = !query.acc_type.empty() && !gpu_fit(image, query.acc_type, "").runs();
+    misses.push_back({std::move(candidate), image.name(), lower_case(image.application) != application,
+                      lacks_more, lacks_accelerator});
   }
   std::sort(misses.begin(), misses.end(), [](const Miss& a, const Miss& b) {
     const ImageRecord& left = a.candidate.entry->image;
     const ImageRecord& right = b.candidate.entry->image;
-    return std::tie(a.other_application, b.candidate.clauses_met, a.name, left.code, left.manifest) <
-           std::tie(b.other_application, a.candidate.clauses_met, b.name, right.code, right.manifest);
+    return std::tie(a.other_application, a.lacks_more, a.lacks_accelerator, b.candidate.clauses_met, a.name,
+                    left.code, left.manifest) < std::tie(b.other_application, b.lacks_more,
+                                                         b.lacks_accelerator, a.candidate.clauses_met, b.name,
+                                                         right.code, right.manifest);
   });
   return misses;
 }
@@ -242,11 +270,13 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   const Judge judge(query, known, cpus);
   for (const auto& entry : entries) {
     Judgement judgement = judge(entry.image);
-    if (judgement.failed.empty() && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
+    const bool holds = judgement.failed.empty();
+    if (holds && !entry.retired.empty()) judgement.failed = "retired: " + entry.retired;
     if (judgement.failed.empty() && entry.failing && !query.allow_failing) judgement.failed = kFailingNow;
     bool qualifies = judgement.failed.empty();
     (qualifies ? qualifying : failing)
-        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses});
+        .push_back({&entry, std::move(judgement.failed), judgement.met, nullptr, judgement.host_refuses,
+                    judgement.alone || holds});
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);

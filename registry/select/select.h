@@ -21,6 +21,7 @@ struct Candidate {
                         // of the application
   const Measurement* measured = nullptr;  // the one that ranked it
   bool host_refuses = false;              // what failed is a clause about the host
+  bool alone = false;                     // no other clause fails
   std::string behind{};                   // of another that qualifies: why it stands after the winner
 };
 

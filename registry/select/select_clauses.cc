@@ -111,7 +111,10 @@ std::string compiler_clause(const JudgedImage& c) {
   const std::vector<std::string> compilers = graph_compilers_of(c.image);
   for (const std::string& name : compilers) {
     auto asked = c.query.compilers.find(name);
-    if (asked == c.query.compilers.end()) return fmt::format("has {}, which is not asked for", name);
+    if (asked == c.query.compilers.end()) {
+      if (c.query.stock_compilers.contains(name)) continue;
+      return fmt::format("has {}, which is not asked for", name);
+    }
     if (!asked->second) return fmt::format("asks for no {}; this has it", name);
   }
   for (const auto& [name, wanted] : c.query.compilers)
@@ -237,9 +240,28 @@ std::string Judge::host_clauses(const JudgedImage& c, int& met) const {
                           : nowhere_refusal(c.image);
 }
 
+bool Judge::fails_several(const JudgedImage& c) const {
+  int failed = asked_family_clause(c).empty() ? 0 : 1;
+  if (host_ != nullptr)
+    failed += host_refusals({c.image, c.target, *host_, query_->acc_type}, 2 - failed);
+  else if (!nowhere_refusal(c.image).empty())
+    ++failed;
+  for (const Clause& clause : kQuestionClauses) {
+    if (failed > 1) return true;
+    if (!clause.failed(c).empty()) ++failed;
+  }
+  return failed > 1;
+}
+
 Judgement Judge::operator()(const ImageRecord& image) const {
   const JudgedImage c = judged(image);
-  Judgement judgement{0, asked_family_clause(c), false};
+  Judgement judgement = first_failed(c);
+  judgement.alone = !judgement.failed.empty() && !fails_several(c);
+  return judgement;
+}
+
+Judgement Judge::first_failed(const JudgedImage& c) const {
+  Judgement judgement{0, asked_family_clause(c), false, false};
   if (!judgement.failed.empty()) return judgement;
   judgement.failed = host_clauses(c, judgement.met);
   judgement.host_refuses = host_ != nullptr && !judgement.failed.empty();

@@ -20,6 +20,7 @@ struct Judgement {
   int met = 0;                // clauses that held before the first that did not
   std::string failed;         // that one as a sentence, "" when all hold
   bool host_refuses = false;  // that one is about the host
+  bool alone = false;         // no other fails
 };
 
 struct JudgedImage;
@@ -41,6 +42,8 @@ class Judge {
  private:
   JudgedImage judged(const ImageRecord& image) const;
   std::string host_clauses(const JudgedImage& image, int& met) const;
+  bool fails_several(const JudgedImage& image) const;
+  Judgement first_failed(const JudgedImage& image) const;
 
   const ImageQuery* query_;
   const Microarchitectures* cpus_;

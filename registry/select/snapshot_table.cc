@@ -34,6 +34,17 @@ std::uint32_t number_of(std::map<std::string, std::uint32_t>& numbers, std::vect
   return at->second;
 }
 
+// Gives each the number of those that are better.
+template <typename Value, typename Place, typename Order>
+void rank_by(std::vector<std::pair<Value, Place*>>& all, const Order& order, std::uint32_t Place::*rank) {
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto& a, const auto& b) { return std::is_lt(order(a.first, b.first)); });
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const bool is_equal = std::is_eq(order(all[i - 1].first, all[i].first));
+    all[i].second->*rank = all[i - 1].second->*rank + (is_equal ? 0 : 1);
+  }
+}
+
 std::vector<std::uint32_t> order_of_names(const std::vector<IndexEntry>& entries) {
   std::vector<std::string> names;
   names.reserve(entries.size());
@@ -148,22 +159,25 @@ const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const 
   const Ranker ranker(query, known_, *cpus_);
   Places places(table_->places_.size());
   std::vector<std::pair<ImageStanding, Place*>> order;
+  std::vector<std::pair<CudaFit, Place*>> cudas;
   const Version none;
   for (std::size_t i = 0; i < places.size(); ++i) {
     places[i].runs = judge.runs(table_->places_[i]);
     if (!places[i].runs) continue;
     ImageStanding standing;
-    standing.code = ranker.code(table_->places_[i]);
+    const CodeFit code = ranker.code(table_->places_[i]);
+    places[i].by_ptx = ranker.by_ptx(code);
+    standing.code = code;
+    standing.code.cuda = {};
     standing.version = &none;
     order.emplace_back(standing, &places[i]);
+    cudas.emplace_back(code.cuda, &places[i]);
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return std::is_lt(difference(a.first, b.first).order);
-  });
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const bool is_equal = std::is_eq(difference(order[i - 1].first, order[i].first).order);
-    order[i].second->rank = order[i - 1].second->rank + (is_equal ? 0 : 1);
-  }
+  rank_by(
+      order, [](const ImageStanding& a, const ImageStanding& b) { return difference(a, b).order; },
+      &Place::rank);
+  rank_by(
+      cudas, [](const CudaFit& a, const CudaFit& b) { return a <=> b; }, &Place::cuda_rank);
   return places_.emplace(std::move(words), std::move(places)).first->second;
 }
 
@@ -172,6 +186,7 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return;
   const bool by_version = asks_version_of_application(query);
+  const Ranker ranker(query, known_, *cpus_);
   enum : char { unknown, yes, no };
   std::vector<char> versions(table_->versions_.size()), compilers(table_->compilers_.size());
   auto once = [&](char& known, About about, const ImageRecord& part) {
@@ -184,10 +199,11 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
     if (by_version && !once(versions[choice.version], About::version, table_->versions_[choice.version]))
       continue;
     if (!judge.chooses(choice.part)) continue;
+    const std::size_t unasked = ranker.unasked(choice.part).size();
     for (std::uint32_t number = choice.first; number < choice.end; ++number) {
       const SnapshotTable::Row& row = table_->rows_[number];
       if (row.retired || (row.failing && !query.allow_failing) || !places[row.place].runs) continue;
-      contenders_.push_back({&row, &choice});
+      contenders_.push_back({&row, &choice, unasked});
     }
   }
 }
@@ -217,18 +233,20 @@ const SnapshotTable::Image* TableAsker::best(const ImageQuery& query) {
   const bool any_release = query.version.names_pre_release();
   const bool wants_optimised = query.opt_build.value_or(false);
   // As ImageStanding, in numbers.
-  using Key = std::tuple<bool, bool, int, bool, std::uint32_t, std::uint32_t, int, std::uint32_t>;
+  using Key = std::tuple<bool, bool, int, bool, bool, std::uint32_t, std::uint32_t, int, std::size_t,
+                         std::uint32_t, std::uint32_t>;
   auto key_of = [&](const Contender& contender) {
-    const auto& [row, choice] = contender;
+    const auto& [row, choice, unasked] = contender;
     auto speed = measured.empty() ? measured.end() : measured.find(row);
     const bool has_speed = speed != measured.end();
     return Key(!any_release && choice->pre_release, !has_speed, has_speed ? speed->second.speed_class : 0,
-               wants_optimised && !choice->part.optimised, places[row->place].rank, choice->version_rank,
-               row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], row->image);
+               places[row->place].by_ptx, wants_optimised && !choice->part.optimised, places[row->place].rank,
+               choice->version_rank, row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()],
+               unasked, places[row->place].cuda_rank, row->image);
   };
   Key best = key_of(contenders_.front());
   for (const Contender& contender : contenders_) best = std::min(best, key_of(contender));
-  return &table_->images_[std::get<7>(best)];
+  return &table_->images_[std::get<10>(best)];
 }
 
 }  // namespace kiln

@@ -69,12 +69,15 @@ class TableAsker {
  private:
   struct Place {
     bool runs = false;
-    std::uint32_t rank = 0;  // of its code: the lower is the better
+    bool by_ptx = false;
+    std::uint32_t rank = 0;       // of its code: the lower is the better
+    std::uint32_t cuda_rank = 0;  // of its CUDA, likewise
   };
   using Places = std::vector<Place>;
   struct Contender {
     const SnapshotTable::Row* row;
     const SnapshotTable::Choice* choice;
+    std::size_t unasked;  // components
   };
 
   // The same for all questions that ask the same of the place.

@@ -1,19 +1,45 @@
 #include "registry/serve/error_response.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_text.h"
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
 
 constexpr const char* kRetryAfter = "5";  // seconds
 
+// A token of a JSON pointer (RFC 6901, section 4).
+std::string unescaped(std::string_view token) {
+  std::string text;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool is_escape = token[i] == '~' && i + 1 < token.size();
+    text += !is_escape ? token[i] : token[++i] == '1' ? '/' : '~';
+  }
+  return text;
+}
+
+// What is wrong with a body, as FastAPI says it: where it stands (["body", "target", "acc_type"]), and why.
+Json detail_of(const Json& error) {
+  Json place = Json::array({"body"});
+  const std::string pointer = error.contains("where") ? error["where"].value("pointer", "") : "";
+  const std::vector<std::string_view> tokens = split(pointer, '/');
+  for (std::size_t i = 1; i < tokens.size(); ++i) {  // a pointer begins with a slash
+    const bool is_index = !tokens[i].empty() && tokens[i].size() < 10 &&
+                          std::all_of(tokens[i].begin(), tokens[i].end(), is_digit);
+    place.push_back(is_index ? Json(std::stoi(std::string(tokens[i]))) : Json(unescaped(tokens[i])));
+  }
+  return {{"loc", std::move(place)}, {"msg", error["message"]}, {"type", "value_error"}};
+}
+
 HttpResponse response_of(Json error, int status, ErrorStyle style) {
   HttpResponse response;
   response.status = status;
   Json json;
-  if (style == ErrorStyle::peer) json["detail"] = error["message"];
+  if (style == ErrorStyle::peer)
+    json["detail"] = status == 422 ? Json::array({detail_of(error)}) : error["message"];
   json["error"] = std::move(error);
   response.body = printable_json(json) + "\n";
   return response;

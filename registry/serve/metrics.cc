@@ -23,8 +23,7 @@ void one(std::string& out, std::string_view name, std::string_view type, std::st
 void append_gauges(std::string& out, const ServeGauges& gauges) {
   one(out, "kiln_connections", "gauge", "Connections that are open.", gauges.http.connections);
   one(out, "kiln_connections_late_total", "counter", "Connections cut at their deadline.", gauges.http.late);
-  one(out, "kiln_connections_refused_total", "counter", "Connections beyond the limit of their address.",
-      gauges.http.refused);
+  one(out, "kiln_connections_refused_total", "counter", "Connections beyond a limit.", gauges.http.refused);
   one(out, "kiln_requests_malformed_total", "counter", "Requests refused for their head.",
       gauges.http.malformed);
   one(out, "kiln_snapshot", "gauge", "Number of the current snapshot; 0 when there is none.",

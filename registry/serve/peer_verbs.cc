@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "registry/select/dsl.h"
 #include "registry/select/mappings.h"
 #include "registry/serve/error_response.h"
 #include "registry/serve/verbs.h"
@@ -33,9 +34,17 @@ void put_runtime(Json& document, const std::string& reference) {
   job["application"]["container_runtime"] = reference;
 }
 
+// A job that chooses no application: MODAK gives it back as it is.
+bool asks_for_nothing(const Json& document, const Error& error) {
+  if (error.message() != kNamesNoApplication) return false;
+  for (const char* part : {"job", "job_options", "application", "optimisation", "optimization"})
+    if (document.contains(part)) return true;
+  return false;
+}
+
 std::vector<Json> mappings_in(const VerbPlace& place, const std::string* code) {
   std::vector<Json> mappings;
-  place.chooser.with_index([&](const Index& index) {
+  use_index(place, [&](const Index& index) {
     for (const IndexEntry& entry : index.entries())
       if (entry.image.external() && (code == nullptr || entry.image.code == *code))
         mappings.push_back(mapping_json(entry.image));
@@ -52,8 +61,9 @@ VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place) {
   question.unsaid = UnsaidHost::any;
   question.terms.lenient = true;
   question.explained = false;
-  ChooserReply reply = place.chooser.choose(question);
-  if (reply.error && reply.code != ExitCode::no_match) throw Error(*reply.error);
+  ChooserReply reply = choose(place, question);
+  const bool has_answer = !reply.error || reply.code == ExitCode::no_match;
+  if (!has_answer && !asks_for_nothing(document, *reply.error)) throw Error(*reply.error);
   put_runtime(document, reply.reference);
   VerbAnswer answer = json_answer(document);
   for (std::size_t i = 0; i < std::min(reply.notes.size(), kMostNotes); ++i)
@@ -76,7 +86,7 @@ VerbAnswer answer_mapping(const VerbCall& call, const VerbPlace& place) {
 VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place) {
   const JsonDocument document = JsonDocument::parse(call.request.body, "document");
   if (!document.root().is_object()) document.root().fail("expected one mapping, an object");
-  const WrittenMapping written = place.write(document);
+  const WrittenMapping written = place.write(document, written_numbers(call.request.body));
   VerbAnswer answer = json_answer(mapping_json(written.mapping));
   answer.response.status = 201;
   answer.response.headers.emplace_back(

@@ -125,7 +125,7 @@ VerbAnswer select(const VerbCall& call, const VerbPlace& place, bool text) {
     if (!asked.host.empty()) throw Error(ExitCode::usage, "the host stands in the body and in the query");
     question.host = host_name(*host);
   }
-  ChooserReply reply = place.chooser.choose(question);
+  ChooserReply reply = choose(place, question);
   const bool missed = reply.code == ExitCode::no_match && !reply.answer.is_null();
   if (reply.error && !missed) throw in_body(*reply.error, asked.wrapped);
   VerbAnswer answer = missed ? no_match_answer(reply, text) : answer_of(reply, text);

@@ -24,6 +24,20 @@ bool is_json(std::string_view type) {
   return media.empty() || media == "application/json" || media.ends_with("+json");
 }
 
+bool is_coded(const ReceivedRequest& request) {
+  const std::string coding = lower_case(request.header("content-encoding"));
+  return !coding.empty() && coding != "identity";
+}
+
+// RFC 9110, section 15.5.16: the header says which codings are taken.
+HttpResponse refuse_coding(const ReceivedRequest& request, ErrorStyle style) {
+  HttpResponse response = plain_error(
+      415, fmt::format("the body has the Content-Encoding '{}'", request.header("content-encoding")),
+      "send it as it is", style);
+  response.headers.emplace_back("Accept-Encoding", "identity");
+  return response;
+}
+
 // RFC 9110, section 13.1.2: a list of tags, weak or not.
 bool names_tag(std::string_view list, std::string_view tag) {
   if (list.empty()) return false;
@@ -104,6 +118,9 @@ HttpResponse Service::answer(const ReceivedRequest& request) {
   } catch (const std::exception& exception) {
     response = error_response(unexpected_error(exception), match.style);
   }
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  if (is_read && response.status == 200 && trimmed(request.header("if-none-match")) == "*")
+    response.status = 304;
   add_common_headers(response);
   const bool is_nothing = match.route == nullptr || (match.route->name == "page" && response.status == 404);
   metrics_.count(is_nothing ? "none" : match.route->name, response.status,
@@ -121,6 +138,7 @@ HttpResponse Service::routed(const ReceivedRequest& request, const RouteMatch& m
   }
   if (match.route->method == "POST" && !is_json(request.header("content-type")))
     return plain_error(415, "the body is JSON or nothing", "Content-Type: application/json", match.style);
+  if (is_coded(request)) return refuse_coding(request, match.style);
   check_parameters(*match.route, request);
   if (match.route->writes)
     if (auto refused = refuse_writer(request)) return *std::move(refused);

@@ -9,6 +9,11 @@
 #include "factory/base/json_text.h"
 
 namespace kiln {
+namespace {
+
+Error no_index_yet() { return {ExitCode::locked, "there is no index yet: nothing was published"}; }
+
+}  // namespace
 
 const std::string* QueryParameters::find(std::string_view name) const {
   for (const auto& [key, value] : *query_)
@@ -55,9 +60,15 @@ VerbAnswer json_answer(const Json& json) {
   return answer;
 }
 
+ChooserReply choose(const VerbPlace& place, const ChooserQuestion& question) {
+  ChooserReply reply = place.chooser.choose(question);
+  if (reply.code == ExitCode::store && place.chooser.identity() == IndexIdentity{}) throw no_index_yet();
+  return reply;
+}
+
 void use_index(const VerbPlace& place, const std::function<void(const Index& index)>& use) {
   if (place.chooser.with_index(use)) return;
-  throw Error(ExitCode::locked, "there is no index yet: nothing was published");
+  throw no_index_yet();
 }
 
 }  // namespace kiln

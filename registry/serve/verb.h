@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "factory/base/json_numbers.h"
 #include "factory/record/image_record.h"
 #include "registry/answer/chooser.h"
 #include "registry/http/message.h"
@@ -23,7 +24,8 @@ struct WrittenMapping {
 };
 // Imports one mapping, as a snapshot of its own, under the lock of the state folder. Throws Error(input) for
 // what is no mapping, Error(locked) while somebody else writes there, Error(store).
-using MappingWriter = std::function<WrittenMapping(const JsonDocument& mapping)>;
+using MappingWriter =
+    std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 
 // A page for people.
 struct ServedPage {
@@ -74,7 +76,9 @@ class QueryParameters {
 
 // 200 with this, in the form in which the command line prints it.
 VerbAnswer json_answer(const Json& json);
-// Runs `use` on the index. Throws Error(store) when there is none yet.
+// What the index answers. Throws Error(locked) when there is none yet, after what is wrong with the question.
+ChooserReply choose(const VerbPlace& place, const ChooserQuestion& question);
+// Runs `use` on the index. Throws Error(locked) when there is none yet.
 void use_index(const VerbPlace& place, const std::function<void(const Index& index)>& use);
 
 }  // namespace kiln

@@ -15,7 +15,8 @@ using Strings = std::vector<std::string>;
 // The rows of a text that comes in pieces of this size.
 Strings rows_of(const std::string& text, std::size_t piece, const JsonRowLimits& limits = {}) {
   Strings rows;
-  JsonRows reader("f.json", limits, [&](const JsonNode& row) { rows.push_back(row.value().dump()); });
+  JsonRows reader("f.json", limits,
+                  [&](const JsonNode& row, std::string_view) { rows.push_back(row.value().dump()); });
   for (std::size_t at = 0; at < text.size(); at += piece)
     reader.feed(std::string_view(text).substr(at, piece));
   reader.finish();
@@ -117,7 +118,7 @@ TEST(JsonRows, BombsAndNulsAreRefused) {
 }
 
 TEST(JsonRows, ErrorsOfWhoeverTakesThemHaveTheirPlaceToo) {
-  auto said = [](const std::function<void(const JsonNode&)>& take) {
+  auto said = [](const JsonRows::Take& take) {
     JsonRows rows("f.json", {}, take);
     try {
       rows.feed("[{\"a\": 1},\n {\"a\":\n  2}]");
@@ -126,9 +127,9 @@ TEST(JsonRows, ErrorsOfWhoeverTakesThemHaveTheirPlaceToo) {
     }
     return std::string("nothing was thrown");
   };
-  EXPECT_EQ(said([](const JsonNode& row) { row.at("a").integer(0, 1); }),
+  EXPECT_EQ(said([](const JsonNode& row, std::string_view) { row.at("a").integer(0, 1); }),
             "f.json:3:3: error: expected a whole number from 0 to 1, found 2 (at /1/a)");
-  EXPECT_EQ(said([](const JsonNode&) { throw Error(ExitCode::store, "the disk is full"); }),
+  EXPECT_EQ(said([](const JsonNode&, std::string_view) { throw Error(ExitCode::store, "the disk is full"); }),
             "error: the disk is full");
 }
 
@@ -138,7 +139,7 @@ TEST(JsonRows, ComeFromAFile) {
   auto read = [&](const std::string& name, const JsonRowLimits& limits = {}) {
     try {
       rows = 0;
-      read_json_rows(folder / name, limits, [&](const JsonNode&) { ++rows; });
+      read_json_rows(folder / name, limits, [&](const JsonNode&, std::string_view) { ++rows; });
     } catch (const Error& error) {
       return error.format().substr(error.format().find("error: "));
     }

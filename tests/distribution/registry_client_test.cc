@@ -1,6 +1,7 @@
 // The client against answers by hand: what is asked, and who is told who asks.
 #include "factory/distribution/registry_client.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -66,6 +67,64 @@ TEST_F(RegistryClientTest, SaysWhoAsksOnceItIsAsked) {
   EXPECT_EQ(http.sent(0, "Authorization"), "");
   EXPECT_EQ(http.sent(1, "Authorization"), basic);
   EXPECT_EQ(http.sent(2, "Authorization"), basic);
+}
+
+TEST_F(RegistryClientTest, LogsInAgainInTheMiddle) {
+  RegistryClient client = client_of("h");
+  for (const char* token : {"first", "second"}) {
+    answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
+    answer(200, {}, fmt::format(R"({{"token":"{}"}})", token));
+    answer(200, {{"content-length", "7"}});
+    EXPECT_TRUE(client.has_blob("a", Digest::of("x"), 7));
+  }
+  EXPECT_EQ(http.sent(3, "Authorization"), "Bearer first");
+  EXPECT_EQ(http.sent(5, "Authorization"), "Bearer second");
+  // Whom a new token does not help is told so.
+  answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
+  answer(200, {}, R"({"token":"third"})");
+  answer(401);
+  EXPECT_THROW(client.has_blob("a", Digest::of("x"), 7), Error);
+}
+
+TEST_F(RegistryClientTest, AsksForTheManifestWhereHeadIsNotAnswered) {
+  answer(405);
+  answer(200, {}, "bytes");
+  EXPECT_EQ(client_of("h").resolve("a", "1"), Digest::of("bytes"));
+  EXPECT_EQ(http.requests.back().method, "GET");
+}
+
+TEST_F(RegistryClientTest, FindsDamageOfBlobsByTheirFirstByte) {
+  RegistryClient client = client_of("h");
+  const Descriptor blob{"", Digest::of("12345"), 5, {}};
+  answer(206, {{"content-range", "bytes 0-0/5"}}, "1");
+  EXPECT_EQ(client.blob_damage("a", blob, false), "");
+  EXPECT_EQ(http.sent(0, "Range"), "bytes=0-0");
+  answer(200, {{"content-length", "5"}});
+  EXPECT_EQ(client.blob_damage("a", blob, false), "") << "a registry without ranges";
+  answer(404);
+  EXPECT_EQ(client.blob_damage("a", blob, false), "is missing");
+  answer(206, {{"content-range", "bytes 0-0/3"}}, "1");
+  answer(404);
+  EXPECT_EQ(client.blob_damage("a", blob, false), "is missing") << "it is read where its size is another";
+  answer(403);
+  answer(403);
+  EXPECT_THROW(client.blob_damage("a", blob, false), Error);
+}
+
+TEST_F(RegistryClientTest, FindsDamageOfManifests) {
+  RegistryClient client = client_of("h");
+  const Digest digest = Digest::of("bytes");
+  answer(200, {{"docker-content-digest", digest.text()}});
+  EXPECT_EQ(client.manifest_damage("a", digest, false), "");
+  answer(404);
+  answer(200, {}, "bytes");
+  EXPECT_EQ(client.manifest_damage("a", digest, false), "") << "it has what HEAD does not know";
+  answer(404);
+  answer(404);
+  EXPECT_EQ(client.manifest_damage("a", digest, false), "is missing");
+  answer(200, {}, "others");
+  EXPECT_EQ(client.manifest_damage("a", digest, true), "has other bytes");
+  EXPECT_EQ(http.requests.back().method, "GET");
 }
 
 TEST_F(RegistryClientTest, TellsNoOtherHostWhoAsks) {

@@ -40,8 +40,8 @@ struct Served {
     settings.tokens = TokenBook::parse(token.line, "tokens");
     service = std::make_unique<Service>(
         std::move(settings),
-        [](const JsonDocument& mapping) {
-          return WrittenMapping{read_mapping(mapping.root(), {"xla"}), 2};
+        [](const JsonDocument& mapping, const WrittenNumbers& numbers) {
+          return WrittenMapping{read_mapping(mapping.root(), {"xla"}, numbers), 2};
         },
         clock);
   }

@@ -26,19 +26,12 @@ class AcceptorTest : public ::testing::Test {
     ::close(comer.descriptor);
   }
   std::unique_ptr<Acceptor> accept_from_now_on() {
-    return std::make_unique<Acceptor>(
-        socket.descriptor(),
-        [this] {
-          ++asked_for_room;
-          return taken < room;
-        },
-        [this](const Acceptor::Comer& comer) { take(comer); });
+    return std::make_unique<Acceptor>(socket.descriptor(),
+                                      [this](const Acceptor::Comer& comer) { take(comer); });
   }
 
   ListeningSocket socket{"127.0.0.1:0"};
   std::atomic<int> taken{0};
-  std::atomic<int> room{1'000'000};
-  std::atomic<int> asked_for_room{0};
 };
 
 TEST_F(AcceptorTest, TakesWhoComes) {
@@ -46,25 +39,6 @@ TEST_F(AcceptorTest, TakesWhoComes) {
   std::vector<std::unique_ptr<LoopbackClient>> clients;
   for (int i = 0; i < 200; ++i) clients.push_back(std::make_unique<LoopbackClient>(socket.address()));
   EXPECT_TRUE(soon([&] { return taken == 200; })) << taken;
-}
-
-TEST_F(AcceptorTest, WithoutRoomWhoComesWaits) {
-  room = 1;
-  const auto acceptor = accept_from_now_on();
-  LoopbackClient first(socket.address());
-  LoopbackClient second(socket.address());
-  EXPECT_TRUE(soon([&] { return taken == 1 && asked_for_room > 2; }));  // it looked again, and there was none
-  EXPECT_EQ(taken, 1);
-  room = 2;
-  EXPECT_TRUE(soon([&] { return taken == 2; }));
-}
-
-TEST_F(AcceptorTest, EndsWithoutRoom) {
-  room = 0;
-  const auto acceptor = accept_from_now_on();
-  LoopbackClient first(socket.address());
-  acceptor->stop();
-  EXPECT_EQ(taken, 0);
 }
 
 TEST_F(AcceptorTest, WhoWaitsIsForTheNext) {

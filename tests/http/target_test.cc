@@ -29,8 +29,24 @@ TEST(HttpTarget, IsDecodedInPieces) {
 }
 
 TEST(HttpTarget, OtherFormsAreForProxies) {
-  for (const char* target : {"", "http://x/healthz", "x:443", "*", "healthz", "?a=b"})
+  for (const char* target : {"", "x:443", "*", "healthz", "?a=b", "ftp://x/healthz"})
     EXPECT_NE(refusal(target).find("begins with a slash"), std::string::npos) << target;
+}
+
+// RFC 9112, section 3.2.2: an origin server takes it, too.
+TEST(HttpTarget, AHostMayStandBefore) {
+  for (const char* target :
+       {"http://x/v1/images?limit=3", "HTTPS://images.example.org:8642/v1/images?limit=3",
+        "http://[::1]:8642/v1/images?limit=3"}) {
+    const HttpTarget read = parse_target(target);
+    EXPECT_EQ(read.segments, (std::vector<std::string>{"v1", "images"})) << target;
+    EXPECT_EQ(read.query.size(), 1u) << target;
+  }
+  EXPECT_TRUE(parse_target("http://x").segments.empty());
+  EXPECT_EQ(parse_target("http://x?a=b").query.size(), 1u);
+  for (const char* target : {"http://", "http:///healthz", "http://me@x/healthz", "http://?a=b"})
+    EXPECT_NE(refusal(target).find("no host"), std::string::npos) << target;
+  EXPECT_NE(refusal("http://x/a/../b").find("has a segment"), std::string::npos);
 }
 
 TEST(HttpTarget, NoSegmentLeadsElsewhere) {

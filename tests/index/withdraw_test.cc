@@ -121,6 +121,82 @@ TEST_F(Withdraw, SidecarsProveItAll) {
   EXPECT_EQ(names(), before);
 }
 
+TEST_F(Withdraw, ARetirementOutlivesARollback) {
+  const ImageRecord bad = image("a", "1"), good = image("b", "2", 'b');
+  open().publish({bad, good}, {}, kNow, "demo");                  // 1
+  open().publish({image("a", "mended", 'c')}, {}, kNow, "demo");  // 2
+  open().publish({bad}, {}, kNow, "demo");                        // 3
+  EXPECT_EQ(open().retire({bad.identity()}, "wrong", kNow), 4);
+  EXPECT_EQ(open().rollback(1, kNow), 5) << "1, without what was retired since";
+  EXPECT_EQ(names(), (Strings{"a demo: wrong", "b demo"}));
+  EXPECT_EQ(open().rollback(2), 2) << "it has nothing that is retired";
+  EXPECT_EQ(names(), (Strings{"a demo", "b demo"}));
+  EXPECT_EQ(open().rollback(3), 6) << "the current snapshot does not know it, and it is known";
+  EXPECT_EQ(names(), (Strings{"a demo: wrong", "b demo"}));
+  EXPECT_EQ(open().rollback(4), 4);
+  open().retire({bad.identity()}, "", kNow);
+  open().rollback(1);
+  EXPECT_EQ(names(), (Strings{"a demo", "b demo"})) << "it was taken back";
+}
+
+TEST_F(Withdraw, ARetirementOutlivesOtherBitsUnderItsName) {
+  const ImageRecord bad = image("a", "1");
+  open().publish({bad}, {}, kNow, "demo");
+  open().retire({bad.identity()}, "wrong", kNow);
+  open().publish({image("a", "mended", 'b')}, {}, kNow, "demo");
+  open().publish({bad}, {}, kNow, "demo");  // whose recipe went back
+  EXPECT_EQ(names(), Strings{"a demo: wrong"});
+}
+
+TEST_F(Withdraw, ARetirementOutlivesItsFiles) {
+  const ImageRecord bad = image("a", "1");
+  open().publish({bad}, {}, kNow, "demo");
+  open().retire({bad.identity()}, "wrong", kNow);
+  open().publish({image("a", "mended", 'b')}, {}, kNow, "demo");
+  // Of a kiln that did not write it: what tags were is known.
+  std::filesystem::remove(folder.path() / "store/snapshots/retired.json");
+  open().rollback(1);
+  EXPECT_EQ(names(), Strings{"a demo: wrong"});
+  std::filesystem::remove(folder.path() / "index.db");
+  EXPECT_TRUE(open().recover().is_whole());
+  open().rollback(1);
+  EXPECT_EQ(names(), Strings{"a demo: wrong"});
+}
+
+TEST_F(Withdraw, ASnapshotIsHeldUntilItIsReleased) {
+  open().publish({image("a", "1")}, {}, kNow, "demo");
+  open().publish({image("a", "2", 'b')}, {}, kNow, "demo");
+  EXPECT_FALSE(open(Index::Mode::read).held());
+  open().rollback(1);
+  EXPECT_TRUE(open(Index::Mode::read).held());
+  EXPECT_TRUE(open().snapshots().back().held);
+  EXPECT_FALSE(open().snapshots().front().held);
+  // Nor does what is no publication, or the loss of the database.
+  open().retire({image("a", "1").identity()}, "wrong", kNow);
+  EXPECT_TRUE(open().held());
+  std::filesystem::remove(folder.path() / "index.db");
+  EXPECT_TRUE(open().recover().is_whole());
+  EXPECT_TRUE(open().held());
+  EXPECT_EQ(open().current(), 3);
+  open().release();
+  EXPECT_FALSE(open().held());
+  EXPECT_EQ(open().current(), 3);
+  open().rollback(1);
+  open().publish({image("a", "3", 'c')}, {}, kNow, "demo");
+  EXPECT_FALSE(open().held()) << "who publishes goes on from there";
+}
+
+TEST_F(Withdraw, TheNewestSnapshotIsNotHeld) {
+  open().publish({image("a", "1")}, {}, kNow, "demo");
+  open().publish({image("a", "2", 'b')}, {}, kNow, "demo");
+  open().rollback(1);
+  open().rollback(2);
+  EXPECT_FALSE(open().held());
+  open().rollback(1);
+  EXPECT_EQ(open().publish({image("a", "1")}, {}, kNow, "demo"), 1) << "nothing new";
+  EXPECT_FALSE(open().held());
+}
+
 TEST_F(Withdraw, AReferenceUnderEveryCode) {
   auto mapping = [](const std::string& code, const std::string& reference) {
     ImageRecord record;

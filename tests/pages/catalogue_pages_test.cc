@@ -63,6 +63,37 @@ TEST(CataloguePages, ThereIsAPageForEachPath) {
   EXPECT_EQ(pages.page("")->bytes, pages.page("index.html")->bytes);
 }
 
+std::string first_question(std::vector<IndexEntry> entries) {
+  const FixedSource source;
+  return CataloguePages(content_of(std::move(entries)), source).page("ask.html")->bytes;
+}
+
+// The form asks for what an image of the catalogue is.
+TEST(CataloguePages, TheFirstQuestionHasAnAnswer) {
+  IndexEntry gpu = sample_entry(0), plain = sample_entry(0);
+  gpu.image.application = "jax";
+  gpu.image.accelerators = {"nvidia:sm_90"};
+  gpu.image.components = {{"framework", "jax", Version("1"), "pip", false},
+                          {"compiler", "xla", {}, "pip", false}};
+  const std::string of_gpu = first_question({gpu});
+  for (const char* words : {"value=\"jax\"", "<option value=\"nvidia\" selected>", "value=\"xla\" checked",
+                            "<option value=\"ai\" selected>", "<option value=\"yes\" selected>"})
+    EXPECT_TRUE(has(of_gpu, words)) << words;
+  plain.image.application = "pytorch";
+  plain.image.accelerators = {};
+  plain.image.components = {{"framework", "pytorch", Version("1"), "pip", false}};
+  const std::string of_both = first_question({gpu, plain});
+  EXPECT_TRUE(has(of_both, "id=\"application\" list=\"applications\" value=\"pytorch\"")) << "the plainest";
+  EXPECT_FALSE(has(of_both, "checked"));
+  EXPECT_FALSE(has(of_both, "\"nvidia\" selected"));
+  plain.retired = "wrong";
+  EXPECT_TRUE(has(first_question({plain, gpu}), "applications\" value=\"jax\"")) << "the other is retired";
+  const std::string mapped = first_question({sample_mapping("a", "docker://o/i")});
+  EXPECT_TRUE(has(mapped, "<option value=\"hpc\" selected>"));
+  EXPECT_TRUE(has(mapped, "<option value=\"no\" selected>")) << "it is a stock image";
+  EXPECT_FALSE(has(first_question({}), "applications\" value="));
+}
+
 TEST(CataloguePages, ThereIsNoOtherPage) {
   const FixedSource source;
   const CataloguePages pages(content_of({sample_entry(0)}), source);

@@ -36,7 +36,11 @@ class PushImages : public ::testing::Test {
     entry.image.tag = http.tag;
     entry.image.immutable_tag = "1-x86_64-0123456789ab";
   }
-  RegistryPublisher publisher() { return {client, store, pushed, nullptr}; }
+  void push() {
+    std::vector<ImageRecord> images = {entry.image};
+    RegistryPublisher(client, store, pushed, nullptr).push(images);
+    entry.image = images.front();
+  }
 
   testing::TemporaryFolder folder;
   StatePaths state{folder / "state"};
@@ -49,10 +53,10 @@ class PushImages : public ::testing::Test {
 };
 
 TEST_F(PushImages, PushesAgainWhatTheRegistryLost) {
-  publisher().push(entry.image);
+  push();
   EXPECT_EQ(entry.image.published.registry, "h/ai");
   http.registry.repositories["ai/hello"].manifests.clear();
-  RegistryPublisher again = publisher();
+  RegistryPublisher again(client, store, pushed, nullptr);
   again.move_tags({entry}, false);
   EXPECT_EQ(again.report().moved, 1u);
   EXPECT_EQ(http.registry.repositories["ai/hello"].tags.at(http.tag), entry.image.manifest.text());
@@ -60,10 +64,10 @@ TEST_F(PushImages, PushesAgainWhatTheRegistryLost) {
 }
 
 TEST_F(PushImages, GivesUpWhereItIsRefusedAgain) {
-  publisher().push(entry.image);
+  push();
   http.refuses = true;
   try {
-    publisher().move_tags({entry}, false);
+    RegistryPublisher(client, store, pushed, nullptr).move_tags({entry}, false);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::network);

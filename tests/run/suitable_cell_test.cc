@@ -151,6 +151,72 @@ TEST_F(SuitableCell, WhatIsPackagedIsJudgedOnceMore) {
   EXPECT_NE(unfit(record, question()), "");
 }
 
+// Wheels of others, and a build of ours, for a GPU.
+class GpuCells : public SuitableCell {
+ protected:
+  void make(const std::string& method) {
+    testing::Resolver resolver({testing::RecipeDraft(Kind::base, "debian", {"trixie"}).rootfs(),
+                                testing::RecipeDraft(Kind::framework, "hello", {"2"})
+                                    .method(method, "echo")
+                                    .fact("2", "wheel_sm", "7.5 9.0 12.0")});
+    plan = plan_matrix(testing::matrix({testing::axis("framework", {"hello"}),
+                                        testing::axis("version", {"2"}), testing::axis("base", {"debian"}),
+                                        testing::axis("target", {"x86_64,nvidia:sm_90"})}),
+                       resolver.input());
+    query.acc_type = "nvidia";
+  }
+  std::string on(const std::string& gpu, const std::map<std::string, std::string>& facts) {
+    host.description.accelerators = {"nvidia:" + gpu};
+    CellQuestion asked = question();
+    asked.fact = [&](const ComponentUse& component, const std::string& name) {
+      const auto found = facts.find(name);
+      return component.name != "hello" || found == facts.end() ? "" : found->second;
+    };
+    const CellAnswer answer = suitable_cell({&plan}, asked);
+    return answer.cell ? "" : answer.failed;
+  }
+};
+
+TEST_F(GpuCells, AWheelHasTheCodeThatItsFactsName) {
+  make("pip");
+  const std::map<std::string, std::string> facts{{"wheel_sm", "7.5 9.0 12.0"}};
+  EXPECT_EQ(on("sm_90", facts), "");
+  EXPECT_EQ(on("sm_100", facts), "has no code for nvidia:sm_100; found sm_75, sm_90, sm_120")
+      << "no fact promises PTX";
+  EXPECT_EQ(on("sm_100", {{"wheel_sm", "9.0"}, {"wheel_ptx", "9.0"}}), "");
+  EXPECT_EQ(on("sm_100", {{"wheel_ptx", "9.0"}}), "");
+  EXPECT_EQ(on("sm_90", {}), "") << "what is declared";
+  EXPECT_EQ(on("sm_100", {}), "has no code for nvidia:sm_100; found sm_90");
+}
+
+TEST_F(GpuCells, WhatIsBuiltHereHasPtx) {
+  make("source");
+  EXPECT_EQ(on("sm_100", {{"wheel_sm", "7.5"}}), "") << "the wheel's code is not its own";
+}
+
+TEST_F(GpuCells, AnImageOfOthersHasNoWheel) {
+  make("hub");
+  EXPECT_EQ(on("sm_90", {{"wheel_sm", "7.5"}}), "");
+  EXPECT_NE(on("sm_100", {{"wheel_sm", "7.5"}, {"wheel_ptx", "7.5"}}), "");
+}
+
+TEST(FactOf, IsThatOfTheVersion) {
+  const testing::Resolver resolver({testing::RecipeDraft(Kind::framework, "hello", {"2", "1"})
+                                        .method("pip")
+                                        .fact("2", "wheel_ptx", "9.0")});
+  const RecipeBook& recipes = resolver.input().recipes;
+  ComponentUse use;
+  use.kind = Kind::framework;
+  use.name = "hello";
+  use.version = Version("2");
+  EXPECT_EQ(fact_of(use, "wheel_ptx", recipes), "9.0");
+  EXPECT_EQ(fact_of(use, "wheel_sm", recipes), "");
+  use.version = Version("1");
+  EXPECT_EQ(fact_of(use, "wheel_ptx", recipes), "");
+  use.name = "goodbye";
+  EXPECT_EQ(fact_of(use, "wheel_ptx", recipes), "");
+}
+
 // The tiny catalogue's cells, each packaged for real from layers of two files.
 class PackagedCells : public ::testing::Test {
  protected:

@@ -98,6 +98,19 @@ TEST_F(BestImage, ReadsWhatMayStillWin) {
   EXPECT_EQ(best(query(), host("haswell")), "rc");
 }
 
+TEST_F(BestImage, AStockImageMayWinByItsMachineCode) {
+  ImageRecord stock = stored("stock", "2.6.0", "x86_64_v3"), ptx = stored("ptx", "2.6.0", "x86_64_v3");
+  stock.optimised = false;
+  stock.accelerators = {"nvidia:sm_80"};
+  ptx.accelerators = {"nvidia:sm_75"};
+  open().publish({stock, ptx}, {}, kNow, "night");
+  ImageQuery asked = query();
+  asked.acc_type = "nvidia";
+  EXPECT_EQ(best(asked, host("icelake", {"nvidia:sm_80"})), "stock");
+  EXPECT_EQ(best(asked, host("icelake", {"nvidia:sm_75"})), "ptx") << "its own code";
+  EXPECT_EQ(best(asked, host("icelake", {"nvidia:sm_90"})), "ptx") << "both by PTX";
+}
+
 TEST_F(BestImage, MappingsOfOneReference) {
   std::vector<ImageRecord> mappings;
   for (const char* code : {"b", "a", "c"}) {

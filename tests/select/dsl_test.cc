@@ -80,6 +80,14 @@ TEST(Dsl, TakesNumbersAndFlagsAsText) {
   EXPECT_EQ(read(training(R"("version": 2)")).query.version.text(), "2");
 }
 
+TEST(Dsl, AVersionKeepsItsZero) {
+  const std::string text = training(R"("version": 2.10, "cudnn": 7.60)", "{}", "true");
+  const JsonDocument document = JsonDocument::parse(text, "job.json");
+  const ImageQuery query = read_dsl(document, {}, written_numbers(text)).query;
+  EXPECT_EQ(query.version.text(), "2.10");
+  EXPECT_EQ(query.selectors.at("cudnn"), "7.60");
+}
+
 TEST(Dsl, VersionsMayBeRangesOrTheLatest) {
   VersionRange range = read(training(R"("version": ">=2.1 <2.10")")).query.version;
   EXPECT_TRUE(range.contains(Version("2.9.1")));

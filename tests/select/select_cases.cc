@@ -2,7 +2,7 @@
 // line.
 //
 //   {"images": [{"image": {…}, "stale", "failing", "retired", "measurements": [{…}]}],
-//    "cases": [{"host": {…} or null, "dsl": {…}, "allow_failing": false}]}
+//    "cases": [{"host": {…} or null, "dsl": {…}, "allow_failing": false, "stock": ["xla"]}]}
 //   → {"answer": "repository:tag, or a mapping's reference", "code", "digest", "error"}; "" is no answer.
 // Of a case with "explain": true also "refused": {name: why}.
 //
@@ -91,6 +91,8 @@ Json answer_to(const JsonNode& node, const std::vector<IndexEntry>& entries, con
   DslReading reading = read_dsl(JsonDocument::parse(node.at("dsl").value().dump(), "dsl"), kCompilers);
   refuse_lost_choices(reading);
   reading.query.allow_failing = node.at("allow_failing").boolean();
+  if (auto stock = node.find("stock"))
+    for (const std::string& compiler : stock->strings()) reading.query.stock_compilers.insert(compiler);
   Host host;
   if (JsonNode described = node.at("host"); !described.is_null()) host = {host_from_json(described), true};
   Selection selection = select_image(reading.query, entries, host, cpus);

@@ -53,8 +53,38 @@ TEST_F(PeerVerbs, WhatIsNotUnderstoodIs422WithADetail) {
   for (const char* body : {"", "{", "[]", R"({"job": 3})", R"({"job": {"optimisation": []}})"}) {
     const HttpResponse response = ask("POST", "/get_image", body);
     EXPECT_EQ(response.status, 422) << body << response.body;
-    EXPECT_TRUE(json(response)["detail"].is_string()) << body;
+    const Json detail = json(response)["detail"];
+    ASSERT_TRUE(detail.is_array() && detail.size() == 1) << body;
+    EXPECT_EQ(detail[0]["msg"], json(response)["error"]["message"]);
+    EXPECT_EQ(detail[0]["loc"][0], "body");
+    EXPECT_EQ(detail[0]["type"], "value_error");
   }
+  auto place = [&](const std::string& body) {
+    return json(ask("POST", "/get_image", body))["detail"][0]["loc"];
+  };
+  EXPECT_EQ(place("{"), Json::parse(R"(["body"])"));
+  EXPECT_EQ(place(R"({"job": {"optimisation": []}})"), Json::parse(R"(["body", "job", "optimisation"])"));
+  EXPECT_EQ(place(R"({"optimisation": {"opt_build": {"cpu_type": "~/x"}}})"),
+            Json::parse(R"(["body", "optimisation", "opt_build", "cpu_type"])"));
+  const Json mapping =
+      json(post_mapping(R"({"opt_dsl_code": "a", "app_name": "b", "container_name": "c", "a/b": 1})"));
+  EXPECT_EQ(mapping["detail"][0]["loc"], Json::parse(R"(["body", "a/b"])"));
+}
+
+// MODAK takes a job that chooses nothing, and answers with it.
+TEST_F(PeerVerbs, AJobWithoutAnApplicationComesBack) {
+  for (const char* body : {R"({"job": {"job_options": {"job_name": "a"}}})",
+                           R"({"job": {"job_options": {}, "application": {"executable": "x"}}})",
+                           R"({"application": {"executable": "x"}})",
+                           R"({"job": {"optimisation": {"enable_opt_build": false}}})"}) {
+    const HttpResponse response = ask("POST", "/get_image", body);
+    EXPECT_EQ(response.status, 200) << body << response.body;
+    EXPECT_EQ(json(response), Json::parse(body));
+  }
+  const HttpResponse old =
+      ask("POST", "/get_image", R"({"job": {"application": {"container_runtime": "old"}}})");
+  EXPECT_EQ(json(old)["job"]["application"], Json::object());
+  EXPECT_EQ(ask("POST", "/get_image", "{}").status, 422) << "no job";
 }
 
 TEST_F(PeerVerbs, AMappingIsPostedAndFound) {
@@ -72,6 +102,7 @@ TEST_F(PeerVerbs, AMappingIsPostedAndFound) {
   EXPECT_EQ(json(ask("POST", "/get_image", asked))["application"]["container_runtime"],
             "library://tensorflow_2.2.1-gpu-py3");
   EXPECT_EQ(header_of(post_mapping(kMapping), "Kiln-Snapshot"), "2");  // nothing new
+  EXPECT_EQ(json(made), Json::parse(kMapping));
 }
 
 TEST_F(PeerVerbs, AWriteTakesATokenAndIsWholeOrNothing) {

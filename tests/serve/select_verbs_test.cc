@@ -27,7 +27,26 @@ TEST_F(SelectVerbs, TheHostIsANameOrADescription) {
             without_gpu.body);
   EXPECT_EQ(ask("POST", "/v1/select?host=haswell,nvidia:sm_80", kTensorflow).status, 200);
   EXPECT_EQ(ask("POST", "/v1/select?host=any", kTensorflow).status, 200);
+  for (const char* name :
+       {"zen4,nvidia", "zen4,nvidia:sm_90,amd:gfx90a:xnack-", "zen4,amd:gfx90a:sramecc%2B:xnack-,nvidia"})
+    EXPECT_EQ(ask("POST", std::string("/v1/select?host=") + name, kTensorflow).status, 200) << name;
+  EXPECT_EQ(ask("POST", "/v1/select?host=zen4,amd", kTensorflow).status, 404);
+  for (const char* name : {"zen4,nvida", "zen4,nvidia:90", "zen4,", "zen4,amd:sm_90"})
+    EXPECT_NE(error(ask("POST", std::string("/v1/select?host=") + name, kTensorflow))
+                  .find("400 expected an accelerator"),
+              std::string::npos)
+        << name;
   EXPECT_EQ(ask("POST", "/v1/select", R"({"dsl": )" + kTensorflow + "}").status, 200);
+}
+
+TEST_F(SelectVerbs, AVersionKeepsItsZero) {
+  std::string asked = kTensorflow;
+  asked.replace(asked.find("\"2.1\""), 5, "2.10");
+  for (const std::string& body : {asked, R"({"host": "any", "dsl": )" + asked + "}"}) {
+    const Json miss = json(ask("POST", "/v1/select", body));
+    EXPECT_NE(miss["nearest_miss"].get<std::string>().find("asks for 2.10; this is 2.1"), std::string::npos)
+        << body;
+  }
 }
 
 TEST_F(SelectVerbs, NoHostIsAFileOrThisMachine) {

@@ -60,9 +60,9 @@ class ServeTest : public ::testing::Test {
     return all;
   }
   // Imports without a lock: `locked` says that somebody else writes.
-  WrittenMapping write(const JsonDocument& mapping) {
+  WrittenMapping write(const JsonDocument& mapping, const WrittenNumbers& numbers) {
     if (locked) throw Error(ExitCode::locked, "another kiln holds it: kiln build", "wait for it with --wait");
-    return {read_mapping(mapping.root(), {"xla"}), import("[" + mapping.value().dump() + "]")};
+    return {read_mapping(mapping.root(), {"xla"}, numbers), import("[" + mapping.value().dump() + "]")};
   }
   HttpResponse ask(const std::string& method, const std::string& target, const std::string& body = "",
                    HttpHeaders headers = {}) {
@@ -82,11 +82,14 @@ class ServeTest : public ::testing::Test {
   bool locked = false;
   NewToken token = make_token("tests");
   std::map<std::string, ServedPage> pages{};  // by their paths
-  Service service{settings(token.line), [this](const JsonDocument& mapping) { return write(mapping); }, clock,
-                  [this](const std::string& path) {
-                    const auto found = pages.find(path);
-                    return found == pages.end() ? std::nullopt : std::optional(found->second);
-                  }};
+  Service service{
+      settings(token.line),
+      [this](const JsonDocument& mapping, const WrittenNumbers& numbers) { return write(mapping, numbers); },
+      clock,
+      [this](const std::string& path) {
+        const auto found = pages.find(path);
+        return found == pages.end() ? std::nullopt : std::optional(found->second);
+      }};
 };
 
 }  // namespace kiln::testing

@@ -44,6 +44,24 @@ TEST_F(ServiceTest, ABodyIsJson) {
   }
 }
 
+TEST_F(ServiceTest, ABodyIsPlain) {
+  for (const char* target : {"/v1/select", "/get_image", "/container_mappings"}) {
+    const HttpResponse refused = ask("POST", target, "\x1f\x8b", {{"content-encoding", "GZip"}});
+    EXPECT_EQ(refused.status, 415) << target;
+    EXPECT_EQ(header_of(refused, "Accept-Encoding"), "identity");
+  }
+  EXPECT_EQ(ask("POST", "/v1/select", kTensorflow, {{"content-encoding", "identity"}}).status, 200);
+}
+
+// RFC 9110, section 13.1.2.
+TEST_F(ServiceTest, AStarIsWhateverThereIs) {
+  for (const char* target : {"/v1/snapshots", "/container_mappings", "/healthz", "/openapi.json"})
+    for (const char* method : {"GET", "HEAD"})
+      EXPECT_EQ(ask(method, target, "", {{"if-none-match", " * "}}).status, 304) << target;
+  EXPECT_EQ(ask("GET", "/v1/images/none/none", "", {{"if-none-match", "*"}}).status, 404);
+  EXPECT_EQ(ask("POST", "/v1/select", kTensorflow, {{"if-none-match", "*"}}).status, 200);
+}
+
 TEST_F(ServiceTest, ATagNamesTheStateOfTheIndex) {
   const std::string tag = header_of(ask("GET", "/v1/snapshots"), "ETag");
   EXPECT_TRUE(tag.starts_with("\"1-")) << tag;
@@ -128,14 +146,24 @@ TEST_F(ServiceTest, WithoutAnIndexItIsNotYet) {
   ServeSettings none = settings();
   none.places.state = empty.path();
   Service waiting(
-      none, [](const JsonDocument&) { return WrittenMapping{}; }, clock);
+      none, [](const JsonDocument&, const WrittenNumbers&) { return WrittenMapping{}; }, clock);
   auto answer = [&](const char* method, const char* target, const std::string& body = "") {
     return waiting.answer(testing::request_of(method, target, body));
   };
-  EXPECT_EQ(answer("GET", "/v1/images").status, 503);
-  EXPECT_EQ(header_of(answer("GET", "/v1/images"), "Retry-After"), "5");
+  for (const auto& [method, target, body] :
+       std::vector<std::tuple<const char*, const char*, std::string>>{{"GET", "/v1/images", ""},
+                                                                      {"GET", "/v1/images/a/b", ""},
+                                                                      {"GET", "/v1/snapshots", ""},
+                                                                      {"POST", "/v1/select", kTensorflow},
+                                                                      {"POST", "/v1/explain", kTensorflow},
+                                                                      {"POST", "/get_image", kTensorflow},
+                                                                      {"GET", "/container_mappings", ""},
+                                                                      {"GET", "/container_mappings/a", ""}}) {
+    const HttpResponse later = answer(method, target, body);
+    EXPECT_EQ(later.status, 503) << target << later.body;
+    EXPECT_EQ(header_of(later, "Retry-After"), "5") << target;
+  }
   EXPECT_EQ(json(answer("GET", "/healthz"))["snapshot"], 0);
-  EXPECT_EQ(json(answer("GET", "/container_mappings")), Json::array());
   EXPECT_EQ(answer("POST", "/v1/select", "{").status, 400);  // what is wrong is said all the same
 }
 

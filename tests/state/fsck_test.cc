@@ -169,9 +169,9 @@ TEST_F(StoreCheck, ADamagedRecordOfATestIsNamedAndTakenAway) {
 TEST_F(StoreCheck, EverySidecarIsLookedAt) {
   store.write_sidecar(BlobStore::Sidecar::measurement, image.manifest.hex() + "-1", "{\"a\":1}");
   EXPECT_TRUE(check().is_whole());
-  const std::vector<std::string> sidecars = {"snapshots/1.json", "snapshots/current.json",
-                                             "measurements/" + image.manifest.hex() + "-1.json"};
-  for (const std::string& file : sidecars) {
+  const std::string measurement = "measurements/" + image.manifest.hex() + "-1.json";
+  for (const std::string& file :
+       {std::string("snapshots/1.json"), std::string("snapshots/current.json"), measurement}) {
     const fs::path sidecar = small.state.store() / file;
     const std::string whole = testing::read_bytes(sidecar);
     for (const std::string& text : {std::string(), whole.substr(0, whole.size() / 2), "x" + whole}) {

@@ -45,6 +45,22 @@ TEST_F(Pushed, AreThereInTheNextRun) {
   EXPECT_EQ(again.tags().size(), 1u);
 }
 
+TEST_F(Pushed, KnowWhenARegistryWasLookedAt) {
+  PushedNames names = read();
+  names.put_look("h/ai", 3, 1'800'000'000);
+  names.put_look("h/ai", 3, 1'800'086'400);
+  names.put_look("h/other", 0, 1);
+  names.put_image(image, {sif, "", "1-0123456789ab", {}, true});
+  files.write(state.pushed(), text() + R"({"registry":"h/ai","part":7,"looked":5})" + "\n" +
+                                  R"({"registry":"h/ai","part":"x","looked":5})" + "\n");
+  EXPECT_EQ(read().looked("h/ai"), (LookTimes{0, 0, 0, 1'800'086'400, 0, 0, 0}));
+  files.write(state.pushed(), text() + "cut by a ki");  // so that it is written anew
+  EXPECT_EQ(read().looked("h/ai").at(3), 1'800'086'400);
+  EXPECT_EQ(read().looked("h/other").at(0), 1);
+  EXPECT_EQ(read().looked("h"), LookTimes{});
+  EXPECT_TRUE(read().image(image)->listed_by_tag);
+}
+
 TEST_F(Pushed, AreForgottenForGood) {
   PushedNames names = read();
   names.put_image(image, {sif, "", "1-0123456789ab", {}});

@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,8 +48,11 @@ class MemoryRegistry final : public Http {
   }
 
   HttpAnswer send(const HttpRequest& request) override {
+    const std::lock_guard lock(mutex_);
     requests.push_back(request.method + " " + request.url.substr(request.url.find("/v2/") + 4));
     if (before) before(requests.back());
+    if (instead)
+      if (auto answer = instead(request)) return *answer;
     const std::string path = requests.back().substr(request.method.size() + 1);
     if (const std::size_t list = path.find("/tags/list"); list != path.npos)
       return tags(path.substr(0, list));
@@ -57,6 +62,8 @@ class MemoryRegistry final : public Http {
     const std::string repository = path.substr(0, manifests);
     const std::string reference = path.substr(manifests + 11);
     if (request.method == "PUT") {
+      if (checks_blobs && lacks_part(repository, request.body))
+        return {404, {}, R"({"errors":[{"code":"MANIFEST_BLOB_UNKNOWN","message":""}]})"};
       put(repository, request.body, reference.find(':') == reference.npos ? reference : "",
           request.headers.front().second);
       return {201, {}, ""};
@@ -68,10 +75,24 @@ class MemoryRegistry final : public Http {
   std::map<std::string, Repository> repositories;
   std::set<std::string> broken;  // tags that it has and cannot read
   bool deletes = true, deletes_tags = true;
+  bool checks_blobs = false;                                 // a manifest is refused without what it names
   std::vector<std::string> requests;                         // "DELETE ai/hello/manifests/sha256:…"
   std::function<void(const std::string& request)> before{};  // each
+  std::function<std::optional<HttpAnswer>(const HttpRequest& request)> instead{};  // of its own answer
 
  private:
+  bool lacks_part(const std::string& repository, const std::string& manifest) const {
+    const Repository& of = repositories.at(repository);
+    const Json read = Json::parse(manifest);
+    auto lacks = [&](const Json& part) { return !of.blobs.contains(part.at("digest").get<std::string>()); };
+    if (read.contains("config") && lacks(read.at("config"))) return true;
+    for (const Json& layer : read.value("layers", Json::array()))
+      if (lacks(layer)) return true;
+    for (const Json& part : read.value("manifests", Json::array()))
+      if (!of.manifests.contains(part.at("digest").get<std::string>())) return true;
+    return false;
+  }
+
   HttpAnswer tags(const std::string& repository) const {
     if (!repositories.contains(repository)) return {404, {}, ""};
     Json list = Json::array();
@@ -122,6 +143,8 @@ class MemoryRegistry final : public Http {
     std::erase_if(of.tags, [&](const auto& tag) { return tag.second == reference; });
     return {202, {}, ""};
   }
+
+  std::mutex mutex_;  // several threads may ask
 };
 
 }  // namespace kiln::testing

@@ -4,7 +4,7 @@ import gpus
 from facts import is_prerelease
 from measured import classes
 
-PREFERENCES = ["released", "measured", "optimised", "fewer accelerators", "gpu", "cpu", "newest", "fresh", "name", "code", "digest"]
+PREFERENCES = ["released", "measured", "machine code", "optimised", "fewer accelerators", "gpu", "cpu", "newest", "fresh", "fewer components", "cuda", "name", "code", "digest"]
 
 
 class Order:
@@ -21,12 +21,15 @@ class Order:
         return (
             image.prerelease and not asks_prerelease,
             self.classes.get(id(image), float("inf")),
+            self.question.optimised and self.is_by_ptx(image),
             self.question.optimised and not image.optimised,
             0 if self.question.acc_type else len(image.declared),
             self.gpu(image),
             self.cpu(image),
             facts.newest_first(image.version),
             self.doubt(image),
+            self.unasked(image),
+            self.cuda(image),
             image.name, image.code, image.digest,
         )
 
@@ -35,6 +38,24 @@ class Order:
         if image.stale or image.untested:
             return 2
         return 0 if not self.host or image.is_tested_like(self.host) else 1
+
+    def unasked(self, image):
+        """How many components nobody asked for; what is optimised counts as asked for where that is."""
+        named = {self.question.application, self.question.library}
+        return sum(not (one["name"] in named or one["kind"] == "library" and self.question.version_is_of_library
+                        or one["kind"] in ("base", "toolchain", "framework", "compiler") or one.get("optimised") and self.question.optimised)
+                   for one in image.record.get("components", ()))
+
+    def cuda(self, image):
+        """The newest that runs, or that which runs in most places."""
+        cuda = image.requires.get("cuda", "")
+        if not cuda:
+            return (1,)
+        least = image.requires.get("driver") or facts.least_driver(cuda)
+        return (0, 0 if self.host else facts.oldest_first(least), facts.newest_first(cuda))
+
+    def is_by_ptx(self, image):
+        return bool(image.declared and self.gpus) and self.gpu(image)[0][0] == gpus.PTX
 
     def gpu(self, image):
         """How the code suits the GPU that it suits least, or how far it reaches."""

@@ -94,3 +94,4 @@ def is_prerelease(version):
 
 
 newest_first = functools.cmp_to_key(lambda a, b: compare(b, a))
+oldest_first = functools.cmp_to_key(compare)

@@ -19,6 +19,8 @@ class Question:
     cpu: str = ""
     gpu: str = ""
     compilers: set = dataclasses.field(default_factory=set)
+    refused: set = dataclasses.field(default_factory=set)  # compilers that are asked for as false
+    stock: set = dataclasses.field(default_factory=set)  # compilers that every build of the application has
     method: str = ""
     selectors: dict = dataclasses.field(default_factory=dict)
     sif: bool = False
@@ -44,7 +46,7 @@ def random_question(dice, theme, image):
     if theme.kind in ("ai", "keras"):
         _framework(asked, dice, theme, image)
     else:
-        library = {one["name"]: one["version"] for one in image["components"] if one["kind"] == "library"}
+        library = {one["name"]: one["version"] for one in image["components"] if one["kind"] == "library" and one["name"] != "openblas"}
         if theme.kind == "app" and dice.chance(60) and library:
             asked.version_is_of_library = True
             asked.library, version = next(iter(library.items()))
@@ -57,7 +59,7 @@ def random_question(dice, theme, image):
 
 def as_stock(asked):
     """Without an optimised build neither `opt_build` nor a framework's options apply (dsl.md)."""
-    return dataclasses.replace(asked, acc_type="", cpu_type="", cpu="", gpu="", compilers=set(), selectors={})
+    return dataclasses.replace(asked, acc_type="", cpu_type="", cpu="", gpu="", compilers=set(), refused=set(), selectors={})
 
 
 def _target(asked, dice, theme, image):
@@ -139,7 +141,9 @@ def _ai(asked, dice, flag):
         choices["compilers"] = sorted(asked.compilers)
     else:
         choices.update({one: flag(True) for one in sorted(asked.compilers)})
-        choices.update({one: flag(False) for one in COMPILERS if one not in asked.compilers and dice.chance(10)})
+        without = {one: flag(False) for one in COMPILERS if one not in asked.compilers and dice.chance(10)}
+        asked.refused = set(without)
+        choices.update(without)
     choices.update(asked.selectors)
     part = {"config": {"ai_framework": name.upper() if dice.chance(10) else name}}
     if choices or dice.chance(50):

@@ -137,7 +137,8 @@ def optimised(image, question, _):
 
 
 def compilers(image, question, _):
-    return "" if image.compilers == question.compilers else f"has compilers {sorted(image.compilers)}"
+    lacks, has_more = question.compilers - image.compilers, image.compilers - question.compilers - (question.stock - question.refused)
+    return "" if not lacks and not has_more else f"has compilers {sorted(image.compilers)}"
 
 
 def method(image, question, _):

@@ -14,7 +14,7 @@ CASES = 25
 class World:
     """`text()` is what the program reads."""
 
-    def __init__(self, seed, new_keys=True):
+    def __init__(self, seed, new_keys=True, stock=True):
         self.seed, self.dice = seed, Dice(seed)
         self.theme = Theme(self.dice)
         self.rows = []
@@ -30,13 +30,15 @@ class World:
         for _ in range(CASES):
             near = self.dice.choice(self.rows)
             question = random_question(self.dice, self.theme, near["image"])
+            if self.dice.chance(15) and stock:
+                question.stock = set(self.dice.some(self.theme.compilers, 1, 1))
             host = random_host(self.dice, self.theme, near["image"], question)
             if host and not new_keys:
                 host = {key: value for key, value in host.items() if key not in ("features", "vendor", "driver", "mpi")}
             self.cases.append((question, host))
 
     def text(self):
-        cases = [{"host": host, "dsl": question.document, "allow_failing": question.allow_failing} for question, host in self.cases]
+        cases = [{"host": host, "dsl": question.document, "allow_failing": question.allow_failing, "stock": sorted(question.stock)} for question, host in self.cases]
         return json.dumps({"images": self.rows, "cases": cases}, ensure_ascii=False)
 
     def _siblings(self, row, most=6):
@@ -84,16 +86,16 @@ class World:
     def _mapping(self):
         theme, dice = self.theme, self.dice
         image = {"reference": f"docker://hub/image:{dice.randrange(1000)}", "code": "", "application": theme.application,
-                 "version": dice.choice(theme.versions), "optimised": dice.chance(50), "components": []}
+                 "version": dice.choice(theme.versions), "optimised": dice.chance(50), "components": [], "requires": {}}
         row = {"image": image, "stale": False, "failing": False, "retired": "", "measurements": []}
-        for change in (_cpu, _accelerators, _compilers, _selectors):
+        for change in (_cpu, _accelerators, _compilers, _selectors, _mpi):
             change(self, row)
         return row
 
     def _change(self, row):
         """One thing about it."""
         if "reference" in row["image"]:
-            self.dice.choice([_cpu, _accelerators, _version, _compilers, _optimised, _selectors, _state, lambda *_: None])(self, row)
+            self.dice.choice([_cpu, _accelerators, _version, _compilers, _optimised, _selectors, _state, _mpi, lambda *_: None])(self, row)
         else:
             self.dice.choices(CHANGES, LOOSE if self.theme.loose else WEIGHTS)[0](self, row)
 
@@ -108,7 +110,7 @@ def _cpu(world, row):
     if "reference" in row["image"]:
         image = row["image"]
         _put(image, "cpu", world.dice.choice(FAMILIES_OF_MAPPINGS))
-        _put(image, "requires", {"vendor": "AuthenticAMD"} if image.get("cpu") == "x86_64" and world.dice.chance(30) else None)
+        _put(image["requires"], "vendor", "AuthenticAMD" if image.get("cpu") == "x86_64" and world.dice.chance(30) else "")
     else:
         row["image"]["cpu"] = world.dice.choice(world.theme.cpus)
 
@@ -168,7 +170,11 @@ def _compilers(world, row):
 
 def _components(world, row):
     image, theme = row["image"], world.theme
-    others = [one for one in image["components"] if one["kind"] != "library"]
+    others = [one for one in image["components"] if one["kind"] == "compiler"]
+    if world.dice.chance(25):
+        others += [{"kind": "distributed", "name": name, "version": "1.0"} for name in world.dice.some(["horovod", "nccl"], 1, 2)]
+    if world.dice.chance(15):
+        others.append({"kind": "library", "name": "openblas", "version": "0.3.29", "optimised": world.dice.chance(60)})
     if theme.kind == "app":
         others.append({"kind": "library", "name": world.dice.choice(["openmpi", "mpich"]), "version": world.dice.choice(theme.versions)})
     image["components"] = others
@@ -288,7 +294,7 @@ def _measured(world, row):
 
 # What is changed, how often, and how often where preferences shall decide.
 CHANGES, WEIGHTS, LOOSE = zip(
-    (_cpu, 16, 30), (_accelerators, 12, 20), (_found, 8, 12), (_version, 9, 15), (_optimised, 6, 10), (_compilers, 4, 0), (_components, 3, 0),
+    (_cpu, 16, 30), (_accelerators, 12, 20), (_found, 8, 12), (_version, 9, 15), (_optimised, 6, 10), (_compilers, 4, 0), (_components, 5, 8),
     (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 6, 3), (_mpi, 6, 3), (_vendor, 4, 1), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
     (_method, 3, 0))
 

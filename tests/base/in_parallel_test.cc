@@ -1,0 +1,61 @@
+#include "factory/base/in_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+TEST(InParallel, CallsEachNumberOnce) {
+  for (std::size_t threads : {0u, 1u, 3u, 64u}) {
+    std::vector<std::atomic<int>> calls(50);
+    in_parallel(calls.size(), threads, [&](std::size_t number) { ++calls[number]; });
+    for (const auto& count : calls) EXPECT_EQ(count, 1) << threads;
+  }
+  in_parallel(0, 4, [](std::size_t) { FAIL() << "there is nothing to do"; });
+}
+
+TEST(InParallel, OneThreadGoesInOrder) {
+  std::vector<std::size_t> order;
+  in_parallel(4, 1, [&](std::size_t number) { order.push_back(number); });
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(InParallel, CallsRunAtTheSameTime) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0;
+  in_parallel(3, 3, [&](std::size_t) {  // each waits for the others
+    std::unique_lock lock(mutex);
+    ++inside;
+    changed.notify_all();
+    changed.wait(lock, [&] { return inside == 3; });
+  });
+  EXPECT_EQ(inside, 3);
+}
+
+TEST(InParallel, AFailureEndsItAndIsThrown) {
+  std::vector<std::size_t> called;
+  try {
+    in_parallel(5, 1, [&](std::size_t number) {
+      called.push_back(number);
+      if (number == 2) throw std::runtime_error("two");
+    });
+    FAIL() << "it has to throw";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "two");
+  }
+  EXPECT_EQ(called.size(), 3u);
+  EXPECT_THROW(in_parallel(100, 8, [](std::size_t) { throw std::runtime_error("all"); }), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace kiln
