@@ -41,8 +41,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
 std::size_t first_not_utf8(std::string_view text);
 
-// For a terminal: UTF-8 without escape sequences (ECMA-48) and controls of ASCII and Latin-1, but newlines and
-// tabs. A byte of no character becomes U+FFFD, a character without a shape its number (visible_text.h).
+// For a terminal: UTF-8 without escape sequences (ECMA-48) and controls of ASCII and Latin-1, but newlines
+// and tabs. A byte of no character becomes U+FFFD, a character without a shape its number (visible_text.h).
 std::string without_controls(std::string_view text);
 
 // The last `count` lines of a log, without_controls(); a carriage return ends a line, too.

@@ -1,5 +1,5 @@
-// Characters that are not to be seen, and text of anybody in tables: what without_controls() of text.h does not
-// tell.
+// Characters that are not to be seen, and text of anybody in tables: what without_controls() of text.h does
+// not tell.
 #pragma once
 
 #include <cstddef>

@@ -29,9 +29,9 @@
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
 //   formats                what the images of built/ were packaged as
-//   blobs/                 which blobs the records of built/, steps/ and tests/ promise: a cache (blob_ledger.h)
-//   evidence/              what was found in large ELF files, in layers and in images: a cache
-//   caches/<kind>/<id>/    what scripts find again (run/caches.h); <id>.uses/ a locked file for each
+//   blobs/                 which blobs the records of built/, steps/ and tests/ promise: a cache
+//   (blob_ledger.h) evidence/              what was found in large ELF files, in layers and in images: a
+//   cache caches/<kind>/<id>/    what scripts find again (run/caches.h); <id>.uses/ a locked file for each
 //                          step that uses it
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
 //   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
