@@ -88,8 +88,10 @@ TEST(LayerStream, ABlobWithoutBytesIsALayerWithoutEntries) {
 }
 
 TEST(LayerStream, CallsADamagedLayerByItsType) {
-  EXPECT_EQ(refusal("no gzip", kGzip, Digest::of("x")), "gzip stream has bytes that are no gzip header");
-  EXPECT_NE(refusal("no zstd", kZstd, Digest::of("x")).find("zstd stream is damaged"), std::string::npos);
+  EXPECT_EQ(refusal("this is no gzip stream at all", kGzip, Digest::of("x")),
+            "gzip stream has bytes that are no gzip header");
+  EXPECT_NE(refusal("this is no zstd stream at all", kZstd, Digest::of("x")).find("zstd stream is damaged"),
+            std::string::npos);
 }
 
 TEST(LayerStream, RefusesForeignLayers) {
