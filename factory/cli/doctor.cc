@@ -6,6 +6,7 @@
 #include "factory/base/text.h"
 #include "factory/base/version.h"
 #include "factory/cli/doctor_locks.h"
+#include "factory/cli/doctor_slurm.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/table.h"
@@ -172,18 +173,6 @@ bool add_docker_daemon(Invocation& invocation, Table& table) {
   return good;
 }
 
-// False when one of the programs is missing that hand over jobs and ask for them.
-bool add_slurm(const Invocation& invocation, Table& table) {
-  bool all = true;
-  for (const char* program : {"sbatch", "squeue", "scontrol", "scancel"}) {
-    const std::optional<fs::path> found = invocation.runner.find_program(program);
-    table.add(
-        {"slurm", found ? found->string() : "-", program, found ? "ok" : "MISSING", "runs steps as jobs"});
-    all &= found.has_value();
-  }
-  return all;
-}
-
 // Processors of other machines for which images can be built and tested here.
 void add_emulators(Invocation& invocation, Table& table) {
   std::string found;
@@ -213,10 +202,10 @@ void add_gpus(Invocation& invocation, Table& table) {
 }
 
 // What the site file says, and the programs that it names. False when one of those is missing.
-bool add_site(const Site& site, const Invocation& invocation, Table& table) {
+bool add_site(const Site& site, Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
              "what is true of this machine or centre"});
-  if (site.launching.slurm) return add_slurm(invocation, table);
+  if (site.launching.slurm) return add_slurm(site, invocation, table);
   if (site.launcher.empty()) return true;
   const std::optional<fs::path> launcher = invocation.runner.find_program(site.launcher.front());
   table.add({"launcher", launcher ? launcher->string() : "-", site.launcher.front(),

@@ -174,7 +174,7 @@ bool Invocation::colour() const {
 Progress Invocation::progress() const {
   std::string word = options.quiet ? "none" : options.progress;
   ProgressStyle style = progress_style(word, ::isatty(STDERR_FILENO) != 0);
-  return Progress(style, clock, write_to_stderr, colour());
+  return Progress(style, clock, write_to_stderr, colour(), heard);
 }
 
 Skopeo Invocation::skopeo() {
@@ -200,6 +200,7 @@ StepSetup Invocation::step_setup(const Site& site, const StatePaths& state) {
 }
 
 void Invocation::note(const std::string& text) const {
+  if (heard) heard(text);
   if (!options.quiet) tell(text);
 }
 

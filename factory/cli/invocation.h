@@ -115,7 +115,7 @@ class Invocation {
   std::unique_ptr<SharedSteps> shared_steps(const Site& site, const StatePaths& state,
                                             std::function<void(const std::string&)> tell);
   StepSetup step_setup(const Site& site, const StatePaths& state);
-  void note(const std::string& text) const;  // a line on stderr unless --quiet
+  void note(const std::string& text) const;  // a line on stderr unless --quiet; `heard` gets it either way
   // Error(input), in the words that every reader of files has, when there is no such file.
   void need_file(const fs::path& file) const;
   // Starts this program anew inside `buildah unshare` when it does not run as root: layers need a user
@@ -134,6 +134,8 @@ class Invocation {
   ExitCode exit_code = ExitCode::ok;
   std::optional<ImageRecord> image_read;  // the image of ours that the command reads
   StartFolder started_in;                 // before --directory
+  // Gets each line of note() and of a build's progress; called by several threads. Empty: nothing does.
+  std::function<void(const std::string&)> heard;
 
  private:
   std::optional<Microarchitectures> cpus_;

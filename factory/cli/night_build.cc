@@ -120,6 +120,8 @@ class NightBuilder {
         build_images(catalogue_, images, {terms_.jobs, false, no_step_after}, site_, invocation_);
     std::move(report.images.begin(), report.images.end(), std::back_inserter(night_.report.images));
     night_.report.steps_run += report.steps_run;
+    night_.report.steps_fetched += report.steps_fetched;
+    for (const ForgedStep& step : report.forged) night_.report.add(step);
     night_.report.seconds += report.seconds;
     night_.report.interrupted |= report.interrupted;
     if (!report.stopped.empty()) night_.report.stopped = report.stopped;

@@ -1,20 +1,12 @@
 // The builds of a night: everything at once, or with a budget in turn.
 #pragma once
 
-#include <map>
-#include <set>
-#include <string>
 #include <vector>
 
+#include "factory/app/night_hands.h"
 #include "factory/cli/invocation.h"
 
 namespace kiln {
-
-struct NightBuild {
-  std::map<std::string, std::vector<std::string>> why;  // each cell had to be built; by id
-  std::set<std::string> no_time;                        // ids of cells that the budget was not for
-  BuildReport report;
-};
 
 struct NightTerms {
   int jobs = 0;                     // as BuildRun has it

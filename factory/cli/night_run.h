@@ -22,6 +22,6 @@ struct NightRequest {
 // Its report, which is on the disk by then. What goes wrong is in it. Throws Error(locked) while another
 // night or another kiln has the state folder, Error(input) for a matrix that cannot be read, Error(store)
 // when not even the report could be written.
-NightReport run_night(const NightRequest& request, Invocation& invocation);
+NightReport run_nightly(const NightRequest& request, Invocation& invocation);
 
 }  // namespace kiln

@@ -66,17 +66,15 @@ void tell_of_night(const NightReport& report, NightFolder& folder, const NightSe
                    Invocation& invocation) {
   if (!settings.webhook && settings.command.empty()) return;
   const Told before = folder.told();
-  if (!is_news(report, before)) return;
-  try {
-    const Json notice = notice_json(report, before);
-    const fs::path file = folder.night(report.number) / "notice.json";
-    invocation.files.write(file, notice.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    if (settings.webhook) post(notice, webhook_url(*settings.webhook, invocation), invocation);
-    if (!settings.command.empty()) run_command(file, settings.command, invocation);
-    folder.write(told_of(report));
-  } catch (const Error& error) {
-    invocation.note("warning: nobody was told of this night: " + error.format(""));
-  }
+  const News news = news_of(report, before, settings.remind.count());
+  if (news == News::none) return;
+  const fs::path page = fs::absolute(folder.night(report.number) / "report.html");
+  const Json notice = notice_json(report, before, page.string(), news);
+  const fs::path file = folder.night(report.number) / "notice.json";
+  invocation.files.write(file, notice.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (settings.webhook) post(notice, webhook_url(*settings.webhook, invocation), invocation);
+  if (!settings.command.empty()) run_command(file, settings.command, invocation);
+  folder.write(told_of(report));
 }
 
 }  // namespace kiln

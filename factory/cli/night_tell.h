@@ -1,4 +1,4 @@
-// Who is told of a night: by a webhook, by a command, on a change of state.
+// Who is told of a night: by a webhook, by a command, on a change, and again while it stays red.
 #pragma once
 
 #include "factory/cli/invocation.h"
@@ -6,8 +6,7 @@
 
 namespace kiln {
 
-// Nobody, when nothing has changed since somebody was told. What goes wrong is a warning, and the next night
-// tells of it again: no night fails for it.
+// Nobody, when there is no news. What goes wrong is thrown as an Error, and the next night tells of it again.
 void tell_of_night(const NightReport& report, NightFolder& folder, const NightSettings& settings,
                    Invocation& invocation);
 

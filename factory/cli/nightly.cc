@@ -29,7 +29,7 @@ struct NightlyOptions {
   std::string format = "table";
 };
 
-void run_nightly(NightlyOptions& options, Invocation& invocation) {
+void run_options(NightlyOptions& options, Invocation& invocation) {
   options.request.update = !options.no_update && !invocation.options.offline;
   if (invocation.options.offline && !options.no_update)
     invocation.note("--offline: the lockfile stays as it is, which moves only with a network");
@@ -43,7 +43,7 @@ void run_nightly(NightlyOptions& options, Invocation& invocation) {
   }
   if (!options.local) options.request.place = publish_place(options.asked, invocation);
   invocation.need_root_for_steps();
-  const NightReport report = run_night(options.request, invocation);
+  const NightReport report = run_nightly(options.request, invocation);
   if (options.format == "json")
     print_json(to_json(report));
   else
@@ -111,7 +111,7 @@ CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
     for (const char* option : {"--to", "--sign-key", "--sign-passphrase-file"})
       refuse_together(*command, "--local", option, "nothing goes to a registry");
     if (options->status) return print_night_status(options->request.matrix, options->format, invocation);
-    run_nightly(*options, invocation);
+    run_options(*options, invocation);
   });
   return command;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/app/night_watch.h"
 #include "factory/cli/print.h"
 #include "factory/cli/table.h"
 #include "factory/night/lease.h"
@@ -16,17 +17,6 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kNights = 14;
-
-// "" while everything is as it should be.
-std::string trouble_of(const std::vector<PastNight>& nights, std::int64_t now,
-                       const NightSettings& settings) {
-  if (nights.empty()) return "no night has ended yet";
-  const PastNight& last = nights.back();
-  const std::int64_t every = settings.every.count();
-  if (every > 0 && now - last.started > every + every / 2)
-    return fmt::format("overdue: the last night began at {}", rfc3339(last.started));
-  return last.state == NightState::green ? "" : fmt::format("the last night was {}", name_of(last.state));
-}
 
 Json status_json(const std::vector<PastNight>& nights, const std::string& runs, const std::string& trouble) {
   Json json{{"trouble", trouble}, {"runs", runs}, {"nights", Json::array()}};
@@ -57,15 +47,23 @@ void print_night_status(const std::string& matrix, const std::string& format, In
   const StatePaths state = invocation.state();
   const std::string name = read_matrix(invocation.files, matrix).name;
   const NightFolder folder(state, name, invocation.files);
-  std::vector<PastNight> nights;
-  folder.each_report([&](const NightReport& report) {
-    nights.push_back(past_of(report));
-    return nights.size() < kNights;
-  });
+  NightWatch watch;
+  // Looked at twice: a night may begin or end while the lease is read.
+  watch.begun = folder.begun();
+  watch.holder = Lease::holder(state.nights_lease());
+  const auto again = folder.begun();
+  if (!again || !watch.begun || again->number != watch.begun->number) watch.begun.reset();
+  std::vector<PastNight>& nights = watch.nights;
+  folder.each_past(
+      [&](PastNight past) {
+        nights.push_back(std::move(past));
+        return nights.size() < kNights;
+      },
+      &watch.damaged);
   std::reverse(nights.begin(), nights.end());
-  const auto holder = Lease::holder(state.nights_lease());
-  const std::string runs = holder ? holder->holder : "";
-  const std::string trouble = trouble_of(nights, invocation.clock.unix_seconds(), invocation.site().night);
+  watch.now = invocation.clock.unix_seconds();
+  const std::string runs = watch.holder ? watch.holder->holder : "";
+  const std::string trouble = trouble_of(watch, invocation.site().night);
   if (format == "json") {
     print_json(status_json(nights, runs, trouble));
   } else {

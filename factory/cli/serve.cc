@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "factory/app/night_metrics.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/serve_token.h"
@@ -131,6 +132,7 @@ void run_serve(ServeOptions options, Invocation& invocation) {
   HttpServer server(socket.descriptor(), options.limits,
                     [&](const ReceivedRequest& request) { return service.answer(request); });
   service.watch([&] { return server.counts(); });
+  service.add_metrics([&] { return read_metrics(invocation.state(), invocation.files); });
   invocation.note("serving on " + socket.address());
   tell_systemd(invocation, "READY=1");
   serve_until_told(service, signals, options, invocation);

@@ -31,6 +31,14 @@ std::optional<std::string> number_in_line(std::string_view line) {
   return std::string(number);
 }
 
+// Only sbatch says something of the job; of another program it is the machine's trouble.
+[[noreturn]] void throw_refusal(const std::string& program, const std::string& said) {
+  const std::string what = fmt::format("{}: {}", program, said);
+  const std::string hint = "what jobs ask for is in \"slurm\" of the site file";
+  if (program == "sbatch") throw SlurmRefusal(what, hint);
+  throw Error(ExitCode::images_failed, what, hint);
+}
+
 }  // namespace
 
 std::optional<std::string> job_number(std::string_view answer, bool any_line) {
@@ -96,9 +104,7 @@ std::string SlurmController::run_until(const std::vector<std::string>& argv,
     if (result.ok()) return std::string(trimmed(result.output));
     const std::string said = last_line(result.tail);
     if (result.end == CommandEnd::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-    if (result.end == CommandEnd::exited && !may_pass(result.tail))
-      throw Error(ExitCode::images_failed, fmt::format("{}: {}", argv.front(), said),
-                  "what jobs ask for is in \"slurm\" of the site file");
+    if (result.end == CommandEnd::exited && !may_pass(result.tail)) throw_refusal(argv.front(), said);
     const double seconds = programs_.clock.monotonic_seconds() - start;
     if (site_.patience.count() > 0 && seconds >= static_cast<double>(site_.patience.count()))
       throw Error(ExitCode::network, fmt::format("{}: for {:.0f} s: {}", argv.front(), seconds, said),

@@ -21,6 +21,14 @@ bool may_pass(const std::string& said);
 // among others; where two lines look like one, it is neither.
 std::optional<std::string> job_number(std::string_view answer, bool any_line);
 
+// sbatch refuses a job, and no later try helps: the partition, the account or the limits of the site are
+// wrong.
+class SlurmRefusal : public Error {
+ public:
+  SlurmRefusal(const std::string& message, const std::string& hint)
+      : Error(ExitCode::images_failed, message, hint) {}
+};
+
 class SlurmController {
  public:
   using Tell = std::function<void(const std::string& why)>;  // that it is waited for
@@ -38,8 +46,9 @@ class SlurmController {
   std::string cluster();
   // The job's number. When sbatch got no answer the job may be there all the same: it is looked for by `mark`
   // among those that are not `known` before it is handed over again; so is one of which sbatch said more than
-  // its number. `words`: of sbatch, the script last. Throws Error(network) when patience ends,
-  // Error(images_failed) for what sbatch refuses, Error(interrupted): then a job may be there.
+  // its number. `words`: of sbatch, the script last. Throws Error(network) when patience ends, SlurmRefusal
+  // for what sbatch refuses, Error(images_failed) when it took a job that is not found by its mark,
+  // Error(interrupted): then a job may be there.
   std::string submit(const std::vector<std::string>& words, const JobMark& mark,
                      const std::set<std::string>& known);
   // Returns when none of them is alive any more. We may have been told to end: false when the controller is

@@ -32,6 +32,8 @@ class JobRun {
     const FileLock alone = wait_for_lock();
     try {
       return run_tries();
+    } catch (const SlurmRefusal& refusal) {
+      return give_up(refusal, FailureClass::policy);
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) {
         cancel_ours();

@@ -42,16 +42,20 @@ OpenedEnvelope open_envelope(std::string_view text, std::string_view type,
   const JsonNode named = root.at("payloadType");
   if (named.string() != type)
     named.fail(fmt::format("expected a payload of the type {}, found '{}'", type, named.string()));
-  OpenedEnvelope opened{bytes_in(root.at("payload")), ""};
+  OpenedEnvelope opened{bytes_in(root.at("payload")), "", ""};
   const std::string signed_bytes = pre_authentication_encoding(type, opened.payload);
   const std::vector<JsonNode> signatures = root.at("signatures").items();
   if (signatures.size() > kMostSignatures)
     root.at("signatures").fail(fmt::format("more than {} signatures", kMostSignatures));
   for (const JsonNode& signature : signatures) {
     const std::string bytes = bytes_in(signature.at("sig"));
-    for (const VerifyingKey& key : trusted)
+    const auto named_key = signature.find("keyid");
+    for (const VerifyingKey& key : trusted) {
       if (opened.signer.empty() && key.verifies(signed_bytes, bytes)) opened.signer = key.id();
+      if (named_key && named_key->string() == key.id()) opened.forged = key.id();
+    }
   }
+  if (!opened.signer.empty()) opened.forged.clear();
   return opened;
 }
 

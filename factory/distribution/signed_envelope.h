@@ -17,6 +17,10 @@ std::string signed_envelope(std::string_view type, std::string_view payload, con
 struct OpenedEnvelope {
   std::string payload;
   std::string signer;  // VerifyingKey::id() of the first trusted key that has signed it; "": none has
+  // Where none has: id of a trusted key that a signature names without matching it. The payload, the type or
+  // the signature was changed after it was signed, or was never signed with that key. "": no signature does
+  // so.
+  std::string forged{};
 };
 
 // Throws Error(input): it is no envelope, or its payload is of another type.

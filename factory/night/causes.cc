@@ -1,5 +1,7 @@
 #include "factory/night/causes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -11,6 +13,7 @@ namespace {
 using Axes = std::map<std::string, std::string>;
 
 constexpr std::size_t kMostSignature = 200;  // bytes
+constexpr std::size_t kMostOthers = 4;       // words of a cause beside the first
 constexpr std::size_t kMostEntries = 20;     // of an exclude, for one cause
 
 bool is_failure(const NightImage& image) {
@@ -88,15 +91,86 @@ Axes shared_by(const std::vector<const Axes*>& failed, const std::vector<const A
   return shared;
 }
 
-// What the title of its step does not say: "pytorch 2.6.0 (pip): exit status 1: …".
-std::string cause_of(const NightImage& image) {
+// The words of a failure without the title of its step, in front of which "pytorch 2.6.0 (pip): " stands.
+std::string signature_of_end(const NightImage& image) {
   const std::size_t title = image.what.find(": ");
   const bool has_title = !image.step.empty() && title != std::string::npos;
-  const std::string signature =
-      signature_of(has_title ? std::string_view(image.what).substr(title + 2) : image.what);
-  // That something ended says nothing of why: two such are one cause only where they are one step.
-  const bool says_why = signature.find(": ") != std::string::npos;
-  return says_why || image.step.empty() ? signature : signature + " " + image.step;
+  return signature_of(has_title ? std::string_view(image.what).substr(title + 2) : image.what);
+}
+
+// Two images that have one of these in common failed for one cause: the same words, wherever they were said,
+// or the same script with the same kind of end, whatever it printed last.
+std::vector<std::string> marks_of(const NightImage& image) {
+  const std::string signature = signature_of_end(image);
+  const std::size_t words = signature.find(": ");
+  std::vector<std::string> marks;
+  // That something ended says nothing of why: two such are one cause only where they are one script or step.
+  if (words != std::string::npos || image.step.empty())
+    marks.push_back("words " + signature);
+  else
+    marks.push_back(fmt::format("step {} {}", image.step, signature));
+  if (!image.script.empty())
+    marks.push_back(fmt::format("script {} {} {} {}", image.script, name_of(image.failure),
+                                static_cast<int>(image.cause), signature.substr(0, words)));
+  return marks;
+}
+
+using Members = std::vector<const NightImage*>;
+
+// Images that have a mark in common, directly or through others; each group in the order of the images.
+std::vector<Members> joined(const Members& images) {
+  std::vector<std::size_t> group(images.size());
+  std::map<std::string, std::size_t> first;  // by mark: the first image that has it
+  auto root = [&](std::size_t at) {
+    while (group[at] != at) at = group[at] = group[group[at]];
+    return at;
+  };
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    group[i] = i;
+    for (const std::string& mark : marks_of(*images[i])) {
+      const auto [found, is_new] = first.emplace(mark, i);
+      if (is_new) continue;
+      const std::size_t one = root(found->second), other = root(i);
+      group[std::max(one, other)] = std::min(one, other);
+    }
+  }
+  std::map<std::size_t, Members> members;
+  for (std::size_t i = 0; i < images.size(); ++i) members[root(i)].push_back(images[i]);
+  std::vector<Members> groups;
+  for (auto& [at, all] : members) groups.push_back(std::move(all));
+  return groups;
+}
+
+// Each kind of words once, but for the first's.
+std::vector<std::string> other_words(const Members& members) {
+  std::set<std::string> told{signature_of_end(*members.front())};
+  std::vector<std::string> others;
+  for (const NightImage* image : members)
+    if (others.size() < kMostOthers && told.insert(signature_of_end(*image)).second)
+      others.push_back(image->what);
+  return others;
+}
+
+FailureGroup group_of(const Members& members, const std::vector<const Axes*>& good) {
+  FailureGroup group;
+  std::vector<const Axes*> axes;
+  std::vector<const Axes*> of_axes;  // an exclude takes out these
+  std::set<std::string> includes;
+  for (const NightImage* image : members) {
+    group.cells.push_back(image->cell);
+    axes.push_back(&image->axes);
+    if (image->include.empty())
+      of_axes.push_back(&image->axes);
+    else
+      includes.insert(image->include);
+    group.actor = std::max(group.actor, image->actor);
+  }
+  group.includes.assign(includes.begin(), includes.end());
+  group.what = members.front()->what;
+  group.also = other_words(members);
+  group.shared = shared_by(axes, good);
+  group.exclude = exclude_of(std::move(of_axes), good);
+  return group;
 }
 
 }  // namespace
@@ -112,35 +186,16 @@ std::string signature_of(std::string_view what) {
 }
 
 std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images) {
-  std::map<std::string, std::vector<const NightImage*>> groups;
+  Members failed;
   std::vector<const Axes*> good;
   for (const NightImage& image : images) {
-    if (is_failure(image)) groups[cause_of(image)].push_back(&image);
+    if (is_failure(image)) failed.push_back(&image);
     if (is_good(image.verdict)) good.push_back(&image.axes);
   }
   std::vector<FailureGroup> found;
-  for (const auto& [cause, members] : groups) {
-    FailureGroup group;
-    std::vector<const Axes*> axes;
-    std::vector<const Axes*> of_axes;  // an exclude takes out these
-    std::set<std::string> includes;
-    for (const NightImage* image : members) {
-      group.cells.push_back(image->cell);
-      axes.push_back(&image->axes);
-      if (image->include.empty())
-        of_axes.push_back(&image->axes);
-      else
-        includes.insert(image->include);
-      group.actor = std::max(group.actor, image->actor);
-    }
-    group.includes.assign(includes.begin(), includes.end());
-    group.what = members.front()->what;
-    group.shared = shared_by(axes, good);
-    group.exclude = exclude_of(std::move(of_axes), good);
-    found.push_back(std::move(group));
-  }
+  for (const Members& members : joined(failed)) found.push_back(group_of(members, good));
   std::stable_sort(found.begin(), found.end(), [](const FailureGroup& a, const FailureGroup& b) {
-    return a.cells.size() > b.cells.size();
+    return a.cells.size() != b.cells.size() ? a.cells.size() > b.cells.size() : a.what < b.what;
   });
   return found;
 }

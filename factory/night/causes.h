@@ -7,8 +7,9 @@
 
 namespace kiln {
 
-// The failed and unplanned images, those of one cause together: of one step, or whose ends differ in no more
-// than numbers, digests, paths and their own names. The largest group first, then by name.
+// The failed and unplanned images, those of one cause together: their ends differ in no more than numbers,
+// digests, paths and their own names, or one script of one component and method ended in the same way. The
+// largest group first, then by words.
 std::vector<FailureGroup> group_failures(const std::vector<NightImage>& images);
 
 // What it says, without what differs from image to image: "exit status #: curl: (#) …".

@@ -21,12 +21,24 @@ constexpr auto kStates = enum_names<NightState>({{NightState::green, "green"},
                                                  {NightState::red, "red"},
                                                  {NightState::held, "held"},
                                                  {NightState::interrupted, "interrupted"}});
+constexpr auto kCauses = enum_names<TroubleCause>({{TroubleCause::network, "network"},
+                                                   {TroubleCause::refused, "refused"},
+                                                   {TroubleCause::registry, "registry"},
+                                                   {TroubleCause::tag, "tag"},
+                                                   {TroubleCause::lock, "lock"},
+                                                   {TroubleCause::disk, "disk"},
+                                                   {TroubleCause::tool, "tool"},
+                                                   {TroubleCause::input, "input"},
+                                                   {TroubleCause::forged, "forged"},
+                                                   {TroubleCause::internal, "internal"}});
 
 }  // namespace
 
 std::string_view name_of(Verdict verdict) { return kVerdicts.of(verdict); }
 std::string_view name_of(Actor actor) { return kActors.of(actor); }
 std::string_view name_of(NightState state) { return kStates.of(state); }
+std::string_view name_of(TroubleCause cause) { return kCauses.of(cause); }
+std::optional<TroubleCause> trouble_cause_named(std::string_view name) { return kCauses.find(name); }
 std::optional<Verdict> verdict_named(std::string_view name) { return kVerdicts.find(name); }
 std::optional<Actor> actor_named(std::string_view name) { return kActors.find(name); }
 std::optional<NightState> night_state_named(std::string_view name) { return kStates.find(name); }

@@ -56,6 +56,7 @@ struct NightImage {
   std::string advice;                          // what the actor is to do, or what comes by itself; a sentence
   std::string what;                            // how it failed: "pytorch 2.6.0 (pip): exit status 1: …"
   std::string step;                            // that failed, by its key; "" = packaging or planning
+  std::string script;                          // of that step: "compiler/turbo (distro): distro.sh"
   FailureClass failure = FailureClass::build;  // of what failed
   ExitCode cause = ExitCode::images_failed;    // what kiln would exit with, were it this alone
   std::string log;                             // relative to the state folder
@@ -67,9 +68,38 @@ struct NightImage {
   std::map<std::string, double> speeds;  // "mnist-cnn, ms/step, on nid001": the newest median
 };
 
+// What kind of trouble the night itself had.
+enum class TroubleCause {
+  network,   // a registry or a source did not answer
+  refused,   // a registry refuses the login or the request
+  registry,  // a registry is full, or has lost or changed what kiln pushed
+  tag,       // a tag or an alias was left unchanged: kiln did not set it, or its meaning is unclear
+  lock,      // another program holds the state folder, the index or the lease
+  disk,      // full, read-only or damaged
+  tool,      // a program is missing, or ended the run
+  input,     // the matrix, the lockfile or the site file
+  forged,    // a shared step whose signature does not match its record
+  internal   // a mistake of kiln
+};
+std::string_view name_of(TroubleCause cause);
+std::optional<TroubleCause> trouble_cause_named(std::string_view name);  // nullopt for another word
+
+// Trouble of the night itself, not of one image. A night with trouble is not green. Made by trouble_of(), or
+// member by member; judge() fills in the actor where there is no advice yet (night/trouble.h).
+struct NightTrouble {
+  TroubleCause cause = TroubleCause::internal;
+  std::string subject;  // the registry, tag, step or file that it is about; "" = the night
+  std::string what;     // one line
+  ExitCode code = ExitCode::images_failed;  // what kiln exits with for this trouble alone
+  Actor actor = Actor::nobody;
+  std::string advice;      // what the actor is to do; a sentence
+  std::int64_t since = 0;  // the first night of an unbroken row with this trouble
+};
+
 // Images that failed for one reason.
 struct FailureGroup {
-  std::string what;  // as the first of them says it
+  std::string what;               // as the first of them says it
+  std::vector<std::string> also;  // what others of them say, where it differs in words; the first few
   Actor actor = Actor::nobody;
   std::vector<std::string> cells;
   std::map<std::string, std::string> shared;  // axis values that all of them have, and not all others
@@ -109,9 +139,16 @@ struct NightReport {
   std::int64_t started = 0;  // seconds since 1970
   std::int64_t ended = 0;
   std::string host;
+  std::int64_t every =
+      -1;  // seconds from one night to the next, as the site file had it; 0 = unknown; -1 = not recorded
   NightState state = NightState::green;
   int exit_code = 0;
   std::vector<std::string> remarks;  // what a person should know of the whole: a night that did not run, …
+  std::vector<NightTrouble> troubles;
+  std::vector<std::string> warnings;     // all that were given in this night, each once
+  std::map<std::string, double> phases;  // seconds of each part: "build"; parts that took no time are absent
+  std::size_t steps_run = 0;
+  std::size_t steps_fetched = 0;  // that other builders ran
   LockNews lock;
   std::vector<NightImage> images;  // in the plan's order
   std::vector<std::string> gone;   // names that the last night had, and the matrix has no longer

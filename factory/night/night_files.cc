@@ -29,6 +29,15 @@ auto read_small(const FileSystem& files, const fs::path& file, Read read)
   }
 }
 
+// Size and time of change, by which a report is known again; "" where there is none.
+std::string stamp_of(const fs::path& file) {
+  std::error_code missing;
+  const auto size = fs::file_size(file, missing);
+  if (missing) return "";
+  const auto changed = fs::last_write_time(file, missing).time_since_epoch().count();
+  return missing ? "" : std::to_string(size) + " " + std::to_string(changed);
+}
+
 // What FileSystem::write makes aside, and a killed night leaves.
 bool is_half_written(const std::string& name) { return name.starts_with('.') && name.ends_with(".tmp"); }
 
@@ -39,19 +48,48 @@ NightFolder::NightFolder(const StatePaths& state, const std::string& matrix, Fil
 
 fs::path NightFolder::night(std::int64_t number) const { return path_ / std::to_string(number); }
 
+std::optional<NightReport> NightFolder::report(std::int64_t number, std::vector<std::string>* damaged) const {
+  const fs::path file = night(number) / "night.json";
+  try {
+    if (const auto text = files_.read(file))
+      return night_from_json(JsonDocument::parse(*text, file.string(), night_limits()).root());
+  } catch (const Error& error) {
+    if (damaged != nullptr) damaged->push_back(error.format(""));
+  }
+  return std::nullopt;
+}
+
+std::optional<PastNight> NightFolder::past(std::int64_t number) const {
+  const std::string stamp = stamp_of(night(number) / "night.json");
+  const fs::path file = night(number) / "past.json";
+  try {
+    if (const auto text = stamp.empty() ? std::nullopt : files_.read(file)) {
+      const JsonDocument document = JsonDocument::parse(*text, file.string(), night_limits());
+      if (document.root().at("report").string() == stamp) return past_night_from_json(document.root());
+    }
+  } catch (const Error&) {
+    // The report has it all.
+  }
+  return std::nullopt;
+}
+
 void NightFolder::each_report(const std::function<bool(const NightReport&)>& take,
                               std::vector<std::string>* damaged) const {
   const std::vector<std::int64_t> all = numbers_in(path_, files_);
   for (auto number = all.rbegin(); number != all.rend(); ++number) {
-    const fs::path file = night(*number) / "night.json";
-    std::optional<NightReport> report;
-    try {
-      if (const auto text = files_.read(file))
-        report = night_from_json(JsonDocument::parse(*text, file.string(), night_limits()).root());
-    } catch (const Error& error) {
-      if (damaged != nullptr) damaged->push_back(error.format(""));
-    }
-    if (report && !take(*report)) return;
+    const auto found = report(*number, damaged);
+    if (found && !take(*found)) return;
+  }
+}
+
+void NightFolder::each_past(const std::function<bool(PastNight)>& take,
+                            std::vector<std::string>* damaged) const {
+  const std::vector<std::int64_t> all = numbers_in(path_, files_);
+  for (auto number = all.rbegin(); number != all.rend(); ++number) {
+    std::optional<PastNight> found = past(*number);
+    if (!found)
+      if (const auto whole = report(*number, damaged)) found = past_of(*whole);
+    if (found && !take(*std::move(found))) return;
   }
 }
 
@@ -88,12 +126,25 @@ void NightFolder::write(const NightReport& report, const std::string& html, cons
   files_.write(folder / "junit.xml", junit);
   files_.write(folder / "night.json",
                to_json(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  keep_past(report);
   files_.remove_all(path_ / "running.json");
   // A name for people and for CI systems: whoever loses it finds the highest number.
   std::error_code ignored;
   fs::remove(path_ / "latest.new", ignored);
   fs::create_symlink(folder.filename(), path_ / "latest.new", ignored);
   if (!ignored) fs::rename(path_ / "latest.new", path_ / "latest", ignored);
+}
+
+// Nothing is lost where there is no room for it: it is made of the report.
+void NightFolder::keep_past(const NightReport& report) {
+  Json past = to_json(past_of(report));
+  past["report"] = stamp_of(night(report.number) / "night.json");
+  try {
+    files_.write_output(night(report.number) / "past.json",
+                        past.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  } catch (const Error&) {
+    files_.remove_all(night(report.number) / "past.json");
+  }
 }
 
 void NightFolder::write(const Told& told) { files_.write(path_ / "told.json", to_json(told).dump() + "\n"); }

@@ -2,6 +2,8 @@
 //
 //   <number>/night.json    the report; written last: without it there was no such night
 //   <number>/report.html, junit.xml
+//   <number>/past.json     what later nights keep of it (past_night.h), with size and time of its night.json:
+//                          one of another night.json is not believed
 //   latest -> <number>
 //   running.json           of the night that runs; what a killed one leaves tells the next of it
 //   told.json              what somebody was told of last (notice.h)
@@ -15,6 +17,7 @@
 #include "factory/base/effects.h"
 #include "factory/night/night.h"
 #include "factory/night/notice.h"
+#include "factory/night/past_night.h"
 #include "factory/state/state.h"
 
 namespace kiln {
@@ -38,6 +41,10 @@ class NightFolder {
   // at a time. Damaged ones are left out, and named in `damaged`.
   void each_report(const std::function<bool(const NightReport&)>& take,
                    std::vector<std::string>* damaged = nullptr) const;
+  // The same of what is kept of each night, without its images. What has no past.json, or a damaged one, is
+  // read from its report.
+  void each_past(const std::function<bool(PastNight)>& take,
+                 std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.
   std::optional<NightBegun> begun() const;
   Told told() const;
@@ -52,6 +59,10 @@ class NightFolder {
   void keep_only(int newest);  // reports; the others go
 
  private:
+  std::optional<NightReport> report(std::int64_t number, std::vector<std::string>* damaged) const;
+  std::optional<PastNight> past(std::int64_t number) const;
+  void keep_past(const NightReport& report);
+
   fs::path path_;
   FileSystem& files_;
 };

@@ -53,7 +53,7 @@ std::string head(const NightReport& report, std::span<const PastNight> nights) {
       "content=\"width=device-width\"><title>{}</title><style>{}</style></head><body><main>\n"
       "<h1>{} <span class=\"state {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"muted\">night {}, {}, {} on "
       "{}; ",
-      markup_text(night_headline(report)), kStyle, markup_text(report.matrix), name_of(report.state),
+      markup_text(night_title(report)), kStyle, markup_text(report.matrix), name_of(report.state),
       name_of(report.state), markup_text(night_headline(report)), report.number, rfc3339(report.started),
       time_text(report.ended - report.started), markup_text(report.host));
   if (report.snapshot == 0)
@@ -68,9 +68,23 @@ std::string head(const NightReport& report, std::span<const PastNight> nights) {
   return html + "</p>\n" + (nights.size() > 1 ? nights_svg(nights) : "") + "\n";
 }
 
+// An operator must find the actor at once: what concerns the whole night stands first.
+std::string trouble_row(const NightTrouble& trouble, std::int64_t night) {
+  NightTrouble words = trouble;
+  words.advice.clear();
+  return fmt::format("<tr><td>the night</td><td>{}{}</td><td><strong>{}</strong>{}</td></tr>\n",
+                     markup_text(trouble_text(words)),
+                     trouble.since > 0 && trouble.since < night
+                         ? fmt::format("<div class=\"muted\">since night {}</div>", trouble.since)
+                         : "",
+                     name_of(trouble.actor),
+                     trouble.advice.empty() ? "" : ": " + markup_text(trouble.advice));
+}
+
 std::string failures(const NightReport& report) {
-  if (report.failures.empty()) return "";
+  if (report.failures.empty() && report.troubles.empty()) return "";
   std::string html = "<h2>Causes</h2>\n<table><tr><th>images</th><th>cause</th><th>who acts</th></tr>\n";
+  for (const NightTrouble& trouble : report.troubles) html += trouble_row(trouble, report.number);
   for (const FailureGroup& group : report.failures) {
     std::string excludes;
     for (const std::string& line : remedy_lines(group)) excludes += markup_text(line) + "\n";
@@ -130,11 +144,12 @@ std::string night_html(const NightReport& report, std::span<const PastNight> bef
   const std::span<const PastNight> nights =
       before_and_this.last(std::min(kNightsShown, before_and_this.size()));
   std::string html = head(report, nights);
-  add_list(html, "Remarks", report.remarks);
+  html += failures(report);
   std::vector<std::string> gates;
   for (const GateJob& job : report.gate) gates.push_back(gate_text(job));
   add_list(html, "Gate", gates);
-  html += failures(report);
+  add_list(html, "Remarks", report.remarks);
+  add_list(html, "Warnings", report.warnings);
   html += images(report, "Not good", true, [](Verdict verdict) { return !is_good(verdict); });
   html += images(report, "Built", true,
                  [](Verdict verdict) { return is_good(verdict) && verdict != Verdict::unchanged; });
@@ -146,6 +161,7 @@ std::string night_html(const NightReport& report, std::span<const PastNight> bef
   add_list(html, "Gone from the matrix", report.gone);
   html += images(report, "Unchanged", false, [](Verdict verdict) { return verdict == Verdict::unchanged; });
   std::vector<std::string> ends;
+  if (report.steps_run + report.steps_fetched > 0) ends.push_back(steps_text(report));
   for (const std::string* line : {&report.registry, &report.collected})
     if (!line->empty()) ends.push_back(*line);
   add_list(html, "Published and collected", ends);

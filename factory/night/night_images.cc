@@ -35,6 +35,7 @@ class NightImages {
     add_request(image.request(), night);
     if (auto why = view_.why.find(night.cell); why != view_.why.end()) night.why = why->second;
     if (outcome != nullptr) add_outcome(*outcome, night);
+    if (!night.step.empty()) night.script = script_of(image, night.step);
     if (night.verdict == Verdict::not_reached && view_.no_time.contains(night.cell))
       night.verdict = Verdict::no_time;
     night.seconds = seconds_of(image);
@@ -82,6 +83,19 @@ class NightImages {
     night.log = outcome.log.lexically_relative(view_.state.root()).string();
     if (shown_.size() < kMostLogs && shown_.insert(night.log).second)
       night.end_of_log = last_lines(read_end(outcome.log, kLogBytes), kLogLines);
+  }
+
+  // Of the step with this key: what a maintainer edits to mend it.
+  std::string script_of(const ResolvedImage& image, const std::string& key) const {
+    for (const auto& steps : {image.steps(), image.tests()})
+      for (StepTable::Number step : steps) {
+        if (view_.plan.steps().hex(step) != key) continue;
+        const Step& pattern = view_.plan.steps().pattern(step);
+        return fmt::format("{}{}: {}", pattern.component,
+                           pattern.method.empty() ? "" : fmt::format(" ({})", pattern.method),
+                           pattern.script.empty() ? name_of(pattern.kind) : pattern.script);
+      }
+    return "";
   }
 
   // What ran for it in this night: a step that several images share counts for each.

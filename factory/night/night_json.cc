@@ -87,6 +87,7 @@ Json to_json(const NightImage& image) {
     json["cause"] = static_cast<int>(image.cause);
   }
   put(json, "step", image.step);
+  put(json, "script", image.script);
   put(json, "log", image.log);
   put(json, "end_of_log", image.end_of_log);
   put(json, "why", image.why);
@@ -111,6 +112,7 @@ NightImage image_from(const JsonNode& node) {
   if (node.find("failure")) image.failure = word_of<FailureClass>(node, "failure", failure_class_named);
   if (auto cause = node.find("cause")) image.cause = static_cast<ExitCode>(cause->integer(0, 255));
   image.step = text_of(node, "step");
+  image.script = text_of(node, "script");
   image.log = text_of(node, "log");
   image.end_of_log = text_of(node, "end_of_log");
   image.why = texts_of(node, "why");
@@ -122,8 +124,32 @@ NightImage image_from(const JsonNode& node) {
   return image;
 }
 
+Json to_json(const NightTrouble& trouble) {
+  Json json{{"cause", name_of(trouble.cause)},
+            {"actor", name_of(trouble.actor)},
+            {"what", trouble.what},
+            {"exit_code", static_cast<int>(trouble.code)}};
+  put(json, "subject", trouble.subject);
+  put(json, "advice", trouble.advice);
+  if (trouble.since > 0) json["since"] = trouble.since;
+  return json;
+}
+
+NightTrouble trouble_from(const JsonNode& node) {
+  NightTrouble trouble;
+  trouble.cause = word_of<TroubleCause>(node, "cause", trouble_cause_named);
+  trouble.actor = word_of<Actor>(node, "actor", actor_named);
+  trouble.what = node.at("what").string();
+  trouble.code = static_cast<ExitCode>(node.at("exit_code").integer(0, 255));
+  trouble.subject = text_of(node, "subject");
+  trouble.advice = text_of(node, "advice");
+  trouble.since = integer_of(node, "since");
+  return trouble;
+}
+
 Json to_json(const FailureGroup& group) {
   Json json{{"what", group.what}, {"actor", name_of(group.actor)}, {"cells", group.cells}};
+  put(json, "also", group.also);
   put(json, "shared", group.shared);
   put(json, "exclude", group.exclude);
   put(json, "includes", group.includes);
@@ -135,6 +161,7 @@ FailureGroup group_from(const JsonNode& node) {
   group.what = node.at("what").string();
   group.actor = word_of<Actor>(node, "actor", actor_named);
   group.cells = texts_of(node, "cells");
+  group.also = texts_of(node, "also");
   group.shared = map_of(node, "shared");
   group.includes = texts_of(node, "includes");
   if (auto entries = node.find("exclude"))
@@ -198,7 +225,13 @@ Json to_json(const NightReport& report) {
   put_time(json, "started", report.started);
   put_time(json, "ended", report.ended);
   put_time(json, "last_green", report.last_green);
+  if (report.every >= 0) json["every"] = report.every;
   put(json, "remarks", report.remarks);
+  put_each(json, "troubles", report.troubles);
+  put(json, "warnings", report.warnings);
+  put(json, "phases", report.phases);
+  if (report.steps_run + report.steps_fetched > 0)
+    json["steps"] = {{"run", report.steps_run}, {"fetched", report.steps_fetched}};
   if (Json lock = to_json(report.lock); !lock.empty()) json["lock"] = std::move(lock);
   put_each(json, "images", report.images);
   put(json, "gone", report.gone);
@@ -223,7 +256,16 @@ NightReport night_from_json(const JsonNode& node) {
   report.started = time_of(node, "started");
   report.ended = time_of(node, "ended");
   report.last_green = time_of(node, "last_green");
+  if (auto every = node.find("every")) report.every = every->integer(0, kMost);
   report.remarks = texts_of(node, "remarks");
+  report.troubles = each_of<NightTrouble>(node, "troubles", trouble_from);
+  report.warnings = texts_of(node, "warnings");
+  if (auto phases = node.find("phases"))
+    for (const auto& [name, seconds] : phases->members()) report.phases.emplace(name, seconds.number());
+  if (auto steps = node.find("steps")) {
+    report.steps_run = static_cast<std::size_t>(integer_of(*steps, "run"));
+    report.steps_fetched = static_cast<std::size_t>(integer_of(*steps, "fetched"));
+  }
   if (auto lock = node.find("lock")) read_lock(*lock, report.lock);
   report.images = each_of<NightImage>(node, "images", image_from);
   report.gone = texts_of(node, "gone");

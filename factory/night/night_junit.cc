@@ -1,5 +1,9 @@
 #include "factory/night/night_junit.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "factory/base/effects.h"
 #include "factory/night/night_text.h"
 #include "factory/report/junit.h"
@@ -46,12 +50,27 @@ JunitCase case_of(const NightImage& image, const std::string& suite) {
   return one;
 }
 
+// What may pass is an error of this night; what somebody must mend is a failure.
+JunitCase case_of(const NightTrouble& trouble, const std::string& suite) {
+  JunitCase one = passed_case(suite, fmt::format("{}{}{}", name_of(trouble.cause),
+                                                 trouble.subject.empty() ? "" : " ", trouble.subject));
+  one.outcome = trouble.actor == Actor::nobody ? JunitOutcome::error : JunitOutcome::failed;
+  one.kind = name_of(trouble.cause);
+  one.message = trouble_text(trouble);
+  return one;
+}
+
+bool is_red(const JunitCase& one) {
+  return one.outcome == JunitOutcome::failed || one.outcome == JunitOutcome::error;
+}
+
 }  // namespace
 
 std::string night_junit(const NightReport& report) {
   std::vector<JunitCase> cases;
   for (const NightImage& image : report.images) cases.push_back(case_of(image, report.matrix));
-  const std::string night = report.matrix + ".night";
+  // One suite: that of the images must not look green when the night is not.
+  const std::string& night = report.matrix;
   for (const GateJob& job : report.gate) {
     JunitCase one = passed_case(night, "gate " + job.name);
     if (!job.missing.empty()) {
@@ -61,10 +80,13 @@ std::string night_junit(const NightReport& report) {
     }
     cases.push_back(std::move(one));
   }
+  for (const NightTrouble& trouble : report.troubles) cases.push_back(case_of(trouble, night));
   JunitCase whole = passed_case(night, "night");
-  if (report.state == NightState::interrupted) {
+  // A reader that sees no failed case shows a green night.
+  const bool is_shown = std::any_of(cases.begin(), cases.end(), is_red);
+  if (report.state == NightState::interrupted || (report.state != NightState::green && !is_shown)) {
     whole.outcome = JunitOutcome::error;
-    whole.kind = "interrupted";
+    whole.kind = name_of(report.state);
     whole.message = night_headline(report);
   }
   cases.push_back(std::move(whole));

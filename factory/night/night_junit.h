@@ -1,4 +1,5 @@
-// A night as a JUnit report (report/junit.h): a case for each image, each gate and each remark. Pure.
+// A night as a JUnit report (report/junit.h): a case for each image, each gate, each trouble and the night.
+// Pure.
 #pragma once
 
 #include <string>

@@ -53,11 +53,61 @@ std::string shared_text(const std::map<std::string, std::string>& axes) {
   return text;
 }
 
+constexpr std::size_t kLongestCause = 200;  // bytes, in a headline
+
+// The first cause that each actor has, in the order of what an operator must look at first.
+struct ActorCauses {
+  std::string first;
+  std::size_t more = 0;
+};
+
+std::map<Actor, ActorCauses> causes_by_actor(const NightReport& report) {
+  std::map<Actor, ActorCauses> found;
+  auto add = [&](Actor actor, const std::string& what) {
+    ActorCauses& causes = found[actor];
+    if (causes.first.empty())
+      causes.first = what;
+    else
+      ++causes.more;
+  };
+  for (const NightTrouble& trouble : report.troubles) add(trouble.actor, trouble.what);
+  for (const FailureGroup& group : report.failures) add(group.actor, group.what);
+  return found;
+}
+
+std::string acting_text(Actor actor, const ActorCauses& causes) {
+  const std::string first = causes.first.size() > kLongestCause
+                                ? without_controls(causes.first.substr(0, kLongestCause)) + "…"
+                                : causes.first;
+  return fmt::format(
+      "; {}: {}{}",
+      actor == Actor::nobody ? "no action needed yet" : fmt::format("{} must act", name_of(actor)), first,
+      causes.more == 0 ? "" : fmt::format(" (and {})", counted(causes.more, "more cause")));
+}
+
 }  // namespace
 
-std::string night_headline(const NightReport& report) {
+std::string night_title(const NightReport& report) {
   return fmt::format("{}, night {}: {}: {}", report.matrix, report.number, name_of(report.state),
                      counts_text(report));
+}
+
+std::string night_headline(const NightReport& report) {
+  std::string text = night_title(report);
+  const auto causes = causes_by_actor(report);
+  for (Actor actor : {Actor::site, Actor::recipe, Actor::nobody})
+    if (auto found = causes.find(actor); found != causes.end()) text += acting_text(actor, found->second);
+  return text;
+}
+
+std::string trouble_text(const NightTrouble& trouble) {
+  const bool has_subject = trouble.subject.empty() || trouble.what.find(trouble.subject) != std::string::npos;
+  std::string text = has_subject ? trouble.what : trouble.subject + ": " + trouble.what;
+  if (!trouble.advice.empty())
+    text += fmt::format("; {}{}",
+                        trouble.actor == Actor::nobody ? "" : fmt::format("{}: ", name_of(trouble.actor)),
+                        trouble.advice);
+  return text;
 }
 
 std::string verdict_text(const NightImage& image) {
@@ -72,9 +122,11 @@ std::string verdict_text(const NightImage& image) {
 
 std::string failure_text(const FailureGroup& group) {
   const std::string shared = shared_text(group.shared);
-  return fmt::format("{}{}: {}", counted(group.cells.size(), "image"),
-                     shared.empty() ? "" : (group.cells.size() > 1 ? ", all with " : " with ") + shared,
-                     group.what);
+  std::string text = fmt::format(
+      "{}{}: {}", counted(group.cells.size(), "image"),
+      shared.empty() ? "" : (group.cells.size() > 1 ? ", all with " : " with ") + shared, group.what);
+  for (const std::string& other : group.also) text += "; also: " + other;
+  return text;
 }
 
 std::vector<std::string> remedy_lines(const FailureGroup& group) {
@@ -82,6 +134,11 @@ std::vector<std::string> remedy_lines(const FailureGroup& group) {
   for (const auto& entry : group.exclude) lines.push_back("an exclude for them: " + Json(entry).dump());
   for (const std::string& place : group.includes) lines.push_back("wanted by the include at " + place);
   return lines;
+}
+
+std::string steps_text(const NightReport& report) {
+  return fmt::format("{} run here, {} fetched from other builders", counted(report.steps_run, "step"),
+                     report.steps_fetched);
 }
 
 std::string gate_text(const GateJob& job) {
@@ -100,8 +157,11 @@ std::string trend_text(const Trend& trend) {
 
 std::string night_text(const NightReport& report) {
   std::string text;
-  std::vector<std::string> lines = report.remarks;
-  add_lines(text, "remarks", lines);
+  std::vector<std::string> lines;
+  for (const NightTrouble& trouble : report.troubles) lines.push_back(trouble_text(trouble));
+  add_lines(text, "trouble of this night", lines);
+  add_lines(text, "remarks", report.remarks);
+  add_lines(text, "warnings", report.warnings);
   add_lines(text, "the lockfile was moved", report.lock.changes);
   add_lines(text, "moved upstream, and not counted yet", report.lock.held);
   add_lines(text, "newer versions to look at", report.lock.proposals);
@@ -122,6 +182,7 @@ std::string night_text(const NightReport& report) {
   for (const Trend& trend : report.trends) lines.push_back(trend_text(trend));
   add_lines(text, "changed", lines);
   for (const GateJob& job : report.gate) text += gate_text(job) + "\n";
+  if (report.steps_fetched > 0) text += steps_text(report) + "\n";
   for (const std::string* line : {&report.registry, &report.collected})
     if (!line->empty()) text += *line + "\n";
   text += report.is_new_snapshot ? fmt::format("snapshot {} is new\n", report.snapshot)

@@ -7,8 +7,13 @@
 
 namespace kiln {
 
-// "demo, night 12: red: 31 of 34 images are good, 2 failed, 1 not reached".
+// "demo, night 12: red: 31 of 34 images good, 2 failed, 1 not reached".
+std::string night_title(const NightReport& report);
+// The title, and for each actor the first cause: "…; site must act: registry.site:5000: 401 Unauthorized".
 std::string night_headline(const NightReport& report);
+
+// "registry.site:5000: cannot push …: 401 Unauthorized; site: renew the login of kiln at registry.site:5000".
+std::string trouble_text(const NightTrouble& trouble);
 
 // Of one image, a sentence with who must act: "recipe: exit status 1 …; look at the end of its log".
 std::string verdict_text(const NightImage& image);
@@ -17,6 +22,9 @@ std::string verdict_text(const NightImage& image);
 std::string failure_text(const FailureGroup& group);
 // How they are taken out of the matrix: `an exclude for them: {"compiler":"tvm"}`, a line each.
 std::vector<std::string> remedy_lines(const FailureGroup& group);
+
+// "12 steps run here, 30 fetched from other builders".
+std::string steps_text(const NightReport& report);
 
 // "gate 'frameworks' is closed: 2 of 12 images are missing: …".
 std::string gate_text(const GateJob& job);

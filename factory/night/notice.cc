@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "factory/base/text.h"
+#include "factory/base/date.h"
+#include "factory/base/effects.h"
 #include "factory/night/night_text.h"
+#include "factory/night/trouble.h"
 
 namespace kiln {
 namespace {
@@ -26,39 +28,110 @@ void add_names(std::string& text, const char* word, const std::vector<std::strin
   if (names.size() > kMostNames) text += fmt::format("\n{}: {} more", word, names.size() - kMostNames);
 }
 
+// Step and class, not the words: those differ from try to try.
+std::string reason_of(const NightImage& image) {
+  const std::size_t title = image.what.find(": ");
+  return fmt::format(
+      "{}: {}, {}{}", image.name, name_of(image.failure), name_of(image.actor),
+      image.step.empty() || title == std::string::npos ? "" : ", " + image.what.substr(0, title));
+}
+
+std::string reason_of(const NightTrouble& trouble) {
+  return fmt::format("{}, {}", identity_of(trouble), name_of(trouble.actor));
+}
+
+bool is_known(const NightTrouble& trouble, const Told& before) {
+  return before.reasons &&
+         std::binary_search(before.reasons->begin(), before.reasons->end(), reason_of(trouble));
+}
+
+void add_troubles(std::string& text, const NightReport& report, const Told& before) {
+  for (std::size_t i = 0; i < std::min(kMostNames, report.troubles.size()); ++i)
+    text += fmt::format("\n{}: {}", is_known(report.troubles[i], before) ? "still" : "trouble",
+                        trouble_text(report.troubles[i]));
+}
+
+Json causes_json(const NightReport& report) {
+  Json causes = Json::array();
+  for (const NightTrouble& trouble : report.troubles)
+    causes.push_back({{"cause", name_of(trouble.cause)},
+                      {"subject", trouble.subject},
+                      {"what", trouble.what},
+                      {"actor", name_of(trouble.actor)},
+                      {"advice", trouble.advice},
+                      {"images", 0}});
+  for (const FailureGroup& group : report.failures)
+    causes.push_back({{"cause", "images"},
+                      {"subject", ""},
+                      {"what", group.what},
+                      {"actor", name_of(group.actor)},
+                      {"advice", ""},
+                      {"images", group.cells.size()}});
+  return causes;
+}
+
 }  // namespace
 
 Told told_of(const NightReport& report) {
-  Told told{std::string(name_of(report.state)), {}};
+  Told told{std::string(name_of(report.state)), {}, std::vector<std::string>(), report.ended};
   for (const NightImage& image : report.images)
-    if (image.failing_since > 0) told.failing.push_back(image.name);
+    if (image.failing_since > 0) {
+      told.failing.push_back(image.name);
+      told.reasons->push_back(reason_of(image));
+    }
+  for (const NightTrouble& trouble : report.troubles) told.reasons->push_back(reason_of(trouble));
   std::sort(told.failing.begin(), told.failing.end());
+  std::sort(told.reasons->begin(), told.reasons->end());
   return told;
 }
 
-bool is_news(const NightReport& report, const Told& before) {
+News news_of(const NightReport& report, const Told& before, std::int64_t remind) {
   const Told now = told_of(report);
+  const bool is_green = report.state == NightState::green;
   // Green is what everybody expects: the first night has nothing to say of it.
-  if (before.state.empty()) return report.state != NightState::green;
-  return now.state != before.state || now.failing != before.failing;
+  if (before.state.empty()) return is_green ? News::none : News::change;
+  if (now.state != before.state || now.failing != before.failing) return News::change;
+  if (before.reasons && now.reasons != before.reasons) return News::change;
+  const bool is_long_ago = remind > 0 && before.when > 0 && now.when - before.when >= remind;
+  return !is_green && is_long_ago ? News::reminder : News::none;
 }
 
-Json notice_json(const NightReport& report, const Told& before) {
+Json notice_json(const NightReport& report, const Told& before, const std::string& page, News news) {
   const Told now = told_of(report);
   const auto failing = difference(now.failing, before.failing);
   const auto mended = difference(before.failing, now.failing);
-  std::string text = night_headline(report);
+  std::string text = (news == News::reminder ? "reminder: " : "") + night_headline(report);
+  add_troubles(text, report, before);
   add_names(text, "fails", failing);
   add_names(text, "mended", mended);
-  return {
-      {"text", text},           {"matrix", report.matrix}, {"night", report.number},   {"state", now.state},
-      {"before", before.state}, {"failing", now.failing},  {"newly_failing", failing}, {"mended", mended}};
+  if (!page.empty()) text += fmt::format("\nreport: {} on {}", page, report.host);
+  return {{"text", text},
+          {"matrix", report.matrix},
+          {"night", report.number},
+          {"state", now.state},
+          {"before", before.state},
+          {"failing", now.failing},
+          {"newly_failing", failing},
+          {"mended", mended},
+          {"host", report.host},
+          {"report", page},
+          {"causes", causes_json(report)},
+          {"reminder", news == News::reminder},
+          {"exit_code", report.exit_code}};
 }
 
-Json to_json(const Told& told) { return {{"state", told.state}, {"failing", told.failing}}; }
+Json to_json(const Told& told) {
+  Json json{{"state", told.state}, {"failing", told.failing}};
+  if (told.reasons) json["reasons"] = *told.reasons;
+  if (told.when > 0) json["when"] = rfc3339(told.when);
+  return json;
+}
 
 Told told_from_json(const JsonNode& node) {
-  return {node.at("state").string(), node.at("failing").strings()};
+  Told told{node.at("state").string(), node.at("failing").strings(), std::nullopt, 0};
+  if (auto reasons = node.find("reasons")) told.reasons = reasons->strings();
+  if (auto when = node.find("when")) told.when = unix_seconds_of(when->string()).value_or(0);
+  return told;
 }
 
 }  // namespace kiln

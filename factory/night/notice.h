@@ -1,23 +1,38 @@
-// What is told to people, and when: on a change of state, not every night. Pure.
+// What is told to people, and when: on a change, not every night. Pure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "factory/night/night.h"
 
 namespace kiln {
 
-// What somebody was told of last.
+// What the last notice said.
 struct Told {
-  std::string state;                 // as name_of(NightState); "" = nobody was ever told
+  std::string state;                 // as name_of(NightState); "" = there was no notice
   std::vector<std::string> failing;  // names, sorted
+  // Why, sorted: of each trouble of the night and each failing image, with who must act. nullopt: written by
+  // a kiln that did not record it.
+  std::optional<std::vector<std::string>> reasons;
+  std::int64_t when = 0;  // seconds since 1970; 0 = not recorded
 };
 Told told_of(const NightReport& report);
-bool is_news(const NightReport& report, const Told& before);
 
-// For a webhook or a command: {"text", "matrix", "night", "state", "before", "failing", "newly_failing",
-// "mended"}. `text` is what Slack, Mattermost and Rocket.Chat show of it.
-Json notice_json(const NightReport& report, const Told& before);
+enum class News {
+  none,
+  change,   // of the state, of what fails, of a reason, or of who must act
+  reminder  // nothing has changed since the last notice, and that is long ago
+};
+// `remind`: seconds after which a night that is not green is told of again; 0 = never.
+News news_of(const NightReport& report, const Told& before, std::int64_t remind);
+
+// For a webhook or a command; docs/formats/files.md lists its members. `text` is what Slack, Mattermost and
+// Rocket.Chat show of it. `page`: the path of report.html on the night's host.
+Json notice_json(const NightReport& report, const Told& before, const std::string& page,
+                 News news = News::change);
 
 Json to_json(const Told& told);
 Told told_from_json(const JsonNode& node);

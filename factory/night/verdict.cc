@@ -43,7 +43,10 @@ void advise_on_failure(NightImage& image, std::int64_t nights) {
           image, Actor::recipe,
           image.step.empty() ? "look at what its packaging found, in its log" : "look at the end of its log");
     case FailureClass::policy:
-      return advise(image, Actor::site, "the registry or a policy refuses it: look at who we are there");
+      return advise(image, Actor::site,
+                    image.cause == ExitCode::network
+                        ? "the registry or a policy refuses it: look at who we are there"
+                        : "Slurm refuses the job: mend \"slurm\" in the site file; `kiln doctor` checks it");
     case FailureClass::infrastructure:
       return advise_on_infrastructure(image, nights);
   }

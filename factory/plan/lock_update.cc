@@ -253,6 +253,16 @@ LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes) {
   return collector.take();
 }
 
+std::vector<std::string> floating_needs(const LockNeeds& needs) {
+  std::vector<std::string> floating;
+  for (const auto& [id, need] : needs) {
+    const bool is_pulled =
+        !need.image.empty() && is_in_registry(need.image) && need.image.find("@sha256:") == std::string::npos;
+    if (is_pulled || !need.method->archive.empty()) floating.push_back(id);
+  }
+  return floating;
+}
+
 std::vector<LockGap> lock_gaps(const LockNeeds& needs, const Lockfile& lock, const std::string& archspec,
                                const RecipeDigest& recipe) {
   GapFinder finder(lock, recipe);

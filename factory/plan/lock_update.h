@@ -33,6 +33,10 @@ struct LockGap {
   std::string what;
 };
 
+// What moves from night to night while there is no lockfile: ids of the bases whose image or package archive
+// nothing pins.
+std::vector<std::string> floating_needs(const LockNeeds& needs);
+
 using RecipeDigest = std::function<Digest(const Recipe&)>;  // of recipe.json and its files
 
 // In the order of the entries. `archspec` is the version in use. Entries that nothing needs are no gap. With

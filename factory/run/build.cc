@@ -203,7 +203,9 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
   std::size_t run = 0;
   command.on_line = [&](std::string_view line) {
     if (auto event = step_event_from_line(line)) {
-      if (event->state == StepEvent::State::fetched)
+      if (event->state == StepEvent::State::forged)
+        report.add({event->key, event->title, event->what});
+      else if (event->state == StepEvent::State::fetched)
         ++report.steps_fetched;
       else if (event->state != StepEvent::State::up_to_date)
         ++run;
@@ -319,6 +321,11 @@ std::string BuildReport::legend() const {
   std::string text;
   for (FailureClass failure : classes) text += explanation_of(failure) + "\n";
   return text;
+}
+
+void BuildReport::add(const ForgedStep& step) {
+  if (std::none_of(forged.begin(), forged.end(), [&](const ForgedStep& one) { return one.key == step.key; }))
+    forged.push_back(step);
 }
 
 ExitCode BuildReport::exit_code() const {

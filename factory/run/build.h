@@ -34,14 +34,23 @@ struct ImageOutcome {
   std::string step = {};                       // its key; "" = the image was not packaged
 };
 
+// A step or test whose shared record bears a signature that does not match.
+struct ForgedStep {
+  std::string key;
+  std::string title;
+  std::string why;
+};
+
 struct BuildReport {
   std::vector<ImageOutcome> images;
   std::size_t steps_run = 0;
-  std::size_t steps_fetched = 0;  // that other builders ran
+  std::size_t steps_fetched = 0;     // that other builders ran
+  std::vector<ForgedStep> forged{};  // each once
   double seconds = 0;
   bool interrupted = false;
   std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
   std::size_t count(Outcome outcome) const;
+  void add(const ForgedStep& step);
   // What the words in brackets behind the reasons mean, a line each.
   std::string legend() const;
   // What a program that runs us needs to know: ok, interrupted, network (infrastructure) for a run that was

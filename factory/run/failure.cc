@@ -14,7 +14,8 @@ namespace kiln {
 namespace {
 
 constexpr const char* kMoreMemory = "run fewer steps at a time (-j), or give the machine more memory";
-constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "rejected by policy"};
+constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "forbidden",
+                                 "rejected by policy"};
 
 template <typename Words>
 bool contains_any(std::string_view text, const Words& words) {

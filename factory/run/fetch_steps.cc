@@ -88,6 +88,10 @@ class Fetching {
     const auto fetched = shared.fetch(wanted_of(step, setup_.site));
     const std::lock_guard lock(mutex_);
     tried_.insert(setup_.plan.steps().first(number));
+    if (auto why = shared.forged({step.key, is_test(number)}); !why.empty()) {
+      report_.add({step.key, step.title, why});
+      progress_.event({StepEvent::State::forged, step.key, step.title, 0, why, ""});
+    }
     if (!fetched) return;
     fetched_.insert(setup_.plan.steps().first(number));
     ++report_.steps_fetched;

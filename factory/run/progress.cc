@@ -24,7 +24,8 @@ constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::starte
                                                        {StepEvent::State::done, "done"},
                                                        {StepEvent::State::fetched, "fetched"},
                                                        {StepEvent::State::up_to_date, "up_to_date"},
-                                                       {StepEvent::State::failed, "failed"}});
+                                                       {StepEvent::State::failed, "failed"},
+                                                       {StepEvent::State::forged, "forged"}});
 
 constexpr auto kStyles = enum_names<ProgressStyle>({{ProgressStyle::tty, "tty"},
                                                     {ProgressStyle::plain, "plain"},
@@ -74,8 +75,8 @@ std::optional<std::string> note_from_line(std::string_view line) {
   return json["text"].get<std::string>();
 }
 
-Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour)
-    : style_(style), clock_(clock), write_(std::move(write)), colour_(colour) {}
+Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour, Write hear)
+    : style_(style), clock_(clock), write_(std::move(write)), hear_(std::move(hear)), colour_(colour) {}
 
 void Progress::begin(std::size_t steps_to_run, Forecast forecast) {
   std::lock_guard lock(mutex_);
@@ -99,6 +100,8 @@ void Progress::event(const StepEvent& event) {
   }
   if (event.state == StepEvent::State::running) return note_running(event);
   if (event.state == StepEvent::State::waiting) return note_waiting(event);
+  if (event.state == StepEvent::State::forged)
+    return print_line(fmt::format("FORGED {}: {}", event.title, event.what));
   const bool has_begun = running_.erase(event.key) > 0;
   const bool fetched = event.state == StepEvent::State::fetched;
   forecast_.end(event.key);
@@ -172,6 +175,7 @@ void Progress::show_failure(const StepEvent& event) {
 
 void Progress::note(const std::string& text) {
   std::lock_guard lock(mutex_);
+  if (hear_) hear_(text);
   if (style_ == ProgressStyle::json)
     write_(note_line(text) + "\n");
   else

@@ -20,12 +20,23 @@ ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal);
 // An event of a run. Steps write them into the state folder's FIFO as they start, while they pull and when
 // they wait, and to stdout when they end.
 struct StepEvent {
-  // fetched: it is done, and another builder ran it.
-  enum class State { started, running, waiting, done, fetched, up_to_date, failed } state = State::started;
+  // fetched: it is done, and another builder ran it. forged: the record that another builder shares of it
+  // bears a signature that does not match; it is not ended by that, but run here.
+  enum class State {
+    started,
+    running,
+    waiting,
+    done,
+    fetched,
+    up_to_date,
+    failed,
+    forged
+  } state = State::started;
   std::string key;
   std::string title;
   double seconds = 0;
-  std::string what;  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended
+  std::string what;  // running: how far it is; waiting: for what; fetched: from where; failed: how it ended;
+                     // forged: why
   std::string log;
 };
 
@@ -40,7 +51,8 @@ std::optional<std::string> note_from_line(std::string_view line);  // nullopt: i
 class Progress {
  public:
   using Write = std::function<void(const std::string&)>;
-  Progress(ProgressStyle style, const Clock& clock, Write write, bool colour);
+  // `hear`: gets the text of each note(), whatever the style; may be empty.
+  Progress(ProgressStyle style, const Clock& clock, Write write, bool colour, Write hear = {});
 
   void begin(std::size_t steps_to_run, Forecast forecast = {});
   void event(const StepEvent& event);
@@ -67,7 +79,7 @@ class Progress {
 
   ProgressStyle style_;
   const Clock& clock_;
-  Write write_;
+  Write write_, hear_;
   bool colour_;
   std::mutex mutex_;
   std::size_t total_ = 0;

@@ -199,7 +199,7 @@ void RegistryPublisher::move_aliases(const std::vector<SiteAlias>& aliases,
   for (const AliasedImages& alias : chosen.clear) move_alias(alias, take);
   report_.unclear = chosen.unclear;
   for (const std::string& name : chosen.empty)
-    if (tell_) tell_(fmt::format("{}: no image of the index is meant, and it stays as it is", name));
+    if (tell_) tell_(fmt::format("warning: {}: no image of the index is meant, and it stays as it is", name));
 }
 
 }  // namespace kiln

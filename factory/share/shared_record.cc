@@ -60,7 +60,7 @@ OpenedRecord open_shared(const SharedName& name, std::string_view envelope,
                          const std::vector<VerifyingKey>& trusted) {
   OpenedEnvelope opened = open_envelope(envelope, payload_type(name), trusted);
   const JsonDocument document = JsonDocument::parse(opened.payload, "the record");
-  return {shared_from_json(name, document.root()), std::move(opened.signer)};
+  return {shared_from_json(name, document.root()), std::move(opened.signer), std::move(opened.forged)};
 }
 
 std::optional<SharedName> shared_name(std::string_view text) {

@@ -35,7 +35,8 @@ std::string shared_envelope(const SharedName& name, const SharedRecord& shared, 
 
 struct OpenedRecord {
   SharedRecord shared;
-  std::string signer;  // "": nobody who is trusted
+  std::string signer;    // "": nobody who is trusted
+  std::string forged{};  // as OpenedEnvelope has it
 };
 
 // Throws Error(input): it is no envelope, or not of this step or test.

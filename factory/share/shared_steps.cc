@@ -134,6 +134,14 @@ SharedSteps::Look SharedSteps::look(const SharedName& name) {
     OpenedRecord opened = open_shared(name, found->envelope, trusted_);
     if (is_untested(opened.shared)) return {};
     if (!opened.signer.empty() || found->is_ours) return {std::move(opened), found->used, ""};
+    if (!opened.forged.empty())
+      return {
+          {},
+          "",
+          fmt::format("its signature names the key {} and does not match: nobody whom the site file trusts "
+                      "has signed it",
+                      opened.forged),
+          true};
     return {{},
             "",
             found->why_not.empty() ? "nobody whom the site file trusts has signed it"
@@ -244,6 +252,8 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
         fetched = take(wanted, *std::move(found.opened));
         touch(wanted.name, found.used);
       } else if (!found.why_not.empty()) {
+        if (found.is_forged)
+          forged_.emplace(wanted.name.text(), fmt::format("{} in {}", found.why_not, place()));
         refuse(wanted, found.why_not);
       }
     });
@@ -254,6 +264,11 @@ std::optional<SharedSteps::Fetched> SharedSteps::fetch(const Wanted& wanted) {
     refuse(wanted, error.what());
   }
   return fetched;
+}
+
+std::string SharedSteps::forged(const SharedName& name) const {
+  const auto found = forged_.find(name.text());
+  return found == forged_.end() ? "" : found->second;
 }
 
 // So that it stays. Once in a while is enough, and where that cannot be done it goes sooner.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -56,6 +57,8 @@ class SharedSteps {
   };
   // Its record is in the state folder, and its layers are in the store. nullopt: it has to be run.
   std::optional<Fetched> fetch(const Wanted& wanted);
+  // Why fetch() refused a record whose signature names a trusted key and does not match; "" = it did not.
+  std::string forged(const SharedName& name) const;
   // Gives away what was made here, and says so where somebody else has made other bits of it. Nothing where
   // that is there, or nobody would believe us.
   void share(const Wanted& made);
@@ -79,6 +82,7 @@ class SharedSteps {
     std::optional<OpenedRecord> opened{};
     std::string used{};  // RFC 3339, or ""
     std::string why_not{};
+    bool is_forged = false;  // OpenedEnvelope::forged
   };
   template <typename Ask>
   void ask(const fs::path& away, const Ask& question);
@@ -100,6 +104,7 @@ class SharedSteps {
   std::optional<SigningKey> key_;
   std::vector<VerifyingKey> trusted_;
   std::set<std::string> refused_;               // names: something is wrong with what lies there
+  std::map<std::string, std::string> forged_;   // names, and why
   std::set<std::string> differ_;                // keys of steps of which that was told
   std::set<std::pair<Digest, Digest>> proven_;  // blobs, and what they hold
 };

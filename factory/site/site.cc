@@ -95,10 +95,22 @@ void read_update_policy(const JsonNode& node, UpdatePolicy& policy) {
   if (auto count = node.find("proposals")) policy.proposals = static_cast<int>(count->integer(0, 1000));
 }
 
+// It need not be there: `kiln mirror` makes a mirror, and a scratch disk may be on other machines only.
+std::string read_folder_name(const JsonNode& node) {
+  std::string path = node.line_of_text();
+  if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
+  return path;
+}
+
 void read_nightly(const JsonNode& node, Site& site) {
   NightSettings& night = site.night;
   node.allow_only(keys_of("site/nightly"));
-  if (auto every = node.find("every")) night.every = read_limit_of_time(*every);
+  if (auto every = node.find("every")) {
+    night.every = read_limit_of_time(*every);
+    night.has_every = true;
+  }
+  if (auto remind = node.find("remind")) night.remind = read_limit_of_time(*remind);
+  if (auto metrics = node.find("metrics")) night.metrics = read_folder_name(*metrics);
   if (auto lease = node.find("lease")) {
     night.lease = read_limit_of_time(*lease);
     if (night.lease < std::chrono::seconds(5)) lease->fail("a lease of less than 5 s cannot be kept");
@@ -150,13 +162,6 @@ std::string read_file_name(const JsonNode& node, const FileSystem& files) {
   if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
   if (!files.exists(path)) node.fail(fmt::format("there is no file '{}' on this machine", path));
   if (files.is_directory(path)) node.fail(fmt::format("expected a file, '{}' is a folder", path));
-  return path;
-}
-
-// It need not be there: `kiln mirror` makes a mirror, and a scratch disk may be on other machines only.
-std::string read_folder_name(const JsonNode& node) {
-  std::string path = node.line_of_text();
-  if (!path.starts_with('/')) node.fail(fmt::format("expected an absolute path, found '{}'", path));
   return path;
 }
 

@@ -58,11 +58,15 @@ struct GateRule {
 // What `kiln nightly` goes by.
 struct NightSettings {
   std::chrono::seconds every{std::chrono::hours(24)};    // from one night to the next; zero: nobody knows
+  bool has_every = false;                                // the site file says so
   std::chrono::seconds lease{std::chrono::minutes(10)};  // a night that is silent for longer is dead
   int keep = 100;                                        // reports
   std::vector<GateRule> gate;
   std::optional<SecretPlace> webhook;  // where a URL is, which is posted to on a change of state
   std::vector<std::string> command;    // is run then, with the notice on its standard input
+  std::chrono::seconds remind{
+      std::chrono::hours(24 * 7)};  // a notice again while it is not green; zero: never
+  std::string metrics;              // a folder that gets kiln.prom, too: an absolute path; "" = none
 };
 
 // A name of the site's own for images of the index, in the registry that they are published to.

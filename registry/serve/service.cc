@@ -177,7 +177,8 @@ HttpResponse Service::metrics_response() {
   gauges.cache_bytes = cache_.bytes();
   gauges.memory = memory_of_tree({::getpid(), true});
   gauges.tokens = held_->tokens.size();
-  return {200, metrics_.text(gauges), "text/plain; version=0.0.4; charset=utf-8"};
+  const std::string more = more_metrics_ ? more_metrics_() : "";
+  return {200, metrics_.text(gauges) + more, "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 VerbAnswer Service::made(const ReceivedRequest& request, const RouteMatch& match) {

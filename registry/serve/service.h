@@ -37,6 +37,9 @@ class Service {
   void write_demand();
   // What metrics say of the sockets.
   void watch(std::function<HttpCounts()> counts) { counts_ = std::move(counts); }
+  // What /metrics has beside the server's own, in the same format; called by several threads at once, and
+  // throws nothing.
+  void add_metrics(std::function<std::string()> more) { more_metrics_ = std::move(more); }
 
  private:
   struct Held {  // what settings are made into
@@ -75,6 +78,7 @@ class Service {
   ServeMetrics metrics_;
   WrongTokens wrong_tokens_;
   std::function<HttpCounts()> counts_;
+  std::function<std::string()> more_metrics_;
   std::timed_mutex whole_;      // of routes that read all of a snapshot
   std::shared_mutex tag_lock_;  // of these two
   Tag tag_;                     // the last one

@@ -222,6 +222,37 @@ TEST_F(SlurmWaits, AJobIsFoundByItsMarkWhereSbatchSaysMoreThanItsNumber) {
   EXPECT_THROW(submit("Welcome\n", {""}, {}), Error);
 }
 
+// The site must mend that; a program that asks and fails is trouble of the machine.
+TEST_F(SlurmWaits, AJobThatSbatchRefusesIsNotTriedAgain) {
+  const SlurmPrograms programs{runner_, clock_, {}};
+  const SlurmSite site;
+  QueueWatch queue(state_, files_, programs, site);
+  SlurmController controller(
+      programs, site, queue, [](const std::string&) {}, [](auto) { FAIL() << "it waits"; });
+  runner_.respond = [](const Command& command) {
+    CommandResult result;
+    result.status = 1;
+    result.tail = command.argv.front() == "sbatch"
+                      ? "sbatch: error: Batch job submission failed: Invalid partition name specified"
+                      : "scontrol: error: cannot read slurm.conf";
+    return result;
+  };
+  try {
+    controller.submit({"job.sh"}, {"run", "s", "k"}, {});
+    FAIL();
+  } catch (const SlurmRefusal& refusal) {
+    EXPECT_NE(refusal.message().find("Invalid partition name specified"), std::string::npos);
+  }
+  try {
+    controller.cluster();
+    FAIL();
+  } catch (const SlurmRefusal&) {
+    FAIL() << "no job was refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::images_failed);
+  }
+}
+
 TEST_F(SlurmWaits, WhatIsHeldByAnybodyElseEndsWithTheTimeToStart) {
   views_ = {"PENDING|JobHeldAdmin|build|"};
   EXPECT_LT(wait(clock_.now + 100), 130);

@@ -55,7 +55,10 @@ TEST_F(SignedEnvelope, AForgedOneIsNobodys) {
   Json other = good;
   other["payload"] = base64_of("b");
   EXPECT_EQ(open_envelope(other.dump(), kType, trusted).signer, "");
+  EXPECT_EQ(open_envelope(other.dump(), kType, trusted).forged, ours.id());
+  EXPECT_EQ(open_envelope(good.dump(), kType, trusted).forged, "");
   other = Json::parse(signed_envelope(kType, "a", &foreign));
+  EXPECT_EQ(open_envelope(other.dump(), kType, {ours.public_half()}).forged, "") << "a stranger's";
   other["signatures"][0]["keyid"] = ours.id();  // a word, and no proof
   EXPECT_EQ(open_envelope(other.dump(), kType, {ours.public_half()}).signer, "");
   other = Json::parse(signed_envelope("another/type", "a", &ours));

@@ -87,7 +87,7 @@ echo '# full' >>"$hello"
 faults 'POST uploads full'
 expect 6 "$KILN" nightly -f "$matrix" --to "http://$double/ai" --format json
 equals "$(json 'it["state"], it["is_new_snapshot"]')" 'red False'
-holds "$(json 'it["remarks"]')" 'the registry has no space left'
+holds "$(json 'it["troubles"]')" 'the registry has no space left'
 equals "$(rows)" "$before"
 faults
 expect 0 "$KILN" nightly -f "$matrix" --to "http://$double/ai" --format json

@@ -29,6 +29,48 @@ TEST(Causes, WhatDiffersInNumbersAndNamesIsOne) {
   EXPECT_EQ(groups[0].cells, (std::vector<std::string>{"a", "b"}));
 }
 
+NightImage failed_in(const std::string& cell, const std::string& what, const std::string& script) {
+  NightImage image = failed_image(cell, what, {}, "key of " + cell);
+  image.script = script;
+  return image;
+}
+
+TEST(Causes, OneScriptThatEndsWithoutAWordIsOne) {
+  const std::string script = "compiler/turbo (distro): distro.sh";
+  const auto groups = group_failures(
+      {failed_in("a", "turbo 1 (distro): exit status 3", script),
+       failed_in("b", "turbo 1 (distro): exit status 3", script),
+       failed_in("c", "fast 1 (distro): exit status 3", "library/fast (distro): distro.sh"),
+       failed_in("d", "turbo 1 (source): exit status 3", "compiler/turbo (source): build.sh")});
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups[0].cells, (std::vector<std::string>{"a", "b"}));
+}
+
+// What it printed before it ended is not why it ended.
+TEST(Causes, OneScriptIsOneWhateverItPrintedLast) {
+  const std::string script = "framework/hello (distro): distro.sh";
+  const auto groups =
+      group_failures({failed_in("a", "hello 1 (distro): exit status 3: Setting up libblas", script),
+                      failed_in("b", "hello 2 (distro): exit status 3: Setting up libblis", script),
+                      failed_in("c", "hello 3 (distro): exit status 3: Setting up libblis", script)});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].what, "hello 1 (distro): exit status 3: Setting up libblas");
+  EXPECT_EQ(groups[0].also, std::vector<std::string>{"hello 2 (distro): exit status 3: Setting up libblis"});
+}
+
+TEST(Causes, OneScriptThatEndsInTwoWaysIsTwo) {
+  const std::string script = "framework/hello (distro): distro.sh";
+  NightImage hangs = failed_in("b", "hello 1 (distro): killed after 60 s of silence", script);
+  hangs.cause = ExitCode::timeout;
+  NightImage network = failed_in("c", "hello 1 (distro): exit status 1: could not resolve host: x", script);
+  network.failure = FailureClass::infrastructure;
+  network.cause = ExitCode::network;
+  const auto groups = group_failures(
+      {failed_in("a", "hello 1 (distro): exit status 1", script), hangs, network,
+       failed_in("d", "hello 1 (distro): out of memory: it needs more than its limit", script)});
+  EXPECT_EQ(groups.size(), 4u);
+}
+
 TEST(Causes, SignatureLeavesTheWords) {
   EXPECT_EQ(signature_of("exit status 22: curl: (22) the URL returned 404"),
             "exit status #: curl: (#) the URL returned #");

@@ -38,6 +38,39 @@ TEST_F(NightFilesTest, CountsFromOne) {
   EXPECT_EQ(root_.read("nights/demo/latest/report.html"), "<html>");
 }
 
+TEST_F(NightFilesTest, WhatLaterNightsKeepIsTheSameWithItsReportAndWithout) {
+  NightReport report =
+      night_report(1, {night_image("a", Verdict::built), night_image("b", Verdict::failed)}, NightState::red);
+  report.images[0].seconds = 12.5;
+  report.images[0].speeds = {{"mnist, ms/step, on zen4", 80}};
+  report.every = 3600;
+  folder_.write(report, "<html>", "<xml>");
+  auto kept = [&] {
+    std::vector<std::string> all;
+    folder_.each_past([&](const PastNight& past) {
+      all.push_back(to_json(past).dump());
+      return true;
+    });
+    return all;
+  };
+  const std::vector<std::string> all = kept();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0], to_json(past_of(report)).dump());
+  for (const char* damaged : {"", "{", R"({"format": 2})"}) {
+    root_.write("nights/demo/1/past.json", damaged);
+    EXPECT_EQ(kept(), all) << damaged;
+  }
+  fs::remove(root_ / "nights/demo/1/past.json");
+  EXPECT_EQ(kept(), all);
+  folder_.write(report, "<html>", "<xml>");
+  std::string edited = root_.read("nights/demo/1/night.json");
+  edited.replace(edited.find("2023-"), 5, "2020-");
+  root_.write("nights/demo/1/night.json", edited);
+  EXPECT_NE(kept(), all) << "the report has the last word";
+  fs::remove(root_ / "nights/demo/1/night.json");
+  EXPECT_TRUE(kept().empty()) << "without its report there was no such night";
+}
+
 TEST_F(NightFilesTest, ANightThatWasKilledKeepsItsNumber) {
   folder_.begin(1'700'000'000, "process 12 on nid001");
   const auto killed = folder_.begun();
@@ -105,7 +138,7 @@ TEST_F(NightFilesTest, NobodyHasCountedSoFar) {
 
 TEST_F(NightFilesTest, WhatWasToldIsKept) {
   EXPECT_EQ(folder_.told().state, "");
-  folder_.write(Told{"red", {"a", "b"}});
+  folder_.write(Told{"red", {"a", "b"}, std::nullopt, 0});
   EXPECT_EQ(folder_.told().failing, (std::vector<std::string>{"a", "b"}));
   root_.write("nights/demo/told.json", "#");
   EXPECT_EQ(folder_.told().state, "");

@@ -24,6 +24,7 @@ NightReport full_report() {
   failed.key = std::string(64, 'a');
   failed.actor = Actor::recipe;
   failed.advice = "look at the end of its log";
+  failed.script = "framework/pytorch (pip): pip.sh";
   failed.log = "logs/key.log";
   failed.end_of_log = "</pre><b>bold</b> & more";
   failed.cause = ExitCode::network;
@@ -38,10 +39,22 @@ NightReport full_report() {
   report.exit_code = 1;
   report.host = "nid001";
   report.remarks = {"2 nights did not run"};
+  report.every = 86'400;
+  report.troubles = {{TroubleCause::refused, "registry.site:5000", "registry.site:5000: 401 Unauthorized",
+                      ExitCode::network, Actor::site, "renew the login", 1}};
+  report.warnings = {"warning: shared steps"};
+  report.phases = {{"build", 12.5}};
+  report.steps_run = 3;
+  report.steps_fetched = 9;
   report.lock = {{"base/debian: 1 → 2"}, {"archive"}, {"torch 2.7"}, {"mirror"}};
   report.gone = {"old:1"};
-  report.failures = {
-      {"exit status 1", Actor::recipe, {"b"}, {{"method", "pip"}}, {{{"method", "pip"}}}, {"m.json:1:2"}}};
+  report.failures = {{"exit status 1",
+                      {"exit status 1: other"},
+                      Actor::recipe,
+                      {"b"},
+                      {{"method", "pip"}},
+                      {{{"method", "pip"}}},
+                      {"m.json:1:2"}}};
   report.gate = {{"stock", 2, {"b:1"}}};
   report.trends = {{"a:1", "seconds", 10, 12.5, 2, true}};
   report.snapshot = 7;
@@ -76,6 +89,10 @@ TEST(Night, EveryWordIsReadBack) {
     EXPECT_EQ(verdict_named(name_of(verdict)), verdict);
   for (NightState state : {NightState::green, NightState::red, NightState::held, NightState::interrupted})
     EXPECT_EQ(night_state_named(name_of(state)), state);
+  for (TroubleCause cause : {TroubleCause::network, TroubleCause::refused, TroubleCause::registry,
+                             TroubleCause::tag, TroubleCause::lock, TroubleCause::disk, TroubleCause::tool,
+                             TroubleCause::input, TroubleCause::forged, TroubleCause::internal})
+    EXPECT_EQ(trouble_cause_named(name_of(cause)), cause);
   for (Actor actor : {Actor::nobody, Actor::recipe, Actor::site})
     EXPECT_EQ(actor_named(name_of(actor)), actor);
 }
@@ -91,6 +108,9 @@ TEST(Night, RefusesADamagedReport) {
 
 TEST(Night, HeadlineCounts) {
   EXPECT_EQ(night_headline(full_report()),
+            "demo, night 2: held: 1 of 3 images good, 1 built, 1 failed, 1 no time; site must act: "
+            "registry.site:5000: 401 Unauthorized; recipe must act: exit status 1");
+  EXPECT_EQ(night_title(full_report()),
             "demo, night 2: held: 1 of 3 images good, 1 built, 1 failed, 1 no time");
 }
 
@@ -98,7 +118,9 @@ TEST(Night, TextNamesWhoMustAct) {
   const std::string text = night_text(full_report());
   for (const char* part :
        {"b:1: failed: pytorch (pip): exit status 1", "; recipe: look at the end of its log",
-        "2 nights did not run", "an exclude for them: {\"method\":\"pip\"}",
+        "2 nights did not run", "registry.site:5000: 401 Unauthorized; site: renew the login",
+        "warning: shared steps", "3 steps run here, 9 fetched from other builders",
+        "exit status 1; also: exit status 1: other", "an exclude for them: {\"method\":\"pip\"}",
         "gate 'stock' is closed: 1 of 2 images missing: b:1",
         "a:1: seconds 10.0 s → 12.5 s (+25 %) perhaps since night 2", "snapshot 7 stays", "old:1"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -128,10 +150,42 @@ TEST(Night, HtmlHasABarForEachNight) {
 
 TEST(Night, JunitHasACaseForEachImageAndGate) {
   const std::string xml = night_junit(full_report());
-  EXPECT_NE(xml.find("tests=\"5\""), std::string::npos) << xml;
-  EXPECT_NE(xml.find("failures=\"1\""), std::string::npos) << xml;  // the gate
+  EXPECT_NE(xml.find("tests=\"6\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("failures=\"2\""), std::string::npos) << xml;  // the gate, the registry
   EXPECT_NE(xml.find("errors=\"1\""), std::string::npos) << xml;    // the network
   EXPECT_NE(xml.find("skipped=\"1\""), std::string::npos) << xml;
+}
+
+// A reader that counts failures and errors alone must never show a night that is not green as green.
+TEST(Night, JunitOfANightThatIsNotGreenIsNeverGreen) {
+  for (NightState state : {NightState::red, NightState::held, NightState::interrupted}) {
+    NightReport report = testing::night_report(1, {night_image("a", Verdict::unchanged)}, state);
+    const std::string xml = night_junit(report);
+    EXPECT_EQ(xml.find("failures=\"0\" errors=\"0\""), std::string::npos) << xml;
+    report.images = {night_image("a", Verdict::not_reached)};
+    EXPECT_EQ(night_junit(report).find("failures=\"0\" errors=\"0\""), std::string::npos);
+  }
+  const std::string green = night_junit(testing::night_report(1, {night_image("a", Verdict::unchanged)}));
+  EXPECT_NE(green.find("failures=\"0\" errors=\"0\""), std::string::npos) << green;
+}
+
+TEST(Night, JunitTellsWhatMayPassFromWhatSomebodyMustMend) {
+  NightReport report = testing::night_report(1, {}, NightState::red);
+  NightTrouble trouble;
+  trouble.cause = TroubleCause::network;
+  trouble.what = "it did not answer";
+  report.troubles = {trouble};
+  EXPECT_NE(night_junit(report).find("errors=\"1\""), std::string::npos);
+  report.troubles[0].actor = Actor::site;
+  EXPECT_NE(night_junit(report).find("failures=\"1\""), std::string::npos);
+}
+
+TEST(Night, HtmlNamesWhoMustActBeforeTheImages) {
+  const std::string html = night_html(full_report(), std::vector{past_of(full_report())});
+  const std::size_t trouble = html.find("<strong>site</strong>: renew the login");
+  ASSERT_NE(trouble, std::string::npos);
+  EXPECT_LT(trouble, html.find("Not good"));
+  EXPECT_NE(html.find("warning: shared steps"), std::string::npos);
 }
 
 TEST(Night, OfTenThousandImagesIsWrittenAndRead) {

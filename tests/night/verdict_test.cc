@@ -66,6 +66,12 @@ TEST(Verdict, AFullDiskIsForTheSiteAtOnce) {
   EXPECT_EQ(judged(FailureClass::input, ExitCode::input, nullptr, 1).actor, Actor::recipe);
 }
 
+TEST(Verdict, WhatSlurmRefusesIsForTheSiteAtOnce) {
+  const NightImage image = judged(FailureClass::policy, ExitCode::images_failed, nullptr, 1);
+  EXPECT_EQ(image.actor, Actor::site);
+  EXPECT_NE(image.advice.find("\"slurm\" in the site file"), std::string::npos) << image.advice;
+}
+
 TEST(Verdict, WhoWasNotReachedKeepsFailing) {
   const NightImage before = judged(FailureClass::build, ExitCode::images_failed, nullptr, 3);
   NightImage image = testing::night_image("a", Verdict::not_reached);

@@ -77,6 +77,27 @@ TEST_F(SharedStepsOf, OnlyWhatSomebodyTrustedHasSignedIsBelieved) {
   EXPECT_TRUE(takes(kStep));
 }
 
+TEST_F(SharedStepsOf, ARecordThatWasChangedUnderItsSignatureIsForged) {
+  share_all();
+  const Json good = Json::parse(envelope(tag));
+  auto forged_of = [&](const Json& envelope) {
+    replace(tag, envelope.dump());
+    SharedSteps steps = shared(reads, taker);
+    EXPECT_FALSE(steps.fetch(wanted(kStep)));
+    return steps.forged({kStep, false});
+  };
+  Json changed = Json::parse(
+      shared_envelope({kStep, false}, {*RecordReader(maker, files).step(kStep), "elsewhere", "t"}, nullptr));
+  EXPECT_EQ(forged_of(changed), "") << "unsigned";
+  changed["signatures"] = good["signatures"];
+  EXPECT_NE(forged_of(changed).find("its signature names the key"), std::string::npos);
+  const SigningKey foreign = SigningKey::read(testing::key_file(folder / "foreign"));
+  EXPECT_EQ(forged_of(Json::parse(shared_envelope(
+                {kStep, false}, {*RecordReader(maker, files).step(kStep), "h", "t"}, &foreign))),
+            "")
+      << "signed by a stranger";
+}
+
 TEST_F(SharedStepsOf, ASignatureIsForOneStepOnly) {
   share_all();
   replace(tag, envelope("step-" + kBase));

@@ -1,0 +1,63 @@
+// What a night has done for it: each part of its work, in the words of the stages below. The program does
+// them with its options; a test with values.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "factory/night/night.h"
+#include "factory/plan/build_plan.h"
+#include "factory/plan/lock_policy.h"
+#include "factory/run/build.h"
+#include "registry/index/index.h"
+
+namespace kiln {
+
+struct NightBuild {
+  std::map<std::string, std::vector<std::string>> why;  // each cell had to be built; by id
+  std::set<std::string> no_time;                        // ids of cells that the budget was not for
+  BuildReport report;
+};
+
+struct NightPublication {
+  bool is_new_snapshot = false;
+  std::string pushed;                // in words; "" = nowhere
+  std::vector<std::string> foreign;  // "TAG: why": tags that were left unchanged
+  std::vector<std::string> unclear;  // "NAME: why": aliases of the site that were left unchanged
+  std::vector<std::string> mended;   // "WHERE: what": the registry had lost it, and it was pushed again
+  std::vector<std::string> lost;     // "WHERE: what": the registry lacks it still
+};
+
+// Each method throws Error; the night records it and goes on with its next part.
+class NightHands {
+ public:
+  virtual ~NightHands() = default;
+
+  // Moves the lockfile as far as the site permits, and records what became of it. Returns what has moved.
+  virtual std::vector<LockChange> move_lockfile(LockNews& news) = 0;
+  // Reads and plans the matrix. The plan lives as long as this. `remarks`: what an operator must know of it.
+  virtual const BuildPlan& plan(std::vector<std::string>& remarks) = 0;
+  // Builds what is new or changed. What was done before an error ended it is in `night`.
+  virtual void build(const std::vector<LockChange>& moved, NightBuild& night) = 0;
+  virtual NightPublication publish() = 0;
+  // What publish() does for what lies in the registry already, and no more. REQUIRES: there are a registry
+  // and an index.
+  virtual NightPublication follow() = 0;
+  // Collects garbage. "3 things collected, 1.0 MB"; "" = nothing. `in_registry`: why the registry's stays.
+  virtual std::string collect(std::optional<Error>& in_registry) = 0;
+  // nullopt: there is no index.
+  virtual std::optional<Index> open_index(Index::Mode mode) = 0;
+  // Throws Error(locked) when another night has taken over.
+  virtual void need_lease() = 0;
+  // A line for an operator who watches.
+  virtual void say(const std::string& line) = 0;
+  // Notifies the site when there is news. Throws when no one was notified.
+  virtual void tell(const NightReport& report) = 0;
+  // All warnings that were given since the night began, each once.
+  virtual std::vector<std::string> warnings() = 0;
+};
+
+}  // namespace kiln

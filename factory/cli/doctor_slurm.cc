@@ -1,0 +1,70 @@
+#include "factory/cli/doctor_slurm.h"
+
+#include <fmt/format.h>
+
+#include "factory/base/text.h"
+#include "factory/cluster/slurm_names.h"
+#include "factory/engine/own_ids.h"
+
+namespace kiln {
+namespace {
+
+// nullopt: there is no such program, or it does not answer.
+std::optional<std::string> answer_to(std::vector<std::string> argv, Invocation& invocation) {
+  if (!invocation.runner.find_program(argv.front())) return std::nullopt;
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = invocation.child_environment();
+  command.limits.wall = std::chrono::seconds(20);
+  command.capture_stdout = true;
+  const CommandResult result = invocation.runner.run(command);
+  return result.ok() ? std::optional(result.output) : std::nullopt;
+}
+
+// `known`: those that Slurm has; empty = it does not say.
+bool add_names(const std::string& what, const std::set<std::string>& asked,
+               const std::set<std::string>& known, Table& table) {
+  bool all = true;
+  for (const std::string& name : asked) {
+    const bool is_known = known.contains(name);
+    const bool is_missing = !known.empty() && !is_known;
+    table.add({"slurm " + what, is_known ? name : "-", name,
+               is_known     ? "ok"
+               : is_missing ? "MISSING"
+                            : "unknown",
+               is_missing
+                   ? fmt::format("Slurm has {}: mend \"slurm\" in the site file", fmt::join(known, ", "))
+               : is_known ? "jobs ask for it"
+                          : "Slurm does not say which there are"});
+    all &= !is_missing;
+  }
+  return all;
+}
+
+}  // namespace
+
+bool add_slurm(const Site& site, Invocation& invocation, Table& table) {
+  bool all = true;
+  for (const char* program : {"sbatch", "squeue", "scontrol", "scancel"}) {
+    const std::optional<fs::path> found = invocation.runner.find_program(program);
+    table.add(
+        {"slurm", found ? found->string() : "-", program, found ? "ok" : "MISSING", "runs steps as jobs"});
+    all &= found.has_value();
+  }
+  const SlurmNames asked = names_of(*site.launching.slurm);
+  if (!asked.partitions.empty())
+    all &= add_names(
+        "partition", asked.partitions,
+        partitions_in(answer_to({"scontrol", "--oneliner", "show", "partition"}, invocation).value_or("")),
+        table);
+  if (!asked.accounts.empty())
+    all &= add_names("account", asked.accounts,
+                     accounts_in(answer_to({"sacctmgr", "--noheader", "--parsable2", "show", "associations",
+                                            "user=" + own_user(invocation.environment), "format=account"},
+                                           invocation)
+                                     .value_or("")),
+                     table);
+  return all;
+}
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+// Trouble of a night itself: from an error to a cause and an actor, as verdict.h does it for an image. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/night/night.h"
+
+namespace kiln {
+
+// Its cause by the error's code and words, and the words themselves. `subject`: as NightTrouble has it.
+// `site_file`: errors of this file are the site's to mend; "" = there is none.
+NightTrouble trouble_of(const Error& error, const std::string& subject, std::string_view site_file);
+
+// Sets `since`, and actor and advice where nobody has given an advice yet. `before`: the troubles of the
+// night before. `night`: the number of this one.
+void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::int64_t night);
+
+// What is the same from night to night while the trouble stays: without numbers, digests and paths.
+std::string identity_of(const NightTrouble& trouble);
+
+// Adds it unless the report has one of the same identity.
+void add_trouble(NightReport& report, NightTrouble trouble);
+
+}  // namespace kiln
