@@ -252,14 +252,15 @@ std::map<std::string, std::string> engine_environment(const std::map<std::string
 }
 
 void need_engine_paths(const Site& site, const StatePaths& state) {
-  const auto need = [](const fs::path& folder, const char* what, const char* hint) {
-    if (!folder.empty()) need_engine_path(fs::absolute(folder), what, hint);
+  const auto need = [](const fs::path& folder, const char* what, const char* hint,
+                       EngineUse use = EngineUse::keep_trees) {
+    if (!folder.empty()) need_engine_path(fs::absolute(folder), use, what, hint);
   };
   need(state.root(), "the state folder", "name another one with --state");
   need(site.scratch, "the scratch folder", "name another one in the site file, \"scratch\"");
   if (site.cache.use)
     need(site.cache.folder, "the folder of caches", "name another one in the site file, \"cache\"");
-  if (site.offline) need(site.mirror, "the mirror", "move it, and name it with --mirror");
+  if (site.offline) need(site.mirror, "the mirror", "move it, and name it with --mirror", EngineUse::mount);
 }
 
 std::unique_ptr<Engine> engine_in(const fs::path& folder, const StepSetup& setup,

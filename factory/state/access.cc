@@ -18,20 +18,20 @@ void follow_permissions(const StatePaths& state) {
   ::umask(~status.st_mode & 077);
 }
 
-std::string engine_path_trouble(const fs::path& path) {
-  // Mounts are SOURCE:TARGET, and Apptainer's a list with commas; options of overlays have both, and escape
+std::string engine_path_trouble(const fs::path& path, EngineUse use) {
+  // Mounts are SOURCE:TARGET (Apptainer's are quoted). Options of overlays have colons and commas, and escape
   // with a backslash; buildah looks up what it adds as a pattern.
-  constexpr std::string_view kTaken = ":,\\[";
+  const std::string_view special = use == EngineUse::mount ? ":\\" : ":,\\[";
   const std::string text = path.string();
   if (first_not_utf8(text) != std::string::npos) return "it is not UTF-8";
   if (const auto control = std::find_if(text.begin(), text.end(), is_control); control != text.end())
     return fmt::format("it has the control character U+{:04X} in it", static_cast<unsigned>(*control));
-  const std::size_t taken = text.find_first_of(kTaken);
+  const std::size_t taken = text.find_first_of(special);
   return taken == std::string::npos ? "" : fmt::format("it has '{}' in it", text[taken]);
 }
 
-void need_engine_path(const fs::path& path, const std::string& what, const std::string& hint) {
-  const std::string trouble = engine_path_trouble(path);
+void need_engine_path(const fs::path& path, EngineUse use, const std::string& what, const std::string& hint) {
+  const std::string trouble = engine_path_trouble(path, use);
   if (trouble.empty()) return;
   throw Error(ExitCode::usage,
               fmt::format("{} cannot be {}: {}, and container engines take no such path", what, path.string(),

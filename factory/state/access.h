@@ -12,11 +12,17 @@ namespace kiln {
 // Error(store).
 void follow_permissions(const StatePaths& state);
 
-// Why container engines can use no file below this path, as the end of a sentence: "it has ':' in it". ""
+// What container engines do with a folder.
+enum class EngineUse {
+  keep_trees,  // they keep images there, put overlays together from it and add files of it to images
+  mount        // they mount it into containers, and do nothing else
+};
+
+// Why container engines can use no file below this path so, as the end of a sentence: "it has ':' in it". ""
 // where they can. They separate paths with some characters, and look others up as patterns.
-std::string engine_path_trouble(const fs::path& path);
+std::string engine_path_trouble(const fs::path& path, EngineUse use);
 // Throws Error(usage) where there is trouble. `what`: "the state folder".
-void need_engine_path(const fs::path& path, const std::string& what, const std::string& hint);
+void need_engine_path(const fs::path& path, EngineUse use, const std::string& what, const std::string& hint);
 
 // Throws Error(store) when `made`, which this process made in the state folder, is not there any more: a
 // shared file system was unmounted, or its server is away. What is written then would lie below an empty

@@ -33,17 +33,22 @@ TEST(NeedStillThere, IsAboutWhatWasMadeInTheFolderThatWasThere) {
 
 TEST(EnginePath, SaysWhatEnginesDoNotTake) {
   for (const char* good : {"/a b/+@%$#;=&|{}]*?~!'\"k", "/äö/k", "/-a/k"})
-    EXPECT_EQ(engine_path_trouble(good), "");
-  EXPECT_EQ(engine_path_trouble("/a:b/k"), "it has ':' in it");
-  EXPECT_EQ(engine_path_trouble("/a,b/k"), "it has ',' in it");
-  EXPECT_EQ(engine_path_trouble("/a\\b/k"), "it has '\\' in it");
-  EXPECT_EQ(engine_path_trouble("/*[a]/k"), "it has '[' in it");
-  EXPECT_EQ(engine_path_trouble("/a\033b/k"), "it has the control character U+001B in it");
-  EXPECT_EQ(engine_path_trouble("/a\nb/k"), "it has the control character U+000A in it");
-  EXPECT_EQ(engine_path_trouble("/a\x80/k"), "it is not UTF-8");
-  EXPECT_NO_THROW(need_engine_path("/a/k", "the state folder", ""));
+    EXPECT_EQ(engine_path_trouble(good, EngineUse::keep_trees), "");
+  EXPECT_EQ(engine_path_trouble("/a:b/k", EngineUse::keep_trees), "it has ':' in it");
+  EXPECT_EQ(engine_path_trouble("/a,b/k", EngineUse::keep_trees), "it has ',' in it");
+  EXPECT_EQ(engine_path_trouble("/a\\b/k", EngineUse::keep_trees), "it has '\\' in it");
+  EXPECT_EQ(engine_path_trouble("/*[a]/k", EngineUse::keep_trees), "it has '[' in it");
+  EXPECT_EQ(engine_path_trouble("/a\033b/k", EngineUse::keep_trees),
+            "it has the control character U+001B in it");
+  EXPECT_EQ(engine_path_trouble("/a\nb/k", EngineUse::keep_trees),
+            "it has the control character U+000A in it");
+  EXPECT_EQ(engine_path_trouble("/a\x80/k", EngineUse::keep_trees), "it is not UTF-8");
+  EXPECT_EQ(engine_path_trouble("/a,b/[k", EngineUse::mount), "");
+  EXPECT_EQ(engine_path_trouble("/a:b/k", EngineUse::mount), "it has ':' in it");
+  EXPECT_EQ(engine_path_trouble("/a\\b/k", EngineUse::mount), "it has '\\' in it");
+  EXPECT_NO_THROW(need_engine_path("/a/k", EngineUse::keep_trees, "the state folder", ""));
   try {
-    need_engine_path("/a:b/k", "the state folder", "name another one with --state");
+    need_engine_path("/a:b/k", EngineUse::keep_trees, "the state folder", "name another one with --state");
     FAIL() << "it is taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);

@@ -120,8 +120,9 @@ class Sorting(unittest.TestCase):
         a, b, c = gpu("a", "sm_90a"), gpu("b", "sm_90"), gpu("c", "sm_80")
         self.sorts("test_get_property_priorities: as the host has them", [a, b], ["a", "b"])
         self.sorts("test_get_property_priorities: one more moves none", [a, b, c], ["a", "b", "c"])
-        vendor_alone = image("any", accelerators=["nvidia"])
-        self.sorts("test_get_property_priorities_negative: what has no place is last", [vendor_alone, c], ["c", "any"])
+        vendor_alone, machine_code = image("any", accelerators=["nvidia"]), gpu("d", "sm_90", version="1")
+        self.sorts("test_get_property_priorities_negative: what has no place is last", [vendor_alone, machine_code], ["d", "any"])
+        self.sorts("test_get_property_priorities_negative: but what the GPU has to compile", [vendor_alone, c], ["any", "c"])
         cpu = [gpu(name, "sm_90", cpu=name) for name in ("haswell", "ivybridge", "x86_64_v2")]
         self.sorts("test_get_feature_priorities", cpu, ["haswell", "ivybridge", "x86_64_v2"])
         self.sorts("test_get_namespace_priorities", [gpu("gpu", "sm_90"), gpu("cpu", "sm_80", cpu="haswell", version="9")], ["gpu", "cpu"])
@@ -144,7 +145,7 @@ def needing(name):
 
 
 def preferred(name):
-    """p6 a release, p3 an optimised build, p5 code for this GPU, p4 for an older one, p1 code for this processor; p2 nothing that is there."""
+    """p6 a release, p3 an optimised build, p5 code for this GPU, p4 PTX for it, p1 code for this processor; p2 nothing that is there."""
     has = set(name)
     accelerators = ["nvidia:sm_90"] if "5" in has else ["nvidia:sm_80"] if "4" in has else ["nvidia"]
     return image(name, version="2.1" if "6" in has else "2.1rc1", optimised="3" in has, accelerators=accelerators, cpu="haswell" if "1" in has else "x86_64",
@@ -175,7 +176,8 @@ class Lib(unittest.TestCase):
         images = [preferred(name) for name in (*SETS, "")] * 5
         random.Random(3).shuffle(images)
         host = {"cpu": "haswell", "accelerators": ["nvidia:sm_90"]}
-        expected = "1356 356 1346 346 136 36 156 56 146 46 16 6 135 35 134 34 13 3 15 5 14 4 1 null"
+        # p4 alone is code that the GPU has to compile: it is not optimised for it.
+        expected = "1356 356 136 36 156 56 16 6 1346 346 146 46 135 35 13 3 15 5 1 null 134 34 14 4"
         self.assertEqual(order(images, host, question(gpu=True)), expected.split())
 
 
@@ -200,6 +202,7 @@ class Api(unittest.TestCase):
         rows = [image(f"{gpu}-{cpu}-{version}", cpu=cpu, version=version, accelerators=[f"nvidia:{gpu}"])
                 for gpu, cpu, version in itertools.product(gpus, cpus, versions)] + [image("", cpu="x86_64", version="1", accelerators=["nvidia"])]
         expected = [one["image"]["tag"] for one in rows]
+        expected.insert(12, expected.pop())  # the GPU has to compile what is for sm_80
         random.Random(4).shuffle(rows)
         self.assertEqual(order(rows, {"cpu": "haswell", "accelerators": ["nvidia:sm_90"]}, question(gpu=True)), expected)
 
