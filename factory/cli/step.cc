@@ -189,7 +189,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   setup.fetches = !invocation.environment.contains(kNoFetch);
   StepOutcome outcome = run_step(step, setup);
   if (auto why = shared ? shared->forged({step.key, step.kind == StepKind::test}) : ""; !why.empty())
-    report({StepEvent::State::forged, step.key, step.title, 0, why, ""});
+    report(StepEvent{StepEvent::State::forged, step.key, step.title, 0, why, ""});
   StepEvent event{
       StepEvent::State::done, options.key, step.title, invocation.clock.monotonic_seconds() - start, "", ""};
   if (outcome == StepOutcome::fetched) {
