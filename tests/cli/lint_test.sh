@@ -58,6 +58,9 @@ expect 2 "$KILN" init
 cd ..
 
 # A matrix is a start of its own: where there are no recipes, it comes with a base and a framework that plan and lint.
+# A copy of the program: in its build folder kiln finds the recipes of its checkout.
+mkdir bin && cp "$KILN" bin/kiln
+beside_checkout=$KILN KILN=$work/bin/kiln
 mkdir newer && cd newer
 expect 0 "$KILN" init matrix mine
 for file in matrix/mine.json recipes/base/debian/recipe.json recipes/framework/hello/smoke.sh schema/matrix.schema.json; do
@@ -80,6 +83,7 @@ expect 0 "$KILN" init matrix mine --framework sklearn
 expect 0 "$KILN" plan -f matrix/mine.json --format json
 equals "$(json 'it["cells"][0]["axes"]["framework"]')" sklearn
 cd ..
+KILN=$beside_checkout
 
 # Findings, as text.
 mkdir bad

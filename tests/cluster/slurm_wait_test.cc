@@ -1,4 +1,5 @@
 // The wait for a job, by what squeue(1) of Slurm 22.05 printed of real jobs, a second after a second.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "factory/cluster/job_state.h"

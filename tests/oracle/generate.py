@@ -219,7 +219,8 @@ class Generator:
         bounds = [*versions, *VERSIONS, "1", "2", "1.9", "2.1"]
         for _ in range(20):
             text = dice.choice(["", "", "==", ">=", "<=", ">", "<", "!="]) + dice.choice(bounds)
-            if dice.chance(25):
+            stands_alone = text.isalpha()  # a name such as trixie
+            if dice.chance(25) and not stands_alone:
                 text += dice.choice([" ", ", "]) + dice.choice([">=", "<", "!=", "<="]) + dice.choice(bounds)
             if any(contains(text, one) for one in versions):
                 return text
