@@ -73,7 +73,9 @@ TEST(Failure, APanicOfTheEngineHidesNothing) {
   Error error = exit_with("head: standard output: I/O error\n" + trace);
   EXPECT_EQ(error.message(), "exit status 100: the disk is full, or fails: head: standard output: I/O error");
   EXPECT_EQ(error.code(), ExitCode::store);
-  EXPECT_EQ(exit_with("panic: runtime error: mine\nmain.go:7\n").message(), "exit status 100: main.go:7");
+  EXPECT_EQ(exit_with("panic: runtime error: mine\nmain.go:7\n").message(),
+            "exit status 100: panic: runtime error: mine; its last line: main.go:7")
+      << "a script's own";
 }
 
 TEST(Failure, WhoMustAct) {
