@@ -1,5 +1,7 @@
 #include "factory/cli/print.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

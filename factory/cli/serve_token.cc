@@ -1,6 +1,8 @@
 // kiln serve token: a token for who may write, told once; the file has its hash.
 #include "factory/cli/serve_token.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "factory/base/line_file.h"

@@ -1,5 +1,6 @@
 #include "factory/base/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -3,15 +3,15 @@
 # shellcheck disable=SC2016 # what the scripts expand
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
-mkdir -p tree/ci tree/tests/bench
+mkdir -p tree/ci tree/benchmarks
 cp "$KILN_SOURCE/ci/bench" tree/ci
-cp "$KILN_SOURCE/tests/bench/measure.py" tree/tests/bench
+cp "$KILN_SOURCE/benchmarks/measure.py" tree/benchmarks
 git -c init.defaultBranch=main init -q tree
 git -C tree -c user.name=n -c user.email=e commit -q --allow-empty -m first
 bench() { "$KILN_PYTHON" -B tree/ci/bench "$@"; }
-script() { # script LINES: tests/bench/some.sh
-  printf '#!/bin/sh\n%s\n' "$1" >tree/tests/bench/some.sh
-  chmod +x tree/tests/bench/some.sh
+script() { # script LINES: benchmarks/some.sh
+  printf '#!/bin/sh\n%s\n' "$1" >tree/benchmarks/some.sh
+  chmod +x tree/benchmarks/some.sh
 }
 samples() { # samples EXPRESSION: of the file, as `it`
   "$KILN_PYTHON" -c 'import json, sys; it = json.load(open("tree/docs/samples/some.json")); print(eval(sys.argv[1]))' "$1"
@@ -35,7 +35,7 @@ equals "$(samples 'it["commit"]')" "$(git -C tree rev-parse --short=12 HEAD)"
 script '"$KILN_PYTHON" "$(dirname "$0")/measure.py" sleep 2 sh -c "sleep 0.05; echo four"'
 expect 0 bench some
 equals "$(samples 'len(it["series"]["sleep"]["wall"]), it["series"]["sleep"]["text"], it["series"]["sleep"]["wall"][0] >= 0.05')" '(2, [5, 5], True)'
-expect 1 "$KILN_PYTHON" tree/tests/bench/measure.py fails 3 false
+expect 1 "$KILN_PYTHON" tree/benchmarks/measure.py fails 3 false
 equals "$out" ''
 
 # Nothing is kept of what failed, of nothing, and of what is no measurement.

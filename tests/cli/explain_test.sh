@@ -3,7 +3,7 @@
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
 
-"$KILN_PYTHON" "$KILN_SOURCE/tests/bench/index_mappings.py" 2000 >mappings.json
+"$KILN_PYTHON" "$KILN_SOURCE/benchmarks/index_mappings.py" 2000 >mappings.json
 expect 0 "$KILN" index import mappings.json
 cat >job.json <<'JSON'
 {"optimisation": {"enable_opt_build": true, "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"}, "app_type": "ai_training",
@@ -41,7 +41,7 @@ expect 2 "$KILN" select --dsl job.json --host zen4 --limit 2
 equals "$err" 'error: --limit bounds what --explain and --json tell; give one of them as well'
 
 # 4. A few are named without more ado.
-"$KILN_PYTHON" "$KILN_SOURCE/tests/bench/index_mappings.py" 100 >few.json
+"$KILN_PYTHON" "$KILN_SOURCE/benchmarks/index_mappings.py" 100 >few.json
 expect 0 "$KILN" --state few index import few.json
 expect 4 "$KILN" --state few select --dsl job.json --host zen4 --explain
 equals "$(listed 'do not qualify')" 10

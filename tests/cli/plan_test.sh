@@ -68,7 +68,7 @@ done
 
 # What cannot be written is an error, long before the end and at the end.
 full() { "$KILN" plan "$@" >/dev/full; }
-"$KILN_PYTHON" "$KILN_SOURCE/tests/bench/catalogue.py" thousand 1000
+"$KILN_PYTHON" "$KILN_SOURCE/benchmarks/catalogue.py" thousand 1000
 for catalogue in "$matrix" thousand/matrix/bench.json; do
   for form in json table; do
     expect 8 full -f "$catalogue" --format "$form"
@@ -77,7 +77,7 @@ done
 
 # Nothing of a thousand cells is kept but a line each: the document takes no more memory than the table.
 memory() { # memory ARGUMENTS…: bytes
-  expect 0 env ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=0 "$KILN_PYTHON" "$KILN_SOURCE/tests/bench/measure.py" plan 1 "$KILN" plan -f thousand/matrix/bench.json "$@"
+  expect 0 env ASAN_OPTIONS=quarantine_size_mb=1:detect_leaks=0 "$KILN_PYTHON" "$KILN_SOURCE/benchmarks/measure.py" plan 1 "$KILN" plan -f thousand/matrix/bench.json "$@"
   json 'it["rss"][0]'
 }
 of_table=$(memory)

@@ -1,6 +1,7 @@
 // What `kiln gc` takes away, and what it must leave.
 #include "factory/collect/collect.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

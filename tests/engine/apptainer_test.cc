@@ -1,5 +1,6 @@
 #include "factory/engine/apptainer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "factory/engine/engine_facts.h"

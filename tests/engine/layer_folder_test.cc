@@ -1,5 +1,6 @@
 #include "factory/engine/layer_folder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# kiln serve while it is crowded (tests/bench/serve.sh, in short): nobody fails, memory stays, and a request costs at most twice what a
+# kiln serve while it is crowded (benchmarks/serve.sh, in short): nobody fails, memory stays, and a request costs at most twice what a
 # bare server's does. The figures themselves are in docs/performance.md.
 # shellcheck source=tests/support/script.sh
 . "$KILN_SOURCE/tests/support/script.sh"
@@ -8,7 +8,7 @@ if ! command -v wrk >/dev/null; then
   exit 77
 fi
 
-"$KILN_SOURCE/tests/bench/serve.sh" "$KILN_BUILD" 2 2 >samples.json
+"$KILN_SOURCE/benchmarks/serve.sh" "$KILN_BUILD" 2 2 >samples.json
 "$KILN_PYTHON" - samples.json <<'PY'
 import json, sys
 all_samples = [json.loads(line) for line in open(sys.argv[1])]

@@ -1,4 +1,6 @@
 // The product of the axes, ids, versions, sizes and what is no value.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <random>
 #include <set>

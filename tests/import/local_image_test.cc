@@ -1,5 +1,6 @@
 // Definition files that start from images which no registry has: those that others of the tree make, those of
 // the Singularity library, and those that nothing makes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // What `kiln generate` wrote comes back as what it was generated from.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

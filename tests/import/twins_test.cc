@@ -1,4 +1,5 @@
 // Which Dockerfile and which definition file are one image, as people lay them out.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Old snapshots go; what stays answers as before, whatever is killed or lost afterwards.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // A damaged index.db gives the right answer or none: bits, pages and cuts, everywhere in a real file.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "index/index_fixture.h"

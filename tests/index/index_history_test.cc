@@ -1,4 +1,6 @@
 // A long history of changes, against a model that keeps every snapshot in full; and what it costs.
+#include <fmt/format.h>
+
 #include <random>
 
 #include "index/index_fixture.h"

@@ -1,5 +1,7 @@
 #include "registry/index/index.h"
 
+#include <fmt/format.h>
+
 #include "index/index_fixture.h"
 
 namespace kiln {

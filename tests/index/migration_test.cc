@@ -1,5 +1,6 @@
 // Indexes of earlier formats, as the programs of their time wrote them: read as they are, and migrated by who
 // may write.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 // Recovery under kills and flipped bits, by seed. Those named DISABLED_ make a thousand each: `ctest -L
 // long`.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,7 @@
 #include "registry/index/recovery.h"
 
+#include <fmt/format.h>
+
 #include <random>
 
 #include "index/recovery_fixture.h"

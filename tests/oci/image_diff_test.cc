@@ -1,5 +1,6 @@
 #include "factory/oci/image_diff.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,7 @@
 #include "factory/plan/build_plan.h"
 
+#include <fmt/format.h>
+
 #include "factory/plan/plan_json.h"
 #include "support/plan_fixture.h"
 #include "support/plan_values.h"

@@ -1,5 +1,7 @@
 #include "factory/plan/cell_patterns.h"
 
+#include <fmt/format.h>
+
 #include "support/plan_fixture.h"
 
 namespace kiln {

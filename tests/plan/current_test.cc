@@ -1,4 +1,6 @@
 // matrix/current.json, and what both catalogues owe to whoever builds them.
+#include <fmt/format.h>
+
 #include <set>
 #include <sstream>
 

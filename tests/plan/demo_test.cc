@@ -1,4 +1,6 @@
 // The recipes and the matrix of this repository, from files to plan.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "support/plan_fixture.h"

@@ -1,5 +1,6 @@
 #include "factory/plan/lock_update.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/lock_fixture.h"

@@ -24,7 +24,7 @@ std::set<std::string> words(const Json& list) { return list.get<std::set<std::st
 std::set<std::string> words(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
 
 // Of what other programs write and read: no reader of kiln_plan knows their keys. Real documents are held to
-// them in tests/index/schema_test.cc, tests/measure/run_test.cc, tests/night/night_test.cc and
+// them in tests/index/schema_test.cc, tests/bench/run_test.cc, tests/night/night_test.cc and
 // tests/cli/plan_test.sh.
 const std::set<std::string> kExchanged = {"plan", "host", "dsl", "mappings", "night", "runs"};
 

@@ -1,5 +1,6 @@
 #include "factory/render/parts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,7 @@
 #include "factory/report/explain.h"
 
+#include <fmt/format.h>
+
 #include "support/plan_fixture.h"
 
 namespace kiln {

@@ -1,4 +1,6 @@
 // Needs with conditions and alternatives, and tests with conditions, through resolve.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "factory/recipe/recipe_needs.h"

@@ -1,5 +1,6 @@
 // Damage to a state folder by seed: noticed by everyone who is to notice it, and healed by the next build.
 // The one named DISABLED_ does a thousand: `ctest -L long`.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>

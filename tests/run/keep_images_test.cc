@@ -1,4 +1,5 @@
 // What a registry loses, and what other programs do to its tags, against a registry in memory.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // lost. Random ones: oracle.select asks every question of an index, too.
 #include "registry/select/best_image.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "index/index_fixture.h"

@@ -1,4 +1,6 @@
 // What a framework's part and opt_build choose by.
+#include <fmt/format.h>
+
 #include "index/samples.h"
 #include "registry/select/dsl.h"
 

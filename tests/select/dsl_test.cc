@@ -1,5 +1,7 @@
 #include "registry/select/dsl.h"
 
+#include <fmt/format.h>
+
 #include "index/samples.h"
 
 namespace kiln {

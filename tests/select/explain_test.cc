@@ -1,4 +1,6 @@
 // What people read of a choice.
+#include <fmt/format.h>
+
 #include "registry/select/select.h"
 #include "select/select_samples.h"
 

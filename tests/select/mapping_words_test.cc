@@ -1,4 +1,6 @@
 // How mappings come back, and the MPI that they need.
+#include <fmt/format.h>
+
 #include "index/samples.h"
 #include "registry/select/mappings.h"
 #include "registry/select/select.h"

@@ -1,5 +1,7 @@
 #include "registry/select/mappings.h"
 
+#include <fmt/format.h>
+
 #include "index/samples.h"
 #include "registry/select/select.h"
 

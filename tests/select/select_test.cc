@@ -1,5 +1,7 @@
 #include "registry/select/select.h"
 
+#include <fmt/format.h>
+
 #include <random>
 
 #include "select/select_samples.h"

@@ -1,5 +1,7 @@
 #include "factory/share/shared_steps.h"
 
+#include <fmt/format.h>
+
 #include "support/shared_steps_fixture.h"
 
 namespace kiln {

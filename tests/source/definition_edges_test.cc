@@ -1,4 +1,6 @@
 // Corner cases of definition files: continued values, places, labels, arguments, stages.
+#include <fmt/format.h>
+
 #include "source/text_cases.h"
 
 namespace kiln::testing {

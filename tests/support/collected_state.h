@@ -2,6 +2,8 @@
 // what was written today is a day old tomorrow.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <ctime>
 #include <random>
 

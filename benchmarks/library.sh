@@ -2,13 +2,13 @@
 # The library by its Python module against a process for each question, of an index of built images: samples on stdout, a line of JSON each
 # (ci/bench).
 #
-#   tests/bench/library.sh [BUILD [IMAGES]]
+#   benchmarks/library.sh [BUILD [IMAGES]]
 #
 # BUILD: a build folder in which `ninja bench` has run (default build/release); IMAGES: how many are in the index (default 100000).
 # `us`: microseconds a question, each the mean of a batch. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 images=${2:-100000}
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-"$build/tests/bench/index_bench" fill built $((images / 5000)) >/dev/null
+"$build/benchmarks/index_bench" fill built $((images / 5000)) >/dev/null
 cat >ask.json <<'JSON'
 {"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"},
   "app_type-ai_training": {"config": {"ai_framework": "tensorflow"}, "ai_framework-tensorflow": {"xla": true, "version": "2.4"}}}}
@@ -37,5 +37,5 @@ for name, ask, batch in (("reference", registry.reference, 200), ("select", regi
 PY
 for _ in 1 2 3; do
   PYTHONPATH=$(dirname "$(find prefix -name libkiln_registry.so)")/python3/dist-packages python3 ask.py
-  python3 "$root/tests/bench/measure.py" process 5 prefix/bin/kiln --state built select --dsl ask.json --host zen4,nvidia:sm_90
+  python3 "$root/benchmarks/measure.py" process 5 prefix/bin/kiln --state built select --dsl ask.json --host zen4,nvidia:sm_90
 done

@@ -1,5 +1,5 @@
 // The least that a server on libmicrohttpd can do, with the same event loop and threads as kiln serve: the
-// yardstick of tests/bench/serve.sh.
+// yardstick of benchmarks/serve.sh.
 //
 //   hello_microhttpd PORT [FILE]    answers with the bytes of the file
 #include <microhttpd.h>

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # kiln against `apptainer build` on one image, with its layers as gzip and as zstd, and what reading an image costs besides: samples on
 # stdout, a line of JSON each (ci/bench).
-#   tests/bench/sif.sh IMAGE FOLDER      IMAGE: oci:DIR[:TAG]; KILN: the program (default: build/release/kiln, after
+#   benchmarks/sif.sh IMAGE FOLDER      IMAGE: oci:DIR[:TAG]; KILN: the program (default: build/release/kiln, after
 #                                        `cmake --build build/release --target bench`); KILN_BENCH_ONLY=1: without Apptainer;
 #                                        KILN_BENCH_RUNS=N: kiln and its parts in turn N times (default 3)
 # All read the same layout from a warm page cache. Wall seconds, CPU seconds, peak memory and output in bytes.
 set -euo pipefail
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
-image=${1:?usage: tests/bench/sif.sh oci:DIR[:TAG] FOLDER}
-mkdir -p "${2:?usage: tests/bench/sif.sh oci:DIR[:TAG] FOLDER}"
+image=${1:?usage: benchmarks/sif.sh oci:DIR[:TAG] FOLDER}
+mkdir -p "${2:?usage: benchmarks/sif.sh oci:DIR[:TAG] FOLDER}"
 cd "$2"
 chmod 777 .
 runs=${KILN_BENCH_RUNS:-3}
@@ -31,7 +31,7 @@ for kind in gzip zstd; do
   for ((run = 0; run < runs; ++run)); do
     measure "kiln_$kind" kiln.sif "$kiln" -q sif "oci:$kind" -o kiln.sif
     # What cannot be done without, by the same libraries: the rest of kiln's CPU time is its own.
-    printf '{"series": "parts_%s", %s\n' "$kind" "$("$(dirname "$kiln")/tests/bench/sif_parts" "$kind" | cut -c 2-)"
+    printf '{"series": "parts_%s", %s\n' "$kind" "$("$(dirname "$kiln")/benchmarks/sif_parts" "$kind" | cut -c 2-)"
   done
   if [ -z "${KILN_BENCH_ONLY:-}" ]; then
     measure "apptainer_$kind" apptainer.sif "$source/ci/apptainer" run build --fakeroot apptainer.sif "oci:$kind"

@@ -2,7 +2,7 @@
 # What a compiler cache is worth: a package from its source, with an empty cache, with one that another build of it filled, and with none, in
 # turn. Wall time of the compiling step and CPU time of the whole build, for a script that changed, a later version and another target.
 # Samples on stdout, a line of JSON each (ci/bench): `without_again`, `with_again`, …, seconds.
-#   tests/bench/cache.sh FOLDER [PACKAGE]   FOLDER: empty, or of an earlier run; PACKAGE: openblas, by recipes/library/openblas (the default), or
+#   benchmarks/cache.sh FOLDER [PACKAGE]   FOLDER: empty, or of an earlier run; PACKAGE: openblas, by recipes/library/openblas (the default), or
 #                                  cpython or numpy, by tests/data; KILN: the program (default: build/release/kiln);
 #                                  KILN_BENCH_RUNS=N: how often (default 1); KILN_BENCH_ROWS='again later target': which of them,
 #                                  with the caches that `again` left; KILN_BENCH_WORDS: more for OpenBLAS's make, such as
@@ -10,9 +10,9 @@
 # The later versions of openblas and cpython are of Debian's sid. Needs the engine and Debian's packages, as
 # tests/engines/openblas_test.sh does; numpy, PyPI.
 set -euo pipefail
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
-mkdir -p "${1:?usage: tests/bench/cache.sh FOLDER}"
+mkdir -p "${1:?usage: benchmarks/cache.sh FOLDER}"
 cd "$1"
 export SOURCE_DATE_EPOCH=315532800 KILN_SITE=$PWD/site.json KILN_PROGRESS=none
 echo '{"formats": ["oci"], "jobs": 1}' >site.json

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # The price of a step: an image of trivial steps, built by kiln with an engine and, as a Dockerfile of as many RUNs, by the engine's own
 # `build`; in turn, as machines change their speed. Samples on stdout, a line of JSON each (ci/bench): `kiln_buildah`, `buildah`, ….
-#   tests/bench/step.sh FOLDER [ENGINE…]   FOLDER: empty, or of the same steps; ENGINE: buildah (the default), podman, docker;
+#   benchmarks/step.sh FOLDER [ENGINE…]   FOLDER: empty, or of the same steps; ENGINE: buildah (the default), podman, docker;
 #                                          KILN: the program (default: build/release/kiln); KILN_BENCH_STEPS=N (default 12);
 #                                          KILN_BENCH_RUNS=N: how often (default 5)
 # Needs the engines and busybox, as the tests with real engines do; for docker a daemon, which DOCKER_HOST names. The base is there before;
 # the steps are one after the other.
 set -euo pipefail
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
 steps=${KILN_BENCH_STEPS:-12}
-mkdir -p "${1:?usage: tests/bench/step.sh FOLDER}"
+mkdir -p "${1:?usage: benchmarks/step.sh FOLDER}"
 cd "$1"
 shift
 [ $# -gt 0 ] || set -- buildah

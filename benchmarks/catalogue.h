@@ -1,4 +1,4 @@
-// A catalogue of tests/bench/catalogue.py, read.
+// A catalogue of benchmarks/catalogue.py, read.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // What a conversion to SIF cannot do without, alone: inflating the layers, and compressing the blocks of the
-// files. CPU seconds of one thread, of those calls only; tests/bench/sif.sh sets the CPU time of `kiln sif`
+// files. CPU seconds of one thread, of those calls only; benchmarks/sif.sh sets the CPU time of `kiln sif`
 // against their sum.
 //
 //   sif_parts LAYOUT      an OCI layout of one image

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # The index, whole processes and selection within one: samples on stdout, a line of JSON each (ci/bench).
 #
-#   tests/bench/index.sh [BUILD [IMAGES [WORK]]]
+#   benchmarks/index.sh [BUILD [IMAGES [WORK]]]
 #
 # BUILD: a build folder in which `ninja bench` has run (default build/release); IMAGES: how many are in the index (default
 # 100000); WORK: where the index is made (default a new temporary folder, removed at the end). `written` are the bytes that the
 # process handed to write(2) and its like. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
-kiln=$build/kiln bench=$build/tests/bench/index_bench
+kiln=$build/kiln bench=$build/benchmarks/index_bench
 images=${2:-100000}
 work=${3:-}
 if [[ -z $work ]]; then
@@ -20,10 +20,10 @@ fi
 mkdir -p "$work"
 cd "$work"
 
-measure() { python3 "$root/tests/bench/measure.py" "$@"; }
+measure() { python3 "$root/benchmarks/measure.py" "$@"; }
 
-"$root/tests/bench/index_mappings.py" "$images" >all.json
-"$root/tests/bench/index_mappings.py" 1 "$images" >one.json
+"$root/benchmarks/index_mappings.py" "$images" >all.json
+"$root/benchmarks/index_mappings.py" 1 "$images" >one.json
 cat >ask.json <<'JSON'
 {"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"},
   "app_type-ai_training": {"config": {"ai_framework": "tensorflow"}, "ai_framework-tensorflow": {"xla": true}}}}
@@ -32,7 +32,7 @@ measure import_all 1 "$kiln" index import all.json
 "$kiln" index import one.json >/dev/null
 measure import_nothing_new 5 "$kiln" index import one.json
 for i in 1 2 3 4 5; do
-  "$root/tests/bench/index_mappings.py" 1 $((images + i)) >"more$i.json"
+  "$root/benchmarks/index_mappings.py" 1 $((images + i)) >"more$i.json"
   measure import_one 1 "$kiln" index import "more$i.json"
 done
 measure recover 1 "$kiln" index recover

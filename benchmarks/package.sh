@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Packaging an image, without SIF, and then another that shares its base: samples on stdout, a line of JSON each (ci/bench).
-#   tests/bench/package.sh FOLDER [TREE…]    TREE: folders of this machine that the base is made of; KILN: the program
+#   benchmarks/package.sh FOLDER [TREE…]    TREE: folders of this machine that the base is made of; KILN: the program
 #                                            (default: build/release/kiln); KILN_BENCH_RUNS=N: how often (default 3)
 # Needs buildah and busybox, as the tests with real engines do. Wall seconds, CPU seconds, peak memory in bytes; the page
 # cache is warm. Each run begins with nothing kept of what was found before.
 set -euo pipefail
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
-mkdir -p "${1:?usage: tests/bench/package.sh FOLDER [TREE…]}"
+mkdir -p "${1:?usage: benchmarks/package.sh FOLDER [TREE…]}"
 cd "$1"
 shift
 [ $# -gt 0 ] || set -- /usr/lib/gcc /usr/lib/python3 /usr/lib/python3.* /usr/share/doc /var/lib/dpkg

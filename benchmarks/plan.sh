@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Planning, as whole processes: samples on stdout, a line of JSON each (ci/bench).
 #
-#   tests/bench/plan.sh [BUILD [WORK]]
+#   benchmarks/plan.sh [BUILD [WORK]]
 #
 # BUILD: a build folder in which `ninja bench` has run (default build/release); WORK: where the synthetic catalogues and
 # their state folders are made (default a new temporary folder, removed at the end). Kiln and ninja run by turns, so that both
 # meet the same machine. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
 kiln=$build/kiln
 work=${2:-}
@@ -20,9 +20,9 @@ mkdir -p "$work"
 cd "$work"
 
 for cells in 1000 10000 100000; do
-  [[ -e c$cells/matrix/bench.json ]] || python3 "$root/tests/bench/catalogue.py" "c$cells" "$cells"
+  [[ -e c$cells/matrix/bench.json ]] || python3 "$root/benchmarks/catalogue.py" "c$cells" "$cells"
   if [[ ! -e s$cells/done ]]; then
-    [[ $("$build/tests/bench/mark_built" "c$cells" "s$cells") == "$cells" ]]
+    [[ $("$build/benchmarks/mark_built" "c$cells" "s$cells") == "$cells" ]]
     "$kiln" build -f "c$cells/matrix/bench.json" --state "s$cells" >/dev/null # which keeps what the records promise
     touch "s$cells/done"
   fi
@@ -48,7 +48,7 @@ ninja_graph ninja 10000
 ninja_graph ninja_of_files $((blobs / 2))
 printf '{"series": "sizes", "blobs": %s}\n' "$blobs"
 
-measure() { python3 "$root/tests/bench/measure.py" "$@"; }
+measure() { python3 "$root/benchmarks/measure.py" "$@"; }
 plan() { measure "$1" "$2" "$kiln" plan -f "c$3/matrix/bench.json" --state "$4"; }
 
 plan warm 1 10000 s10000
@@ -72,8 +72,8 @@ done
 printf '{"series": "generated", "files": %s, "bytes": %s}\n' "$(find out -type f | wc -l)" "$(du -sb out | cut -f 1)"
 rm -rf out
 
-if [[ -x $build/tests/bench/plan_bench ]]; then
-  KILN_BENCH_1000=c1000 KILN_BENCH_10000=c10000 KILN_BENCH_100000=c100000 "$build/tests/bench/plan_bench" \
+if [[ -x $build/benchmarks/plan_bench ]]; then
+  KILN_BENCH_1000=c1000 KILN_BENCH_10000=c10000 KILN_BENCH_100000=c100000 "$build/benchmarks/plan_bench" \
     --benchmark_format=json --benchmark_min_time=0.2 2>/dev/null | python3 -c '
 import json, sys
 for one in json.load(sys.stdin)["benchmarks"]:

@@ -2,16 +2,16 @@
 # Eight images whose first steps are the same: built by kiln, one step at a time; as one Dockerfile of their distinct steps by
 # `buildah build --layers`; and each from its own definition file by `apptainer build`. In turn, as machines change their speed.
 # Samples on stdout, a line of JSON each (ci/bench): `kiln_4`, `distinct_4`, `apptainer_4` with four such steps, ….
-#   tests/bench/prefix.sh FOLDER [STEPS…]   FOLDER: empty, or of the same images; STEPS: how many are the same (default: 4 12);
+#   benchmarks/prefix.sh FOLDER [STEPS…]   FOLDER: empty, or of the same images; STEPS: how many are the same (default: 4 12);
 #                                  KILN: the program (default: build/release/kiln); KILN_BENCH_RUNS=N: how often (default 3)
 # Needs buildah, busybox and Apptainer (ci/setup --apptainer). A step hashes zeros for about a second. kiln makes OCI images, with their
 # evidence; apptainer SIF files.
 set -euo pipefail
-source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kiln=${KILN:-$source/build/release/kiln}
 images=8
 work='dd if=/dev/zero bs=1M count=400 2>/dev/null | sha256sum'
-mkdir -p "${1:?usage: tests/bench/prefix.sh FOLDER}"
+mkdir -p "${1:?usage: benchmarks/prefix.sh FOLDER}"
 cd "$1"
 shift
 [ $# -gt 0 ] || set -- 4 12

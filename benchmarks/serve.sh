@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kiln serve under load, beside a bare server on the same library: samples on stdout, a line of JSON each (ci/bench).
 #
-#   tests/bench/serve.sh [BUILD [TURNS [SECONDS [IMAGES]]]]
+#   benchmarks/serve.sh [BUILD [TURNS [SECONDS [IMAGES]]]]
 #
 # BUILD: a build folder in which `ninja bench` has run (default build/release); TURNS: how often each is measured (default 15), SECONDS
 # for each (default 1), IMAGES: mappings in the index (default 1000). wrk asks over 64 kept connections, by turns: the bare server with
@@ -12,9 +12,9 @@
 # the least; `wrong`: wrong tokens that were answered.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${1:-$root/build/release}" && pwd)
-kiln=$build/kiln hello=$build/tests/bench/hello_microhttpd
+kiln=$build/kiln hello=$build/benchmarks/hello_microhttpd
 turns=${2:-15} seconds=${3:-1} images=${4:-1000}
 ulimit -n "$(ulimit -Hn)"
 work=$(mktemp -d)
@@ -27,7 +27,7 @@ end_all() {
 }
 trap end_all EXIT
 
-"$root/tests/bench/index_mappings.py" "$images" >mappings.json
+"$root/benchmarks/index_mappings.py" "$images" >mappings.json
 "$kiln" --state state index import mappings.json >/dev/null
 cat >ask.json <<'JSON'
 {"optimisation": {"enable_opt_build": true, "app_type": "ai_training", "opt_build": {"cpu_type": "x86", "acc_type": "nvidia"},
@@ -66,7 +66,7 @@ same_port=$(free_port)
 same_pid=$!
 pids+=("$same_pid")
 
-coproc crowd { exec "$root/tests/bench/serve_crowd.py" "$port" 5000 100; }
+coproc crowd { exec "$root/benchmarks/serve_crowd.py" "$port" 5000 100; }
 read -r -t 60 word <&"${crowd[0]}"
 [ "$word" = ready ]
 
