@@ -129,6 +129,24 @@ TEST_F(DispatchTest, KernelsInATableOfAFileThatAsks) {
   EXPECT_GE(count(careless, Choice::unconditional), 1u);
 }
 
+// As in BoringSSL: the kernel uses SSSE3, the function whose address is taken does not.
+TEST_F(DispatchTest, AKernelBehindAFunctionOfTheBaselineIsKnownByItsName) {
+  const std::string kernel =
+      "#include <tmmintrin.h>\n"
+      "__attribute__((noinline, target(\"ssse3\"))) static void NAME_core(__m128i* x) {\n"
+      "  *x = _mm_shuffle_epi8(*x, x[1]);\n}\n"
+      "__attribute__((noinline)) static void NAME(__m128i* x) { NAME_core(x); }\n"
+      "void (*const methods[])(__m128i*) = {NAME};\n"
+      "int asks(void) { return __builtin_cpu_supports(\"ssse3\"); }\n";
+  auto unconditional = [&](const std::string& name) {
+    std::string text = kernel;
+    for (std::size_t at; (at = text.find("NAME")) != text.npos;) text.replace(at, 4, name);
+    return functions(facts_of(compiler.shared(text, "-O2")), "ssse3", Choice::unconditional);
+  };
+  EXPECT_EQ(unconditional("vpaes_encrypt"), 0u);
+  EXPECT_EQ(unconditional("work"), 1u) << "a name that promises nothing";
+}
+
 TEST_F(DispatchTest, AFileCompiledForTheTierAsAWholeIsNotMixed) {
   std::string many = "int asks(void) { return __builtin_cpu_supports(\"avx512f\"); }\n";
   for (int i = 0; i < 8; ++i) {
@@ -139,6 +157,46 @@ TEST_F(DispatchTest, AFileCompiledForTheTierAsAWholeIsNotMixed) {
   }
   FileFacts facts = facts_of(compiler.stripped(many, "-O3 -march=skylake-avx512 -mprefer-vector-width=512"));
   EXPECT_GE(count(facts, Choice::unconditional), 8u);
+}
+
+// The functions of BoringSSL, aws-lc and ring that need more than SSE2 and whose names say it in no other
+// way: all of them, from their perlasm at the commits that the table names. `aws_lc_0_45_0_` and
+// `ring_core_0_17_8_` stand before them in Rust's crates.
+TEST(DispatchNames, KernelsOfBoringSslAndItsKinAreKnown) {
+  const std::pair<Tier, std::vector<const char*>> kernels[] = {
+      {Tier::v2,
+       {"_vpaes_decrypt_core", "_vpaes_encrypt_core", "_vpaes_encrypt_core_2x", "_vpaes_schedule_core",
+        "_vpaes_schedule_low_round", "_vpaes_schedule_mangle", "_vpaes_schedule_round",
+        "_vpaes_schedule_transform", "vpaes_encrypt", "vpaes_ctr32_encrypt_blocks",
+        "aws_lc_0_45_0_vpaes_set_encrypt_key", "chacha20_poly1305_open", "chacha20_poly1305_seal"}},
+      {Tier::v3,
+       {"sha1_block_data_order_hw",
+        "sha256_block_data_order_hw",
+        "ring_core_0_17_8_sha256_block_data_order_hw",
+        "sha1_block_data_order_shaext",
+        "__ecp_nistz256_mul_montx",
+        "__ecp_nistz256_sqr_montx",
+        "ecp_nistz256_ord_mul_montx",
+        "ecp_nistz256_ord_sqr_montx",
+        "beeu_mod_inverse_vartime",
+        "bignum_montmul_p384",
+        "bignum_kmul_16_32",
+        "curve25519_x25519base",
+        "edwards25519_scalarmuldouble",
+        "p256_montjscalarmul",
+        "p521_jdouble",
+        "mlkem_ntt_x86",
+        "sha3_keccak4_f1600",
+        "aes_hw_ctr32_encrypt_blocks",
+        "gcm_ghash_avx",
+        "aesni_gcm_encrypt",
+        "fiat_p256_adx_mul",
+        "bn_mulx4x_mont"}},
+      {Tier::v4,
+       {"extract_multiplier_2x20_win5", "ossl_extract_multiplier_2x30_win5", "aes_gcm_encrypt_avx512",
+        "gcm_ghash_vpclmulqdq_avx512", "rsaz_amm52x20_x1_ifma256"}}};
+  for (const auto& [tier, names] : kernels)
+    for (const char* name : names) EXPECT_GE(dispatch_names().tier_of(name), tier) << name;
 }
 
 TEST(DispatchNames, AnotherTableIsAnotherVersionOfWhatIsFound) {
@@ -162,6 +220,9 @@ TEST(DispatchNames, EveryEntryIsRead) {
   EXPECT_EQ(names.tier_of("mkl_vml_kernel_dPowx_B3EPnnn"), Tier::v4);
   EXPECT_EQ(names.tier_of("par_cvFltBlkJitDCFwdToSimple"), Tier::v4);
   EXPECT_EQ(names.tier_of("mkl_blas_def_zgemm_kernel_0_bdz"), Tier::v3);
+  EXPECT_EQ(names.tier_of("_ZN5arrow7compute8internal8MeanImplINS_7Int8ELNS0_9SimdLevel4typeE4E"), Tier::v4);
+  EXPECT_EQ(names.tier_of("_ZN5arrow7compute8internal8MeanImplINS_7Int8ELNS0_9SimdLevel4typeE0E"),
+            Tier::baseline);
   EXPECT_EQ(names.tier_of("memcpy"), Tier::baseline);
   EXPECT_EQ(names.tier_of("std::frozen"), Tier::baseline);
   EXPECT_EQ(names.tier_of_abi("_ZGVdN4v_sin"), Tier::v3);
