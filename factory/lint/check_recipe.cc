@@ -213,6 +213,7 @@ void check_recipe(const RecipeSource& recipe, Report& report) {
   check_facts(recipe, report);
   check_sources(recipe, report);
   check_caches(recipe, report);
+  check_epoch(recipe, report);
   check_drivers(recipe, report);
   check_wheels(recipe, report);
   check_recipe_parameters(recipe, report);
