@@ -44,7 +44,7 @@ bool has_any(std::string_view text, const std::vector<std::string>& words) {
 }
 
 // What a shell reads of a script: comments decide nothing.
-std::string code_of(const ShellText& shell) {
+std::string words_of(const ShellText& shell) {
   std::string code;
   for (const ShellCommand& command : shell.commands)
     for (const ShellToken& word : command.words) code += word.text + ' ';
@@ -63,7 +63,7 @@ bool configures(const Call& call) {
 
 // CMake of this project, by an option of it or because the recipe's source is the project's; pip by the name
 // of what it builds.
-bool builds(const EpochReader& reader, const Call& call, const std::string& sources) {
+bool compiles_project(const EpochReader& reader, const Call& call, const std::string& sources) {
   if (!configures(call)) return false;
   auto named = [&](const ShellToken* word) { return has_any(word->text, reader.sources); };
   if (std::any_of(call.arguments.begin(), call.arguments.end(), named)) return true;
@@ -94,7 +94,7 @@ MethodScripts scripts_of(const RecipeSource& recipe, const Method& method) {
     if (path.empty()) continue;
     const SourceFile& file = recipe.files.at(path);
     found.scripts.emplace_back(&file, read_shell(file.text()));
-    found.code += code_of(found.scripts.back().second);
+    found.code += words_of(found.scripts.back().second);
   }
   return found;
 }
@@ -118,7 +118,8 @@ void check_method(const EpochReader& reader, const MethodScripts& scripts, Repor
   if (change.empty()) return;
   for (const auto& [file, shell] : scripts.scripts)
     for (const ShellCommand& command : shell.commands)
-      if (const Call call = call_of(command); call.word != nullptr && builds(reader, call, scripts.sources))
+      if (const Call call = call_of(command);
+          call.word != nullptr && compiles_project(reader, call, scripts.sources))
         report.add("KL096", *file, call.word->span, change);
 }
 
