@@ -84,11 +84,11 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
 
 void add_subcommands(CLI::App& app, Invocation& invocation) {
   for (Subcommand add : {
-           add_init,   add_import, add_lint,       add_plan,    add_show,  add_generate,
-           add_build,  add_test,   add_log,        add_publish, add_bench, add_report,
-           add_select, add_host,   add_index,      add_inspect, add_gc,    add_nightly,
-           add_lock,   add_mirror, add_diff,       add_sif,     add_shell, add_serve,
-           add_schema, add_doctor, add_completion, add_man,     add_step,
+           add_init,    add_import, add_lint,   add_plan,       add_show,    add_generate,
+           add_build,   add_test,   add_log,    add_publish,    add_bench,   add_report,
+           add_select,  add_job,    add_host,   add_index,      add_inspect, add_gc,
+           add_nightly, add_lock,   add_mirror, add_diff,       add_sif,     add_shell,
+           add_serve,   add_schema, add_doctor, add_completion, add_man,     add_step,
        }) {
     CLI::App* subcommand = add(app, invocation);
     subcommand->fallthrough();

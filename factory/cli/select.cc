@@ -3,15 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/select_build.h"
 #include "factory/cli/select_cells.h"
 #include "factory/cli/select_host.h"
+#include "factory/cli/select_question.h"
 #include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
-#include "registry/select/demand.h"
 
 namespace kiln {
 namespace {
@@ -30,22 +29,6 @@ struct SelectOptions {
   bool build_if_missing = false;
 };
 
-// A document, and what its text has of its numbers.
-struct WrittenDocument {
-  JsonDocument document;
-  WrittenNumbers numbers;
-};
-
-WrittenDocument read_named(const std::string& file, const FileSystem& files) {
-  const bool is_stdin = file == "-";
-  std::optional<std::string> text;
-  if (is_stdin || !files.is_directory(file))
-    text = files.read(is_stdin ? "/dev/stdin" : file, JsonLimits{}.bytes);
-  if (!text && !is_stdin) return {read_document(files, file), {}};  // says what is wrong
-  return {JsonDocument::parse(text.value_or(""), is_stdin ? "stdin" : file),
-          written_numbers(text.value_or(""))};
-}
-
 // What is asked, and the index that it is asked of.
 struct Asking {
   Question question;
@@ -55,11 +38,6 @@ struct Asking {
     return kiln::ask(index ? &*index : nullptr, question, explained, invocation.cpus());
   }
 };
-
-ReferencePlaces places_of(const Invocation& invocation) {
-  auto folder = invocation.environment.find("SINGULARITY_DIR");
-  return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};
-}
 
 Json json_answer(const Answer& answer, const Question& question, std::size_t limit,
                  const std::optional<SelectCells>& cells, const std::string& reference) {
@@ -94,15 +72,11 @@ QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
 }
 
 Asking read_asking(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  const auto [document, numbers] = read_named(options.dsl, invocation.files);
+  const WrittenDocument document = read_written_document(options.dsl, invocation.files);
   const QuestionTerms terms = terms_of(command, options);
   Asking asking;
   auto read = [&] {
-    auto of_index = asking.index ? asking.index->compilers(terms.snapshot) : std::vector<std::string>{};
-    return read_question(document,
-                         {invocation.graph_compilers(of_index, options.matrices),
-                          invocation.stock_compilers(options.matrices)},
-                         terms, numbers);
+    return read_asked(document, terms, asking.index ? &*asking.index : nullptr, options.matrices, invocation);
   };
   // Without an index, what is wrong in the document is still the first thing to mend.
   if (!invocation.has_index()) asking.question = read();
@@ -115,13 +89,6 @@ Asking read_asking(const CLI::App& command, const SelectOptions& options, Invoca
   return asking;
 }
 
-// Of another time's images nobody is to build more.
-void count(const Question& question, const Selection& selection, Invocation& invocation) {
-  const std::string day = rfc3339(invocation.clock.unix_seconds()).substr(0, 10);
-  if (auto demand = demand_of(question, selection, invocation.cpus(), day))
-    record_demand(invocation.state().root(), *demand);
-}
-
 void print_answer(const Answer& answer, const Question& question, const std::optional<SelectCells>& cells,
                   const SelectOptions& options, const Invocation& invocation) {
   const Selection& selection = answer.selection;
@@ -129,8 +96,8 @@ void print_answer(const Answer& answer, const Question& question, const std::opt
   std::optional<Error> damaged;  // said after the reasons, which hold all the same
   try {
     if (selection.winner)
-      reference =
-          reference_of(selection.winner->entry->image, question.reading.query.format, places_of(invocation));
+      reference = reference_of(selection.winner->entry->image, question.reading.query.format,
+                               reference_places(invocation));
   } catch (const Error& error) {
     damaged = error;
   }
@@ -156,7 +123,7 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
     cells->find(answer.entries);
     if (options.build_if_missing && cells->cell()) prepare_build(invocation);
   }
-  count(asking.question, answer.selection, invocation);
+  count_question(asking.question, answer.selection, invocation);
   if (options.build_if_missing && cells && cells->cell()) {
     auto ask_again = [&]() -> IndexAnswer {
       if (invocation.has_index()) asking.index.emplace(invocation.index(Index::Mode::read));

@@ -56,10 +56,10 @@ inline const Words& target() {
 }
 
 inline const Words& application() {
-  static const Words words = {"app_tag",       "app_type",           "executable",
-                              "arguments",     "container_runtime",  "mpi_ranks",
-                              "threads",       "minimal_efficiency", "storage_class_pref",
-                              "pre-execution", "post-execution",     "build"};
+  static const Words words = {
+      "app_tag",        "app_type", "executable",         "arguments",          "container_runtime",
+      "mpi_ranks",      "threads",  "minimal_efficiency", "storage_class_pref", "pre-execution",
+      "post-execution", "build",    "checkpoint"};
   return words;
 }
 

@@ -1,0 +1,37 @@
+#include "factory/cli/select_question.h"
+
+#include "factory/base/reading.h"
+#include "registry/select/demand.h"
+
+namespace kiln {
+
+WrittenDocument read_written_document(const std::string& file, const FileSystem& files) {
+  const bool is_stdin = file == "-";
+  std::optional<std::string> text;
+  if (is_stdin || !files.is_directory(file))
+    text = files.read(is_stdin ? "/dev/stdin" : file, JsonLimits{}.bytes);
+  if (!text && !is_stdin) return {read_document(files, file), {}};  // says what is wrong
+  return {JsonDocument::parse(text.value_or(""), is_stdin ? "stdin" : file),
+          written_numbers(text.value_or(""))};
+}
+
+Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
+                    const std::vector<std::string>& matrices, const Invocation& invocation) {
+  auto of_index = index != nullptr ? index->compilers(terms.snapshot) : std::vector<std::string>{};
+  return read_question(document.document,
+                       {invocation.graph_compilers(of_index, matrices), invocation.stock_compilers(matrices)},
+                       terms, document.numbers);
+}
+
+ReferencePlaces reference_places(const Invocation& invocation) {
+  auto folder = invocation.environment.find("SINGULARITY_DIR");
+  return {invocation.state().root(), fs::path(folder == invocation.environment.end() ? "" : folder->second)};
+}
+
+void count_question(const Question& question, const Selection& selection, Invocation& invocation) {
+  const std::string day = rfc3339(invocation.clock.unix_seconds()).substr(0, 10);
+  if (auto demand = demand_of(question, selection, invocation.cpus(), day))
+    record_demand(invocation.state().root(), *demand);
+}
+
+}  // namespace kiln

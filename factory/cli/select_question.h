@@ -1,0 +1,30 @@
+// What commands that ask the index share: the document, the places of images, and the count of questions.
+#pragma once
+
+#include <string>
+
+#include "factory/base/json_numbers.h"
+#include "factory/cli/invocation.h"
+#include "registry/answer/answer.h"
+
+namespace kiln {
+
+// A document, and what its text has of its numbers.
+struct WrittenDocument {
+  JsonDocument document;
+  WrittenNumbers numbers;
+};
+
+// `file`: "-" for stdin. Throws Error(input).
+WrittenDocument read_written_document(const std::string& file, const FileSystem& files);
+
+// The question that it asks, with the host to be chosen by the caller. `index`: nullptr = there is none.
+Question read_asked(const WrittenDocument& document, const QuestionTerms& terms, const Index* index,
+                    const std::vector<std::string>& matrices, const Invocation& invocation);
+
+ReferencePlaces reference_places(const Invocation& invocation);
+
+// For `kiln index demand`. Of another time's images nobody is to build more.
+void count_question(const Question& question, const Selection& selection, Invocation& invocation);
+
+}  // namespace kiln

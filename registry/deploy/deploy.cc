@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "factory/base/text.h"
+#include "factory/record/mpi.h"
+#include "registry/deploy/deployment.h"
+#include "registry/deploy/placement.h"
+
+namespace kiln {
+namespace {
+
+std::vector<std::string> partition_names(const Infrastructure& infrastructure) {
+  std::vector<std::string> names;
+  for (const auto& [name, partition] : infrastructure.partitions) names.push_back(name);
+  return names;
+}
+
+void choose_scheduler(Deployment& deployment, const Infrastructure* infrastructure,
+                      const DeployTerms& terms) {
+  const JobRequest& job = deployment.job;
+  if (infrastructure != nullptr && job.scheduler && *job.scheduler != Scheduler::bash &&
+      *job.scheduler != infrastructure->scheduler)
+    job.fail("job_scheduler_type",
+             fmt::format("the document is for {}; {} has {}", kSchedulers.of(*job.scheduler),
+                         infrastructure->name, kSchedulers.of(infrastructure->scheduler)));
+  if (job.scheduler)
+    deployment.scheduler = *job.scheduler;
+  else if (infrastructure != nullptr)
+    deployment.scheduler = infrastructure->scheduler;
+  else if (terms.scheduler)
+    deployment.scheduler = *terms.scheduler;
+  else
+    deployment.notes.push_back(
+        "the document names no scheduler: the script is for bash; target.job_scheduler_type names one");
+  if (!job.scheduler && infrastructure != nullptr)
+    deployment.reasons.push_back(
+        fmt::format("{}: the scheduler of {}", kSchedulers.of(deployment.scheduler), infrastructure->name));
+}
+
+// Slurm's queues are its partitions; PBS has both words.
+void choose_partition(Deployment& deployment, const Infrastructure* infrastructure,
+                      const Partition* partition) {
+  JobRequest& job = deployment.job;
+  if (deployment.scheduler == Scheduler::slurm) {
+    if (!job.queue.empty() && !job.partition.empty() && job.queue != job.partition)
+      job.fail("partition", fmt::format("the queue is {}, and the partition {}: Slurm has one word for both",
+                                        job.queue, job.partition));
+    if (job.partition.empty()) job.partition = std::exchange(job.queue, "");
+    job.queue.clear();
+  }
+  if (partition == nullptr || !job.partition.empty() || !job.queue.empty() ||
+      deployment.scheduler == Scheduler::bash)
+    return;
+  (deployment.scheduler == Scheduler::slurm ? job.partition : job.queue) = partition->name;
+  deployment.reasons.push_back(
+      fmt::format("{}: the default partition of {}", partition->name, infrastructure->name));
+}
+
+void choose_gpus(Deployment& deployment) {
+  const DeployedImage& image = deployment.image;
+  const int asked = deployment.job.gpus.value_or(0);
+  if (asked > 0) {
+    deployment.gpus = image.gpu_vendor.empty() ? "nvidia" : image.gpu_vendor;
+  } else if (!image.gpu_vendor.empty()) {
+    deployment.notes.push_back(
+        fmt::format("the image has code for GPUs of {}, and request_gpus asks for none", image.gpu_vendor));
+  }
+}
+
+// srun starts MPI as the library in the image expects it: Open MPI by PMIx, the MPICH family by PMI-2.
+void choose_mpi(Deployment& deployment, const Infrastructure* infrastructure) {
+  if (!deployment.job.uses_mpi() || deployment.scheduler != Scheduler::slurm) return;
+  const std::string_view family = mpi_family(deployment.image.mpi);
+  if (infrastructure != nullptr && !infrastructure->mpi.empty())
+    deployment.mpi_plugin = infrastructure->mpi;
+  else if (!family.empty())
+    deployment.mpi_plugin = family == "openmpi" ? "pmix" : "pmi2";
+  else if (deployment.ranks > 1)
+    deployment.notes.push_back(
+        "the MPI of the image is not known: srun starts it as the cluster is configured");
+}
+
+void choose_binds(Deployment& deployment, const Infrastructure& infrastructure) {
+  constexpr std::string_view kFile = "file://";
+  for (const auto& [url, storage_class] : infrastructure.storage) {
+    if (!url.starts_with(kFile)) continue;
+    const std::string path = url.substr(kFile.size());
+    const bool plain =
+        path.size() > 1 && path.front() == '/' && std::all_of(path.begin(), path.end(), [](char c) {
+          return is_letter_or_digit(c) || std::string_view("/._-").find(c) != std::string_view::npos;
+        });
+    if (plain) deployment.binds.push_back(path);
+  }
+}
+
+void check_launch(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  if (deployment.runtime == ContainerRuntime::enroot && deployment.scheduler != Scheduler::slurm)
+    throw Error(ExitCode::input, fmt::format("enroot's pyxis is a plugin of Slurm, and the script is for {}",
+                                             kSchedulers.of(deployment.scheduler)));
+  if (job.distributed && !job.uses_mpi() && job.framework != "pytorch")
+    job.fail("distributed_training", fmt::format("there is no launcher for distributed {}", job.framework),
+             "app_type mpi starts Horovod's ranks; pytorch has torchrun");
+  if (job.distributed && !job.uses_mpi() && job.nodes.value_or(1) > 1 &&
+      deployment.scheduler != Scheduler::slurm)
+    job.fail("node_count", "torchrun on several nodes needs Slurm, which names them");
+  if (job.checkpoint && deployment.scheduler != Scheduler::slurm)
+    job.fail("checkpoint", "checkpoints before the limit of time need Slurm, which sends a signal");
+  if (job.checkpoint && (!job.wall_time || *job.wall_time <= job.checkpoint->before))
+    job.fail(
+        "checkpoint",
+        fmt::format("the signal for a checkpoint comes {} s before the limit of time, and wall_time_limit {}",
+                    job.checkpoint->before.count(), job.wall_time ? "is no longer" : "is not there"));
+  if (job.distributed && !job.uses_mpi() && has_variables(job.command))
+    job.fail("arguments", "torchrun's program is started by no shell: variables are not expanded");
+  if (job.command.empty() && (job.distributed || job.uses_mpi()))
+    job.fail("executable", "the application has no executable to start ranks of");
+}
+
+}  // namespace
+
+const Partition* partition_for(const JobRequest& job, const Infrastructure& infrastructure) {
+  if (infrastructure.partitions.empty()) return nullptr;
+  for (const char* key : {"partition", "queue"}) {
+    const std::string& name = key == std::string_view("queue") ? job.queue : job.partition;
+    if (name.empty()) continue;
+    auto found = infrastructure.partitions.find(name);
+    if (found != infrastructure.partitions.end()) return &found->second;
+    const auto names = partition_names(infrastructure);
+    job.fail(
+        key,
+        fmt::format("{} has no partition '{}': it has {}", infrastructure.name, name, fmt::join(names, ", ")),
+        did_you_mean(name, names));
+  }
+  if (const Partition* standard = infrastructure.standard_partition()) return standard;
+  const auto names = partition_names(infrastructure);
+  throw Error(ExitCode::input, fmt::format("{} has no default partition", infrastructure.name),
+              fmt::format("name one in job_options.partition: {}", fmt::join(names, ", ")));
+}
+
+Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructure* infrastructure,
+                  const DeployTerms& terms) {
+  Deployment deployment;
+  deployment.image = image;
+  deployment.notes = std::exchange(job.notes, {});
+  deployment.job = std::move(job);
+  choose_scheduler(deployment, infrastructure, terms);
+  if (terms.runtime)
+    deployment.runtime = *terms.runtime;
+  else if (infrastructure != nullptr && infrastructure->runtime)
+    deployment.runtime = *infrastructure->runtime;
+  const Partition* partition =
+      infrastructure == nullptr ? nullptr : partition_for(deployment.job, *infrastructure);
+  check_launch(deployment);
+  choose_partition(deployment, infrastructure, partition);
+  place_processes(deployment, partition);
+  if (partition != nullptr) check_partition(deployment, *partition);
+  choose_gpus(deployment);
+  choose_mpi(deployment, infrastructure);
+  if (infrastructure != nullptr) choose_binds(deployment, *infrastructure);
+  if (deployment.job.efficiency)
+    deployment.notes.push_back("minimal_efficiency is not used: the image has no scaling model");
+  return deployment;
+}
+
+}  // namespace kiln

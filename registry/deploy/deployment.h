@@ -1,0 +1,58 @@
+// Deployment: a document, the image that was chosen for it and the machines that it goes to, as one value
+// from which scripts are rendered. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "registry/deploy/container_runtime.h"
+#include "registry/deploy/infrastructure.h"
+#include "registry/deploy/job_request.h"
+
+namespace kiln {
+
+// Text of the site for the script, before or after the application (enforcement.h).
+struct SiteCommands {
+  std::string name;
+  std::string text;
+  bool after = false;
+};
+
+struct Deployment {
+  Scheduler scheduler = Scheduler::bash;
+  ContainerRuntime runtime = ContainerRuntime::singularity;
+  DeployedImage image;
+  JobRequest job;          // as in the document, with what was filled in; `partition` is the one of Slurm
+  int tasks = 0;           // processes that the scheduler gives room for; 0 = not said
+  int tasks_per_node = 0;  // 0 = not said
+  int cores_per_task = 0;  // 0 = not said: the scheduler's own, which is one
+  int ranks = 1;           // processes of MPI, or of one launcher a node
+  int threads = 0;         // OMP_NUM_THREADS; 0 = left alone
+  std::string gpus;        // vendor whose devices the container gets; "" = none
+  std::string mpi_plugin;  // of srun; "" = the cluster's own
+  std::vector<std::string> binds;
+  std::vector<SiteCommands> site_commands;
+  std::vector<std::string> reasons;  // why something was filled in, a line each
+  std::vector<std::string> notes;    // what the user did not ask for, or does not get
+};
+
+// What is not in the document.
+struct DeployTerms {
+  std::optional<Scheduler> scheduler{};       // where neither document nor infrastructure names one
+  std::optional<ContainerRuntime> runtime{};  // before the infrastructure's
+};
+
+// `infrastructure`: nullptr = nothing is known of the machines. Throws Error(input) at the place of a value
+// that the partition does not have, or that contradicts another.
+Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructure* infrastructure,
+                  const DeployTerms& terms = {});
+
+// The partition that the document asks for, else the default one; nullptr: the infrastructure has none.
+// Throws as deploy().
+const Partition* partition_for(const JobRequest& job, const Infrastructure& infrastructure);
+
+Json to_json(const Deployment& deployment);
+
+}  // namespace kiln

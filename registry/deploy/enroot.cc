@@ -1,0 +1,36 @@
+// Enroot through pyxis: options of srun. As #SBATCH directives they would put the batch script itself into
+// the container (NVIDIA/pyxis#148), so they stand on the step alone.
+#include <fmt/format.h>
+
+#include "registry/deploy/container_runtime.h"
+#include "registry/deploy/script_quote.h"
+
+namespace kiln {
+namespace {
+
+// enroot(1) separates a registry from the name of the image by '#'.
+std::string enroot_name(const std::string& reference) {
+  const std::size_t slash = reference.find('/');
+  if (slash == reference.npos) return reference;
+  const std::string host = reference.substr(0, slash);
+  const bool is_registry = host.find_first_of(".:") != host.npos || host == "localhost";
+  return is_registry ? host + "#" + reference.substr(slash + 1) : reference;
+}
+
+}  // namespace
+
+RuntimeLines enroot_lines(const JobContainer& run) {
+  RuntimeLines lines = {"image=" + job_quoted(enroot_name(registry_reference(run.image)))};
+  std::string mounts = "${PWD}:${PWD}";
+  std::string quoted;
+  for (const std::string& path : run.binds) quoted += job_quoted(fmt::format(",{0}:{0}", path));
+  std::string words = "--container-image=\"${image}\" --container-mounts=\"" + mounts + "\"" + quoted +
+                      " --container-workdir=\"${PWD}\"";
+  std::string names;
+  for (const std::string& name : run.own_variables) names += (names.empty() ? "" : ",") + name;
+  if (!names.empty()) words += " --container-env=" + job_quoted(names);
+  lines.push_back(fmt::format("step=({})", words));
+  return lines;
+}
+
+}  // namespace kiln

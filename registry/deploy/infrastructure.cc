@@ -1,0 +1,128 @@
+#include "registry/deploy/infrastructure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/text.h"
+#include "factory/record/gpu_code.h"
+#include "registry/select/dsl_values.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kMostInPartition = 1'000'000;
+
+int count_at(const JsonNode& node, const char* key, int otherwise, int most) {
+  auto value = present(node, key);
+  return value ? read_count(*value, 1, most) : otherwise;
+}
+
+void read_accelerators(const JsonNode& node, MachineKind& kind) {
+  auto number = present(node, "naccel"), model = present(node, "accel");
+  if (number) kind.accelerators = read_count(*number, 0, 1024);
+  if (number && kind.accelerators > 0 && !model)
+    number->fail("accelerators without 'accel'",
+                 R"(such as "accel": {"type": "gpu", "model": "nvidia:sm_80"})");
+  if (model && !number) model->fail("'accel' without 'naccel', the number in a node");
+  if (!model) return;
+  model->allow_only({"type", "model"});
+  if (auto name = present(*model, "model")) kind.model = name->line_of_text();
+}
+
+MachineKind read_node(const JsonNode& node) {
+  node.allow_only({"ncpus", "cpu", "naccel", "accel", "memory", "storage"});
+  MachineKind kind;
+  kind.sockets = count_at(node, "ncpus", 1, 1024);
+  if (auto cpu = present(node, "cpu")) {
+    cpu->allow_only({"arch", "microarch", "ncores", "nthreads"});
+    kind.cores = count_at(*cpu, "ncores", 1, 65'536);
+    kind.threads = count_at(*cpu, "nthreads", 1, 16);
+    if (auto microarch = present(*cpu, "microarch")) kind.microarchitecture = microarch->name();
+  }
+  read_accelerators(node, kind);
+  if (auto memory = present(node, "memory"))
+    kind.memory = memory->is_number() ? static_cast<std::uint64_t>(memory->integer(1, 1ll << 50))
+                                      : read_memory(*memory);
+  return kind;
+}
+
+void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
+  static constexpr std::array kClasses = {"default-common", "default-high", "default-ssd",
+                                          "default-ultra_high", "default-ultra-high"};
+  for (const auto& [url, value] : node.members()) {
+    value.allow_only({"storage_class"});
+    const JsonNode name = value.at("storage_class");
+    std::string word = name.line_of_text();
+    if (std::find(kClasses.begin(), kClasses.end(), word) == kClasses.end())
+      name.fail(
+          fmt::format("'{}' is no class of storage: expected default-common, default-high, default-ssd or "
+                      "default-ultra_high",
+                      word));
+    infrastructure.storage[url] = std::move(word);
+  }
+}
+
+void read_partitions(const JsonNode& node, Infrastructure& infrastructure) {
+  bool standard = false;
+  for (const auto& [name, value] : node.members()) {
+    value.allow_only({"nnodes", "default", "node", "storage"});
+    if (name.empty() || !is_letter_or_digit(name.front()) ||
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@+-") !=
+            name.npos)
+      throw Error(ExitCode::input, node.where_key(name),
+                  "a partition's name has letters, digits and _ . @ + -");
+    Partition partition{name, count_at(value, "nnodes", 0, kMostInPartition), false, std::nullopt};
+    if (auto is_default = present(value, "default")) partition.standard = flag(*is_default);
+    if (partition.standard && standard) value.fail("a second default partition");
+    standard = standard || partition.standard;
+    if (auto kind = present(value, "node")) partition.node = read_node(*kind);
+    infrastructure.partitions.emplace(name, std::move(partition));
+  }
+}
+
+}  // namespace
+
+std::string MachineKind::host_name() const {
+  if (microarchitecture.empty()) return "";
+  if (accelerators == 0) return microarchitecture;
+  const std::string word = lower_case(model);
+  const std::string code = word.starts_with("sm_")   ? "nvidia:" + word
+                           : word.starts_with("gfx") ? "amd:" + word
+                                                     : word;
+  return is_host_accelerator(code) ? microarchitecture + "," + code : "";
+}
+
+const Partition* Infrastructure::standard_partition() const {
+  if (partitions.size() == 1) return &partitions.begin()->second;
+  for (const auto& [partition_name, partition] : partitions)
+    if (partition.standard) return &partition;
+  return nullptr;
+}
+
+Infrastructure read_infrastructure(const JsonDocument& document, const std::string& name) {
+  const JsonNode root = document.root();
+  Infrastructure infrastructure;
+  infrastructure.name = name;
+  if (auto own = present(root, "name")) infrastructure.name = own->line_of_text();
+  JsonNode node = root;
+  std::vector<std::string> known = {"scheduler", "storage", "partitions", "container_runtime", "mpi"};
+  if (auto configuration = present(root, "configuration")) {
+    root.allow_only({"id", "name", "disabled", "description", "configuration"});
+    node = *configuration;
+  } else {
+    known.insert(known.end(), {"id", "name", "disabled", "description"});
+  }
+  node.allow_only(known);
+  if (auto scheduler = present(node, "scheduler")) infrastructure.scheduler = read_scheduler(*scheduler);
+  if (auto storage = present(node, "storage")) read_storage(*storage, infrastructure);
+  if (auto partitions = present(node, "partitions")) read_partitions(*partitions, infrastructure);
+  if (auto runtime = present(node, "container_runtime"))
+    infrastructure.runtime = read_container_runtime(*runtime);
+  if (auto mpi = present(node, "mpi")) infrastructure.mpi = mpi->name();
+  return infrastructure;
+}
+
+}  // namespace kiln

@@ -1,0 +1,49 @@
+// A site's machines in MODAK's JSON: scheduler, storage, partitions and their nodes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "registry/deploy/container_runtime.h"
+#include "registry/deploy/job_request.h"
+
+namespace kiln {
+
+struct MachineKind {
+  int sockets = 1, cores = 1, threads = 1;  // cores of a socket, threads of a core
+  std::string microarchitecture;            // archspec's; "" = not said
+  int accelerators = 0;
+  std::string model;         // of an accelerator, as written
+  std::uint64_t memory = 0;  // bytes; 0 = not said
+  int all_cores() const { return sockets * cores; }
+  // A host's name for `kiln select`: "zen3,nvidia:sm_80"; "" where the description has too little for one.
+  std::string host_name() const;
+};
+
+struct Partition {
+  std::string name;
+  int nodes = 0;  // 0 = not said
+  bool standard = false;
+  std::optional<MachineKind> node;
+};
+
+struct Infrastructure {
+  std::string name;
+  Scheduler scheduler = Scheduler::slurm;
+  std::map<std::string, std::string> storage;  // class by URL
+  std::map<std::string, Partition> partitions;
+  std::optional<ContainerRuntime> runtime;  // kiln's addition
+  std::string mpi;                          // kiln's addition: srun's --mpi, such as pmix
+  // The default one, or the only one; nullptr: there is none.
+  const Partition* standard_partition() const;
+};
+
+// As posted to MODAK ({"name", "configuration": {…}}), or the configuration alone. `name`: of a document
+// without one. Throws Error(input).
+Infrastructure read_infrastructure(const JsonDocument& document, const std::string& name = {});
+
+}  // namespace kiln

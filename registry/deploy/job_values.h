@@ -1,0 +1,60 @@
+// Values of `job_options` that schedulers write differently: read once here, by one grammar for all
+// schedulers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/base/json.h"
+
+namespace kiln {
+
+// Each read_… throws Error(input) at the node.
+
+int read_count(const JsonNode& node, int least, int most);  // a whole number, or a text of digits
+std::string read_option(const JsonNode& node);       // a line of text without blanks around it, at most 1 KiB
+std::string read_option_name(const JsonNode& node);  // of an account, a queue: [A-Za-z0-9_][A-Za-z0-9_.@+-]*
+std::uint64_t read_memory(const JsonNode& node);     // bytes: "8GB", "512 MiB", "4g"; K is 1024, never 0
+// Of Slurm, in MiB rounded up: `8192M`. Of PBS, `8192mb`.
+std::string memory_text(std::uint64_t bytes, std::string_view unit);
+
+// Names of nodes, or of one property that they have: "n1,n2", "n[01-04]", ["n1", "n2"].
+std::vector<std::string> read_node_names(const JsonNode& node);
+// "0-15%4", "1,3,7-9:2", or a number.
+std::string read_array(const JsonNode& node);
+// "afterok:17:18,afterany:19", "singleton".
+std::string read_dependency(const JsonNode& node);
+std::string read_address(const JsonNode& node);  // one e-mail address, ASCII
+
+// Which ends and beginnings of a job are mailed. MODAK's documents have PBS's letters or Slurm's words.
+struct MailEvents {
+  std::string letters;             // as written: "abe"; "" = words were written
+  std::vector<std::string> words;  // "BEGIN", "END", "FAIL", …
+  bool empty() const { return letters.empty() && words.empty(); }
+};
+MailEvents read_mail_events(const JsonNode& node);
+std::string mail_words(const MailEvents& events);                        // of Slurm: "BEGIN,END,FAIL"
+std::string mail_letters(const MailEvents& events, bool knows_failure);  // of PBS; Torque alone has `f`
+
+// When a job may start: a date and time, a time of day, or a distance from now.
+struct StartTime {
+  std::string date;      // 2026-11-27; "" = today or tomorrow
+  std::string time;      // 08:30:00; "" of a distance
+  std::string distance;  // "now+1hour", which Slurm alone knows
+};
+StartTime read_start_time(const JsonNode& node);
+std::string slurm_begin(const StartTime& start);
+std::string pbs_begin(const StartTime& start);  // "" where PBS has no word for it
+
+// A variable of the environment: copied, or set to a value.
+struct JobVariable {
+  std::string name;
+  std::optional<std::string> value;
+};
+// "A,B=1", ["A", "B=x,y"].
+std::vector<JobVariable> read_variables(const JsonNode& node);
+
+}  // namespace kiln

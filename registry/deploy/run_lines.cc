@@ -1,0 +1,208 @@
+#include "registry/deploy/run_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "factory/base/text.h"
+#include "registry/deploy/scheduler.h"
+#include "registry/deploy/script_quote.h"
+
+namespace kiln {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Of the variables that a GPU's vendor reads, and what apptainer and singularity call them for a container.
+std::string visible_name(const Deployment& deployment) {
+  return deployment.gpus == "amd" ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+}
+
+std::string container_name(const Deployment& deployment, const std::string& name) {
+  if (deployment.runtime == ContainerRuntime::apptainer) return "APPTAINERENV_" + name;
+  if (deployment.runtime == ContainerRuntime::singularity) return "SINGULARITYENV_" + name;
+  return "";
+}
+
+bool is_parallel(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  return job.uses_mpi() || (job.distributed && job.nodes.value_or(1) > 1);
+}
+
+// pyxis starts its containers by srun alone.
+bool needs_step(const Deployment& deployment) { return deployment.runtime == ContainerRuntime::enroot; }
+
+void add_environment(Lines& lines, const Deployment& deployment, JobContainer& run) {
+  auto set = [&](const std::string& name, const std::string& value) {
+    lines.push_back(fmt::format("export {}={}", name, job_word(value)));
+    run.own_variables.push_back(name);
+  };
+  for (const JobVariable& variable : deployment.job.variables)
+    if (variable.value) run.own_variables.push_back(variable.name);
+  if (deployment.threads > 0) set("OMP_NUM_THREADS", std::to_string(deployment.threads));
+  if (deployment.job.uses_mpi() && deployment.threads > 1) {
+    set("OMP_PLACES", "cores");
+    set("OMP_PROC_BIND", "close");
+  }
+  if (!deployment.job.checkpoint) return;
+  set("KILN_CHECKPOINT_PATH", deployment.job.checkpoint->path);
+  if (deployment.job.checkpoint->interval.count() > 0)
+    set("KILN_CHECKPOINT_INTERVAL", std::to_string(deployment.job.checkpoint->interval.count()));
+}
+
+// A program in a POSIX shell before each process of a parallel job; `$1` is the number of ranks. It has no
+// value of the document.
+Lines task_lines(const Deployment& deployment) {
+  Lines lines = {"# In each process, before the application begins.", "task='", "ranks=$1", "shift"};
+  if (deployment.job.uses_mpi() && deployment.ranks > 1) {
+    // Without PMI each would be rank 0 of 1, and all would write the same files.
+    lines.insert(
+        lines.end(),
+        {"rank=${PMIX_RANK:-${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-}}}",
+         "size=${PMI_SIZE:-${OMPI_COMM_WORLD_SIZE:-${ranks}}}",
+         "if [ -z \"${rank}\" ] || [ \"${size}\" != \"${ranks}\" ]; then",
+         "  echo \"kiln: no rank of ${ranks}: the launcher and the MPI of the image do not fit\" >&2",
+         "  exit 1", "fi", "[ \"${rank}\" != 0 ] || echo \"kiln: rank 0 of ${size}\" >&2"});
+  }
+  if (!deployment.gpus.empty() && deployment.job.uses_mpi()) {
+    const std::string name = visible_name(deployment), inside = container_name(deployment, name);
+    // The GPUs of the node in turn; --nv keeps the variable only where it is handed in.
+    lines.insert(lines.end(),
+                 {"local=${SLURM_LOCALID:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}}",
+                  fmt::format("if [ -n \"${{{}:-}}\" ]; then", name),
+                  fmt::format("  gpus=$(($(printf %s \"${{{}}}\" | tr -cd , | wc -c) + 1))", name),
+                  fmt::format("  {0}=$(printf %s \"${{{0}}}\" | cut -d , -f $((local % gpus + 1)))", name),
+                  fmt::format("  export {}", name)});
+    if (!inside.empty()) lines.push_back(fmt::format("  export {}=\"${{{}}}\"", inside, name));
+    lines.push_back("fi");
+  }
+  lines.push_back("exec \"$@\"'");
+  return lines;
+}
+
+// torchrun's rendezvous: the job's first node, by its name outside the container, where Slurm's programs are.
+void add_rendezvous(Lines& lines) {
+  lines.insert(lines.end(),
+               {"hosts=$(scontrol show hostnames \"${SLURM_JOB_NODELIST}\")", "head=${hosts%%$'\\n'*}",
+                "if [ -z \"${head}\" ]; then", "  echo 'kiln: the job has no first node' >&2", "  exit 1",
+                "fi", "# Two jobs on a node have two ports.", "port=$((20000 + SLURM_JOB_ID % 10000))"});
+}
+
+std::string torchrun_words(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  std::string words = "torchrun";
+  if (job.nodes.value_or(1) > 1)
+    words += fmt::format(
+        " --nnodes={} --rdzv-id=\"${{SLURM_JOB_ID}}\" --rdzv-backend=c10d "
+        "--rdzv-endpoint=\"${{head}}:${{port}}\"",
+        *job.nodes);
+  else
+    words += " --standalone";
+  const int processes = job.gpus.value_or(0) > 0 ? *job.gpus : 1;
+  words += fmt::format(" --nproc-per-node={}", processes);
+  const std::string program = shown(job.command.front());
+  const bool python = program == "python" || program == "python3";
+  if (!python) words += " --no-python";
+  return words + " " + command_text({job.command.begin() + (python ? 1 : 0), job.command.end()});
+}
+
+std::string application_words(const Deployment& deployment) {
+  const JobRequest& job = deployment.job;
+  std::string words;
+  if (is_parallel(deployment)) {
+    words = launcher_words(deployment);
+  } else if (needs_step(deployment)) {
+    words = "srun --ntasks=1";
+  }
+  if (needs_step(deployment)) words += " \"${step[@]}\"";
+  const bool task = job.uses_mpi();
+  if (task) words += fmt::format(" sh -c \"${{task}}\" task {}", deployment.ranks);
+  if (!needs_step(deployment)) words += " \"${container[@]}\"";
+  words +=
+      " " + (job.distributed && !job.uses_mpi() ? torchrun_words(deployment) : command_text(job.command));
+  const std::size_t begin = words.find_first_not_of(' '), end = words.find_last_not_of(' ');
+  return begin == words.npos ? "" : words.substr(begin, end - begin + 1);
+}
+
+// The signal reaches the script alone, which hands it on; whether time ran out is for the clock to say,
+// because frameworks take signals, too.
+void add_resumed(Lines& lines, const Deployment& deployment, const std::string& words) {
+  const JobRequest& job = deployment.job;
+  const JobCheckpoint& checkpoint = *job.checkpoint;
+  const std::string id =
+      job.array.empty() ? "${SLURM_JOB_ID}" : "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}";
+  lines.insert(lines.end(),
+               {words + " &", "application=$!",
+                fmt::format("trap 'kill -{} \"${{application}}\" 2>/dev/null || true' {}", checkpoint.signal,
+                            checkpoint.signal),
+                "status=0", "while :; do", "  status=0", "  wait \"${application}\" || status=$?",
+                "  kill -0 \"${application}\" 2>/dev/null || break", "done",
+                fmt::format("if [ \"${{SECONDS}}\" -ge {} ]; then",
+                            job.wall_time->count() - checkpoint.before.count()),
+                fmt::format("  scontrol requeue \"{}\"", id), "fi", "(exit \"${status}\")"});
+}
+
+// {{BUILD_PARALLELISM}} is a number, which needs no quotes. REQUIRES: there is no other variable.
+std::string with_parallelism(std::string command, int cores) {
+  for (std::size_t at = command.find("{{"); at != command.npos; at = command.find("{{", at))
+    command.replace(at, command.find("}}", at) + 2 - at, std::to_string(cores));
+  return command;
+}
+
+std::string source_file(const std::string& source) {
+  std::string_view name = last_part(source);
+  name = name.substr(0, name.find_first_of("?#"));
+  if (name.ends_with(".git")) name.remove_suffix(4);
+  return std::string(name);
+}
+
+}  // namespace
+
+Lines container_lines(const Deployment& deployment) {
+  Lines lines;
+  JobContainer run{deployment.image,          deployment.gpus,
+                   deployment.job.uses_mpi(), !deployment.job.command.empty() || deployment.job.build,
+                   deployment.binds,          {}};
+  add_environment(lines, deployment, run);
+  const Lines more = runtime_lines(deployment.runtime, run);
+  lines.insert(lines.end(), more.begin(), more.end());
+  const std::string inside = container_name(deployment, visible_name(deployment));
+  if (!deployment.gpus.empty() && !inside.empty())
+    lines.push_back(fmt::format("if [ -n \"${{{0}:-}}\" ]; then export {1}=\"${{{0}}}\"; fi",
+                                visible_name(deployment), inside));
+  return lines;
+}
+
+Lines run_lines(const Deployment& deployment) {
+  Lines lines;
+  if (deployment.job.uses_mpi()) lines = task_lines(deployment);
+  if (deployment.job.distributed && is_parallel(deployment) && !deployment.job.uses_mpi())
+    add_rendezvous(lines);
+  const std::string words = application_words(deployment);
+  if (deployment.job.checkpoint)
+    add_resumed(lines, deployment, words);
+  else
+    lines.push_back(words);
+  return lines;
+}
+
+Lines build_lines(const Deployment& deployment) {
+  const JobBuild& build = *deployment.job.build;
+  Lines lines;
+  if (!build.source.empty()) {
+    const std::string name = source_file(build.source);
+    const bool git = build.source.ends_with(".git");
+    const std::string file = job_word("./" + name), source = job_word(build.source);
+    lines.push_back(
+        git ? fmt::format("[ -e {0} ] || git clone -- {1} {0}", file, source)
+            : fmt::format("[ -e {0} ] || curl --fail --silent --show-error --location --output {0} -- {1}",
+                          file, source));
+  }
+  if (build.command.empty()) return lines;
+  const std::string command = job_quoted(with_parallelism(build.command, build.cores.value_or(1)));
+  const std::string step = needs_step(deployment) ? "srun --ntasks=1 \"${step[@]}\"" : "\"${container[@]}\"";
+  lines.push_back(fmt::format("{} sh -ec {}", step, command));
+  return lines;
+}
+
+}  // namespace kiln
