@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
+#include "factory/cli/build_images.h"
 #include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/plan_rows.h"
@@ -67,6 +68,21 @@ void print_graph(const PlanGraph& graph, const std::string& format, const Invoca
   print_text(text);
 }
 
+// Jobs of a CI system and a picture have no place for it. A wrong $KILN_JOBS is for `kiln build` to refuse.
+std::optional<ExpectedBuild> expected_of(const BuildPlan& plan, const ChosenCells& chosen,
+                                         const PlanOptions& options, StateNames& names, const Site& site,
+                                         const Invocation& invocation) {
+  if (options.jobs() || !options.graph.empty()) return std::nullopt;
+  int jobs = 1;
+  try {
+    jobs = jobs_of(0, site, invocation.environment);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    return std::nullopt;
+  }
+  return expected_build(plan, chosen.images, names, invocation.state(), invocation.files, jobs);
+}
+
 void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& invocation) {
   check(command, options);
   const StatePaths paths = invocation.state();
@@ -77,7 +93,7 @@ void run_plan(const CLI::App& command, const PlanOptions& options, Invocation& i
   const ChosenCells chosen = choose_cells(plan, options, invocation);
   const Site site = invocation.site();
   const StateView state(plan, site, paths, invocation.files, names);
-  const PlanView view{plan, chosen, state};
+  const PlanView view{plan, chosen, state, expected_of(plan, chosen, options, names, site, invocation)};
   const ExitCode broken = tell_broken(plan.resolution(), chosen);
   if (!options.jobs()) invocation.exit_code = broken;  // each is a job that fails
   if (!options.graph.empty())

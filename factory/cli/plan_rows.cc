@@ -79,7 +79,7 @@ void print_plan_table(const PlanView& view, bool every_cell) {
   const Sharing sharing = sharing_of(view, every_cell ? kMostMeasured : SIZE_MAX);
   table.print();
   print_excluded(view);
-  say("\n{}", plan_summary(counts, sharing));
+  say("\n{}", plan_summary(counts, view, sharing));
 }
 
 // All that can fail is done before the first byte is written: of half a document nobody sees that it is half.
@@ -100,6 +100,11 @@ void print_plan_document(const PlanView& view) {
   out.begin_array("excluded");
   for (std::uint32_t number : view.cells.excluded) out.item(to_json(plan.excluded(number)));
   out.end();
+  if (view.expected)
+    out.member("expected", Json{{"error", view.expected->time.error},
+                                {"jobs", view.expected->jobs},
+                                {"seconds", view.expected->time.seconds},
+                                {"steps", view.expected->steps}});
   out.member("name", plan.name());
   out.member("sharing", to_json(sharing));
   out.begin_object("steps");

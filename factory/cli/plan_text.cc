@@ -99,7 +99,7 @@ void PlanCounts::add(CellState state) {
   }
 }
 
-std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
+std::string plan_summary(const PlanCounts& counts, const PlanView& view, const Sharing& sharing) {
   std::size_t images =
       counts.built + counts.to_build + counts.to_test + counts.to_retag + counts.to_package + counts.broken;
   std::string text =
@@ -108,7 +108,8 @@ std::string plan_summary(const PlanCounts& counts, const Sharing& sharing) {
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
   if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
   if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);
-  return fmt::format("{}; {} excluded\n{}\n", text, counts.excluded, sharing_text(sharing));
+  return fmt::format("{}; {} excluded\n{}{}\n", text, counts.excluded,
+                     view.expected ? text_of(*view.expected) + "\n" : "", sharing_text(sharing));
 }
 
 Sharing sharing_of(const PlanView& view, std::size_t most) {
@@ -128,7 +129,7 @@ std::string plan_blocks(const PlanView& view) {
   }
   counts.broken = view.cells.broken.size();
   counts.excluded = view.cells.excluded.size();
-  return out + broken_blocks(view) + excluded_blocks(view) + plan_summary(counts, sharing_of(view));
+  return out + broken_blocks(view) + excluded_blocks(view) + plan_summary(counts, view, sharing_of(view));
 }
 
 }  // namespace kiln

@@ -1,10 +1,12 @@
 // What `kiln plan` prints: a block a cell, and words of its tables.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "factory/plan/cell_patterns.h"
+#include "factory/run/plan_forecast.h"
 #include "factory/state/standing.h"
 
 namespace kiln {
@@ -14,6 +16,7 @@ struct PlanView {
   const BuildPlan& plan;
   const ChosenCells& cells;
   const StateView& state;
+  std::optional<ExpectedBuild> expected{};
 };
 
 // How many cells stand how.
@@ -27,8 +30,9 @@ struct PlanCounts {
   std::size_t excluded = 0;
   void add(CellState state);
 };
-// "5 images: 3 built, 2 to build; 1 excluded", and what sharing saves, in two lines.
-std::string plan_summary(const PlanCounts& counts, const Sharing& sharing);
+// "5 images: 3 built, 2 to build; 1 excluded", how long that is expected to take where it is known, and what
+// sharing saves, a line each.
+std::string plan_summary(const PlanCounts& counts, const PlanView& view, const Sharing& sharing);
 std::string_view word_for(NodeState state);                     // of a step: "done", "to run", "failed"
 std::string short_reason(const std::vector<std::string>& why);  // the first, and how many more
 inline constexpr const char* kBrokenState = "broken";           // of a BrokenCell

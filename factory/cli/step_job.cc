@@ -15,6 +15,7 @@ std::map<std::string, std::string> job_environment(const std::string& key, const
   auto environment = invocation.child_environment();
   environment.erase(kStepOfNinja);
   environment[kJob] = key;
+  environment[kAloneOnMachine] = "1";  // its processors are those that Slurm gave it
   return environment;
 }
 

@@ -14,6 +14,7 @@
 #include "factory/oci/blob_store.h"
 #include "factory/plan/plan_json.h"
 #include "factory/render/render.h"
+#include "factory/run/build_progress.h"
 #include "factory/run/event_reader.h"
 #include "factory/run/failure.h"
 #include "factory/run/fetch_steps.h"
@@ -74,6 +75,7 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
   if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
   if (!options.fetch) command.environment[kNoFetch] = "1";
+  if (!setup.site.runs_elsewhere()) command.environment[kAtOnce] = std::to_string(options.at_once);
   command.capture_stdout = true;
   command.grace = std::chrono::seconds(0);  // it ends when its steps have cleaned up
   return command;
@@ -291,8 +293,10 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
     Forecast forecast =
         forecast_of(setup.plan, images, before, read_history(setup.state.history()), options.jobs, closed);
     const std::size_t steps = forecast.steps();
-    progress.begin(steps, std::move(forecast));
-    report.steps_run += run_ninja(setup, images, closed, options, progress, report);
+    BuildOptions run_options = options;
+    run_options.at_once = forecast.most_at_once();
+    progress.begin(steps, std::move(forecast), progress_source(images, setup));
+    report.steps_run += run_ninja(setup, images, closed, run_options, progress, report);
     if (report.interrupted || !report.stopped.empty() || run == kMostRuns) break;
     images = not_built(images, setup);
     std::size_t damaged = take_back(images, false, setup);

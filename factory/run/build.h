@@ -73,12 +73,19 @@ inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
 // Set for steps that are to be run here, whoever else has run them: it is asked how they go on this machine.
 inline constexpr const char* kNoFetch = "KILN_NO_FETCH";
 
+// Set for a step that has what it may use of a machine to itself, as a job of Slurm has.
+inline constexpr const char* kAloneOnMachine = "KILN_ALONE_ON_MACHINE";
+
+// Set for the steps of a build on this machine: how many of them share its processors.
+inline constexpr const char* kAtOnce = "KILN_STEPS_AT_ONCE";
+
 struct BuildOptions {
   int jobs = 1;
   bool keep_going = true;
   std::string kiln;                // this program
   std::int64_t no_step_after = 0;  // 0: no end
   bool fetch = true;               // what other builders have run
+  int at_once = 1;                 // the most steps that the plan lets run side by side; found by build()
 };
 
 struct BuildSetup {

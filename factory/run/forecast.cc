@@ -36,6 +36,8 @@ class Rehearsal {
     ends_[step] = rest;
   }
 
+  int most_at_once() const { return most_busy_; }
+
   End run() {
     End last;
     for (fill(last); !running_.empty(); fill(last)) {
@@ -61,6 +63,7 @@ class Rehearsal {
       ends_[step] = {start.time + lengths_[step].time, start.variance + lengths_[step].variance};
       running_.emplace(ends_[step].time, step);
     }
+    most_busy_ = std::max(most_busy_, busy_);
   }
 
   std::vector<End> ends_;
@@ -74,6 +77,7 @@ class Rehearsal {
       running_;
   int jobs_;
   int busy_ = 0;
+  int most_busy_ = 0;
 };
 
 std::string duration_text(double seconds) {
@@ -149,6 +153,14 @@ std::optional<TimeLeft> Forecast::left(double now) const {
   }
   const End last = rehearsal.run();
   return TimeLeft{last.time, std::sqrt(last.variance)};
+}
+
+int Forecast::most_at_once() const {
+  Rehearsal rehearsal(steps_.size(), jobs_);
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    rehearsal.add(i, {std::max(1.0, steps_[i].step.seconds), 0}, steps_[i].step.after);
+  rehearsal.run();
+  return std::max(1, rehearsal.most_at_once());
 }
 
 }  // namespace kiln

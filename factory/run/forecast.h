@@ -30,6 +30,9 @@ class Forecast {
   Forecast() = default;
   Forecast(std::vector<ForecastStep> steps, int jobs);
   std::size_t steps() const { return steps_.size(); }
+  // The most steps that ever run side by side, at least 1: no more than `jobs`, and fewer where they wait for
+  // each other. One that was never run takes a second in thought.
+  int most_at_once() const;
 
   void start(const std::string& key, double now);  // `now`: of a monotonic clock; again: it begins only now
   void end(const std::string& key);

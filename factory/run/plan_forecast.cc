@@ -1,7 +1,10 @@
 #include "factory/run/plan_forecast.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
+#include "factory/base/text.h"
 #include "factory/state/step_need.h"
 
 namespace kiln {
@@ -68,6 +71,26 @@ Forecast forecast_of(const BuildPlan& plan, const ImageNumbers& images, StateNam
   }
   for (std::uint32_t image : images) forecast.add_image(plan.image(image));
   return {std::move(forecast).steps(), jobs};
+}
+
+std::optional<ExpectedBuild> expected_build(const BuildPlan& plan, const ImageNumbers& images,
+                                            StateNames& names, const StatePaths& state,
+                                            const FileSystem& files, int jobs) {
+  const std::vector<PastRun> history = read_history(state.history());
+  if (history.empty()) return std::nullopt;
+  ImageNumbers open;
+  for (std::uint32_t image : images)
+    if (!names.is_built(plan.image(image), plan.steps())) open.push_back(image);
+  const ClosedSteps closed = closed_steps(plan, open, names, state, files);
+  const Forecast forecast = forecast_of(plan, open, names, history, jobs, closed);
+  const std::optional<TimeLeft> time = forecast.left(0);
+  if (!time) return std::nullopt;
+  return ExpectedBuild{forecast.steps(), jobs, *time};
+}
+
+std::string text_of(const ExpectedBuild& expected) {
+  return fmt::format("expected: {}, for {}, {} at a time", text_of(std::optional(expected.time)),
+                     counted(expected.steps, "step"), expected.jobs);
 }
 
 }  // namespace kiln

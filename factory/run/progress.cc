@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/enum_names.h"
@@ -17,6 +18,10 @@ constexpr std::uint64_t kLogBytesShown = 64u << 10;
 constexpr double kBetweenLines = 10;  // seconds
 constexpr double kBetweenForecasts = 2;
 constexpr double kBetweenTimesLeft = 60;
+constexpr double kBetweenLogReads = 1;
+constexpr double kBetweenLogLines = 60;  // on lines of their own: a log of CI keeps each
+constexpr std::size_t kStatusWidth = 120;
+constexpr std::size_t kLeastOfLine = 20;  // less of a log's line says nothing
 
 constexpr auto kStates = enum_names<StepEvent::State>({{StepEvent::State::started, "started"},
                                                        {StepEvent::State::running, "running"},
@@ -32,7 +37,29 @@ constexpr auto kStyles = enum_names<ProgressStyle>({{ProgressStyle::tty, "tty"},
                                                     {ProgressStyle::json, "json"},
                                                     {ProgressStyle::none, "none"}});
 
+std::string with_target(const std::string& title, const std::string& target) {
+  return target.empty() ? title : title + " for " + target;
+}
+
+// The first `most` bytes at most, and no part of a character.
+std::string cut(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0u) == 0x80u) --most;
+  text.resize(most);
+  return text;
+}
+
 }  // namespace
+
+std::string last_line_of(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t last = text.find_last_not_of(kBlanks);
+  if (last == text.npos) return "";
+  text = text.substr(0, last + 1);
+  text.remove_prefix(text.find_last_of("\r\n") + 1);  // npos + 1 is 0: the text is one line
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return std::string(text);
+}
 
 ProgressStyle progress_style(const std::string& word, bool stderr_is_terminal) {
   if (word == "auto") return stderr_is_terminal ? ProgressStyle::tty : ProgressStyle::plain;
@@ -78,8 +105,9 @@ std::optional<std::string> note_from_line(std::string_view line) {
 Progress::Progress(ProgressStyle style, const Clock& clock, Write write, bool colour, Write hear)
     : style_(style), clock_(clock), write_(std::move(write)), hear_(std::move(hear)), colour_(colour) {}
 
-void Progress::begin(std::size_t steps_to_run, Forecast forecast) {
+void Progress::begin(std::size_t steps_to_run, Forecast forecast, ProgressSource source) {
   std::lock_guard lock(mutex_);
+  source_ = std::move(source);
   total_ = steps_to_run;
   forecast_ = std::move(forecast);
   left_ = forecast_.left(clock_.monotonic_seconds());
@@ -90,12 +118,17 @@ void Progress::begin(std::size_t steps_to_run, Forecast forecast) {
 
 void Progress::event(const StepEvent& event) {
   std::lock_guard lock(mutex_);
-  if (style_ == ProgressStyle::json) write_(printable_json(to_json(event), -1) + "\n");
+  if (style_ == ProgressStyle::json) {
+    Json json = to_json(event);
+    if (auto target = source_.targets.find(event.key); target != source_.targets.end())
+      json["target"] = target->second;
+    write_(printable_json(json, -1) + "\n");
+  }
   if (event.state == StepEvent::State::started) {
     const double now = clock_.monotonic_seconds();
-    running_[event.key] = {event.title, now, "", now};
+    running_[event.key] = {event.title, now, "", now, false, target_of(event.key), "", now};
     forecast_.start(event.key, now);
-    if (style_ == ProgressStyle::plain) print_line("start  " + event.title);
+    if (style_ == ProgressStyle::plain) print_line("start  " + title_of(event));
     return;
   }
   if (event.state == StepEvent::State::running) return note_running(event);
@@ -112,7 +145,7 @@ void Progress::event(const StepEvent& event) {
   const char* word = failed    ? (colour_ ? "\033[31mFAILED\033[0m" : "FAILED")
                      : fetched ? (colour_ ? "\033[32mfetched\033[0m" : "fetched")
                                : (colour_ ? "\033[32mdone\033[0m  " : "done  ");
-  write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(event.title), event.seconds,
+  write_line(fmt::format("{} {}  {:.1f} s{}", word, without_controls(title_of(event)), event.seconds,
                          failed || fetched ? "  " + without_controls(event.what) : ""));
   if (failed) show_failure(event);
 }
@@ -136,7 +169,8 @@ void Progress::note_running(const StepEvent& event) {
 
 void Progress::note_waiting(const StepEvent& event) {
   const double now = clock_.monotonic_seconds();
-  auto [found, is_new] = running_.try_emplace(event.key, Running{event.title, now, "", now, false});
+  auto [found, is_new] = running_.try_emplace(
+      event.key, Running{event.title, now, "", now, false, target_of(event.key), "", now});
   Running& step = found->second;
   const bool says = !step.waits || now - step.told >= kBetweenLines;
   step.waits = true;
@@ -153,6 +187,39 @@ void Progress::look_ahead() {
     left_ = forecast_.left(now);
   }
   if (now - said_ >= kBetweenTimesLeft) say_time_left();
+}
+
+std::string Progress::target_of(const std::string& key) const {
+  auto found = source_.targets.find(key);
+  return found == source_.targets.end() ? "" : found->second;
+}
+
+std::string Progress::title_of(const StepEvent& event) const {
+  return with_target(event.title, target_of(event.key));
+}
+
+void Progress::hear_logs() {
+  if (!source_.last_line || style_ == ProgressStyle::none) return;
+  const double now = clock_.monotonic_seconds();
+  for (auto& [key, step] : running_) {
+    const bool read =
+        now - step.heard >= (style_ == ProgressStyle::tty ? kBetweenLogReads : kBetweenLogLines);
+    if (step.waits || !read) continue;
+    step.heard = now;
+    step.line = without_controls(source_.last_line(key));
+    if (style_ != ProgressStyle::tty && !step.line.empty()) say_last_line(key, step);
+  }
+}
+
+void Progress::say_last_line(const std::string& key, const Running& step) {
+  const double seconds = clock_.monotonic_seconds() - step.start;
+  if (style_ == ProgressStyle::json) {
+    Json json = to_json(StepEvent{StepEvent::State::running, key, step.title, seconds, step.what, ""});
+    json["line"] = step.line;
+    if (!step.target.empty()) json["target"] = step.target;
+    return write_(printable_json(json, -1) + "\n");
+  }
+  print_line(fmt::format("       {} {:.0f}s: {}", with_target(step.title, step.target), seconds, step.line));
 }
 
 void Progress::say_time_left() {
@@ -195,18 +262,34 @@ std::string Progress::status_line() const {
   std::string line = fmt::format("[{}/{}]", finished_, total_);
   if (failed_ > 0) line += fmt::format(" {} failed", failed_);
   if (left_) line += " " + text_of(left_);
-  for (const auto& [key, step] : running_)
-    if (!step.waits)
-      line += fmt::format("  {} {:.0f}s{}", step.title, clock_.monotonic_seconds() - step.start,
-                          step.what.empty() ? "" : " (" + step.what + ")");
-  for (const auto& [key, step] : running_)
-    if (step.waits) line += fmt::format("  {} waits ({})", step.title, step.what);
-  return line.size() > 120 ? line.substr(0, 117) + "..." : line;
+  std::vector<std::pair<std::string, const Running*>> steps;
+  std::size_t width = line.size(), with_lines = 0;
+  for (const auto& [key, step] : running_) {
+    const double seconds = clock_.monotonic_seconds() - step.start;
+    if (step.waits)
+      steps.emplace_back(fmt::format("  {} waits ({})", step.title, step.what), nullptr);
+    else
+      steps.emplace_back(fmt::format("  {} {:.0f}s{}", with_target(step.title, step.target), seconds,
+                                     step.what.empty() ? "" : " (" + step.what + ")"),
+                         &step);
+    width += steps.back().first.size();
+    with_lines += steps.back().second != nullptr && !step.line.empty() ? 1 : 0;
+  }
+  std::stable_partition(steps.begin(), steps.end(), [](const auto& step) { return step.second != nullptr; });
+  // What the titles leave is the logs'.
+  const std::size_t left = width < kStatusWidth && with_lines > 0 ? (kStatusWidth - width) / with_lines : 0;
+  for (const auto& [text, step] : steps) {
+    line += text;
+    if (step != nullptr && !step->line.empty() && left >= kLeastOfLine + 2)
+      line += ": " + cut(step->line, left - 2);
+  }
+  return line.size() > kStatusWidth ? cut(std::move(line), kStatusWidth - 3) + "..." : line;
 }
 
 void Progress::tick() {
   std::lock_guard lock(mutex_);
   look_ahead();
+  hear_logs();
   if (style_ != ProgressStyle::tty) return;
   write_("\r\033[K" + without_controls(status_line()));
   line_shown_ = true;

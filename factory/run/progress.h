@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "factory/base/effects.h"
 #include "factory/base/json.h"
@@ -47,6 +48,16 @@ std::optional<StepEvent> step_event_from_line(std::string_view line);  // nullop
 std::string note_line(const std::string& text);
 std::optional<std::string> note_from_line(std::string_view line);  // nullopt: it is none
 
+// What is known of the steps of a run beside their events.
+struct ProgressSource {
+  std::map<std::string, std::string> targets{};                       // by key: what a step is made for
+  std::function<std::string(const std::string& key)> last_line = {};  // of its log so far; "" for none
+};
+
+// The last line of `text`, the end of a log, that holds anything; of one that a program wrote over itself
+// (CR) the last state.
+std::string last_line_of(std::string_view text);
+
 // Thread-safe: starts arrive from a reader thread, ends from ninja's output.
 class Progress {
  public:
@@ -54,7 +65,7 @@ class Progress {
   // `hear`: gets the text of each note(), whatever the style; may be empty.
   Progress(ProgressStyle style, const Clock& clock, Write write, bool colour, Write hear = {});
 
-  void begin(std::size_t steps_to_run, Forecast forecast = {});
+  void begin(std::size_t steps_to_run, Forecast forecast = {}, ProgressSource source = {});
   void event(const StepEvent& event);
   void note(const std::string& text);  // a line of its own, kept apart from the status line
   void tick();                         // redraws the status line; called about ten times a second
@@ -67,10 +78,17 @@ class Progress {
     std::string what;  // how far it is, or what it waits for
     double told = 0;   // when a line last said so
     bool waits = false;
+    std::string target;  // that it is made for; "" when that is not known
+    std::string line;    // the last of its log
+    double heard = 0;    // when the line was read, or the step began
   };
   void note_running(const StepEvent& event);
   void note_waiting(const StepEvent& event);
   void look_ahead();  // how long it still takes, from time to time
+  void hear_logs();   // the last lines of what runs, from time to time
+  void say_last_line(const std::string& key, const Running& step);
+  std::string target_of(const std::string& key) const;
+  std::string title_of(const StepEvent& event) const;  // with the target
   void say_time_left();
   void print_line(const std::string& text);  // without_controls()
   void write_line(const std::string& text);
@@ -88,6 +106,7 @@ class Progress {
   std::map<std::string, Running> running_;  // by key
   bool line_shown_ = false;
   Forecast forecast_;
+  ProgressSource source_;
   std::optional<TimeLeft> left_;
   double looked_ = 0;  // when left_ was found
   double said_ = 0;    // when a line or an event said it

@@ -11,24 +11,32 @@
 #include "factory/base/hidden_words.h"
 #include "factory/oci/default_path.h"
 #include "factory/os/processors.h"
+#include "factory/run/build.h"
 #include "factory/run/failure.h"
 #include "factory/run/offline.h"
 #include "factory/run/secrets.h"
 #include "factory/state/access.h"
+#include "factory/state/claim.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::int64_t kOldestZipTime = 315532800;  // 1980-01-01T00:00:00Z
 
-// Processors of one step when `site.jobs` run side by side.
-int jobs_of_step(const Site& site, const CommandLimits& limits) {
-  int processors = static_cast<int>(usable_processors());
-  int steps = site.jobs > 0 ? site.jobs : std::max(1, processors / 2);
-  const std::uint64_t memory = usable_memory();
-  const int bearable = static_cast<int>(compilers_in(memory)) / steps;
-  const int allowed = static_cast<int>(compilers_in(limits.memory > 0 ? limits.memory : memory));
-  return std::max(1, std::min({processors / steps, bearable, allowed}));
+// Steps that share this machine's processors: those of the build that started this one, or, where other
+// builds of the state folder run beside it, all that run now.
+int steps_at_once(const StepSetup& setup) {
+  if (setup.environment.contains(kAloneOnMachine)) return 1;
+  int steps = 0;
+  if (auto found = setup.environment.find(kAtOnce); found != setup.environment.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), steps);
+  if (steps > 0) return std::max(steps, static_cast<int>(living_claims(setup.state, setup.files)));
+  return setup.site.jobs > 0 ? setup.site.jobs : std::max(1, static_cast<int>(usable_processors()) / 2);
+}
+
+int compilers_here(const StepSetup& setup, const CommandLimits& limits) {
+  return compilers_of_step(steps_at_once(setup), static_cast<int>(usable_processors()), usable_memory(),
+                           limits.memory);
 }
 
 // Of a pulled base: buildah and docker give it to scripts by themselves, podman and apptainer know only a
@@ -101,12 +109,18 @@ std::map<std::string, std::string> host_environment(const Step& step, const Step
       environment[name] = ours->second;
   environment["TMPDIR"] = fs::absolute(folder).string();
   environment["KILN_JOBS"] =
-      std::to_string(jobs_of_step(setup.site, setup.site.limits_of(step.component, step.limits)));
+      std::to_string(compilers_here(setup, setup.site.limits_of(step.component, step.limits)));
   for (const auto& [name, value] : step.parameters) environment[name] = value;
   return environment;
 }
 
 }  // namespace
+
+int compilers_of_step(int steps, int processors, std::uint64_t memory, std::uint64_t own) {
+  const int bearable = static_cast<int>(compilers_in(memory)) / steps;
+  const int allowed = static_cast<int>(compilers_in(own > 0 ? own : memory));
+  return std::max(1, std::min({processors / steps, bearable, allowed}));
+}
 
 std::optional<fs::path> site_of_base(const StepSetup& setup, const fs::path& folder, const fs::path& log) {
   if (!setup.base || setup.base->site.empty()) return std::nullopt;
@@ -157,7 +171,7 @@ fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::p
 std::map<std::string, std::string> standing_environment(const StepSetup& setup,
                                                         const std::optional<ImageConfig>& base) {
   std::map<std::string, std::string> environment = environment_of(base);
-  environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, setup.site.step_limits));
+  environment["KILN_JOBS"] = std::to_string(compilers_here(setup, setup.site.step_limits));
   environment["SOURCE_DATE_EPOCH"] = std::to_string(source_date_epoch(setup.environment));
   environment["DEBIAN_FRONTEND"] = "noninteractive";
   environment["LC_ALL"] = "C.UTF-8";
@@ -218,7 +232,7 @@ ContainerRun container_script(const Step& step, const StepRecord& parent, const 
   request.argv = {"/bin/sh", "-eu", step.script};
   request.limits = setup.site.limits_of(step.component, step.limits);
   request.unsynced = step.kind != StepKind::test;  // its layer is what must last, and we write that
-  request.environment["KILN_JOBS"] = std::to_string(jobs_of_step(setup.site, request.limits));
+  request.environment["KILN_JOBS"] = std::to_string(compilers_here(setup, request.limits));
   request.folder = "/run/kiln/" + files.filename().string();
   request.mounts.insert(request.mounts.begin(), {files, request.folder});
   if (!step.secrets.empty()) {

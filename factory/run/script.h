@@ -1,6 +1,7 @@
 // What a recipe's script sees: files, environment and mounts. docs/formats/recipe.md has the table.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,10 @@ namespace kiln {
 // Exactly the files that the step names, in `folder`/<kind>-<name>, which is returned. Throws Error(input)
 // when one is missing.
 fs::path copy_recipe_files(const Step& step, const StepSetup& setup, const fs::path& folder);
+
+// KILN_JOBS of a step that shares `processors` and `memory` (bytes) with others, `steps` in all, and has
+// `own` bytes of memory by its limits (0: none but the machine's): at least 1.
+int compilers_of_step(int steps, int processors, std::uint64_t memory, std::uint64_t own);
 
 // The variables that are always there and never in a key. PATH only where `base` does not say its own.
 std::map<std::string, std::string> standing_environment(const StepSetup& setup,

@@ -47,6 +47,13 @@ bool has_living_claims(const StatePaths& state, const FileSystem& files) {
   return false;
 }
 
+std::size_t living_claims(const StatePaths& state, const FileSystem& files) {
+  std::size_t living = 0;
+  for (const std::string& key : files.list(state.running()))
+    if (files.exists(state.running(key)) && !FileLock::of_the_dead(state.running(key))) ++living;
+  return living;
+}
+
 bool wait_for_claims(const StatePaths& state, const FileSystem& files, const Clock& clock) {
   constexpr double kLongestClaim = 60;
   const double start = clock.monotonic_seconds();

@@ -38,6 +38,9 @@ std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& fil
 // Whether any process of this state folder, here or on another machine, holds a claim.
 bool has_living_claims(const StatePaths& state, const FileSystem& files);
 
+// How many there are, whoever runs the steps.
+std::size_t living_claims(const StatePaths& state, const FileSystem& files);
+
 // Steps of a ninja or a night that was killed are told to stop, and take a moment for it: the ten seconds
 // that a script has, and what their engine has to clear away. Waits for them, a minute at most, and less when
 // we are told again to end. False when one is left.

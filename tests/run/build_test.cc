@@ -40,6 +40,7 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   std::vector<std::string> argv = one.runner.commands[0].argv;
   EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "build.ninja", "-j", "2",
                                             "-k", "0", "--", one.image.id()}));
+  EXPECT_EQ(one.runner.commands[0].environment.at(kAtOnce), "1") << "one step waits for the other";
   EXPECT_EQ(report.images.at(0).outcome, Outcome::built);
   EXPECT_TRUE(one.files.exists(one.state.plan("one")));
 }

@@ -50,5 +50,16 @@ TEST(Forecast, IsSaidInWords) {
   EXPECT_EQ(text_of(TimeLeft{9000, 1200}), "about 2.5 h, give or take 20 min");
 }
 
+// The processors are divided among so many.
+TEST(Forecast, NoMoreRunSideBySideThanThePlanLets) {
+  const std::vector<ForecastStep> chain = {{"a", {}, 10, 0}, {"b", {0}, 10, 0}, {"c", {1}, 10, 0}};
+  EXPECT_EQ(Forecast(chain, 8).most_at_once(), 1);
+  std::vector<ForecastStep> fan = {{"base"}};
+  for (int i = 0; i < 6; ++i) fan.push_back({"leaf" + std::to_string(i), {0}});
+  EXPECT_EQ(Forecast(fan, 4).most_at_once(), 4);
+  EXPECT_EQ(Forecast(fan, 64).most_at_once(), 6) << "though none of them was ever run";
+  EXPECT_EQ(Forecast({}, 4).most_at_once(), 1);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -101,5 +101,17 @@ TEST_F(OpenSteps, OfWhatOthersHaveRunTheUppermostIsFetched) {
   EXPECT_FALSE(third.files.exists(third.state.step(key(1, 1))));
 }
 
+TEST(ExpectedBuild, IsToldWithItsStepsAndJobs) {
+  EXPECT_EQ(text_of(ExpectedBuild{14, 2, {742, 61.5}}),
+            "expected: about 12 min, give or take 62 s, for 14 steps, 2 at a time");
+  EXPECT_EQ(text_of(ExpectedBuild{1, 1, {3, 0}}),
+            "expected: about 3 s, give or take 1 s, for 1 step, 1 at a time");
+}
+
+TEST_F(OpenSteps, WhatNeverRanHereHasNoExpectedTime) {
+  StateNames names(small.state, small.files);
+  EXPECT_FALSE(expected_build(small.plan, all_images(small.plan), names, small.state, small.files, 2));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -139,6 +139,56 @@ TEST(Progress, HowLongItStillTakesIsSaidEachMinute) {
             std::string(R"({"event":"plan","steps":2})").size() + 1);
 }
 
+// Shown by a step that is made for zen3 and has written these lines by now.
+std::string shown_with_log(ProgressStyle style, const std::string& log) {
+  FakeClock clock;
+  Screen screen;
+  Progress progress(style, clock, screen.write(), false);
+  progress.begin(1, {}, {{{"k", "zen3 and 2 more"}}, [&](const std::string&) { return last_line_of(log); }});
+  progress.event({StepEvent::State::started, "k", "openblas 0.3.29 (source)", 0, "", ""});
+  for (int i = 0; i < 13; ++i) {
+    clock.now += 10;
+    progress.tick();
+  }
+  progress.event({StepEvent::State::done, "k", "openblas 0.3.29 (source)", 130, "", ""});
+  return screen.text;
+}
+
+TEST(Progress, TheTargetAndTheLastLineOfTheLogAreShown) {
+  const std::string log = "configured\n[ 44%] one\n[ 45%] two\n\n";
+  EXPECT_EQ(shown_with_log(ProgressStyle::plain, log),
+            "start  openblas 0.3.29 (source) for zen3 and 2 more\n"
+            "       openblas 0.3.29 (source) for zen3 and 2 more 60s: [ 45%] two\n"
+            "       openblas 0.3.29 (source) for zen3 and 2 more 120s: [ 45%] two\n"
+            "done   openblas 0.3.29 (source) for zen3 and 2 more  130.0 s\n");
+  EXPECT_NE(shown_with_log(ProgressStyle::tty, log)
+                .find("\r\033[K[0/1]  openblas 0.3.29 (source) for zen3 and 2 more 20s: [ 45%] two"),
+            std::string::npos);
+  const std::string json = shown_with_log(ProgressStyle::json, log);
+  EXPECT_NE(json.find(R"("line":"[ 45%] two")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("target":"zen3 and 2 more")"), std::string::npos) << json;
+}
+
+// What a terminal obeys stays in the log, and a long line leaves the status on one line.
+TEST(Progress, ALineOfALogDoesNotBreakTheStatus) {
+  const std::string hostile = "\033[2J" + std::string(300, 'x') + "\xc3\xa4";
+  const std::string tty = shown_with_log(ProgressStyle::tty, hostile);
+  EXPECT_EQ(tty.find("\033[2J"), std::string::npos);
+  const std::size_t last = tty.rfind("\r\033[K[");
+  EXPECT_LE(tty.find('\r', last + 1) - last - 4, 120u);
+  EXPECT_EQ(shown_with_log(ProgressStyle::plain, ""),
+            "start  openblas 0.3.29 (source) for zen3 and 2 more\n"
+            "done   openblas 0.3.29 (source) for zen3 and 2 more  130.0 s\n");
+}
+
+TEST(LastLine, IsWhatWasWrittenLast) {
+  EXPECT_EQ(last_line_of("one\ntwo\n\n  \n"), "two");
+  EXPECT_EQ(last_line_of("get 1 %\rget 50 %\r"), "get 50 %");
+  EXPECT_EQ(last_line_of("  three"), "three");
+  EXPECT_EQ(last_line_of(" \n\r\n"), "");
+  EXPECT_EQ(last_line_of(""), "");
+}
+
 TEST(Progress, JsonIsOneEventALine) {
   FakeClock clock;
   Screen screen;
