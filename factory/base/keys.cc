@@ -43,7 +43,9 @@ const KeyTable& key_table() {
                                                  "workload",  "target",  "optimise"};
   static const KeyTable kTable = {
       {"recipe",
-       {"description", "licenses", "homepage", "versions", "sources", "upstream", "methods", "test"}},
+       {"description", "licenses", "homepage", "versions", "sources", "upstream", "methods", "test",
+        "accept"}},
+      {"recipe/accept", {"file", "reason", "method", "versions"}},
       {"recipe/version", {"facts", "source", "build_on"}},
       {"recipe/fact_source", {"of", "known", "from"}},
       {"recipe/source", {"url", "checksum"}},

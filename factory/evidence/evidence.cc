@@ -41,10 +41,20 @@ const JudgedFiles& judged_files() {
   return kFiles;
 }
 
-std::string acceptance(const std::string& path) {
+struct Excuse {
+  std::string reason;  // "" = there is none
+  std::string by;
+};
+
+Excuse excuse_of(const ElfEntry& entry, const std::vector<Acceptance>& by_recipes) {
+  const std::string path = "/" + entry.path;
   for (const auto& [pattern, reason] : judged_files().accepted)
-    if (glob_matches(pattern, path)) return reason;
-  return "";
+    if (glob_matches(pattern, path)) return {reason, "kiln"};
+  for (const Acceptance& acceptance : by_recipes)
+    if ((!acceptance.layers || acceptance.layers->contains(entry.layer)) &&
+        glob_matches(acceptance.file, path))
+      return {acceptance.reason, acceptance.by};
+  return {};
 }
 
 bool is_everywhere(const std::string& path) {
@@ -141,11 +151,12 @@ class Judge {
     ++(unconditional ? total.files_unconditional : total.files_dispatched);
     bool judged = (bit & judged_features()) != 0 && family_of(entry.facts->machine) == family_;
     if (!unconditional || !judged) return;
-    const std::string accepted = (bit & allowed_) != 0 ? "" : acceptance("/" + entry.path);
-    if (accepted.empty()) needed_ |= bit;
-    if ((bit & allowed_) == 0)
-      evidence_.excesses.push_back(
-          {entry.path, name, facts.unconditional_functions(), *facts.unconditional, accepted});
+    const bool allowed = (bit & allowed_) != 0;
+    const Excuse excuse = allowed ? Excuse{} : excuse_of(entry, evidence_.declared.accept);
+    if (excuse.reason.empty()) needed_ |= bit;
+    if (!allowed)
+      evidence_.excesses.push_back({entry.path, name, facts.unconditional_functions(), *facts.unconditional,
+                                    excuse.reason, excuse.by});
   }
 
   // Of each file the feature furthest beyond first: it says most.

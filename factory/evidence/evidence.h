@@ -22,6 +22,14 @@ enum class Verdict {
 };
 std::string_view name_of(Verdict verdict);
 
+// Findings in files of the image that do not count, by its recipes.
+struct Acceptance {
+  std::string file;  // a glob over the path, which begins with "/"
+  std::string reason;
+  std::string by;                                   // "framework/xgboost"
+  std::optional<std::set<std::uint16_t>> layers{};  // where the files must be; nullopt: anywhere
+};
+
 // What the image claims to be.
 struct Declaration {
   std::string target;              // archspec's name; "" = none
@@ -29,6 +37,7 @@ struct Declaration {
   bool optimised = false;          // promises code beyond the baseline …
   std::set<std::uint16_t> layers;  // … in these layers; empty: anywhere
   std::string library_path;        // LD_LIBRARY_PATH of the image
+  std::vector<Acceptance> accept{};
 };
 
 // Code of one file that its target cannot run.
@@ -37,7 +46,8 @@ struct Excess {
   std::string feature;
   std::uint64_t functions = 0;
   Witness witness;
-  std::string accepted;  // why it does not count; "" = it does
+  std::string accepted;       // why it does not count; "" = it does
+  std::string accepted_by{};  // "framework/xgboost"; "kiln" for what judged_files.json lists
 };
 
 struct FeatureTotal {

@@ -27,6 +27,7 @@ Json excess_json(const Excess& excess) {
             {"instruction", excess.witness.instruction}};
   put(json, "symbol", excess.witness.symbol);
   put(json, "accepted", excess.accepted);
+  put(json, "accepted_by", excess.accepted_by);
   return json;
 }
 
@@ -74,8 +75,10 @@ std::string excess_rows(const Evidence& evidence) {
       if (excess.accepted.empty() == accepted) continue;
       if (!any) text += accepted ? "\nbeyond the target, accepted:\n" : "\nbeyond the target:\n";
       any = true;
-      text += "  " + on_one_line(describe(excess)) +
-              (accepted ? "\n    " + on_one_line(excess.accepted) : "") + "\n";
+      text +=
+          "  " + on_one_line(describe(excess)) +
+          (accepted ? fmt::format("\n    {}: {}", excess.accepted_by, on_one_line(excess.accepted)) : "") +
+          "\n";
     }
   }
   return text;

@@ -118,6 +118,24 @@ void check_caches(const RecipeSource& recipe, Report& report) {
   }
 }
 
+bool holds_for(const Acceptance& accepted, const RecipeSource& recipe, const Method& method) {
+  const auto& versions = recipe.component.versions;
+  return (accepted.method.empty() || accepted.method == method.name) &&
+         std::any_of(versions.begin(), versions.end(), [&](const ComponentVersion& version) {
+           return method.versions.contains(version.version) && accepted.versions.contains(version.version);
+         });
+}
+
+// What a recipe compiles is compiled for its target: only binaries of others need to be accepted.
+void check_accept(const RecipeSource& recipe, Report& report) {
+  for (const Acceptance& accepted : recipe.component.accept)
+    for (const Method& method : recipe.component.methods)
+      if (method.build && holds_for(accepted, recipe, method))
+        report.add(
+            "KL097", accepted.where,
+            fmt::format("the method '{}' compiles what '{}' accepts", method.name, accepted.file.file));
+}
+
 // Facts decide what is built and where it runs, so where each is from can be looked up.
 void check_facts(const RecipeSource& recipe, Report& report) {
   const JsonNode root = recipe.document.root();
@@ -214,6 +232,7 @@ void check_recipe(const RecipeSource& recipe, Report& report) {
   check_sources(recipe, report);
   check_caches(recipe, report);
   check_epoch(recipe, report);
+  check_accept(recipe, report);
   check_drivers(recipe, report);
   check_wheels(recipe, report);
   check_recipe_parameters(recipe, report);

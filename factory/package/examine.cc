@@ -30,6 +30,23 @@ std::string label_of(const ImageConfig& config, const std::string& name) {
   return found == config.labels.end() ? "" : found->second;
 }
 
+// Of the label io.kiln.accept (resolve/labels.cc), which says nothing of layers. A label of others in this
+// place accepts nothing.
+std::vector<evidence::Acceptance> accepted_by(const ImageConfig& config) {
+  const std::string label = label_of(config, "io.kiln.accept");
+  if (label.empty()) return {};
+  std::vector<evidence::Acceptance> all;
+  try {
+    const JsonDocument document = JsonDocument::parse(label, "io.kiln.accept");
+    for (const JsonNode& item : document.root().items())
+      all.push_back(
+          {item.at("file").string(), item.at("reason").line_of_text(), item.at("by").line_of_text()});
+  } catch (const Error&) {
+    return {};
+  }
+  return all;
+}
+
 // Each compiler's flags once: "gcc 14.2.0: -O2 -march=haswell -mtune=haswell".
 std::vector<std::string> flags_of(const ImageSpec& spec) {
   std::set<std::string> flags;
@@ -40,21 +57,36 @@ std::vector<std::string> flags_of(const ImageSpec& spec) {
   return {flags.begin(), flags.end()};
 }
 
+// The layers that the steps of `component` made.
+std::set<std::uint16_t> layers_of(const std::string& component, const std::vector<const Step*>& steps,
+                                  const LayerChain& built) {
+  std::set<std::uint16_t> layers;
+  for (std::size_t i = 0; i < built.layers.size(); ++i) {
+    auto made_layer = [&](const Step* step) { return step->key == built.layers[i].step; };
+    auto step = std::find_if(steps.begin(), steps.end(), made_layer);
+    if (step != steps.end() && (*step)->component == component) layers.insert(static_cast<std::uint16_t>(i));
+  }
+  return layers;
+}
+
+// A recipe vouches for its own files: what it accepts says nothing of other components' code.
+void add_component(const ComponentUse& use, const std::vector<const Step*>& steps, const LayerChain& built,
+                   evidence::Declaration& declared) {
+  if (!use.optimised && use.accept.empty()) return;
+  const std::string name = fmt::format("{}/{}", name_of(use.kind), use.name);
+  const std::set<std::uint16_t> layers = layers_of(name, steps, built);
+  if (use.optimised) declared.layers.insert(layers.begin(), layers.end());
+  for (const AcceptedFile& accepted : use.accept)
+    declared.accept.push_back({accepted.file, accepted.reason, name, layers});
+}
+
 evidence::Declaration declaration_of(const ImageSpec& spec, const LayerChain& built) {
-  std::set<std::string> optimised;
-  for (const ComponentUse& use : spec.components)
-    if (use.optimised) optimised.insert(fmt::format("{}/{}", name_of(use.kind), use.name));
   evidence::Declaration declared;
   declared.target = spec.target.cpu;
   declared.flags = flags_of(spec);
   declared.library_path = library_path(spec, built);
   const std::vector<const Step*> steps = spec.steps();
-  for (std::size_t i = 0; i < built.layers.size(); ++i) {
-    auto made_layer = [&](const Step* step) { return step->key == built.layers[i].step; };
-    auto step = std::find_if(steps.begin(), steps.end(), made_layer);
-    if (step != steps.end() && optimised.contains((*step)->component))
-      declared.layers.insert(static_cast<std::uint16_t>(i));
-  }
+  for (const ComponentUse& use : spec.components) add_component(use, steps, built, declared);
   declared.optimised = !declared.layers.empty();
   return declared;
 }
@@ -73,7 +105,12 @@ void add_missing(const evidence::Evidence& found, EvidenceRecord& record) {
 void add_excesses(const evidence::Evidence& found, EvidenceRecord& record) {
   std::set<std::string> features;
   for (const evidence::Excess& excess : found.excesses) {
-    if (!excess.accepted.empty()) continue;
+    if (!excess.accepted.empty()) {
+      AcceptedRecord accepted{"/" + excess.file, excess.accepted, excess.accepted_by};
+      if (record.accepted.empty() || record.accepted.back().file != accepted.file)  // sorted by file
+        record.accepted.push_back(std::move(accepted));
+      continue;
+    }
     ++record.beyond_target;
     features.insert(excess.feature);
     record.shown_by.emplace(excess.feature, "/" + excess.file);
@@ -187,14 +224,15 @@ evidence::Declaration declared_by(const ImageConfig& config, const std::string& 
   std::string flags = label_of(config, "io.kiln.cpu.flags");
   if (target.empty() && !flags.empty()) declared.flags = {flags};
   declared.library_path = library_path(config);
+  declared.accept = accepted_by(config);
   return declared;
 }
 
 void refuse_excess(const Contents& contents) {
   if (contents.excess.empty()) return;
-  throw Error(
-      ExitCode::images_failed, contents.excess,
-      "the log has them all; a site file with \"evidence\": \"report\" packages the image all the same");
+  throw Error(ExitCode::images_failed, contents.excess,
+              "the log has them all; \"accept\" of a recipe names files that ask the processor first; a site "
+              "file with \"evidence\": \"report\" packages the image all the same");
 }
 
 }  // namespace kiln

@@ -14,6 +14,13 @@ namespace {
 // Of the JSON below, and of what it says: an older one lacks findings that records have by now.
 constexpr int kForm = 4;
 
+Json accepted_json(const std::vector<evidence::Acceptance>& all) {
+  Json json = Json::array();
+  for (const evidence::Acceptance& one : all)
+    json.push_back({one.file, one.reason, one.by, one.layers ? Json(*one.layers) : Json(nullptr)});
+  return json;
+}
+
 // Everything that examine() looks at.
 std::string key_of(const LayerChain& built, const evidence::Declaration& declared,
                    const std::string& version) {
@@ -28,7 +35,8 @@ std::string key_of(const LayerChain& built, const evidence::Declaration& declare
                          {"flags", declared.flags},
                          {"optimised", declared.optimised},
                          {"promising", declared.layers},
-                         {"library_path", declared.library_path}}
+                         {"library_path", declared.library_path},
+                         {"accept", accepted_json(declared.accept)}}
                         .dump(-1, ' ', false, Json::error_handler_t::replace))
       .hex();
 }

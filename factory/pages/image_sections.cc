@@ -120,6 +120,9 @@ std::string evidence_html(const EvidenceRecord& evidence) {
                      fact_row("Needs glibc", page_text(evidence.glibc)) +
                      fact_row("Has glibc", page_text(evidence.glibc_provided)) +
                      fact_row("Libraries that are missing", list_html(evidence.missing));
+  for (const AcceptedRecord& accepted : evidence.accepted)
+    rows += fact_row("Accepted beyond the target",
+                     code(accepted.file) + " " + page_text(accepted.by + ": " + accepted.reason));
   for (const auto& [what, file] : evidence.shown_by)
     rows += fact_row(page_text(what) + " is shown by", code(file));
   return "<p>What was found in the machine code of the image when it was built.</p>\n" + facts_list(rows);

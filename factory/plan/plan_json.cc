@@ -46,8 +46,30 @@ void append_json(std::string& out, const Target& target) {
   object.end();
 }
 
+template <typename Items, typename Append>
+void append_array(std::string& out, const Items& items, Append append) {
+  out += '[';
+  const char* between = "";
+  for (const auto& item : items) {
+    out += between;
+    append(item);
+    between = ",";
+  }
+  out += ']';
+}
+
+void append_json(std::string& out, const AcceptedFile& accepted) {
+  JsonObjectText object(out);
+  object.member("file", accepted.file);
+  object.member("reason", accepted.reason);
+  object.end();
+}
+
 void append_json(std::string& out, const ComponentUse& use) {
   JsonObjectText object(out);
+  if (!use.accept.empty())
+    append_array(object.key("accept"), use.accept,
+                 [&](const AcceptedFile& accepted) { append_json(out, accepted); });
   append_json(object.key("automatic"), use.automatic);
   object.member("kind", name_of(use.kind));
   object.member("method", use.method);
@@ -68,18 +90,6 @@ void append_json(std::string& out, const FlagOrigin& flag) {
   object.member("value", flag.value);
   object.member("variable", flag.variable);
   object.end();
-}
-
-template <typename Items, typename Append>
-void append_array(std::string& out, const Items& items, Append append) {
-  out += '[';
-  const char* between = "";
-  for (const auto& item : items) {
-    out += between;
-    append(item);
-    between = ",";
-  }
-  out += ']';
 }
 
 template <typename Value>

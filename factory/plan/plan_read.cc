@@ -30,8 +30,18 @@ Target target_from(const JsonNode& node) {
           node.at("description").string()};
 }
 
+std::vector<AcceptedFile> accepted_from(const JsonNode& node) {
+  std::vector<AcceptedFile> files;
+  if (auto list = node.find("accept"))
+    for (const JsonNode& item : list->items()) {
+      item.allow_only({"file", "reason"});
+      files.push_back({item.at("file").string(), item.at("reason").line_of_text()});
+    }
+  return files;
+}
+
 ComponentUse component_from(const JsonNode& node) {
-  node.allow_only({"kind", "name", "version", "method", "optimised", "automatic", "written"});
+  node.allow_only({"kind", "name", "version", "method", "optimised", "automatic", "written", "accept"});
   auto kind = kind_from(node.at("kind").string());
   if (!kind) node.at("kind").fail(fmt::format("unknown kind '{}'", node.at("kind").string()));
   return {*kind,
@@ -40,7 +50,8 @@ ComponentUse component_from(const JsonNode& node) {
           node.at("method").string(),
           node.at("optimised").boolean(),
           node.at("automatic").boolean(),
-          node.at("written").string()};
+          node.at("written").string(),
+          accepted_from(node)};
 }
 
 FlagOrigin flag_from(const JsonNode& node) {

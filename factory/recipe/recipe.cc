@@ -67,6 +67,15 @@ const Method* Recipe::find_method(std::string_view method) const {
   return found == methods.end() ? nullptr : &*found;
 }
 
+std::vector<AcceptedFile> Recipe::accepted(const Version& version, std::string_view by_method) const {
+  std::vector<AcceptedFile> holding;
+  for (const Acceptance& acceptance : accept)
+    if ((acceptance.method.empty() || acceptance.method == by_method) &&
+        acceptance.versions.contains(version))
+      holding.push_back(acceptance.file);
+  return holding;
+}
+
 RecipeBook RecipeBook::read(const FileSystem& files, const std::vector<fs::path>& roots) {
   RecipeBook book;
   for (const fs::path& root : roots) {

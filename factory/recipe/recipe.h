@@ -157,6 +157,24 @@ struct SmokeTest {
   When when{};
 };
 
+// A file of images that may hold code beyond their target: binaries of others that ask the processor first in
+// a way that the evidence cannot see.
+struct AcceptedFile {
+  std::string file;    // a glob over its path in the image, which begins with "/"
+  std::string reason;  // why that is right
+  bool operator==(const AcceptedFile&) const = default;
+};
+
+// An AcceptedFile of a recipe, and where it holds: in the layers that this component made, and no others. It
+// changes what is said of an image and none of its bits, so it is in no key. It is in a label of the image,
+// which makes the name of the image's record another: kiln packages the image again, and runs no step.
+struct Acceptance {
+  AcceptedFile file;
+  std::string method;     // "" = every method
+  VersionRange versions;  // of the component
+  SourceLocation where;
+};
+
 // Where newer versions of a component come from: a package of a Python package index, or the tags of a git
 // repository. No input of an image.
 struct Upstream {
@@ -177,12 +195,14 @@ struct Recipe {
   std::vector<Upstream> upstream{};         // in the file's order
   std::vector<Method> methods;              // in the file's order; the first is the default
   std::vector<SmokeTest> tests;             // all that hold are run
+  std::vector<Acceptance> accept{};         // in the file's order
   std::map<std::string, RecipeFile> files;  // every file named above, by path
   fs::path folder;                          // where it was read from; never in a key
   std::string file;                         // path of recipe.json, for messages
 
   const ComponentVersion* find_version(const Version& version) const;
   const Method* find_method(std::string_view name) const;
+  std::vector<AcceptedFile> accepted(const Version& version, std::string_view by_method) const;
 };
 
 // A component whose recipe is wrong: nothing is made of it.

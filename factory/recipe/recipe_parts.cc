@@ -217,4 +217,16 @@ OwnLimits read_limits(const JsonNode& node) {
   return read_own_limits(node);
 }
 
+void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {
+  if (bytes.empty()) node.fail(fmt::format("the script '{}' is empty", path));
+  if (bytes.find('\0') != std::string_view::npos)
+    node.fail(fmt::format("the script '{}' holds a NUL byte", path), "a script is a text file");
+  std::size_t carriage = bytes.find("\r\n");
+  if (carriage != std::string_view::npos) {
+    auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(carriage), '\n');
+    node.fail(fmt::format("line {} of the script '{}' ends in CR LF", line, path),
+              "/bin/sh would read the CR as part of the line: save it with LF");
+  }
+}
+
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "factory/base/json.h"
 #include "factory/recipe/recipe.h"
@@ -21,5 +22,7 @@ std::vector<std::string> read_secrets(const JsonNode& node);
 void read_cache(const JsonNode& method, Method& read);
 std::map<std::string, EnvironmentValue> read_environment(const JsonNode& node);
 OwnLimits read_limits(const JsonNode& node);
+// Refuses the script `path` that `node` names when /bin/sh cannot read `bytes`: empty, a NUL, CR LF.
+void check_script(const JsonNode& node, const std::string& path, std::string_view bytes);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 
 #include "factory/base/keys.h"
 #include "factory/base/reading.h"
+#include "factory/recipe/accept.h"
 #include "factory/recipe/fact_sources.h"
 #include "factory/recipe/parameters.h"
 #include "factory/recipe/recipe.h"
@@ -93,6 +94,7 @@ Recipe RecipeReader::read(std::string_view json) {
   read_methods(root.at("methods"));
   check_build_bases();
   if (auto node = root.find("test")) read_tests(*node);
+  read_accept(root, component_);
   return std::move(component_);
 }
 
@@ -325,18 +327,6 @@ void RecipeReader::take_method_files(const JsonNode& node, Method& method) {
       method.files.push_back(take_file(item, FileUse::data));
     }
     method.file_when.push_back(std::move(when));
-  }
-}
-
-void check_script(const JsonNode& node, const std::string& path, std::string_view bytes) {
-  if (bytes.empty()) node.fail(fmt::format("the script '{}' is empty", path));
-  if (bytes.find('\0') != std::string_view::npos)
-    node.fail(fmt::format("the script '{}' holds a NUL byte", path), "a script is a text file");
-  std::size_t carriage = bytes.find("\r\n");
-  if (carriage != std::string_view::npos) {
-    auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(carriage), '\n');
-    node.fail(fmt::format("line {} of the script '{}' ends in CR LF", line, path),
-              "/bin/sh would read the CR as part of the line: save it with LF");
   }
 }
 

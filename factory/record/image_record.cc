@@ -115,6 +115,8 @@ Json to_json(const EvidenceRecord& evidence) {
   put(json, "missing", evidence.missing);
   if (evidence.beyond_target != 0) json["beyond_target"] = evidence.beyond_target;
   put(json, "exceeding", evidence.exceeding);
+  for (const AcceptedRecord& accepted : evidence.accepted)
+    json["accepted"].push_back({{"file", accepted.file}, {"reason", accepted.reason}, {"by", accepted.by}});
   put(json, "shown_by", evidence.shown_by);
   put(json, "report", evidence.report.text());
   return json;
@@ -172,7 +174,8 @@ Json to_json(const Measurement& measurement) {
 
 EvidenceRecord evidence_record_from_json(const JsonNode& node) {
   node.allow_only({"verdict", "target", "flags", "unconditional", "dispatched", "gpu", "gpu_hidden", "glibc",
-                   "glibc_provided", "missing", "beyond_target", "exceeding", "shown_by", "report"});
+                   "glibc_provided", "missing", "beyond_target", "exceeding", "accepted", "shown_by",
+                   "report"});
   EvidenceRecord evidence;
   evidence.verdict = node.at("verdict").line_of_text();
   evidence.target = text_at(node, "target");
@@ -186,6 +189,9 @@ EvidenceRecord evidence_record_from_json(const JsonNode& node) {
   evidence.missing = strings_at(node, "missing");
   evidence.beyond_target = count_at(node, "beyond_target");
   evidence.exceeding = strings_at(node, "exceeding");
+  if (auto list = node.find("accepted"))
+    for (const JsonNode& item : list->items())
+      evidence.accepted.push_back({text_at(item, "file"), text_at(item, "reason"), text_at(item, "by")});
   evidence.shown_by = map_at(node, "shown_by");
   evidence.report = digest_at(node, "report");
   return evidence;

@@ -27,6 +27,13 @@ struct ComponentRecord {
 };
 
 // What `kiln inspect --evidence` found when the image was built, in short.
+// A file with code beyond the target that does not count.
+struct AcceptedRecord {
+  std::string file;
+  std::string reason;
+  std::string by;  // the recipe that says so, "framework/xgboost"; "kiln" for its own list
+};
+
 struct EvidenceRecord {
   std::string verdict;             // conforms, exceeds, not optimised
   std::string target;              // archspec's name, as declared
@@ -40,6 +47,7 @@ struct EvidenceRecord {
   std::vector<std::string> missing;        // libraries without which a program of the image cannot start
   std::uint64_t beyond_target = 0;         // findings that are not accepted
   std::vector<std::string> exceeding{};    // their features, sorted
+  std::vector<AcceptedRecord> accepted{};  // by file
   // A file of the image that shows a finding, by feature, library, GPU code, or "glibc": of what may make the
   // image unfit for a host.
   std::map<std::string, std::string> shown_by{};

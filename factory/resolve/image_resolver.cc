@@ -83,7 +83,8 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
   std::map<std::string, std::string> environment;
   for (const auto& [component, version, method, automatic, written] : choice) {
     composition.components.push_back({component->kind, component->name, version->version, method->name,
-                                      method->optimised, automatic, written});
+                                      method->optimised, automatic, written,
+                                      component->accepted(version->version, method->name)});
     composition.optimised = composition.optimised || method->optimised;
     for (const auto& [name, value] : method->environment)
       if (!value.with || has(choice, *value.with))

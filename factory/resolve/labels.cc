@@ -85,6 +85,21 @@ void add_facts(Labels& labels, const Components& components, const RecipeBook& r
   }
 }
 
+// What the recipes accept, as JSON: [{"by": "framework/xgboost", "file": …, "reason": …}, …]. "" for nothing.
+std::string acceptances_of(const Components& components) {
+  std::string text;
+  for (const ComponentUse& use : components)
+    for (const AcceptedFile& accepted : use.accept) {
+      text += text.empty() ? '[' : ',';
+      JsonObjectText object(text);
+      object.member("by", fmt::format("{}/{}", name_of(use.kind), use.name));
+      object.member("file", accepted.file);
+      object.member("reason", accepted.reason);
+      object.end();
+    }
+  return text.empty() ? text : text + ']';
+}
+
 }  // namespace
 
 Labels component_labels(const Components& components, bool optimised, const std::string& optimise,
@@ -104,6 +119,7 @@ Labels component_labels(const Components& components, bool optimised, const std:
   add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
   add(labels, "io.kiln.components", joined(all, " "));
   add_facts(labels, components, recipes);
+  add(labels, "io.kiln.accept", acceptances_of(components));
   add(labels, "io.kiln.optimise", optimise);
   add(labels, "io.kiln.optimised", optimised ? "true" : "false");
   return labels;

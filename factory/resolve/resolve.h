@@ -74,8 +74,9 @@ struct ComponentUse {
   Version version;
   std::string method;
   bool optimised = false;
-  bool automatic = false;  // added because another one needs it
-  std::string written{};   // as the cell has it: "openblas@0.3.29:source"; "" when automatic
+  bool automatic = false;              // added because another one needs it
+  std::string written{};               // as the cell has it: "openblas@0.3.29:source"; "" when automatic
+  std::vector<AcceptedFile> accept{};  // of its recipe, as far as they hold for version and method
   bool operator==(const ComponentUse&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Builds that kiln's environment changes.
+// Builds that kiln's environment changes, and files that a recipe accepts.
 #include "lint_support.h"
 
 namespace kiln::lint {
@@ -65,6 +65,20 @@ TEST(BuildsChangedByKiln, AStockMethodIsWhatTheProjectBuilds) {
             "GGML_CPU_ALL_VARIANTS in its releases");
   EXPECT_EQ(change(kLlama, kStock, "cmake -B build " + variants + "\n"), "");
   EXPECT_EQ(change(kLlama, kStock, "cmake -B build -DGGML_NATIVE=ON\n"), "");
+}
+
+TEST(AcceptedFiles, AreNotThoseOfAnOwnBuild) {
+  auto found = [](const std::string& more) {
+    const std::vector<Finding> all = findings(
+        R"({"licenses": "MIT", "versions": {"1": {}}, "methods": {"pip": {"script": "a.sh"}, "source": )"
+        R"({"build": {"script": "a.sh", "copy": ["/opt/x"]}}}, "test": {"script": "t.sh"}, )"
+        R"("accept": [{"file": "*/libx.so", "reason": "asks")" +
+            more + "}]}",
+        "ls\n", "KL097");
+    return all.empty() ? "" : all[0].text;
+  };
+  EXPECT_EQ(found(""), "the method 'source' compiles what '*/libx.so' accepts");
+  EXPECT_EQ(found(R"(, "method": "pip")"), "");
 }
 
 }  // namespace

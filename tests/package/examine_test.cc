@@ -45,6 +45,31 @@ TEST_F(Examine, CodeBeyondTheTargetIsFoundAndRefused) {
   }
 }
 
+// The record says which file, why and by whose word; the report keeps the finding itself.
+TEST_F(Examine, AFileThatItsRecipeAcceptsDoesNotCount) {
+  add_library(testing::wide_code());
+  spec().components[1].accept = {{"*/libf.so", "asks the processor in its own way"}};
+  const Contents contents = examined();
+  EXPECT_EQ(contents.evidence.verdict, "conforms");
+  EXPECT_EQ(contents.evidence.beyond_target, 0u);
+  EXPECT_TRUE(contents.evidence.exceeding.empty());
+  ASSERT_EQ(contents.evidence.accepted.size(), 1u);
+  EXPECT_EQ(contents.evidence.accepted[0].file, "/opt/libf.so");
+  EXPECT_EQ(contents.evidence.accepted[0].reason, "asks the processor in its own way");
+  EXPECT_EQ(contents.evidence.accepted[0].by, "library/openblas");
+  const Json report = Json::parse(store.read(contents.evidence.report));
+  EXPECT_EQ(report["beyond_target"][0]["accepted_by"], "library/openblas");
+  EXPECT_NE(contents.table.find("library/openblas: asks the processor"), std::string::npos) << contents.table;
+}
+
+TEST_F(Examine, ARecipeAcceptsNothingInLayersOfOthers) {
+  add_library(testing::wide_code());
+  spec().components[0].accept = {{"*/libf.so", "not mine"}};
+  EXPECT_EQ(examined().evidence.verdict, "exceeds");
+  spec().components[1].accept = {{"*/libg.so", "another file"}};
+  EXPECT_EQ(examined().evidence.verdict, "exceeds");
+}
+
 TEST_F(Examine, OnlyLayersOfOptimisedComponentsPromiseSomething) {
   add_library(evidence::testing::Compiler().shared("int f(int x) { return x; }"));
   EXPECT_EQ(examined().evidence.verdict, "not optimised");
@@ -62,6 +87,20 @@ TEST(DeclaredBy, AnImageIsJudgedByItsLabels) {
   EXPECT_EQ(declared.flags, std::vector<std::string>{"-march=znver3"});
   EXPECT_TRUE(declared.optimised);
   EXPECT_EQ(declared.library_path, "/opt/lib");
+}
+
+TEST(DeclaredBy, AnImageAcceptsWhatItsLabelSays) {
+  ImageConfig config;
+  config.labels = {{"io.kiln.accept", R"([{"by":"framework/f","file":"*/libf.so","reason":"asks"}])"}};
+  const evidence::Declaration declared = declared_by(config, "broadwell");
+  ASSERT_EQ(declared.accept.size(), 1u);
+  EXPECT_EQ(declared.accept[0].file, "*/libf.so");
+  EXPECT_EQ(declared.accept[0].by, "framework/f");
+  EXPECT_FALSE(declared.accept[0].layers.has_value());
+  for (const char* other : {"yes", "{}", "[{}]", "[1]", R"([{"file":"*/a","reason":"a\nb","by":"c"}])"}) {
+    config.labels["io.kiln.accept"] = other;
+    EXPECT_TRUE(declared_by(config, "").accept.empty()) << other;
+  }
 }
 
 TEST(DeclaredBy, AnotherTargetIsAPromiseOfItsOwn) {

@@ -153,6 +153,18 @@ TEST(PlanJsonTest, LimitsOfAStepAreReadBack) {
   for (const auto& [key, step] : again.steps) EXPECT_EQ(step.limits, limits) << step.title;
 }
 
+TEST(PlanJsonTest, AcceptedFilesAreReadBack) {
+  std::vector<testing::RecipeDraft> recipes = testing::demo_recipes();
+  const AcceptedFile file{"*/libf.so", "asks \"first\""};
+  for (testing::RecipeDraft& recipe : recipes) recipe.get().accept = {{file, "", {}, {}}};
+  const Resolver resolver(std::move(recipes));
+  const BuildPlan plan = plan_matrix(demo_matrix(), resolver.input());
+  const PlanDocument again = plan_from_json(JsonDocument::parse(json_of(plan).dump(2), "plan.json"));
+  ASSERT_FALSE(again.images.empty());
+  for (const ComponentUse& use : again.images[0].components)
+    EXPECT_EQ(use.accept, std::vector{file}) << use.name;
+}
+
 TEST(PlanJsonTest, CellsAndExcludedAreWhatPlanPrints) {
   const BuildPlan plan = plan_matrix(demo_matrix(), Resolver().input());
   Json json = json_of(plan);

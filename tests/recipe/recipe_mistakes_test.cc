@@ -265,7 +265,7 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"NoTestAtAll", R"("test": [{"script": "smoke.sh", "files": ["smoke.py"]}, )", R"("test": [], "x": [)",
      Schema::refuses,
      "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, "
-     "sources, upstream, methods, test"},
+     "sources, upstream, methods, test, accept"},
     {"TestTwice", R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}})",
      R"({"files": ["smoke.py"], "script": "smoke.sh"})", Schema::refuses,
      R"(34:59: error: test {"files":["smoke.py"],"script":"smoke.sh"} is there twice (at /test/1); first at /test/0)"},
@@ -335,6 +335,23 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"TagsWithTwoStars", R"("v*")", R"("*.*")", Schema::refuses,
      "36:68: error: expected a pattern of tags, found '*.*' (at /upstream/1/tags); one * stands for the "
      "version, as in v*; letters, digits and _ . / + - beside it"},
+    {"AcceptOfEverything", R"("test": )", R"("accept": [{"file": "*/lib*.so*", "reason": "r"}], "test": )",
+     Schema::accepts,
+     "34:23: error: '*/lib*.so*' accepts more than one program or library (at /accept/0/file); write the "
+     "file's name, as in */libxgboost.so"},
+    {"AcceptOfAName", R"("test": )", R"("accept": [{"file": "libo.so", "reason": "r"}], "test": )",
+     Schema::refuses,
+     "34:23: error: expected a path in the image, found 'libo.so' (at /accept/0/file); begin with / or with "
+     "*/, as in */libxgboost.so; * is any text"},
+    {"AcceptWithoutReason", R"("test": )", R"("accept": [{"file": "/opt/libo.so"}], "test": )",
+     Schema::refuses, "34:14: error: the key 'reason' is missing (at /accept/0)"},
+    {"AcceptOfNoVersion", R"("test": )",
+     R"("accept": [{"file": "*/libo.so", "reason": "r", "versions": ">=1"}], "test": )", Schema::accepts,
+     "34:63: error: no version of this recipe is in '>=1' (at /accept/0/versions); the newest is 0.3.29"},
+    {"AcceptOfNoMethod", R"("test": )",
+     R"("accept": [{"file": "*/libo.so", "reason": "r", "method": "pip"}], "test": )", Schema::accepts,
+     "34:61: error: expected a method of this recipe, found 'pip' (at /accept/0/method); one of distro, "
+     "source"},
 };
 
 class RecipeMistake : public ::testing::TestWithParam<Mistake> {};

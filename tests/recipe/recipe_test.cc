@@ -45,6 +45,19 @@ TEST(RecipeDraft, ReadsEveryKey) {
   EXPECT_TRUE(recipe.upstream[1].versions.is_any());
 }
 
+TEST(RecipeDraft, AcceptsAFileWhereItSays) {
+  const std::string json = with_mistake(
+      kRecipe, R"("test": )",
+      R"("accept": [{"file": "*/libo.so", "reason": "asks", "method": "distro", "versions": ">=0.3.10"},
+                    {"file": "/opt/p", "reason": "asks too"}], "test": )");
+  const Recipe recipe = read_recipe(json, kRecipeFile, recipe_files());
+  const AcceptedFile library{"*/libo.so", "asks"}, program{"/opt/p", "asks too"};
+  EXPECT_EQ(recipe.accepted(Version("0.3.29"), "distro"), (std::vector{library, program}));
+  EXPECT_EQ(recipe.accepted(Version("0.3.29"), "source"), std::vector{program});
+  EXPECT_EQ(recipe.accepted(Version("0.3.9"), "distro"), std::vector{program});
+  EXPECT_TRUE(openblas().accepted(Version("0.3.29"), "distro").empty());
+}
+
 TEST(RecipeDraft, SortsVersionsNewestFirst) {
   Recipe recipe = openblas();
   ASSERT_EQ(recipe.versions.size(), 2u);

@@ -21,8 +21,9 @@ TEST(ImageRecord, EvidenceComesBack) {
   record.evidence.missing = {"libcuda.so.1"};
   record.evidence.beyond_target = 3;
   record.evidence.report = Digest::of("report");
+  record.evidence.accepted = {{"/opt/libf.so", "asks", "framework/f"}};
   Json json = to_json(record);
-  EXPECT_EQ(json["evidence"].size(), 11u);
+  EXPECT_EQ(json["evidence"].size(), 12u);
   EXPECT_EQ(to_json(image_record_from_json(JsonDocument::parse(json.dump(), "r.json").root())), json);
   ImageRecord none;
   EXPECT_FALSE(to_json(none).contains("evidence"));

@@ -318,5 +318,21 @@ TEST_F(KeyTest, TheImagesKeyCoversItsEnvironment) {
   EXPECT_NE(plain.labels, renamed.labels);
 }
 
+// What a recipe accepts changes what is said of an image, and no bit of it.
+TEST_F(KeyTest, AnAcceptedFileIsInALabelAndInNoKey) {
+  const ImageSpec plain = Resolver(demo_recipes()).spec(cell());
+  const ImageSpec accepting =
+      Resolver(changed("pytorch", [](Recipe& c) {
+        c.accept = {{{"*/libtorch.so", "asks"}, "", {}, {}}, {{"*/libother.so", "asks"}, "source", {}, {}}};
+      })).spec(cell());
+  EXPECT_EQ(accepting.key, plain.key);
+  EXPECT_EQ(accepting.last_step().key, plain.last_step().key);
+  EXPECT_EQ(accepting.tests[0].key, plain.tests[0].key);
+  EXPECT_NE(record_name(accepting), record_name(plain)) << "it is packaged again";
+  EXPECT_EQ(accepting.labels.at("io.kiln.accept"),
+            R"([{"by":"framework/pytorch","file":"*/libtorch.so","reason":"asks"}])");
+  EXPECT_FALSE(plain.labels.contains("io.kiln.accept"));
+}
+
 }  // namespace
 }  // namespace kiln
