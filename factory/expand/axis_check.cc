@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "factory/base/near_version.h"
 #include "factory/expand/group_cells.h"
 #include "factory/recipe/component_value.h"
 #include "factory/recipe/optimise.h"
@@ -53,7 +54,7 @@ void check_version(const std::string& value, const SourceLocation& where,
     }
   }
   if (names.empty()) return;
-  std::string hint = did_you_mean(value, known);
+  std::string hint = did_you_mean_version(value, known);
   if (hint.empty()) hint = fmt::format("the recipes have {}", fmt::join(known, ", "));
   throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", fmt::join(names, ", "), value),
               hint);
@@ -122,7 +123,7 @@ std::string misspelling_in(const AxisValues& values, const CellTable& table) {
     if (!exact || fact) continue;
     std::vector<std::string> known = spellings_on(axis, table);
     if (is_spelt_right(axis, value, known)) continue;
-    std::string hint = did_you_mean(value, known);
+    std::string hint = axis == "version" ? did_you_mean_version(value, known) : did_you_mean(value, known);
     return fmt::format("no value of {} is '{}'; {}", axis, value,
                        hint.empty() ? values_on(axis, table) : hint);
   }

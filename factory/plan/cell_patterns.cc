@@ -8,6 +8,7 @@
 
 #include "factory/base/glob.h"
 #include "factory/base/keys.h"
+#include "factory/base/near_version.h"
 
 namespace kiln {
 namespace {
@@ -158,7 +159,9 @@ std::string hint_for(const Pattern& pattern, const CellList& cells) {
   };
   for (std::size_t number = 0; number < cells.images(); ++number) add(cells.image(number));
   for (std::size_t number = 0; number < cells.broken(); ++number) add(cells.broken(number));
-  std::string hint = did_you_mean(pattern.glob, {candidates.begin(), candidates.end()});
+  const std::vector<std::string> known(candidates.begin(), candidates.end());
+  std::string hint = pattern.axis == "version" ? did_you_mean_version(pattern.glob, known)
+                                               : did_you_mean(pattern.glob, known);
   constexpr std::size_t kMostValues = 12;
   if (!hint.empty() || pattern.axis.empty() || candidates.empty() || candidates.size() > kMostValues)
     return hint.empty() ? kHelp : hint;

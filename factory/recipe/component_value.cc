@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "factory/base/near_version.h"
+
 namespace kiln {
 namespace {
 
@@ -62,7 +64,7 @@ const ComponentVersion& known_version(const Recipe& recipe, const std::string& v
   if (const ComponentVersion* found = recipe.find_version(version_at(version, where))) return *found;
   std::vector<std::string> known;
   for (const ComponentVersion& other : recipe.versions) known.push_back(other.version.text());
-  std::string hint = did_you_mean(version, known);
+  std::string hint = did_you_mean_version(version, known);
   if (hint.empty()) hint = fmt::format("the recipe has {}", fmt::join(known, ", "));
   throw Error(ExitCode::input, where, fmt::format("{} has no version '{}'", path_of(recipe), version), hint);
 }

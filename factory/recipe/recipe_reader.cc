@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/keys.h"
+#include "factory/base/near_version.h"
 #include "factory/base/reading.h"
 #include "factory/recipe/accept.h"
 #include "factory/recipe/fact_sources.h"
@@ -175,8 +176,8 @@ void RecipeReader::check_build_bases() const {
     const ComponentVersion* other = component_.find_version(one.build_on->version);
     if (other == nullptr) {
       std::vector<std::string> known;
-      for (const ComponentVersion& version : component_.versions) known.push_back(version.version.text());
-      refuse(fmt::format("there is no version '{}'", name), did_you_mean(name, known));
+      for (const auto& version : component_.versions) known.push_back(version.version.text());
+      refuse(fmt::format("there is no version '{}'", name), did_you_mean_version(name, known));
     }
     if (other->build_on) refuse(fmt::format("'{}' is itself built upon another version", name));
     for (const Method& method : component_.methods)
