@@ -82,19 +82,35 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
   app.add_flag("-q,--quiet", options.quiet, "print the answer and errors only");
 }
 
+// The commands, in the order and under the titles of `kiln --help`.
+struct CommandGroup {
+  const char* title;
+  std::vector<Subcommand> commands;
+};
+
+std::vector<CommandGroup> command_groups() {
+  return {
+      {"Commands for recipes and matrices", {add_init, add_import, add_lint, add_schema}},
+      {"Commands for plans", {add_plan, add_show, add_generate, add_diff}},
+      {"Commands for builds", {add_build, add_test, add_log, add_shell}},
+      {"Commands for publishing and nightly builds", {add_publish, add_nightly}},
+      {"Commands for the choice of an image", {add_select, add_job, add_host, add_serve, add_index}},
+      {"Commands for the content of an image", {add_inspect, add_sif}},
+      {"Commands for measurements", {add_bench, add_report}},
+      {"Commands for pinned sources and mirrors", {add_lock, add_mirror}},
+      {"Commands for the machine and the state folder", {add_doctor, add_gc}},
+      {"Commands for the command line", {add_completion, add_man, add_step}},
+  };
+}
+
 void add_subcommands(CLI::App& app, Invocation& invocation) {
-  for (Subcommand add : {
-           add_init,    add_import, add_lint,   add_plan,       add_show,    add_generate,
-           add_build,   add_test,   add_log,    add_publish,    add_bench,   add_report,
-           add_select,  add_job,    add_host,   add_index,      add_inspect, add_gc,
-           add_nightly, add_lock,   add_mirror, add_diff,       add_sif,     add_shell,
-           add_serve,   add_schema, add_doctor, add_completion, add_man,     add_step,
-       }) {
-    CLI::App* subcommand = add(app, invocation);
-    subcommand->fallthrough();
-    bool plans = subcommand->get_option_no_throw("--file") != nullptr;
-    if (plans && subcommand->get_name() != "lock") add_lock_options(*subcommand, invocation.options);
-  }
+  for (const CommandGroup& group : command_groups())
+    for (Subcommand add : group.commands) {
+      CLI::App* subcommand = add(app, invocation);
+      subcommand->fallthrough()->group(group.title);
+      bool plans = subcommand->get_option_no_throw("--file") != nullptr;
+      if (plans && subcommand->get_name() != "lock") add_lock_options(*subcommand, invocation.options);
+    }
   app.require_subcommand(1);
 }
 

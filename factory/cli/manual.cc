@@ -72,8 +72,11 @@ std::string options(const CLI::App& command) {
 
 std::string commands(const CLI::App& command) {
   std::string out;
-  for (const CLI::App* sub : subcommands_of(command))
-    out += paragraph(fmt::format("\\fB{}\\fR(1)", roff(page_name(*sub))), sub->get_description());
+  for (const auto& [title, group] : grouped_commands(command)) {
+    if (!title.empty()) out += fmt::format(".SS {}\n", roff(title));
+    for (const CLI::App* sub : group)
+      out += paragraph(fmt::format("\\fB{}\\fR(1)", roff(page_name(*sub))), sub->get_description());
+  }
   return out;
 }
 

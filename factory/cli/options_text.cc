@@ -30,6 +30,19 @@ std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
+std::vector<std::pair<std::string, std::vector<const CLI::App*>>> grouped_commands(const CLI::App& app) {
+  const std::string untitled = CLI::App().get_group();
+  std::vector<std::pair<std::string, std::vector<const CLI::App*>>> groups;
+  for (const CLI::App* command : subcommands_of(app)) {
+    const std::string title = command->get_group() == untitled ? "" : command->get_group();
+    auto same = [&](const auto& group) { return group.first == title; };
+    auto found = std::find_if(groups.begin(), groups.end(), same);
+    if (found == groups.end()) found = groups.insert(groups.end(), {title, {}});
+    found->second.push_back(command);
+  }
+  return groups;
+}
+
 std::string full_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
@@ -172,10 +185,11 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-// "  NAME   text", the texts of all rows aligned; a long name has its text on the next line.
-std::string rows(const std::string& title, const Explanations& all, std::size_t most_name = 26) {
+// "  NAME   text", the texts of all rows aligned; a long name has its text on the next line. `name_width`:
+// that of other rows to align with.
+std::string rows(const std::string& title, const Explanations& all, std::size_t most_name = 26,
+                 std::size_t name_width = 0) {
   if (all.empty()) return "";
-  std::size_t name_width = 0;
   for (const auto& [name, text] : all)
     if (name.size() <= most_name) name_width = std::max(name_width, name.size());
   std::string out = "\n" + title + ":\n";
@@ -200,6 +214,20 @@ Explanations option_rows(const CLI::App& command) {
   return all;
 }
 
+// A part for each group of commands; the texts of all groups aligned.
+std::string command_rows(const CLI::App& app) {
+  std::size_t widest = 0;
+  for (const CLI::App* command : subcommands_of(app)) widest = std::max(widest, command->get_name().size());
+  std::string out;
+  for (const auto& [title, commands] : grouped_commands(app)) {
+    Explanations all;
+    for (const CLI::App* command : commands)
+      all.emplace_back(command->get_name(), command->get_description());
+    out += rows(title.empty() ? "Commands" : title, all, widest, widest);
+  }
+  return out;
+}
+
 std::string examples(const std::string& lines) {
   if (lines.empty()) return "";
   std::string out = "\nExamples:\n";
@@ -216,10 +244,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
   for (const CLI::Option* option : positionals_of(*app))
     arguments.emplace_back(value_label(*option), description_of(*option));
   out += rows("Arguments", arguments) + rows("Options", option_rows(*app));
-  Explanations commands;
-  for (const CLI::App* sub : subcommands_of(*app))
-    commands.emplace_back(sub->get_name(), sub->get_description());
-  out += rows("Commands", commands) + examples(footer_of(*app).examples);
+  out += command_rows(*app) + examples(footer_of(*app).examples);
   if (std::string notes = footer_of(*app).notes; !notes.empty()) out += "\n" + notes + "\n";
   if (app->get_parent() != nullptr)
     return out +

@@ -8,8 +8,11 @@
 
 namespace kiln {
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app);     // in order; hidden ones left out
-std::string full_name(const CLI::App& command);                       // "kiln index list"
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app);  // in order; hidden ones left out
+std::string full_name(const CLI::App& command);                    // "kiln index list"
+// The commands below `app` under the titles of their groups, in order. One group without a title: the program
+// gives none.
+std::vector<std::pair<std::string, std::vector<const CLI::App*>>> grouped_commands(const CLI::App& app);
 std::vector<const CLI::Option*> options_of(const CLI::App& command);  // with a dash; hidden ones left out
 std::vector<const CLI::Option*> positionals_of(const CLI::App& command);
 

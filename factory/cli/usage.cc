@@ -30,8 +30,23 @@ const CLI::Option* find_option(const CLI::App& command, const std::string& name)
   return nullptr;
 }
 
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : subcommands_of(command)) names.push_back(sub->get_name());
+  return names;
+}
+
+// `-f x` before `build`: an option of the command that follows it.
+bool comes_before_its_command(const CLI::App& command, const std::string& option) {
+  return command.get_parent() != nullptr && command.get_option_no_throw(option) != nullptr;
+}
+
 Error unknown_option(const CLI::App& command, const std::string& word) {
   std::string name = word.substr(0, word.find('='));
+  if (comes_before_its_command(command, name))
+    return Error(ExitCode::usage,
+                 fmt::format("'{}' is before '{}', and is an option of it", name, command.get_name()),
+                 fmt::format("write it after the command: {} {} ...", full_name(command), name));
   std::vector<std::string> known;
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent())
     for (const CLI::Option* option : options_of(*app))
@@ -41,8 +56,7 @@ Error unknown_option(const CLI::App& command, const std::string& word) {
 }
 
 Error unknown_word(const CLI::App& command, const std::string& word) {
-  std::vector<std::string> known;
-  for (const CLI::App* sub : subcommands_of(command)) known.push_back(sub->get_name());
+  const std::vector<std::string> known = command_names(command);
   std::string what = known.empty() ? "takes no argument" : "has no command";
   return Error(ExitCode::usage, fmt::format("{} {} '{}'", full_name(command), what, word),
                hint_or(did_you_mean(word, known), see_help(command)));
@@ -101,6 +115,22 @@ Error no_value(const CLI::App& command, const std::string& message) {
   return Error(ExitCode::usage, fmt::format("{} needs a value: {}", name, value_label(*option)), choices);
 }
 
+// A misspelt command hides its options: of `kiln buld -f x` the parser knows neither. Null: no word stands
+// where the command should, or only one after an unknown option, which may be the option's value, and is like
+// no command.
+const std::string* misspelt_command(const CLI::App& command, const std::vector<std::string>& left) {
+  const std::vector<std::string> known = command_names(command);
+  if (known.empty() || !positionals_of(command).empty()) return nullptr;
+  bool after_option = false;
+  for (const std::string& word : left) {
+    if (word.starts_with('-') && word.size() > 1)
+      after_option = true;
+    else if (!after_option || !nearest(word, known).empty())
+      return &word;
+  }
+  return nullptr;
+}
+
 // CLI11 counts a variable like a word of the command line.
 bool is_from_environment(const CLI::Option& option) {
   const char* value = option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
@@ -114,6 +144,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& problem) {
   const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
   const std::string message = problem.what();
   const std::vector<std::string> left = app.remaining(true);
+  if (const std::string* word = misspelt_command(command, left)) return unknown_word(command, *word);
   for (const std::string& word : left)
     if (word.size() > 1 && word.front() == '-') return unknown_option(command, word);
   if (!left.empty() && (kind == CLI::ExitCodes::ExtrasError || !subcommands_of(command).empty()))

@@ -6,7 +6,7 @@ matrix=$tiny/tiny.json
 
 # Every command has one sentence, a usage line and an example, in 110 columns; from its own manual page comes its name.
 commands() { # commands NAME…: the commands below it, from its help
-  "$KILN" "$@" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+  "$KILN" "$@" --help | sed -n '/^Commands.*:$/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 look_at() {
   expect 0 "$KILN" "$@" --help
@@ -24,6 +24,8 @@ for command in $(commands); do
   for sub in $(commands "$command"); do look_at "$command" "$sub"; done
 done
 expect 0 "$KILN" --help
+equals "$(grep -c '^Commands for ' <<<"$out")" 10
+holds "$(grep -A 2 '^Commands for builds:' <<<"$out")" '  build '
 holds "$out" 'KILN_STATE'
 holds "$out" '130  interrupted'
 lacks "$out" __complete
@@ -49,6 +51,15 @@ says() { # says MESSAGE ARGUMENTS…: exit status 2, and exactly this one line
 }
 says "kiln has no command 'bulid'; did you mean 'build'?" bulid
 says "kiln index has no command 'lst'; did you mean 'list'?" index lst
+# The options of a misspelt command are unknown because it is.
+says "kiln has no command 'buld'; did you mean 'build'?" buld -f x
+says "kiln has no command 'buld'; did you mean 'build'?" buld --file=x -j 2
+says "kiln has no command 'nonsense'; see \`kiln --help\`" nonsense -f x
+says "kiln has no command 'buld'; did you mean 'build'?" -f x buld
+says "kiln index has no command 'lst'; did you mean 'list'?" index lst --json
+says "kiln has no option '--fromat'; see \`kiln --help\`" --fromat json
+says "'-f' is before 'build', and is an option of it; write it after the command: kiln build -f ..." -f x build
+says "'--format' is before 'list', and is an option of it; write it after the command: kiln index list --format ..." index --format json list
 # Help for a word that is no command would say that there is one.
 says "kiln has no command 'nonsense'; see \`kiln --help\`" nonsense --help
 says "kiln index has no command 'lst'; did you mean 'list'?" index lst --help
