@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "factory/lint/check_cells.h"
 #include "factory/lint/pip_call.h"
@@ -10,11 +11,18 @@
 namespace kiln::lint {
 namespace {
 
-void check_package(const PipPackage& package, const std::string& index, const SourceFile& file,
+// Packages that one file names, with the index that they are of.
+struct Named {
+  SourceFile file;
+  std::string index;
+  std::vector<PipPackage> packages;
+};
+
+void check_package(const PipPackage& package, const Named& named, const std::vector<std::string>& beside,
                    const Cell& cell, CellReport& report) {
-  const WheelKind* kind = wheel_kind(package, index, cell.architecture);
+  const WheelKind* kind = wheel_kind(package, named.index, cell.architecture, beside);
   if (kind == nullptr || kind->gpu == cell.has_gpu()) return;
-  report.add(kind->gpu ? "KL020" : "KL021", file.at(package.span.begin),
+  report.add(kind->gpu ? "KL020" : "KL021", named.file.at(package.span.begin),
              fmt::format("'{}{}{}' in an image for a {}: {}", package.name,
                          package.version.empty() ? "" : "==", package.version, cell.has_gpu() ? "GPU" : "CPU",
                          kind->why),
@@ -28,7 +36,7 @@ SourceFile file_of(const CellPart& part, const std::string& path) {
 
 // What the script itself names. Where it asks for the target's GPUs, nobody but the shell knows which line
 // runs.
-void check_script_of(const CellPart& part, const Cell& cell, CellReport& report) {
+void add_script_of(const CellPart& part, std::vector<Named>& all) {
   const std::string& path = part.method->script;
   if (path.empty()) return;
   const SourceFile file = file_of(part, path);
@@ -36,9 +44,16 @@ void check_script_of(const CellPart& part, const Cell& cell, CellReport& report)
       file.text().find("KILN_CUDA_ARCHS") != std::string::npos)
     return;
   for (const ShellCommand& command : read_shell(file.text()).commands)
-    if (auto pip = pip_call(command))
-      for (const PipPackage& package : pip->packages)
-        check_package(package, pip->words.index, file, cell, report);
+    if (auto pip = pip_call(command)) all.push_back({file, pip->words.index, pip->packages});
+}
+
+// Files that the scripts of the component get in this cell: those whose "when" holds.
+std::set<std::string> files_in(const Cell& cell, const CellPart& part) {
+  std::set<std::string> files;
+  for (const Stage& stage : cell.spec->stages)
+    for (const Step& step : stage.steps)
+      if (step.component == path_of(*part.component)) files.insert(step.files.begin(), step.files.end());
+  return files;
 }
 
 bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
@@ -62,15 +77,24 @@ bool is_for_cell(const std::string& file, const CellPart& part, bool gpu) {
 }
 
 void check_wheels_of(const Cell& cell, CellReport& report) {
+  // A component may bring what another lacks: its plugin for GPUs.
+  std::vector<Named> all;
   for (const CellPart& part : cell.parts) {
-    check_script_of(part, cell, report);
+    add_script_of(part, all);
+    const std::set<std::string> files = files_in(cell, part);
     for (const std::string& path : part.method->files) {
-      if (!path.ends_with(".txt") || !is_for_cell(path, part, cell.has_gpu())) continue;
+      if (!path.ends_with(".txt") || !files.contains(path) || !is_for_cell(path, part, cell.has_gpu()))
+        continue;
       const SourceFile file = file_of(part, path);
-      const RequirementsFile all = read_requirements_file(file);
-      for (const PipPackage& package : all.packages) check_package(package, all.index, file, cell, report);
+      RequirementsFile read = read_requirements_file(file);
+      all.push_back({file, std::move(read.index), std::move(read.packages)});
     }
   }
+  std::vector<std::string> beside;
+  for (const Named& named : all)
+    for (const PipPackage& package : named.packages) beside.push_back(package.name + "==" + package.version);
+  for (const Named& named : all)
+    for (const PipPackage& package : named.packages) check_package(package, named, beside, cell, report);
 }
 
 }  // namespace kiln::lint
