@@ -59,12 +59,21 @@ Words images(Invocation& invocation) {
   return words;
 }
 
+Words applications(Invocation& invocation) {
+  Words words;
+  if (!invocation.has_index()) return words;
+  for (const auto& [name, images] : invocation.index(Index::Mode::read).applications({}))
+    words.emplace_back(name, "");
+  return words;
+}
+
 Words dynamic_values(const std::string& label, const Given& given, const std::string& current,
                      Invocation& invocation) {
   try {
     if (label == "CELL") return cells(given, current, invocation);
     if (label == "WORKLOAD") return workloads(given, invocation);
     if (label == "IMAGE") return images(invocation);
+    if (label == "APPLICATION") return applications(invocation);
   } catch (const Error&) {
     return {};
   }

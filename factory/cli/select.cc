@@ -1,4 +1,4 @@
-// kiln select: a DSL document in, one reference out.
+// kiln select: a DSL document or the name of an application in, one reference out.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -11,11 +11,14 @@
 #include "factory/cli/select_question.h"
 #include "factory/cli/usage.h"
 #include "registry/answer/answer.h"
+#include "registry/select/named_query.h"
 
 namespace kiln {
 namespace {
 
 struct SelectOptions {
+  std::string application;  // in place of a document
+  std::string workload;
   std::string dsl;
   std::string host;
   std::string format = "tag";
@@ -28,6 +31,11 @@ struct SelectOptions {
   std::vector<std::string> matrices;
   bool build_if_missing = false;
 };
+
+WrittenDocument document_of(const SelectOptions& options, const FileSystem& files) {
+  if (!options.dsl.empty()) return read_written_document(options.dsl, files);
+  return {JsonDocument::parse(named_document(options.application, options.workload), "the command line"), {}};
+}
 
 // What is asked, and the index that it is asked of.
 struct Asking {
@@ -47,7 +55,23 @@ Json json_answer(const Answer& answer, const Question& question, std::size_t lim
   return json;
 }
 
+// One question: a document, or an application by name.
+void check_question(const CLI::App& command, const SelectOptions& options, const FileSystem& files) {
+  if (options.dsl.empty() && options.application.empty())
+    throw Error(ExitCode::usage, "kiln select needs --dsl FILE or the name of an application",
+                "such as: kiln select pytorch");
+  if (options.dsl.empty() && files.exists(options.application))
+    throw Error(ExitCode::usage, fmt::format("'{}' is a file", options.application),
+                fmt::format("ask by a document: kiln select --dsl {}", options.application));
+  if (options.dsl.empty()) return;
+  if (!options.application.empty())
+    throw Error(ExitCode::usage, fmt::format("'{}' and --dsl do not go together", options.application),
+                "the document names the application");
+  refuse_together(command, "--workload", "--dsl", "the document names the workload: \"workload\"");
+}
+
 void check(const CLI::App& command, const SelectOptions& options, const Invocation& invocation) {
+  check_question(command, options, invocation.files);
   refuse_together(command, "--json", "--explain", "the JSON answer holds the reasons");
   if (command.count("--limit") > 0 && !options.explain && !options.json)
     throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
@@ -58,7 +82,7 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
     throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
   check_matrices(options.matrices, invocation);
   if (!options.build_if_missing) return;
-  keep_readable(options.dsl);
+  if (!options.dsl.empty()) keep_readable(options.dsl);
   keep_readable(options.host);
 }
 
@@ -72,7 +96,7 @@ QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
 }
 
 Asking read_asking(const CLI::App& command, const SelectOptions& options, Invocation& invocation) {
-  const WrittenDocument document = read_written_document(options.dsl, invocation.files);
+  const WrittenDocument document = document_of(options, invocation.files);
   const QuestionTerms terms = terms_of(command, options);
   Asking asking;
   auto read = [&] {
@@ -86,6 +110,7 @@ Asking read_asking(const CLI::App& command, const SelectOptions& options, Invoca
   for (const DslNote& note : asking.question.reading.notes) invocation.note(text_of(note));
   asking.question.host = choose_host(options.host, asking.question.reading.query, invocation);
   if (!asking.question.host.note.empty()) invocation.note(asking.question.host.note);
+  if (options.dsl.empty()) ask_for_accelerators_of(asking.question.host.host, asking.question.reading.query);
   return asking;
 }
 
@@ -140,8 +165,17 @@ void run_select(const CLI::App& command, const SelectOptions& options, Invocatio
 
 CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SelectOptions>();
-  CLI::App* command = app.add_subcommand("select", "Pick the best image for an optimisation DSL document");
-  command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
+  CLI::App* command =
+      app.add_subcommand("select", "Pick the best image for an application or an optimisation DSL document");
+  command
+      ->add_option("application", options->application,
+                   "NAME or NAME@VERSION, instead of a document: its optimised build for the host, without a "
+                   "graph compiler")
+      ->type_name("APPLICATION");
+  command
+      ->add_option("--workload", options->workload, "with APPLICATION: the workload whose measurements count")
+      ->type_name("NAME");
+  command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->type_name("FILE");
   command
       ->add_option("--host", options->host,
                    "the host: a description (JSON of `kiln host`), an archspec or target name, here, or any "
@@ -174,6 +208,7 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   command->footer(
+      "kiln select pytorch@2.6 --workload mnist-cnn\n"
       "kiln select --dsl matrix/dsl/optimised.json\n"
       "kiln select --dsl - --host node.json --format sif <job.json\n"
       "kiln select --dsl matrix/dsl/optimised.json --host zen4,nvidia:sm_90\n"

@@ -39,6 +39,7 @@ offers compiler=turbo plan -f tiny/tiny.json compiler=
 offers version=2.1 build --file=tiny/tiny.json --exclude version=
 offers count bench -f tiny/tiny.json --workload ''
 offers docker://tensorflow/tensorflow:2.1.0 index show d
+offers tensorflow select t
 offers list man index ''
 offers none plan -f absent.json h
 expect 0 env KILN_FILE=tiny/tiny.json kiln __complete build hello-2.1-d

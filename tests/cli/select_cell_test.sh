@@ -34,6 +34,10 @@ equals "$(json 'it["would_match"]["reasons"][0]')" 'built for x86_64; host x86_6
 expect 0 "$KILN" plan -f "$matrix" "$cell" --format json
 equals "$(json '[one["id"] for one in it["cells"]]')" "['$cell']"
 
+# The same question without a document.
+expect 4 "$KILN" select hello@2.1 --host x86_64 -f "$matrix"
+equals "$err" "error: no image matches; the index is empty; the cell $cell of $matrix would match: build and publish it, or --build-if-missing"
+
 # 2. No cell would match: the nearest one says why. Graph compilers are known by the recipes beside the matrix.
 expect 4 ask turbo.json -f "$matrix"
 equals "$err" "error: no image matches; the index is empty; no cell of $matrix would match; nearest $cell: asks for turbo; this is without"
@@ -53,6 +57,19 @@ equals "$err" "error: no image matches; docker://hello:2.9: asks for 2.1; this i
 echo '{"name": "bad", "axes": {"framework": ["hello"], "versoin": ["2.1"]}}' >tiny/bad.json
 expect 0 ask solver.json -f tiny/bad.json
 equals "$out" 'docker://solver:1'
+expect 0 "$KILN" select solver --host x86_64
+equals "$out" 'docker://solver:1'
+expect 0 "$KILN" select solver@1 --workload decode --host x86_64 --explain
+expect 4 "$KILN" select slover --host x86_64
+equals "$err" "error: no image matches; the index has no image of slover; did you mean 'solver'?"
+expect 2 "$KILN" select
+equals "$err" 'error: kiln select needs --dsl FILE or the name of an application; such as: kiln select pytorch'
+expect 2 "$KILN" select solver.json
+equals "$err" "error: 'solver.json' is a file; ask by a document: kiln select --dsl solver.json"
+expect 2 "$KILN" select solver --dsl solver.json
+equals "$err" "error: 'solver' and --dsl do not go together; the document names the application"
+expect 2 "$KILN" select --workload decode --dsl solver.json
+equals "$err" 'error: --workload and --dsl do not go together; the document names the workload: "workload"'
 expect 3 ask fast.json -f tiny/bad.json
 equals "$out" ''
 holds "$err" 'tiny/bad.json:1:'
