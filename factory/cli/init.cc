@@ -82,6 +82,15 @@ struct Start {
   std::string kind, name, release, method = "distro";
 };
 
+// The toolchain that the start of a compiled component needs, unless there is one.
+void add_compiler(const fs::path& root, const Values& values, const FileSystem& disk, Files& files) {
+  const fs::path folder = root / "toolchain" / "gcc";
+  if (disk.exists(folder / "recipe.json") || files.contains(folder / "recipe.json")) return;
+  files[folder / "recipe.json"] = filled("gcc-recipe.json", values);
+  files[folder / "distro.sh"] = filled("gcc-distro.sh", values);
+  files[folder / "smoke.sh"] = filled("gcc-smoke.sh", values);
+}
+
 // The files of a component with the recipe folder `root`.
 void add_component(const Start& start, const fs::path& root, const FileSystem& disk, Files& files) {
   const auto& [kind, name, release, method] = start;
@@ -100,6 +109,11 @@ void add_component(const Start& start, const fs::path& root, const FileSystem& d
     files[folder / "pip.sh"] = filled("pip.sh", values);
     files[folder / "smoke.sh"] = filled("pip-smoke.sh", values);
     files[folder / fmt::format("requirements-{}.txt", release)] = filled("requirements.txt", values);
+  } else if (method == "source") {
+    files[folder / "recipe.json"] = filled("source-recipe.json", values);
+    files[folder / "build.sh"] = filled("source-build.sh", values);
+    files[folder / "smoke.sh"] = filled("source-smoke.sh", values);
+    add_compiler(root, values, disk, files);
   } else {
     for (const char* file : {"recipe.json", "distro.sh", "smoke.sh"})
       files[folder / file] = filled(file, values);
@@ -279,8 +293,8 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   recipe->add_option("component", start->component, "KIND/NAME, such as library/blis")
       ->required()
       ->type_name("KIND/NAME");
-  recipe->add_option("--method", start->method, "install method: distro or pip")
-      ->check(CLI::IsMember({"distro", "pip"}))
+  recipe->add_option("--method", start->method, "install method: distro, pip or source")
+      ->check(CLI::IsMember({"distro", "pip", "source"}))
       ->capture_default_str();
   recipe->callback([start, &invocation] { init_recipe(*start, invocation); });
   auto options = std::make_shared<MatrixOptions>();
@@ -301,7 +315,8 @@ CLI::App* add_init(CLI::App& app, Invocation& invocation) {
   for (CLI::App* part : {recipe, matrix, site}) part->fallthrough();
   recipe->footer(
       "kiln init recipe library/blis\n"
-      "kiln init recipe framework/scikit-learn --method pip");
+      "kiln init recipe framework/scikit-learn --method pip\n"
+      "kiln init recipe framework/llama.cpp --method source");
   matrix->footer("kiln init matrix mine --framework pytorch --target zen4");
   site->footer("kiln init site");
   command->footer(

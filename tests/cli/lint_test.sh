@@ -17,6 +17,10 @@ lacks "$out" schema
 expect 0 "$KILN" init recipe workload/mnist
 expect 0 "$KILN" init recipe framework/Wheels --method pip
 for file in recipe.json pip.sh smoke.sh requirements-1.0.txt; do [ -s "recipes/framework/Wheels/$file" ] || fail "no $file"; done
+expect 0 "$KILN" init recipe framework/Compiled --method source
+for file in framework/Compiled/build.sh toolchain/gcc/distro.sh; do [ -s "recipes/$file" ] || fail "no $file"; done
+expect 0 "$KILN" init recipe library/second --method source # there is a compiler by now
+lacks "$out" toolchain/gcc
 expect 2 "$KILN" init recipe base/other --method pip
 holds "$err" 'a base has no method pip'
 expect 0 "$KILN" init matrix first
@@ -35,6 +39,10 @@ expect 0 "$KILN" init matrix wheels --framework Wheels
 expect 0 "$KILN" plan -f matrix/wheels.json --format json
 equals "$(json '[cell["axes"]["method"] for cell in it["cells"]]')" "['pip']"
 expect 0 "$KILN" lint -f matrix/wheels.json
+expect 0 "$KILN" init matrix compiled --framework Compiled --target zen3
+expect 0 "$KILN" lint -f matrix/compiled.json
+expect 0 "$KILN" show --flags -f matrix/compiled.json
+holds "$out" '-march=znver3'
 if command -v shellcheck >/dev/null; then
   find recipes -name '*.sh' -print0 | xargs -0 shellcheck || fail 'a start is not shellcheck-clean'
 fi
