@@ -13,7 +13,7 @@ expect 0 "$KILN_BUILD/tests/make_catalogue" state 60
 export_to 0 state pages
 holds "$out" 'pages: snapshot 3, 60 images'
 check_pages pages 60
-equals "$out" '67 pages' # and index, ask, images, nights, three nights
+equals "$out" '68 pages' # and index, ask, compare, images, nights, three nights
 holds "$(cat pages/index.html)" 'Snapshot 3 of 2026-11-22T04:00:00Z.'
 page=pages/images/pytorch/2.0.0-pip-x86_64_v3-trixie.html
 for words in 'srun --container-image=' 'registry.site:5000#ai/pytorch' 'docker pull registry.site:5000/ai/pytorch:2.0.0-pip-x86_64_v3-trixie-' \

@@ -79,10 +79,10 @@ TEST(CurrentTest, HasWhatASiteWants) {
     EXPECT_TRUE(used[Kind::compiler].contains(name)) << name;
   for (const char* name : {"horovod", "openmpi", "mpich", "nccl"})
     EXPECT_TRUE(used[Kind::distributed].contains(name)) << name;
-  for (const char* name :
-       {"x86_64_v2", "x86_64_v3", "x86_64_v4", "zen3", "zen4", "icelake", "sapphirerapids", "neoverse_v1",
-        "power9le", "nvidia:sm_70", "nvidia:sm_75", "nvidia:sm_80", "nvidia:sm_86", "nvidia:sm_89",
-        "nvidia:sm_90", "nvidia:sm_100", "amd:gfx90a", "amd:gfx942"})
+  for (const char* name : {"x86_64_v2",    "x86_64_v3",      "x86_64_v4",     "zen3",         "zen4",
+                           "icelake",      "sapphirerapids", "neoverse_v1",   "aarch64",      "power9le",
+                           "nvidia:sm_70", "nvidia:sm_75",   "nvidia:sm_80",  "nvidia:sm_86", "nvidia:sm_89",
+                           "nvidia:sm_90", "nvidia:sm_100",  "nvidia:sm_120", "amd:gfx90a",   "amd:gfx942"})
     EXPECT_TRUE(targets.contains(name)) << name;
 }
 
@@ -101,8 +101,8 @@ TEST(CurrentTest, GpusAndBasesFit) {
 // it.
 TEST(CurrentTest, CudaKnowsEachGpuAndNamesItsDriver) {
   const std::map<std::string, std::string> capabilities = {
-      {"nvidia:sm_70", "7.0"}, {"nvidia:sm_75", "7.5"}, {"nvidia:sm_80", "8.0"},  {"nvidia:sm_86", "8.6"},
-      {"nvidia:sm_89", "8.9"}, {"nvidia:sm_90", "9.0"}, {"nvidia:sm_100", "10.0"}};
+      {"nvidia:sm_70", "7.0"}, {"nvidia:sm_75", "7.5"}, {"nvidia:sm_80", "8.0"},   {"nvidia:sm_86", "8.6"},
+      {"nvidia:sm_89", "8.9"}, {"nvidia:sm_90", "9.0"}, {"nvidia:sm_100", "10.0"}, {"nvidia:sm_120", "12.0"}};
   for (const ImageSpec& image : specs_of(current_plan())) {
     SCOPED_TRACE(image.request.id);
     const ComponentUse& base = part_of_kind(image, Kind::base);
@@ -113,6 +113,38 @@ TEST(CurrentTest, CudaKnowsEachGpuAndNamesItsDriver) {
       EXPECT_GE(capability, Version(fact_of(base, "min_sm")));
       EXPECT_LE(capability, Version(fact_of(base, "max_sm")));
     }
+  }
+}
+
+// Where the recipe says which GPUs a wheel has machine code for, sm_120 is a cell of those wheels and of no
+// other.
+TEST(CurrentTest, WheelsForSm120HaveItsCode) {
+  std::set<std::string> versions;
+  for (const ImageSpec& image : specs_of(current_plan())) {
+    if (!has_gpu_of(image, "nvidia:sm_120")) continue;
+    const ComponentUse& framework = part_of_kind(image, Kind::framework);
+    const std::string codes = " " + fact_of(framework, "wheel_sm") + " ";
+    EXPECT_NE(codes.find(" 12.0 "), std::string::npos) << image.request.id;
+    versions.insert(framework.name + " " + framework.version.text());
+  }
+  EXPECT_EQ(versions,
+            (std::set<std::string>{"onnxruntime 1.28.0", "onnxruntime 1.30.0", "onnxruntime 1.31.1",
+                                   "pytorch 2.10.0", "pytorch 2.12.1", "pytorch 2.14.1", "pytorch 2.15.0"}));
+}
+
+// Most wheels and packages for AArch64 choose their code at run time. Of the others evidence does not see
+// how.
+TEST(CurrentTest, WheelsForArmAskForNoMoreThanTheirCodeDoes) {
+  for (const ImageSpec& image : specs_of(current_plan())) {
+    const std::string& method = image.request.axes.at("method");
+    if (family(image) != "aarch64" || (method != "pip" && method != "distro")) continue;
+    if (!image.target.accelerators.empty()) continue;  // Grace's
+    const bool pip = method == "pip";
+    std::string wanted = "aarch64";
+    if (pip && image.repository == "pytorch") wanted = "neoverse_v1";
+    if (pip && image.repository == "onnxruntime")
+      wanted = image.request.axes.at("version") == "1.24.4" ? "neoverse_v1" : "neoverse_n1";
+    EXPECT_EQ(image.target.cpu, wanted) << image.request.id;
   }
 }
 
