@@ -123,8 +123,8 @@ std::string form_html(const Offers& offers) {
   std::string html = "<form id=\"form\" class=\"fields\" aria-label=\"The question\">\n";
   html += choice_field("kind", "What runs",
                        {{"ai", "an AI framework"}, {"hpc", "an HPC application, or an MPI"}}, first.kind);
-  html += text_field("application", "Framework or application", "applications", "Needed: pytorch, gromacs",
-                     first.application);
+  html += text_field("application", "Framework or application", "applications",
+                     "For example pytorch or gromacs", first.application);
   html += text_field("version", "Version", "", "2.6, &gt;=2.1, ~=2.1.3; empty: any");
   html += choice_field("build", "Build", {{"yes", "optimised for its target"}, {"no", "stock, as published"}},
                        first.build);

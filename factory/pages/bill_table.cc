@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "factory/base/json.h"
@@ -18,10 +19,6 @@ namespace kiln {
 namespace {
 
 constexpr JsonLimits kBillLimits{.bytes = 256u << 20, .members = 20'000'000};
-
-struct BillPackage {
-  std::string name, version, licence;
-};
 
 // What SPDX writes where nobody said anything.
 std::string said(const std::string& text) { return text == "NOASSERTION" || text == "NONE" ? "" : text; }
@@ -37,25 +34,53 @@ std::vector<BillPackage> packages_of(const JsonNode& document) {
   return packages;
 }
 
+using LicenceCounts = std::vector<std::pair<std::string, std::size_t>>;
+
+std::string licence_table(LicenceCounts::const_iterator begin, LicenceCounts::const_iterator end) {
+  std::string rows;
+  for (auto one = begin; one != end; ++one)
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td></tr>\n",
+                        one->first.empty() ? "not said" : page_text(one->first), one->second);
+  return wide_table("Licences, and how many packages name each", {"Licence", "Packages"}, rows);
+}
+
+// Licences one by one: a distribution's package names all that its files are under, which may be dozens.
 std::string licences_html(const std::vector<BillPackage>& packages) {
+  constexpr std::ptrdiff_t kMostAtOnce = 10;
   std::map<std::string, std::size_t> counts;
-  for (const BillPackage& package : packages) ++counts[package.licence];
-  std::vector<std::pair<std::string, std::size_t>> order(counts.begin(), counts.end());
+  for (const BillPackage& package : packages) {
+    const std::vector<std::string> named = licences_in(package.licence);
+    for (const std::string& licence : named) ++counts[licence];
+    if (named.empty()) ++counts[""];
+  }
+  LicenceCounts order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string rows;
-  for (const auto& [licence, count] : order)
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td></tr>\n",
-                        licence.empty() ? "not said" : page_text(licence), count);
-  return wide_table("Licences, and how many packages are under each", {"Licence", "Packages"}, rows);
+  const auto first = order.begin() + std::min(std::ssize(order), kMostAtOnce);
+  std::string html =
+      fmt::format("<p>{}. A package may name several licences.</p>\n", counted(packages.size(), "package")) +
+      licence_table(order.begin(), first);
+  if (first != order.end())
+    html += fmt::format("<details><summary>{} more</summary>\n{}</details>\n",
+                        counted(static_cast<std::size_t>(order.end() - first), "licence"),
+                        licence_table(first, order.end()));
+  return html;
+}
+
+// An expression that is as long as a paragraph is folded.
+std::string licence_cell(const std::string& expression) {
+  constexpr std::size_t kMostShown = 60;
+  if (expression.empty()) return "not said";
+  if (expression.size() <= kMostShown) return page_text(expression);
+  return fmt::format("<details><summary>{}</summary>{}</details>",
+                     counted(licences_in(expression).size(), "licence"), page_text(expression));
 }
 
 std::string packages_html(const std::vector<BillPackage>& packages) {
   std::string rows;
   for (const BillPackage& package : packages)
     rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", page_text(package.name),
-                        page_text(package.version),
-                        package.licence.empty() ? "not said" : page_text(package.licence));
+                        page_text(package.version), licence_cell(package.licence));
   return fmt::format("<details><summary>All {}</summary>\n{}</details>\n",
                      counted(packages.size(), "package"),
                      wide_table("Packages", {"Package", "Version", "Licence"}, rows));
@@ -96,10 +121,34 @@ std::string flag_row(const JsonNode& flag) {
 
 }  // namespace
 
+std::vector<BillPackage> bill_packages(const std::string& spdx) {
+  return packages_of(JsonDocument::parse(spdx, "the bill of materials", kBillLimits).root());
+}
+
+std::vector<std::string> licences_in(const std::string& expression) {
+  std::string flat = expression;
+  for (char& c : flat)
+    if (c == '(' || c == ')') c = ' ';
+  std::vector<std::string> licences;
+  std::istringstream words(flat);
+  bool continues = false;  // WITH and the exception behind it belong to the licence before
+  for (std::string word; words >> word;) {
+    if (word == "AND" || word == "OR") continue;
+    const bool with = word == "WITH";
+    if ((with || continues) && !licences.empty())
+      licences.back() += " " + word;
+    else
+      licences.push_back(word);
+    continues = with;
+  }
+  std::sort(licences.begin(), licences.end());
+  licences.erase(std::unique(licences.begin(), licences.end()), licences.end());
+  return licences;
+}
+
 std::string bill_html(const std::string& spdx) {
   try {
-    const JsonDocument document = JsonDocument::parse(spdx, "the bill of materials", kBillLimits);
-    const std::vector<BillPackage> packages = packages_of(document.root());
+    const std::vector<BillPackage> packages = bill_packages(spdx);
     if (packages.empty()) return "<p>Nothing that a package manager knows is in it.</p>\n";
     return licences_html(packages) + packages_html(packages);
   } catch (const Error& error) {

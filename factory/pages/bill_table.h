@@ -2,8 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace kiln {
+
+struct BillPackage {
+  std::string name, version, licence;  // the licence is an expression of SPDX, "" = not said
+};
+
+// Without the image itself. Throws Error(input) for a text that is no such document.
+std::vector<BillPackage> bill_packages(const std::string& spdx);
+
+// The licences that an expression names, each once, an exception with its licence: "GPL-2.0-only WITH
+// Classpath-exception-2.0".
+std::vector<std::string> licences_in(const std::string& expression);
 
 // As markup; says so where the text is no such document.
 std::string bill_html(const std::string& spdx);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "factory/base/text.h"
+#include "factory/pages/bill_table.h"
 #include "factory/pages/page_text.h"
 #include "factory/pages/speed_table.h"
 
@@ -91,10 +92,18 @@ int state_bits(const IndexEntry& entry) {
 std::string speeds_text(const IndexEntry& entry, WordList& words) {
   std::string text;
   for (const auto& [place, speed] : latest_speeds(entry))
-    text += fmt::format("{}[{},{},{},{},{},{}]", text.empty() ? "" : ",", words.number_of(place.workload),
+    text += fmt::format("{}[{},{},{},{},{},{},{}]", text.empty() ? "" : ",", words.number_of(place.workload),
                         words.number_of(place.unit), words.number_of(place.host), speed->median, speed->low,
-                        speed->high);
+                        speed->high, words.number_of(doubt_about(*speed)));
   return "[" + text + "]";
+}
+
+// The Python that programs of the image meet; "" where nothing says it.
+std::string python_of(const ImageRecord& image) {
+  if (const auto fact = image.facts.find("python"); fact != image.facts.end()) return fact->second;
+  for (const ComponentRecord& part : image.components)
+    if (part.kind == "toolchain" && part.name == "python") return part.version.text();
+  return "";
 }
 
 std::string row_text(const IndexEntry& entry, const std::string& published, const PageNames& names,
@@ -105,12 +114,32 @@ std::string row_text(const IndexEntry& entry, const std::string& published, cons
     if (part.kind == "compiler") compilers.push_back(part.name);
   const std::string path = image_path(image);
   const bool follows = path == fmt::format("images/{}/{}.html", image.repository, image.tag);
-  return fmt::format("[{},{},{},{},{},{},{},{},{},{},{},{}]", script_text(names(image)),
+  return fmt::format("[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]", script_text(names(image)),
                      follows ? "0" : script_text(path), words.number_of(image.application),
                      versions.places.at(image.version.text()), words.number_of(image.method),
                      words.numbers_of(compilers), words.number_of(image.cpu),
                      words.numbers_of(image.accelerators), image.size, script_text(published.substr(0, 10)),
-                     state_bits(entry), speeds_text(entry, words));
+                     state_bits(entry), speeds_text(entry, words), words.number_of(python_of(image)),
+                     words.number_of(image.needs.cuda.text()), words.number_of(image.needs.driver.text()));
+}
+
+// The number of the set of packages that the bill of the image lists; -1 without a bill that can be read.
+int package_set(const ImageRecord& image, const PageSource& source, WordList& words,
+                std::map<std::string, std::size_t>& sets, std::vector<std::string>& order) {
+  const auto document = source.document(image, "spdx");
+  if (!document || !document->problem.empty()) return -1;
+  std::vector<std::string> packages;
+  try {
+    for (const BillPackage& package : bill_packages(document->text))
+      packages.push_back(package.name + " " + package.version);
+  } catch (const Error&) {  // the page of the image says what is wrong with it
+    return -1;
+  }
+  std::sort(packages.begin(), packages.end());
+  packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  const auto [set, is_new] = sets.try_emplace(words.numbers_of(packages), order.size());
+  if (is_new) order.push_back(set->first);
+  return static_cast<int>(set->second);
 }
 
 }  // namespace
@@ -132,6 +161,24 @@ std::string catalogue_data(const PageContent& content, const PageNames& names) {
   return fmt::format(
       "window.kilnCatalogue = {{\"snapshot\":{},\n\"words\":{},\n\"versions\":{},\n\"rows\":[{}]}};\n",
       content.snapshot, script_list(words.words()), script_list(versions.texts), rows);
+}
+
+std::string packages_data(const PageContent& content, const PageSource& source) {
+  WordList words;
+  std::map<std::string, std::size_t> sets;  // by their numbers as text
+  std::map<std::string, int> known;         // by the digest of the bill: many names may have one
+  std::vector<std::string> order;
+  std::string of;
+  for (std::size_t number : catalogue_order(content.entries, versions_of(content.entries))) {
+    const ImageRecord& image = content.entries[number].image;
+    const Attachment* bill = image.attachment("spdx");
+    const std::string digest = bill == nullptr ? image.identity().hex() : bill->blob.digest.text();
+    auto [set, is_new] = known.try_emplace(digest, -1);
+    if (is_new) set->second = package_set(image, source, words, sets, order);
+    of += fmt::format("{}{}", of.empty() ? "" : ",", set->second);
+  }
+  return fmt::format("window.kilnPackages = {{\"words\":{},\n\"sets\":[{}],\n\"of\":[{}]}};\n",
+                     script_list(words.words()), fmt::join(order, ",\n"), of);
 }
 
 }  // namespace kiln

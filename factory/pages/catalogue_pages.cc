@@ -21,8 +21,8 @@ constexpr std::string_view kHtml = "text/html; charset=utf-8";
 constexpr std::string_view kScript = "text/javascript; charset=utf-8";
 
 // The pages of which there is one each.
-constexpr std::array<std::string_view, 5> kLists = {"ask.html", "data.js", "images.html", "index.html",
-                                                    "nights.html"};
+constexpr std::array<std::string_view, 7> kLists = {"ask.html",   "compare.html", "data.js",    "images.html",
+                                                    "index.html", "nights.html",  "packages.js"};
 
 // The others are below these.
 constexpr std::array<std::string_view, 4> kFolders = {kAssets, "images/", "mappings/", "nights/"};
@@ -86,6 +86,8 @@ bool CataloguePages::may_be_page(std::string_view path) {
 std::optional<Page> CataloguePages::page(std::string_view path) const {
   if (path.empty() || path == "index.html") return html(catalogue_page(content_));
   if (path == "data.js") return Page{std::string(kScript), catalogue_data(content_, names_)};
+  if (path == "packages.js") return Page{std::string(kScript), packages_data(content_, source_)};
+  if (path == "compare.html") return html(compare_page(content_));
   if (path == "images.html") return html(all_images_page(content_, names_));
   if (path == "ask.html") return html(ask_page(content_));
   if (path == "nights.html") return html(nights_page(content_));

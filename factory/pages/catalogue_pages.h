@@ -3,6 +3,8 @@
 // bytes. Pure, but for what the source reads.
 //
 //   index.html, data.js         the catalogue, and its rows
+//   packages.js                 what is installed in them
+//   compare.html                two of them side by side
 //   images/<repository>/<tag>.html, mappings/<code>.html
 //   ask.html                    a question as a form
 //   nights.html, nights/<matrix>/<number>.html

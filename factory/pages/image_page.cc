@@ -27,8 +27,10 @@ std::string badges_of(const IndexEntry& entry) {
   if (!image.cpu.empty()) html += badge("", image.cpu);
   for (const std::string& accelerator : image.accelerators) html += badge("", accelerator);
   if (!image.evidence.verdict.empty())
-    html +=
-        badge(image.evidence.verdict == "conforms" ? "good" : "care", "evidence: " + image.evidence.verdict);
+    html += image.evidence.verdict == "conforms"
+                ? badge("good",
+                        "code fits " + (image.evidence.target.empty() ? "its target" : image.evidence.target))
+                : badge("care", "evidence: " + image.evidence.verdict);
   if (entry.stale) html += badge("care", "stale");
   if (entry.failing) html += badge("bad", "failing");
   if (!entry.retired.empty()) html += badge("bad", "retired");
@@ -122,7 +124,9 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
       "<div class=\"title\"><p class=\"crumb\"><a "
       "href=\"{}index.html\">Catalogue</a></p>\n<h1><bdi>{}</bdi></h1>\n",
       way_up(image_path(image)), page_text(name));
-  main += lead_of(image) + badges_of(entry) + warnings_of(entry) + facts_of(entry, content) + "</div>\n";
+  main += lead_of(image) + badges_of(entry) + warnings_of(entry) + facts_of(entry, content);
+  main += fmt::format("<p><a href=\"{}compare.html#a={}\">Compare with another image</a></p></div>\n",
+                      way_up(image_path(image)), page_text(image_path(image)));
   main += "<div class=\"page-columns\">\n" + contents_of(parts) + "<div class=\"parts\">\n";
   for (const Part& part : parts) main += section(part.id, part.title, part.content);
   main += "</div></div>\n";

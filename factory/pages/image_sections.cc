@@ -109,17 +109,53 @@ std::string all_flags_html(const ImageRecord& image, const std::optional<PageDoc
   return html;
 }
 
+namespace {
+
+// What each verdict means, as in docs/images.md.
+std::string verdict_words(const EvidenceRecord& evidence) {
+  const std::string target = evidence.target.empty() ? "the target" : evidence.target;
+  if (evidence.verdict == "conforms")
+    return fmt::format("No code that every run executes needs more than {} has.", target);
+  if (evidence.verdict == "exceeds")
+    return fmt::format("Some code that every run executes needs more than {} has.", target);
+  if (evidence.verdict == "not optimised")
+    return fmt::format("The code runs on {}, and uses nothing that {} has beyond the baseline.", target,
+                       target);
+  if (evidence.verdict == "not judged")
+    return "No target was declared, or the code is for a processor that kiln does not read.";
+  return "";
+}
+
+// A row with a sentence that explains it, where it has a value.
+std::string explained_row(std::string_view word, const std::string& value, const std::string& explanation) {
+  if (value.empty() || explanation.empty()) return fact_row(word, value);
+  return fact_row(word, value + "<br><span class=\"soft\">" + page_text(explanation) + "</span>");
+}
+
+}  // namespace
+
 std::string evidence_html(const EvidenceRecord& evidence) {
   if (evidence.empty()) return "";
-  std::string rows = fact_row("Verdict", page_text(evidence.verdict)) +
-                     fact_row("Declared for", code_if_any(evidence.target)) +
-                     fact_row("Runs without being chosen", list_html(evidence.unconditional)) +
-                     fact_row("Chosen at run time", list_html(evidence.dispatched)) +
-                     fact_row("GPU code", list_html(evidence.gpu)) +
-                     fact_row("Beyond the target", list_html(evidence.exceeding)) +
-                     fact_row("Needs glibc", page_text(evidence.glibc)) +
-                     fact_row("Has glibc", page_text(evidence.glibc_provided)) +
-                     fact_row("Libraries that are missing", list_html(evidence.missing));
+  std::string rows =
+      explained_row("Verdict", page_text(evidence.verdict), verdict_words(evidence)) +
+      fact_row("Declared for", code_if_any(evidence.target)) +
+      explained_row("Used by every run", list_html(evidence.unconditional),
+                    "Instructions of functions that run on every processor, so the host must have them.") +
+      explained_row(
+          "Used where the host has it", list_html(evidence.dispatched),
+          "Instructions of functions that a program calls only after it asked the processor for them.") +
+      fact_row("GPU code", list_html(evidence.gpu)) +
+      explained_row("Beyond the target", list_html(evidence.exceeding),
+                    "Used by every run, and not in the target.") +
+      explained_row(
+          "glibc", page_text(evidence.glibc_provided),
+          evidence.glibc.empty()
+              ? ""
+              : fmt::format("The image brings it. Its programs use symbols up to {}; the host's glibc "
+                            "does not matter.",
+                            evidence.glibc)) +
+      (evidence.glibc_provided.empty() ? fact_row("glibc symbols up to", page_text(evidence.glibc)) : "") +
+      fact_row("Libraries that are missing", list_html(evidence.missing));
   for (const AcceptedRecord& accepted : evidence.accepted)
     rows += fact_row("Accepted beyond the target",
                      code(accepted.file) + " " + page_text(accepted.by + ": " + accepted.reason));

@@ -14,11 +14,13 @@ namespace {
 struct Facet {
   std::string_view id, label;
 };
-constexpr std::array<Facet, 7> kFacets = {{{"framework", "Framework or application"},
+constexpr std::array<Facet, 9> kFacets = {{{"framework", "Framework or application"},
                                            {"version", "Version"},
                                            {"compiler", "Graph compiler"},
                                            {"target", "Processor"},
                                            {"accelerator", "Accelerator"},
+                                           {"python", "Python"},
+                                           {"cuda", "CUDA"},
                                            {"speed", "Proven speed"},
                                            {"state", "State"}}};
 
@@ -26,13 +28,16 @@ constexpr std::array<Facet, 7> kFacets = {{{"framework", "Framework or applicati
 struct Column {
   std::string_view title, order;
 };
-constexpr std::array<Column, 7> kColumns = {{{"Image", "name"},
-                                             {"Version", "version"},
-                                             {"Compilers", ""},
-                                             {"Target", "target"},
-                                             {"Measured", "speed"},
-                                             {"Size", "size"},
-                                             {"Published", "created"}}};
+constexpr std::array<Column, 10> kColumns = {{{"Image", "name"},
+                                              {"Version", "version"},
+                                              {"Compilers", ""},
+                                              {"Target", "target"},
+                                              {"Python", "python"},
+                                              {"CUDA", "cuda"},
+                                              {"Driver", "driver"},
+                                              {"Measured", "speed"},
+                                              {"Size", "size"},
+                                              {"Published", "created"}}};
 
 std::string filters_html() {
   std::string html =
@@ -40,7 +45,10 @@ std::string filters_html() {
       "for=\"query\">Search</label><input type=\"search\" id=\"query\" "
       "spellcheck=\"false\" "
       "aria-describedby=\"query-hint\"><p class=\"hint\" id=\"query-hint\">Parts of names; press / to come "
-      "here.</p>\n<details id=\"more-filters\"><summary>Filters</summary><div class=\"filter-grid\">\n";
+      "here.</p>\n<label for=\"package\">Installed package</label><input type=\"search\" id=\"package\" "
+      "spellcheck=\"false\" aria-describedby=\"package-hint\"><p class=\"hint\" id=\"package-hint\" "
+      "role=\"status\">numpy, or numpy 2.5: any package of the bills of materials.</p>\n<details "
+      "id=\"more-filters\"><summary>Filters</summary><div class=\"filter-grid\">\n";
   for (const Facet& facet : kFacets)
     html += fmt::format("<div><label for=\"{0}\">{1}</label><select id=\"{0}\"></select></div>\n", facet.id,
                         facet.label);
@@ -51,7 +59,8 @@ std::string results_html() {
   std::string html =
       "<div><div class=\"result-bar\"><p id=\"count\" role=\"status\"></p><button type=\"button\" "
       "id=\"clear\" "
-      "hidden>Clear filters</button></div>\n<p id=\"caution\" class=\"soft\" role=\"status\"></p>\n<div "
+      "hidden>Clear filters</button><a id=\"compare\" class=\"button\" href=\"compare.html\" hidden>Compare "
+      "the two</a></div>\n<p id=\"caution\" class=\"soft\" role=\"status\"></p>\n<div "
       "id=\"results\" tabindex=\"-1\"><table "
       "role=\"table\"><caption>"
       "Images of the catalogue</caption><thead role=\"rowgroup\"><tr role=\"row\">";
@@ -105,7 +114,29 @@ std::string catalogue_page(const PageContent& content) {
         "<a href=\"images.html\">All {} as a list</a>; the pages of images need none.</p></noscript>\n"
         "<div id=\"catalogue\" class=\"layout\" hidden>\n{}{}</div>\n",
         counted(content.entries.size(), "image"), filters_html(), results_html());
-    frame.scripts = {"data.js", "assets/catalogue.js"};
+    frame.scripts = {"data.js", "assets/rows.js", "assets/catalogue.js"};
+  }
+  frame.main = std::move(main);
+  return framed(frame, content);
+}
+
+std::string compare_page(const PageContent& content) {
+  std::string main =
+      "<h1>Compare two images</h1>\n<noscript><p class=\"notice care\">The comparison needs JavaScript, "
+      "which is "
+      "switched off here. <code>kiln diff A B</code> needs none.</p></noscript>\n";
+  PageFrame frame{"compare.html", "Compare two images · kiln", ""};
+  if (content.entries.empty()) {
+    main += nothing_published();
+  } else {
+    main +=
+        "<form id=\"pair\" class=\"fields\" aria-label=\"The two images\"><div><label for=\"a\">First "
+        "image</label><input type=\"text\" id=\"a\" list=\"images\" spellcheck=\"false\" "
+        "autocomplete=\"off\"></div><div><label for=\"b\">Second image</label><input type=\"text\" id=\"b\" "
+        "list=\"images\" spellcheck=\"false\" autocomplete=\"off\"></div></form>\n<datalist "
+        "id=\"images\"></datalist>\n<p id=\"said\" class=\"soft\" role=\"status\"></p>\n<div "
+        "id=\"comparison\"></div>\n";
+    frame.scripts = {"data.js", "assets/rows.js", "assets/compare.js"};
   }
   frame.main = std::move(main);
   return framed(frame, content);

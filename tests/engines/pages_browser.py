@@ -124,8 +124,58 @@ def check_speeds(browser, images):
     equals("the measured ones", browser.text("count"), f"{len(measured):,} of {len(images):,} images")
     check("that hosts do not compare", browser.text("caution").startswith(f"Measured on {len(hosts)} kinds of hosts, whose speeds do not compare"))
     medians = sorted(one["median"] for image in measured for one in image["measurements"] if one["workload"] == "mnist-cnn")
-    shown = [float(text.split(" ")[0]) for text in cells(browser, 5)]
+    shown = [float(text.split(" ")[0]) for text in cells(browser, 8)]
     equals("the fastest first", [round(one, 1) for one in shown], [round(one, 1) for one in medians[:50]])
+
+
+def check_columns(browser, url):
+    browser.open(url + "#sort=cuda")
+    heads = browser.run("return [...document.querySelectorAll('#results thead th')].map((h) => h.textContent)")
+    equals("the columns", heads, ["Image", "Version", "Compilers", "Target", "Python", "CUDA", "Driver", "Measured", "Size", "Published"])
+    cuda = [version for version in cells(browser, 6)]
+    check(f"by CUDA, newest first: {cuda[:3]}", cuda[0] == "13.0.2" and set(cells(browser, 7)) == {"580.65.06"})
+    Select(browser.at("cuda")).select_by_value("none")
+    equals("without CUDA", set(cells(browser, 6)), {""})
+    browser.open(url + "#speed=resnet50")
+    check("a doubtful figure has its mark", browser.run("return document.querySelectorAll('#rows td .badge.care').length") > 0)
+    browser.check_quiet("the columns")
+
+
+def check_packages(browser, url, images):
+    """A package of the bills of materials: the samples have NumPy 2.5 or 2.1."""
+    browser.open(url)
+    type_into(browser, "package", "numpy 2.1")
+    browser.wait("the packages", lambda: browser.text("package-hint").startswith("numpy 2.1."))
+    with_it = int(browser.text("count").split(" ")[0].replace(",", ""))
+    check(f"some have NumPy 2.1: {with_it}", 0 < with_it < len(images))
+    address = browser.driver.current_url
+    check(f"the address has the package: {address}", "package=numpy" in address)
+    browser.open(address)
+    browser.wait("the view that was sent", lambda: browser.text("count").startswith(f"{with_it:,} of "))
+    browser.at("clear").click()
+    type_into(browser, "package", "nothing-has-this")
+    browser.wait("no such package", lambda: browser.text("package-hint") == "No image has such a package.")
+    check("the empty state", browser.at("empty").is_displayed())
+    browser.check_quiet("packages")
+
+
+def check_comparison(browser, url):
+    browser.open(url + "#q=pytorch")
+    boxes = browser.driver.find_elements(By.CSS_SELECTOR, "#rows input[type=checkbox]")
+    names = names_shown(browser)
+    boxes[0].click()
+    equals("with one", browser.text("compare"), "Mark another image to compare")
+    boxes[1].click()
+    browser.at("compare").click()
+    equals("the two", [browser.at(one).get_attribute("value") for one in "ab"], names[:2])
+    table = browser.driver.find_element(By.CSS_SELECTOR, "#comparison table").text
+    check(f"the table has both: {table}", all(name in table for name in names[:2]) and "differs" in table)
+    browser.wait("the packages", lambda: "packages" in browser.text("comparison") and "Reading" not in browser.text("comparison"))
+    browser.picture("compare")
+    browser.at("b").clear()
+    browser.at("b").send_keys("no-such:image", Keys.TAB)
+    equals("an unknown image", browser.text("said"), "The catalogue has no image no-such:image.")
+    browser.check_quiet("the comparison")
 
 
 def check_times(browser, url):
@@ -259,8 +309,8 @@ def check_hostile(browser, pages):
     browser.check_quiet("hostile names in the form")
 
 
-def look_at_all(browser, pages, image, night):
-    for name, url in (("catalogue", f"{pages}/index.html"), ("image", image), ("ask", f"{pages}/ask.html"),
+def look_at_all(browser, pages, image, night, compared):
+    for name, url in (("catalogue", f"{pages}/index.html"), ("image", image), ("ask", f"{pages}/ask.html"), ("compare", f"{pages}/compare.html#{compared}"),
                       ("nights", f"{pages}/nights.html"), ("night", night)):
         for scheme in ("light", "dark"):
             for size_name, size in (("wide", WIDE), ("phone", PHONE)):
@@ -284,11 +334,16 @@ def main(arguments):
     images = json.loads(pathlib.Path(images_file).read_text())
     pathlib.Path(pictures).mkdir(exist_ok=True)
     some = next(image for image in images if image["measurements"] and image["accelerators"])
+    others = [one for one in images if one["application"] == some["application"] and one is not some]
+    compared = "&".join(f"{side}=images/{one['name'].replace(':', '/')}.html" for side, one in zip("ab", (some, others[0])))
     image = f"{pages}/images/{some['name'].replace(':', '/')}.html"
     browser = Browser(pathlib.Path(axe), pathlib.Path(pictures))
     started = time.monotonic()
     try:
         for step in (lambda: check_catalogue(browser, f"{pages}/index.html", images),
+                     lambda: check_columns(browser, f"{pages}/index.html"),
+                     lambda: check_packages(browser, f"{pages}/index.html", images),
+                     lambda: check_comparison(browser, f"{pages}/index.html"),
                      lambda: check_times(browser, f"{pages}/index.html"),
                      lambda: check_image(browser, image),
                      lambda: check_keyboard(browser, f"{pages}/index.html#q=jax%20pip%20zen4%202.11", "the catalogue"),
@@ -300,7 +355,7 @@ def main(arguments):
                      lambda: check_form(browser, pages),
                      lambda: check_answer(browser, ask_url),
                      lambda: check_documents(browser, ask_url, silent_url),
-                     lambda: look_at_all(browser, pages, image, night if "://" in night else f"{pages}/{night}")):
+                     lambda: look_at_all(browser, pages, image, night if "://" in night else f"{pages}/{night}", compared)):
             step()
             print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)
     except Failed as failure:

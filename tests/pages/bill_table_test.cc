@@ -24,6 +24,29 @@ TEST(BillTable, CountsLicencesTheMostFrequentFirst) {
   EXPECT_TRUE(has(html, "not said</th><td class=\"number\">1<"));
 }
 
+TEST(BillTable, CountsEachLicenceOfAnExpression) {
+  const std::string paragraph =
+      "GPL-2.0-or-later WITH Classpath-exception-2.0 AND (MIT OR Apache-2.0) AND MIT AND LicenseRef-Debian-1";
+  EXPECT_EQ(licences_in(paragraph),
+            (std::vector<std::string>{"Apache-2.0", "GPL-2.0-or-later WITH Classpath-exception-2.0",
+                                      "LicenseRef-Debian-1", "MIT"}));
+  EXPECT_TRUE(licences_in("").empty());
+  EXPECT_EQ(licences_in("WITH"), std::vector<std::string>{"WITH"});
+  const std::string html = bill_html(R"({"packages": [
+    {"name": "a", "licenseDeclared": ")" +
+                                     paragraph + R"("}, {"name": "b", "licenseDeclared": "MIT"}]})");
+  EXPECT_TRUE(has(html, "MIT</th><td class=\"number\">2<")) << html;
+  EXPECT_TRUE(has(html, "<summary>4 licences</summary>GPL-2.0-or-later WITH"));
+  EXPECT_LT(html.find("MIT</th>"), html.find("Apache-2.0</th>"));
+}
+
+TEST(BillTable, FoldsTheRareLicences) {
+  std::string packages;
+  for (int i = 0; i < 14; ++i)
+    packages += fmt::format(R"({}{{"name": "p{}", "licenseDeclared": "L-{}"}})", i ? "," : "", i, i);
+  EXPECT_TRUE(has(bill_html("{\"packages\": [" + packages + "]}"), "<summary>4 licences more</summary>"));
+}
+
 TEST(BillTable, ListsPackagesWithoutTheImageItself) {
   const std::string html = bill_html(kBill);
   EXPECT_TRUE(has(html, "All 4 packages"));

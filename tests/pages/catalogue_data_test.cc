@@ -25,7 +25,7 @@ TEST(CatalogueData, ARowHasWhatTheScriptReads) {
   const Json data = data_of({sample_entry(15)});  // 2.0.0 of pytorch for zen4 without a GPU, pip
   const Json& row = data["rows"][0];
   const auto word = [&](std::size_t place) { return data["words"][row[place].get<std::size_t>()]; };
-  ASSERT_EQ(row.size(), 12u);
+  ASSERT_EQ(row.size(), 15u);
   EXPECT_EQ(row[0], sample_entry(15).image.name());
   EXPECT_EQ(row[1], 0);  // its page follows from its name
   EXPECT_EQ(word(2), sample_entry(15).image.application);
@@ -33,6 +33,9 @@ TEST(CatalogueData, ARowHasWhatTheScriptReads) {
   EXPECT_EQ(word(4), "pip");
   EXPECT_EQ(word(6), sample_entry(15).image.cpu);
   EXPECT_EQ(row[8], sample_entry(15).image.size);
+  EXPECT_EQ(word(12), "3.13");
+  EXPECT_EQ(word(13), "");  // no CUDA
+  EXPECT_EQ(word(14), "");
   EXPECT_EQ(row[9], "");  // nobody knows when it was published
   EXPECT_EQ(data["snapshot"], 7);
 }
@@ -80,6 +83,68 @@ TEST(CatalogueData, OfTwoMeasurementsInOnePlaceTheLatestCounts) {
   const Json speeds = data_of({entry})["rows"][0][11];
   EXPECT_EQ(speeds.size(), places);
   EXPECT_EQ(speeds[0][3], 12.5);
+}
+
+TEST(CatalogueData, CudaAndDriverAreThoseOfTheNeeds) {
+  IndexEntry entry = sample_entry(0);
+  entry.image.needs.cuda = Version("13.0.2");
+  entry.image.needs.driver = Version("580.65.06");
+  entry.image.facts.clear();
+  entry.image.components.push_back({"toolchain", "python", Version("3.12"), "distro", false});
+  const Json data = data_of({entry});
+  const auto word = [&](std::size_t place) {
+    return data["words"][data["rows"][0][place].get<std::size_t>()];
+  };
+  EXPECT_EQ(word(12), "3.12");
+  EXPECT_EQ(word(13), "13.0.2");
+  EXPECT_EQ(word(14), "580.65.06");
+}
+
+TEST(CatalogueData, ADoubtfulSpeedSaysWhy) {
+  IndexEntry entry = sample_entry(0);
+  entry.measurements.resize(1);
+  Measurement& speed = entry.measurements[0];
+  speed.median = 100, speed.low = 99, speed.high = 101, speed.busy = 0;
+  const auto doubt = [&] {
+    const Json data = data_of({entry});
+    return data["words"][data["rows"][0][11][0][6].get<std::size_t>()];
+  };
+  EXPECT_EQ(doubt(), "");
+  speed.high = 140;
+  EXPECT_EQ(doubt(), "quartiles 41 % apart");
+}
+
+struct Bills : PageSource {
+  std::map<std::string, std::string> bills;  // by the image's name
+  std::optional<PageDocument> document(const ImageRecord& image, const std::string& kind) const override {
+    const auto found = bills.find(image.name());
+    if (kind != "spdx" || found == bills.end()) return std::nullopt;
+    return PageDocument{found->second};
+  }
+  std::optional<DefinitionFiles> definitions(const ImageRecord&) const override { return std::nullopt; }
+  std::vector<TagSpan> history(const std::string&, const std::string&) const override { return {}; }
+  std::optional<std::string> night(const std::string&, std::int64_t) const override { return std::nullopt; }
+};
+
+TEST(PackagesData, HasASetOfPackagesForEachRow) {
+  std::vector<IndexEntry> entries;
+  for (const char* tag : {"a", "b", "c", "d"}) {
+    entries.push_back(sample_entry(0));
+    entries.back().image.tag = tag;
+    entries.back().image.manifest = Digest::of(tag);
+  }
+  Bills source;
+  source.bills["pytorch:a"] = source.bills["pytorch:c"] =
+      R"({"packages": [{"name": "numpy", "versionInfo": "2.5.5"}, {"name": "zlib1g", "versionInfo": "1:1.3"}]})";
+  source.bills["pytorch:b"] = "{";
+  const PageContent content{1, {}, entries};
+  const std::string text = packages_data(content, source);
+  constexpr std::string_view kStart = "window.kilnPackages = ", kEnd = ";\n";
+  ASSERT_TRUE(text.starts_with(kStart) && text.ends_with(kEnd));
+  const Json data = Json::parse(text.substr(kStart.size(), text.size() - kStart.size() - kEnd.size()));
+  EXPECT_EQ(data["words"], Json({"numpy 2.5.5", "zlib1g 1:1.3"}));
+  EXPECT_EQ(data["sets"], Json::parse("[[0,1]]"));
+  EXPECT_EQ(data["of"], Json::parse("[0,-1,0,-1]"));
 }
 
 TEST(CatalogueData, HostileNamesStayOneStringEach) {

@@ -141,6 +141,25 @@ TEST(ImagePage, SaysWhenItWasPublished) {
   EXPECT_TRUE(has(html, "<dt>Published</dt><dd>2026-11-21T04:00:00Z</dd>"));
 }
 
+TEST(ImagePage, ExplainsTheEvidence) {
+  IndexEntry entry = sample_entry(0);
+  entry.image.evidence.verdict = "conforms";
+  entry.image.evidence.target = "zen4";
+  const std::string html = page_of(entry);
+  for (const char* words :
+       {"<span class=\"badge good\">code fits zen4</span>",
+        "No code that every run executes needs more than zen4 has.", "Used by every run",
+        "Used where the host has it", "symbols up to 2.38; the host&#39;s glibc does not matter"})
+    EXPECT_TRUE(has(html, words)) << words;
+  entry.image.evidence.verdict = "exceeds";
+  EXPECT_TRUE(has(page_of(entry), "<span class=\"badge care\">evidence: exceeds</span>"));
+}
+
+TEST(ImagePage, LeadsToTheComparison) {
+  const IndexEntry entry = sample_entry(0);
+  EXPECT_TRUE(has(page_of(entry), "<a href=\"../../compare.html#a=" + image_path(entry.image) + "\">"));
+}
+
 TEST(ImagePage, SaysWhatIsWrongWithIt) {
   IndexEntry entry = sample_entry(0);
   EXPECT_FALSE(has(page_of(entry), "class=\"notice"));

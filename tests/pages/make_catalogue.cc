@@ -12,11 +12,21 @@
 namespace kiln::testing {
 namespace {
 
+// One of two bills: older images have an older NumPy.
+Descriptor bill_of(const ImageRecord& image, const BlobStore& store) {
+  const std::string numpy = image.version < Version("2.6") ? "2.1.3" : "2.5.5";
+  return store.put(R"({"packages": [{"name": "numpy", "versionInfo": ")" + numpy +
+                       R"(", "licenseDeclared": "BSD-3-Clause"}, {"name": "zlib1g", "versionInfo": "1.3",
+                       "licenseDeclared": "Zlib"}]})",
+                   "application/spdx+json");
+}
+
 // With a manifest that is in the store, which `bits` make another one of.
 ImageRecord stored(ImageRecord image, const BlobStore& store, const std::string& bits) {
   Manifest manifest;
   manifest.config = store.put("{\"" + image.key + bits + "\": 1}", std::string(media_type::kConfig));
   manifest.layers = {store.put("layer", std::string(media_type::kLayerZstd))};
+  image.attachments = {{"spdx", bill_of(image, store), {}}};
   image.manifest = store.put(to_json(manifest).dump(), std::string(media_type::kManifest)).digest;
   image.key = Digest::of(image.key + bits).hex();
   image.immutable_tag = image.tag + "-" + image.key.substr(0, 12);

@@ -92,6 +92,10 @@ inline ImageRecord sample_image(std::size_t number) {
   image.evidence.glibc_provided = "2.41";
   image.needs.glibc = Version("2.41");
   image.needs.kernel = Version("3.2.0");
+  if (!image.accelerators.empty() && image.accelerators.front().starts_with("nvidia:")) {
+    image.needs.cuda = Version("13.0.2");
+    image.needs.driver = Version("580.65.06");
+  }
   image.facts = {{"python", "3.13"}};
   image.tests = TestsRecord{{axes.application + " " + axes.version + " (" + axes.method + ")"}, {}, {}};
   image.tests->ran[image.tests->passed.front()] =

@@ -2,27 +2,14 @@
 // in the fragment of the address. Text goes into the page as text, never as markup.
 "use strict";
 (() => {
-  const data = window.kilnCatalogue;
-  const words = data.words;
-  const rows = data.rows;
-  // A row of data.js, by position (factory/pages/catalogue_data.cc).
-  const NAME = 0, PATH = 1, APPLICATION = 2, VERSION = 3, METHOD = 4, COMPILERS = 5, CPU = 6, ACCELERATORS = 7, SIZE = 8,
-    CREATED = 9, STATE = 10, SPEEDS = 11;
-  // A speed: workload, unit, host, median, low, high.
-  const WORKLOAD = 0, UNIT = 1, HOST = 2, MEDIAN = 3, LOW = 4, HIGH = 5;
-  const STATES = ["stale", "failing", "retired", "untested", "mapping", "optimised"];  // bits, the lowest first
+  const {data, words, rows, at: ROW, speed: SPEED, STATES, numbers, element, has, pathOf, sizeText, speedText, doubtOf, packages} =
+    window.kilnRows;
+  const {NAME, APPLICATION, VERSION, METHOD, COMPILERS, CPU, ACCELERATORS, SIZE, CREATED, SPEEDS, PYTHON, CUDA, DRIVER} = ROW;
+  const {WORKLOAD, UNIT, HOST, MEDIAN, LOW, HIGH} = SPEED;
   const PAGE = 50;
   const NONE = "none";
 
   const at = (id) => document.getElementById(id);
-  const element = (tag, text, kind) => {
-    const made = document.createElement(tag);
-    if (text !== undefined) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
-  const numbers = new Intl.NumberFormat("en");
-  const has = (row, state) => (row[STATE] >> STATES.indexOf(state)) & 1;
 
   // What can be filtered by: `of` gives the values of a row.
   const orNone = (list) => (list.length ? list.map((one) => words[one]) : [NONE]);
@@ -32,6 +19,8 @@
     {id: "compiler", any: "Any graph compiler", of: (row) => orNone(row[COMPILERS])},
     {id: "target", any: "Any processor", of: (row) => [words[row[CPU]] || NONE]},
     {id: "accelerator", any: "Any accelerator", of: (row) => orNone(row[ACCELERATORS])},
+    {id: "python", any: "Any Python", of: (row) => [words[row[PYTHON]] || NONE]},
+    {id: "cuda", any: "Any CUDA", of: (row) => [words[row[CUDA]] || NONE]},
     {id: "speed", any: "Measured or not", of: (row) => row[SPEEDS].length
       ? ["measured", ...new Set(row[SPEEDS].map((one) => words[one[WORKLOAD]]))] : ["not measured"]},
     {id: "state", any: "Any state", of: (row) => {
@@ -58,7 +47,8 @@
     ...row[COMPILERS].map((one) => words[one]), ...row[ACCELERATORS].map((one) => words[one])].join(" ").toLowerCase());
 
   const facetNamed = (id) => facets.find((facet) => facet.id === id);
-  const state = {query: "", sort: "", page: 1};
+  const state = {query: "", package: "", sort: "", page: 1};
+  let installed = null;  // for each row whether it has the package; null: no package is looked for, or the list is on its way
   let found = [];
 
   // The speed of a row that is shown, and by which it is ordered: of the workload that was chosen, or its first.
@@ -68,8 +58,8 @@
   }
 
   // Numbers that stand in the order of the texts: made when somebody first orders by them.
-  function ranks(texts) {
-    const order = [...new Set(texts)].sort();
+  function ranks(texts, by) {
+    const order = [...new Set(texts)].sort(by);
     const rank = new Map(order.map((text, i) => [text, i]));
     return Int32Array.from(texts, (text) => rank.get(text));
   }
@@ -81,10 +71,19 @@
     name: () => once("name", () => ranks(rows.map((row) => row[NAME]))),
     version: () => once("version", () => Int32Array.from(rows, (row) => row[VERSION])),  // data.versions: newest first
     target: () => once("target", () => ranks(rows.map((row) => words[row[CPU]]))),
+    python: () => once("python", () => versionRanks(PYTHON)),
+    cuda: () => once("cuda", () => versionRanks(CUDA)),
+    driver: () => once("driver", () => versionRanks(DRIVER)),
     size: () => once("size", () => Float64Array.from(rows, (row) => row[SIZE])),
     created: () => once("created", () => ranks(rows.map((row) => row[CREATED])).map((rank) => -rank)),
     speed: () => once(`speed ${facetNamed("speed").chosen}`, speedKeys),
   };
+
+  // The newest first; those without one last.
+  function versionRanks(column) {
+    const collator = new Intl.Collator("en", {numeric: true});
+    return ranks(rows.map((row) => words[row[column]]), (a, b) => (a === "") - (b === "") || collator.compare(b, a));
+  }
 
   // Speeds of one workload and unit stand together, the fastest first; what was not measured comes last.
   function speedKeys() {
@@ -105,7 +104,7 @@
     for (const facet of facets) facet.counts.fill(0);
     found = [];
     for (let number = 0; number < rows.length; ++number) {
-      if (!parts.every((part) => haystacks[number].includes(part))) continue;
+      if (!parts.every((part) => haystacks[number].includes(part)) || (installed && !installed[number])) continue;
       let missed = 0, which = -1;
       for (let i = 0; i < facets.length && missed < 2; ++i) {
         if (chosen[i] === -1 || facets[i].values[number].includes(chosen[i])) continue;
@@ -156,11 +155,6 @@
     }
   }
 
-  const pathOf = (row) => row[PATH] || `images/${row[NAME].replace(":", "/")}.html`;
-  const sizeText = (bytes) => (!bytes ? "" : bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB`
-    : bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
-  const speedText = (median) => (median >= 1000 ? numbers.format(Math.round(median)) : String(Number(median.toPrecision(4))));
-
   function cell(label, kind, ...content) {
     const made = element("td", undefined, kind);
     made.dataset.label = label;
@@ -170,10 +164,34 @@
     return made;
   }
 
+  // Two images that are marked can be compared.
+  const marked = new Set();
+  function markBox(row) {
+    const box = element("input");
+    box.type = "checkbox";
+    box.checked = marked.has(row);
+    box.title = "Mark two images to compare them";
+    box.setAttribute("aria-label", `Compare ${row[NAME]}`);
+    box.addEventListener("change", () => {
+      if (box.checked) marked.add(row);
+      else marked.delete(row);
+      showMarked();
+    });
+    return box;
+  }
+  function showMarked() {
+    const link = at("compare"), parameters = new URLSearchParams([...marked].map((row, i) => ["ab"[i], pathOf(row)]).slice(0, 2));
+    link.hidden = marked.size === 0;
+    if (marked.size === 2) link.href = `compare.html#${parameters}`;
+    else link.removeAttribute("href");
+    link.textContent = marked.size === 2 ? "Compare the two" : marked.size === 1 ? "Mark another image to compare" : "Only two can be compared";
+  }
+
   function nameCell(row) {
     const made = element("th");
     made.scope = "row";
     made.setAttribute("role", "rowheader");
+    made.append(markBox(row), " ");
     const link = element("a");
     link.href = pathOf(row);
     link.append(element("bdi", row[NAME]));
@@ -189,7 +207,7 @@
     if (!speed) return cell("Measured", "");
     const value = element("span", `${speedText(speed[MEDIAN])} ${words[speed[UNIT]]}`, "value");
     value.title = `quartiles ${speedText(speed[LOW])} to ${speedText(speed[HIGH])}, on ${words[speed[HOST]]}`;
-    return cell("Measured", "", value, " ", element("span", words[speed[WORKLOAD]], "soft"));
+    return cell("Measured", "", value, " ", element("span", words[speed[WORKLOAD]], "soft"), ...doubtOf(speed));
   }
 
   function rowOf(row) {
@@ -199,7 +217,8 @@
     made.append(nameCell(row), cell("Version", "short", version),
       cell("Compilers", "", row[COMPILERS].map((one) => words[one]).join(", ")),
       cell("Target", "", [words[row[CPU]], ...row[ACCELERATORS].map((one) => words[one])].filter(Boolean).join(", ")),
-      speedCell(row), cell("Size", "short", sizeText(row[SIZE])), cell("Published", "date", row[CREATED]));
+      cell("Python", "short", words[row[PYTHON]]), cell("CUDA", "short", words[row[CUDA]]),
+      cell("Driver", "short", words[row[DRIVER]]), speedCell(row), cell("Size", "short", sizeText(row[SIZE])), cell("Published", "date", row[CREATED]));
     return made;
   }
 
@@ -225,7 +244,7 @@
     }
   }
 
-  const isFiltered = () => state.query !== "" || facets.some((facet) => facet.chosen !== "");
+  const isFiltered = () => state.query !== "" || state.package !== "" || facets.some((facet) => facet.chosen !== "");
 
   // What an order by speed cannot say.
   function caution() {
@@ -247,6 +266,7 @@
   function fragment() {
     const parameters = new URLSearchParams();
     if (state.query) parameters.set("q", state.query);
+    if (state.package) parameters.set("package", state.package);
     for (const facet of facets) if (facet.chosen !== "") parameters.set(facet.id, facet.chosen);
     if (state.sort) parameters.set("sort", state.sort);
     if (state.page > 1) parameters.set("page", state.page);
@@ -256,10 +276,44 @@
   function readFragment() {
     const parameters = new URLSearchParams(location.hash.slice(1));
     state.query = parameters.get("q") || "";
+    state.package = parameters.get("package") || "";
     state.sort = parameters.get("sort") || "";
     state.page = Number.parseInt(parameters.get("page"), 10) || 1;
     for (const facet of facets) facet.chosen = parameters.get(facet.id) || "";
     at("query").value = state.query;
+    at("package").value = state.package;
+  }
+
+  // "numpy 2.5": a part of the name, and how the version begins.
+  function matchesPackage(text, wanted) {
+    const [name, version = ""] = wanted.toLowerCase().split(/[\s=]+/);
+    const blank = text.lastIndexOf(" ");
+    return text.slice(0, blank).toLowerCase().includes(name) && text.slice(blank + 1).startsWith(version);
+  }
+
+  const HINT = at("package-hint").textContent;
+  async function findPackage() {
+    const wanted = state.package.trim();
+    installed = null;
+    at("package-hint").textContent = wanted ? "Reading the bills of materials …" : HINT;
+    if (!wanted) return;
+    let said = "", found = null;
+    try {
+      const bills = await packages();
+      const good = bills.words.map((text) => matchesPackage(text, wanted));
+      const sets = bills.sets.map((set) => set.some((one) => good[one]));
+      found = bills.of.map((set) => set >= 0 && sets[set]);
+      const names = bills.words.filter((text, i) => good[i]);
+      said = bills.sets.length === 0 ? "No image has a bill of materials."
+        : names.length === 0 ? "No image has such a package."
+        : names.slice(0, 3).join(", ") + (names.length > 3 ? `, and ${numbers.format(names.length - 3)} more` : "");
+    } catch (error) {
+      said = error.message;
+    }
+    if (wanted !== state.package.trim()) return;  // more was typed meanwhile
+    installed = found;
+    at("package-hint").textContent = said;
+    show();
   }
 
   function show() {
@@ -279,8 +333,10 @@
 
   function clear() {
     state.query = at("query").value = "";
+    state.package = at("package").value = "";
     state.page = 1;
     for (const facet of facets) facet.chosen = "";
+    findPackage();
     changed();
     at("query").focus();
   }
@@ -294,6 +350,12 @@
 
   function listen() {
     at("filters").addEventListener("submit", (event) => event.preventDefault());
+    at("package").addEventListener("input", () => {
+      state.package = at("package").value;
+      state.page = 1;
+      findPackage();
+      changed();
+    });
     at("query").addEventListener("input", () => {
       state.query = at("query").value.trim();
       state.page = 1;
@@ -317,6 +379,7 @@
     at("next").addEventListener("click", () => turn(1));
     window.addEventListener("hashchange", () => {
       readFragment();
+      findPackage();
       show();
     });
     document.addEventListener("keydown", (event) => {
@@ -329,6 +392,7 @@
   readFragment();
   makeOptions();
   listen();
+  findPackage();
   show();
   at("catalogue").hidden = false;
   if (matchMedia("(min-width: 60rem)").matches) at("more-filters").open = true;
