@@ -19,6 +19,7 @@
 #include "factory/engine/engine_facts.h"
 #include "factory/engine/own_ids.h"
 #include "factory/os/ignored_calls.h"
+#include "factory/recipe/unknown_names.h"
 #include "factory/run/pull_line.h"
 #include "factory/state/access.h"
 
@@ -52,6 +53,15 @@ std::vector<fs::path> recipe_roots(const GlobalOptions& options, const fs::path&
   throw Error(ExitCode::usage, "no recipes folder beside " + matrix.string(), "name it with --recipes");
 }
 
+std::string how_to_add(const std::vector<fs::path>& roots, const fs::path& of_kiln) {
+  std::string options;
+  for (const fs::path& root : roots) options += " --recipes " + root.string();
+  return fmt::format(
+      "warning: only these recipes are read:{}; kiln's own are not, as there is no {}; --recipes DIR{} adds "
+      "those of DIR",
+      options, of_kiln.string(), options);
+}
+
 }  // namespace
 
 fs::path Invocation::archspec_file() const {
@@ -82,10 +92,24 @@ std::string Invocation::archspec_version() const {
 CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* lock) {
   fs::path file = matrix_file;
   need_file(file);
-  RecipeBook recipes = RecipeBook::read(files, recipe_roots(options, file, files));
-  if (lock != nullptr) pin_recipes(recipes, *lock);
+  std::vector<fs::path> roots = recipe_roots(options, file, files);
+  const fs::path of_kiln = shared_folder() / "recipes";
+  RecipeBook recipes = RecipeBook::read(files, roots);
   TargetBook targets = TargetBook::read(files, file.parent_path() / "targets", cpus());
-  return {std::move(recipes), std::move(targets), read_matrix(files, file)};
+  Matrix matrix = read_matrix(files, file);
+  auto lacks_recipe = [&](const std::string& workload) {
+    return recipes.find(Kind::workload, workload) == nullptr;
+  };
+  if (names_unknown(recipes, matrix) || std::any_of(workloads.begin(), workloads.end(), lacks_recipe)) {
+    if (files.is_directory(of_kiln)) {
+      roots.insert(roots.begin(), of_kiln);  // a component in a later folder is the one that counts
+      recipes = RecipeBook::read(files, roots);
+    } else {
+      note(how_to_add(roots, of_kiln));
+    }
+  }
+  if (lock != nullptr) pin_recipes(recipes, *lock);
+  return {std::move(recipes), std::move(targets), std::move(matrix)};
 }
 
 void Invocation::note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const {

@@ -74,7 +74,8 @@ class Invocation {
  public:
   explicit Invocation(std::map<std::string, std::string> own) : environment(std::move(own)) {}
 
-  // Reads recipes, targets and matrix; `lock` fixes what it pins. Throws Error(input), Error(usage).
+  // Reads recipes, targets and matrix; `lock` fixes what it pins. Recipes that are named and not found are
+  // looked for in those that kiln was installed with. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
   // What resolve() takes of them; `read` outlives it.
   ResolveInput resolve_input(const CatalogueFiles& read);
@@ -133,6 +134,7 @@ class Invocation {
   RealClock clock;
   ExitCode exit_code = ExitCode::ok;
   std::optional<ImageRecord> image_read;  // the image of ours that the command reads
+  std::vector<std::string> workloads;     // that the command names: read() looks for their recipes, too
   StartFolder started_in;                 // before --directory
   // Gets each line of note() and of a build's progress; called by several threads. Empty: nothing does.
   std::function<void(const std::string&)> heard;

@@ -53,6 +53,17 @@ expect 0 "$kiln" plan -f mine.json --format json
 equals "$(json 'len(it["cells"])')" 1
 expect 0 "$kiln" plan -f "$work/moved/share/kiln/matrix/demo.json" --format json
 equals "$(json 'len(it["cells"])')" 5
+# Recipes beside one's own matrix are one's own; those that they lack are the installed ones.
+mkdir -p own/recipes/framework/ours
+cat >own/recipes/framework/ours/recipe.json <<'JSON'
+{"description": "Ours", "licenses": "MIT", "homepage": "https://example.org/", "versions": {"1.0": {}}, "methods": {"distro": {"script": "x.sh"}}}
+JSON
+echo true >own/recipes/framework/ours/x.sh
+cat >own/ours.json <<'JSON'
+{"name": "ours", "axes": {"framework": ["ours"], "version": ["1.0"], "method": ["distro"], "base": ["debian@trixie"], "target": ["zen3"]}}
+JSON
+expect 0 "$kiln" plan -f own/ours.json --format json
+equals "$(json 'len(it["cells"])')" 1
 if command -v strace >/dev/null; then
   strace -f -e trace=openat,open -o ../trace "$kiln" plan -f mine.json >/dev/null
   # $work itself lies in the build folder, which may lie in the source tree.

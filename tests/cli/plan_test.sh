@@ -191,4 +191,18 @@ equals "$(json 'len([job for job in it if job.startswith("cell ")])')" 7
 equals "$(json '{job.get("extends") for name, job in it.items() if name.startswith("cell ")}')" "{'.cell'}"
 equals "$(json 'it[".cell"]["needs"]')" "[{'job': 'plan', 'pipeline': '\$PARENT_PIPELINE_ID'}]"
 equals "$(json '".kiln/logs/" in it[".cell"]["artifacts"]["paths"]')" True
+# Recipes of one's own that name kiln's: these are read as well, and one's own win. A kiln that has none beside it says how to name them.
+mkdir -p own/recipes/framework/ours alone/bin
+echo '{"description": "Ours", "licenses": "MIT", "homepage": "https://example.org/", "versions": {"1.0": {}}, "methods": {"distro": {"script": "x.sh"}}}' \
+  >own/recipes/framework/ours/recipe.json
+echo true >own/recipes/framework/ours/x.sh
+echo '{"name": "ours", "axes": {"framework": ["ours"], "version": ["1.0"], "method": ["distro"], "base": ["debian@trixie"], "target": ["zen3"]}}' >own/ours.json
+expect 0 "$KILN" plan -f own/ours.json --format json
+equals "$(json 'len(it["cells"])')" 1
+cp "$KILN" alone/bin/kiln
+expect 3 alone/bin/kiln plan -f own/ours.json
+holds "$err" "no recipe for base 'debian'"
+holds "$err" "warning: only these recipes are read: --recipes own/recipes; kiln's own are not"
+expect 0 alone/bin/kiln plan -f own/ours.json --recipes "$KILN_SOURCE/recipes" --recipes own/recipes
+lacks "$err" "kiln's own"
 echo "plan: every form, every pattern"
