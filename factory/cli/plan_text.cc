@@ -96,17 +96,21 @@ void PlanCounts::add(CellState state) {
     case CellState::to_package:
       ++to_package;
       return;
+    case CellState::failed:
+      ++failed;
+      return;
   }
 }
 
 std::string plan_summary(const PlanCounts& counts, const PlanView& view, const Sharing& sharing) {
-  std::size_t images =
-      counts.built + counts.to_build + counts.to_test + counts.to_retag + counts.to_package + counts.broken;
+  std::size_t images = counts.built + counts.to_build + counts.to_test + counts.to_retag + counts.to_package +
+                       counts.failed + counts.broken;
   std::string text =
       fmt::format("{}: {} built, {} to build", counted(images, "image"), counts.built, counts.to_build);
   if (counts.to_test > 0) text += fmt::format(", {} to test", counts.to_test);
   if (counts.to_retag > 0) text += fmt::format(", {} to re-tag", counts.to_retag);
   if (counts.to_package > 0) text += fmt::format(", {} to package", counts.to_package);
+  if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
   if (counts.broken > 0) text += fmt::format(", {} broken", counts.broken);
   return fmt::format("{}; {} excluded\n{}{}\n", text, counts.excluded,
                      view.expected ? text_of(*view.expected) + "\n" : "", sharing_text(sharing));

@@ -26,6 +26,7 @@ struct PlanCounts {
   std::size_t to_test = 0;
   std::size_t to_retag = 0;
   std::size_t to_package = 0;
+  std::size_t failed = 0;
   std::size_t broken = 0;
   std::size_t excluded = 0;
   void add(CellState state);

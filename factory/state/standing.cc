@@ -16,7 +16,8 @@ constexpr auto kCellStates = enum_names<CellState>({{CellState::built, "built"},
                                                     {CellState::to_build, "to build"},
                                                     {CellState::to_test, "to test"},
                                                     {CellState::to_retag, "to re-tag"},
-                                                    {CellState::to_package, "to package"}});
+                                                    {CellState::to_package, "to package"},
+                                                    {CellState::failed, "failed"}});
 
 }  // namespace
 
@@ -55,9 +56,23 @@ Standing StateView::standing(const ResolvedImage& image) const {
     const CellState state = is_test && names_.is_packaged(image) ? CellState::to_test : CellState::to_build;
     return {state, reasons(image, missing.front())};
   }
+  if (names_.has_failure(image.key())) return {CellState::failed, failure(image)};
   if (names_.has_image_record(image.record_name()))
     return {CellState::to_package, {damage(image) + ": nothing is built"}};
   return {CellState::to_retag, {"new name or labels: nothing is built"}};
+}
+
+std::vector<std::string> StateView::failure(const ResolvedImage& image) const {
+  try {
+    if (const auto record = RecordReader(state_, files_).failure(image.key())) {
+      std::vector<std::string> why = {record->what};
+      if (!record->hint.empty()) why.push_back(record->hint);
+      return why;
+    }
+  } catch (const Error&) {
+    // of a damaged record nothing is known
+  }
+  return {"failed last time"};
 }
 
 std::string StateView::damage(const ResolvedImage& image) const {
@@ -152,7 +167,10 @@ GraphStates StateView::graph_states(const ImageNumbers& images) const {
   GraphStates states;
   for (std::uint32_t number : images) {
     const ResolvedImage image = plan_.image(number);
-    if (is_whole(image)) states.images[image.id()] = NodeState::done;
+    if (is_whole(image))
+      states.images[image.id()] = NodeState::done;
+    else if (names_.has_failure(image.key()))
+      states.images[image.id()] = NodeState::failed;
   }
   for (StepTable::Number number : StepUses(plan_, images).steps()) {
     const std::string key = plan_.steps().hex(number);

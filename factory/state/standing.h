@@ -19,9 +19,10 @@ namespace kiln {
 
 // to_test: it is packaged, but has not passed every test that its recipes have by now; to_retag: the bits are
 // there, name or labels are new; to_package: the layers are there, but not a format that the site wants by
-// now, or not something else that was made of them.
-enum class CellState { built, to_build, to_test, to_retag, to_package };
-std::string_view name_of(CellState state);  // "built", "to build", "to test", "to re-tag", "to package"
+// now, or not something else that was made of them; failed: the layers are there, and no image was made of
+// them, such as by what the evidence found. The next build tries again.
+enum class CellState { built, to_build, to_test, to_retag, to_package, failed };
+std::string_view name_of(CellState state);  // "built", "to build", "to test", "to re-tag", …
 
 struct Standing {
   CellState state;
@@ -54,6 +55,8 @@ class StateView {
   NodeState state_of(const std::string& key, bool test) const;
   // Of an image that is built: that it is, or what it lacks.
   Standing packaged(const std::string& record_name) const;
+  // Of one that failed after its steps: why.
+  std::vector<std::string> failure(const ResolvedImage& image) const;
   // Of one that was packaged and is not whole: what is wrong with it.
   std::string damage(const ResolvedImage& image) const;
   std::vector<std::string> reasons(const ResolvedImage& image, StepTable::Number missing) const;

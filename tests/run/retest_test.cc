@@ -113,6 +113,25 @@ TEST_F(Retest, ATestThatNobodyRanYetIsNoFailure) {
   EXPECT_EQ(published(), (Strings{"1", "2"}));
 }
 
+// Its steps are done, and what they made was refused: nothing of it waits for a new name.
+TEST_F(Retest, AnImageThatEvidenceRefusedIsFailed) {
+  fs::remove_all(small.state.built_folder());
+  EXPECT_EQ(standing(0).state, CellState::to_retag);
+  FailureRecord refused;
+  refused.key = small.plan.image(0).key();
+  refused.what = "code exceeds the target x86_64: …; the lowest target that holds it is x86_64_v2";
+  refused.hint = "the log has them all";
+  refused.log = "log";
+  RecordWriter(small.state, small.files).write(refused);
+  EXPECT_EQ(standing(0).state, CellState::failed);
+  EXPECT_EQ(standing(0).why, (Strings{refused.what, refused.hint}));
+  EXPECT_EQ(standing(1).state, CellState::to_retag) << "it is another image";
+  small.files.write(small.state.failure(refused.key), "{");
+  EXPECT_EQ(standing(0).why, Strings{"failed last time"});
+  small.build();
+  EXPECT_EQ(standing(0).state, CellState::built) << "the next build tries again";
+}
+
 // A damaged image is packaged again, and its test runs, too.
 TEST_F(Retest, DamageAndANewTestGoTogether) {
   small.change_test("try harder");
