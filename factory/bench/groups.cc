@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "factory/base/date.h"
@@ -49,7 +50,7 @@ const std::vector<Column>& columns() {
 Error bad_choice(const std::string& clause, const std::string& why) {
   return Error(ExitCode::usage, fmt::format("'{}' chooses no runs: {}", clause, why),
                fmt::format("a file of runs, or clauses such as framework=pytorch,method=pip; columns: {}, "
-                           "since, until, snapshot",
+                           "since, until, snapshot, session, mark",
                            fmt::join(run_columns(), ", ")));
 }
 
@@ -66,6 +67,17 @@ std::int64_t number_of(const std::string& clause, const std::string& value) {
   if (value.empty() || value.size() > kDigits || !std::all_of(value.begin(), value.end(), is_digit))
     throw bad_choice(clause, "a snapshot is a number");
   return std::stoll(value);
+}
+
+// Columns of which all runs of a session have one value.
+constexpr std::array<std::string_view, 5> kOfSessions = {"host", "threads", "ranks", "input", "session"};
+
+bool clause_holds(const std::string& column, const std::string& glob, const BenchRun& run) {
+  if (column == "session") return glob_matches(glob, session_of(run).id);
+  if (column != "mark") return glob_matches(glob, column_of(run, column));
+  const std::vector<std::string>& marks = run.conditions.marks;
+  return std::any_of(marks.begin(), marks.end(),
+                     [&](const std::string& mark) { return glob_matches(glob, mark); });
 }
 
 using ColumnValues = std::vector<std::string>;
@@ -93,15 +105,63 @@ std::string one_unit(const std::vector<BenchRun>& a, const std::vector<BenchRun>
   return unit;
 }
 
-ComparedGroup compare_group(const ColumnValues& values, const std::vector<BenchRun>& a,
-                            const std::vector<BenchRun>& b) {
-  ComparedGroup group{values, one_unit(a, b, values), {}, a.size(), b.size(), {}};
-  group.comparison = compare_runs(steady_runs(a), steady_runs(b), more_is_better(group.unit));
-  for (const auto* runs : {&a, &b})
-    for (const BenchRun& run : *runs)
-      group.marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
-  return group;
+// By what a person calls it: an image that was built again is the same one later.
+std::map<std::string, std::vector<BenchRun>> by_name(const std::vector<BenchRun>& runs) {
+  std::map<std::string, std::vector<BenchRun>> images;
+  for (const BenchRun& run : runs) images[run.name.empty() ? image_id(run) : run.name].push_back(run);
+  return images;
 }
+
+// The last sessions with one version of the workload. Old runs do not say which they had.
+SharedSession last_sessions(const std::vector<SessionRuns>& a, const std::vector<SessionRuns>& b) {
+  auto are_like = [](const std::string& one, const std::string& other) {
+    return one == other || one.empty() || other.empty();
+  };
+  for (auto last = b.rbegin(); last != b.rend(); ++last)
+    for (auto other = a.rbegin(); other != a.rend(); ++other)
+      if (are_like(last->session.files, other->session.files)) return {&*last, &*other};
+  return {};
+}
+
+class GroupComparing {
+ public:
+  GroupComparing(GroupComparison& found, Apart apart) : found_(found), apart_(apart) {}
+
+  void compare(const ColumnValues& values, const std::vector<BenchRun>& a, const std::vector<BenchRun>& b) {
+    const std::string unit = one_unit(a, b, values);
+    const auto images_b = by_name(b);
+    for (const auto& [name_a, runs_a] : by_name(a))
+      for (const auto& [name_b, runs_b] : images_b) {
+        ComparedPair pair{values, unit, name_a, name_b, 0, 0, {}, runs_a.size(), runs_b.size(), {}};
+        if (fill(pair, by_session(runs_a), by_session(runs_b)))
+          found_.pairs.push_back(std::move(pair));
+        else
+          found_.apart.push_back(std::move(pair));
+      }
+  }
+
+ private:
+  bool fill(ComparedPair& pair, const std::vector<SessionRuns>& a, const std::vector<SessionRuns>& b) const {
+    SharedSession shared = shared_session(b, a);
+    if (shared.image == nullptr && apart_ == Apart::compare) shared = last_sessions(a, b);
+    if (shared.image == nullptr) return false;
+    if (shared.image->session != shared.over->session) pair.marks.insert("different sessions");
+    if (shared.image->session.files != shared.over->session.files)
+      pair.marks.insert("version of the workload unknown");
+    for (const SessionRuns* side : {shared.image, shared.over})
+      for (const BenchRun& run : side->runs)
+        pair.marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
+    pair.runs_a = shared.over->runs.size();
+    pair.runs_b = shared.image->runs.size();
+    pair.median_a = measurement_of(shared.over->runs).median;
+    pair.median_b = measurement_of(shared.image->runs).median;
+    pair.gain = gain_of(shared.image->runs, shared.over->runs);
+    return true;
+  }
+
+  GroupComparison& found_;
+  Apart apart_;
+};
 
 }  // namespace
 
@@ -120,13 +180,22 @@ std::string column_of(const BenchRun& run, const std::string& name) {
   return found->value(run);
 }
 
+bool RunChoice::names_session() const {
+  constexpr std::int64_t kBegin = INT64_MIN, kEnd = INT64_MAX;
+  return since != kBegin || until != kEnd || snapshot != 0 ||
+         std::any_of(clauses.begin(), clauses.end(), [](const auto& clause) {
+           return std::any_of(kOfSessions.begin(), kOfSessions.end(),
+                              [&](std::string_view column) { return clause.first == column; });
+         });
+}
+
 bool RunChoice::has(const BenchRun& run) const {
   const std::int64_t taken = unix_seconds_of(run.taken).value_or(0);
   if (taken < since || taken >= until) return false;
   std::map<std::string, bool> holds;  // by column: whether any of its globs does
   for (const auto& [column, glob] : clauses) {
     bool& any = holds[column];
-    any = any || glob_matches(glob, column_of(run, column));
+    any = any || clause_holds(column, glob, run);
   }
   return std::all_of(holds.begin(), holds.end(), [](const auto& one) { return one.second; });
 }
@@ -144,7 +213,8 @@ RunChoice parse_run_choice(const std::string& text) {
       (column == "since" ? choice.since : choice.until) = date_of(clause, value, column == "until");
     } else if (column == "snapshot") {
       choice.snapshot = number_of(clause, value);
-    } else if (std::find(run_columns().begin(), run_columns().end(), column) != run_columns().end()) {
+    } else if (column == "session" || column == "mark" ||
+               std::find(run_columns().begin(), run_columns().end(), column) != run_columns().end()) {
       choice.clauses.emplace_back(column, value);
     } else {
       throw bad_choice(clause, "there is no column '" + column + "'");
@@ -173,15 +243,10 @@ std::vector<std::string> common_columns(const RunChoice& a, const RunChoice& b) 
   return common;
 }
 
-std::vector<std::vector<double>> steady_runs(const std::vector<BenchRun>& runs) {
-  std::vector<std::vector<double>> steady;
-  for (const BenchRun& run : runs) steady.emplace_back(run.steady().begin(), run.steady().end());
-  return steady;
-}
-
 GroupComparison compare_groups(const std::vector<BenchRun>& a, const std::vector<BenchRun>& b,
-                               std::vector<std::string> by) {
+                               std::vector<std::string> by, Apart apart) {
   GroupComparison found;
+  GroupComparing comparing(found, apart);
   found.columns = std::move(by);
   const Groups groups_a = grouped(a, found.columns);
   const Groups groups_b = grouped(b, found.columns);
@@ -190,22 +255,11 @@ GroupComparison compare_groups(const std::vector<BenchRun>& a, const std::vector
     if (other == groups_b.end())
       found.only_a.push_back(values);
     else
-      found.groups.push_back(compare_group(values, runs, other->second));
+      comparing.compare(values, runs, other->second);
   }
   for (const auto& [values, runs] : groups_b)
     if (!groups_a.contains(values)) found.only_b.push_back(values);
   return found;
-}
-
-std::string comparison_text(const Comparison& comparison) {
-  const std::string interval = fmt::format("({:.2f} to {:.2f})", comparison.low, comparison.high);
-  if (!comparison.different()) return "no difference " + interval;
-  return fmt::format("{:.2f} times as fast {}", comparison.ratio, interval);
-}
-
-Json comparison_json(const Comparison& comparison) {
-  return {{"a", comparison.a},     {"b", comparison.b},       {"ratio", comparison.ratio},
-          {"low", comparison.low}, {"high", comparison.high}, {"different", comparison.different()}};
 }
 
 Json to_json(const GroupComparison& comparison) {
@@ -214,20 +268,31 @@ Json to_json(const GroupComparison& comparison) {
     for (std::size_t i = 0; i < values.size(); ++i) json[comparison.columns[i]] = values[i];
     return json;
   };
+  auto pair_json = [&](const ComparedPair& pair) {
+    return Json{{"group", named(pair.values)},
+                {"unit", pair.unit},
+                {"images", {{"a", pair.image_a}, {"b", pair.image_b}}},
+                {"runs", {{"a", pair.runs_a}, {"b", pair.runs_b}}}};
+  };
   Json groups = Json::array();
-  for (const ComparedGroup& group : comparison.groups) {
-    Json json = comparison_json(group.comparison);
-    json["group"] = named(group.values);
-    json["unit"] = group.unit;
-    json["runs"] = {{"a", group.runs_a}, {"b", group.runs_b}};
-    json["marks"] = group.marks;
-    groups.push_back(json);
+  for (const ComparedPair& pair : comparison.pairs) {
+    Json json = pair_json(pair);
+    json["a"] = pair.median_a;
+    json["b"] = pair.median_b;
+    json["ratio"] = pair.gain.ratio;
+    json["low"] = pair.gain.low;
+    json["high"] = pair.gain.high;
+    json["different"] = pair.gain.different();
+    json["marks"] = pair.marks;
+    groups.push_back(std::move(json));
   }
+  Json apart = Json::array();
+  for (const ComparedPair& pair : comparison.apart) apart.push_back(pair_json(pair));
   Json only_a = Json::array();
   Json only_b = Json::array();
   for (const ColumnValues& values : comparison.only_a) only_a.push_back(named(values));
   for (const ColumnValues& values : comparison.only_b) only_b.push_back(named(values));
-  return {{"groups", groups}, {"only_a", only_a}, {"only_b", only_b}};
+  return {{"groups", groups}, {"apart", apart}, {"only_a", only_a}, {"only_b", only_b}};
 }
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Runs by what they have in common, and two choices of them compared group by group: another time, another
-// host, another method. Pure.
+// Runs by what they have in common, and two choices of them compared group by group, each image of one with
+// each of the other: another time, another host, another method. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "factory/bench/run.h"
-#include "factory/bench/statistics.h"
+#include "factory/bench/session.h"
 
 namespace kiln {
 
@@ -27,42 +27,52 @@ struct RunChoice {
   std::int64_t until = INT64_MAX;
   std::int64_t snapshot = 0;            // whose images; 0: whichever
   bool has(const BenchRun& run) const;  // but for the snapshot, which the index knows
+  // It names a time or circumstances of which a session has one: with another choice, it has no session in
+  // common.
+  bool names_session() const;
 };
 
 // "framework=pytorch,method=pip", "host=*EPYC*", "since=2026-11-20,until=2026-11-24T12:00:00Z",
-// "snapshot=12". Throws Error(usage) with what is wrong.
+// "snapshot=12", "session=2026-11-24T12:00:00Z-*", "mark=under load". Throws Error(usage) with what is wrong.
 RunChoice parse_run_choice(const std::string& text);
 
 // The columns by which two choices are compared: all, but for those that one of them fixes, and what follows
 // from these.
 std::vector<std::string> common_columns(const RunChoice& a, const RunChoice& b);
 
-std::vector<std::vector<double>> steady_runs(const std::vector<BenchRun>& runs);
-
-// Runs that are alike on both sides.
-struct ComparedGroup {
+// An image of each side, under the same circumstances.
+struct ComparedPair {
   std::vector<std::string> values;  // of the columns
   std::string unit;
-  Comparison comparison;
+  std::string image_a;  // their names
+  std::string image_b;
+  double median_a = 0;  // of the medians of their runs, in the unit
+  double median_b = 0;
+  MeasuredGain gain;  // of B over A
   std::size_t runs_a = 0;
   std::size_t runs_b = 0;
-  std::set<std::string> marks;  // of all these runs
+  std::set<std::string> marks;  // of all these runs, and "different sessions"
 };
 
 struct GroupComparison {
   std::vector<std::string> columns;
-  std::vector<ComparedGroup> groups;             // in the order of their values
+  std::vector<ComparedPair> pairs;               // in the order of their values and images
+  std::vector<ComparedPair> apart;               // without a gain: no session has both
   std::vector<std::vector<std::string>> only_a;  // values that one side has alone
   std::vector<std::vector<std::string>> only_b;
 };
 
+// How two images are compared that no session has both of.
+enum class Apart {
+  refuse,
+  compare  // each in its last session, with one version of the workload: another time or host is asked for
+};
+
+// REQUIRES: each run counts (runs_that_count()). Of each image the last session that has both is compared.
 // Throws Error(input) where a group was measured in two units.
 GroupComparison compare_groups(const std::vector<BenchRun>& a, const std::vector<BenchRun>& b,
-                               std::vector<std::string> columns);
+                               std::vector<std::string> columns, Apart apart);
 
-// "1.35 times as fast (1.31 to 1.40)", "no difference (0.98 to 1.03)".
-std::string comparison_text(const Comparison& comparison);
-nlohmann::json comparison_json(const Comparison& comparison);
 nlohmann::json to_json(const GroupComparison& comparison);
 
 }  // namespace kiln

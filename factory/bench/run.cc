@@ -119,6 +119,12 @@ bool has_real_input(const BenchRun& run) {
   return kind != input->end() && *kind == "path";
 }
 
+bool was_disturbed(const BenchRun& run) {
+  const std::vector<std::string>& marks = run.conditions.marks;
+  return std::any_of(marks.begin(), marks.end(),
+                     [](const std::string& mark) { return mark == kUnderLoad || mark == kStolen; });
+}
+
 bool more_is_better(std::string_view unit) { return direction_of(unit) == Direction::more; }
 
 Json to_json(const BenchRun& run) {
@@ -143,13 +149,16 @@ Json to_json(const BenchRun& run) {
   put(json, "kiln", run.kiln);
   put(json, "place", run.place);
   put(json, "output", run.output);
+  put(json, "session", run.session);
+  put(json, "workload_files", run.workload_files);
   return json;
 }
 
 BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now) {
-  node.allow_only({"workload",   "unit", "samples", "warm",  "first",   "peak_memory", "image",
-                   "key",        "name", "axes",    "stock", "threads", "affinity",    "cleared",
-                   "conditions", "host", "taken",   "kiln",  "round",   "place",       "output"});
+  node.allow_only({"workload", "unit",    "samples",    "warm",    "first",         "peak_memory",
+                   "image",    "key",     "name",       "axes",    "stock",         "threads",
+                   "affinity", "cleared", "conditions", "host",    "taken",         "kiln",
+                   "round",    "place",   "output",     "session", "workload_files"});
   BenchRun run;
   run.workload = node.at("workload").name();
   run.unit = node.at("unit").line_of_text();
@@ -171,6 +180,8 @@ BenchRun bench_run_from_json(const JsonNode& node, std::int64_t now) {
   run.round = small_count_at(node, "round");
   run.place = text_at(node, "place");
   run.output = output_at(node);
+  run.session = text_at(node, "session");
+  run.workload_files = text_at(node, "workload_files");
   return run;
 }
 

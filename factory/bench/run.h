@@ -54,9 +54,11 @@ struct BenchRun {
   HostDescription host;
   std::string taken;                                 // RFC 3339
   std::string kiln;                                  // version that measured, and the commit of its recipes
-  int round = 0;                                     // of an interleaved comparison, from 0
+  int round = 0;                                     // of its session, from 0
   std::string place;                                 // of the image in it: A, B, …
   nlohmann::json output = nlohmann::json::object();  // what the workload printed, without its samples
+  std::string session{};         // in which images took turns (bench/session.h); "" in old runs
+  std::string workload_files{};  // digest of the workload's files, 64 hex; "" in old runs
 
   std::span<const double> steady() const { return std::span(samples).subspan(warm); }
 };
@@ -70,6 +72,12 @@ std::string speed_name(const std::string& workload, int ranks, bool with_data);
 std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
 int ranks_of(const BenchRun& run);            // 1 where it says nothing
 bool has_real_input(const BenchRun& run);
+
+// Marks of runs that other programs disturbed.
+inline constexpr const char* kUnderLoad = "under load";
+inline constexpr const char* kStolen = "time stolen";
+// Whether others were so busy that the run had better be repeated.
+bool was_disturbed(const BenchRun& run);
 
 // A greater number of it is the better one: a rate.
 bool more_is_better(std::string_view unit);

@@ -56,7 +56,9 @@ constexpr CsvField kCsvFields[] = {{"workload", FieldKind::text},
                                    {"kiln", FieldKind::text},
                                    {"round", FieldKind::number},
                                    {"place", FieldKind::text},
-                                   {"output", FieldKind::json}};
+                                   {"output", FieldKind::json},
+                                   {"session", FieldKind::text},
+                                   {"workload_files", FieldKind::text}};
 
 Json::json_pointer pointer_of(std::string name) {
   std::replace(name.begin(), name.end(), '.', '/');

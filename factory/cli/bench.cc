@@ -101,6 +101,7 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
   invocation.need_root_or_namespace();
   std::vector<BenchPart> parts =
       options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
+  for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
   const Catalogue catalogue = invocation.load(options.matrix);
   const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
   count_what_follows(parts, chosen);
@@ -138,7 +139,7 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   export_runs(
       options.export_file, options.as,
       [&](const BenchRun& run) {
-        return shown.contains({run.key, run.workload});
+        return shown.contains({run.key, speed_name(run)});
       },
       invocation);
 }
@@ -150,7 +151,9 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
       .add_option("--suite", options.suite, "workloads and their cells from this file (kiln schema suite)")
       ->type_name("FILE");
   command
-      .add_option("--rounds", work.rounds, "starts of the workload in each image, in turns: A B, B A, A B")
+      .add_option("--rounds", work.rounds,
+                  "starts of the workload in each image, in turns: A B, B A, A B; those of an interrupted "
+                  "bench count")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command.add_option("--repeat", work.repeats, "most repetitions of a run that other programs disturb")
@@ -168,7 +171,8 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
       .add_option("--data", work.wishes.data,
                   "real input for the workload, mounted read-only (default: synthetic)")
       ->type_name("PATH");
-  command.add_flag("--again", work.again, "repeat measurements that exist for this host");
+  command.add_flag("--again", work.again,
+                   "measure again what was measured on this host; the new figures replace the old ones");
 }
 
 }  // namespace
@@ -178,7 +182,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("bench", "Measure workloads in published images, in turns, and compare the runs");
   add_cell_options(*command, *options);
-  command->get_option("--file")->required(false);  // compare and import need none
+  command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
   command
       ->add_option("--export", options->export_file,
@@ -191,6 +195,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   add_bench_compare(*command, invocation);
   add_bench_import(*command, invocation);
+  add_bench_discard(*command, invocation);
   command->require_subcommand(0, 1);
   command->footer(
       "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"

@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "factory/base/text.h"
+#include "factory/bench/session.h"
 #include "factory/cli/print.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
@@ -15,16 +17,6 @@
 
 namespace kiln {
 namespace {
-
-// The latest on this host.
-const Measurement* known(const IndexEntry& entry, const std::string& workload, const HostDescription& host) {
-  const Measurement* latest = nullptr;
-  for (const Measurement& measurement : entry.measurements)
-    if (measurement.workload == workload && measurement.host.model == host.model &&
-        measurement.host.cores == host.cores)
-      latest = &measurement;
-  return latest;
-}
 
 // A workload with its files laid out, ready to be mounted.
 struct ReadyWorkload {
@@ -92,16 +84,16 @@ ImageBench::ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index
                        Invocation& invocation)
     : catalogue_(catalogue),
       setup_(setup),
-      index_(index),
+      records_(index),
       invocation_(invocation),
       host_(detect_host(invocation.files, invocation.cpus())) {
-  host_.features.clear();  // a hundred words beside each measurement, which compares by model and name
-  for (IndexEntry& entry : index.entries()) published_.emplace(entry.image.key, std::move(entry));
+  host_.features.clear();  // a hundred words beside each run, which compares by model and name
 }
 
 std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& images) const {
   std::vector<Candidate> found;
   std::map<std::string, std::size_t> places;  // by the bits
+  std::string unpublished;
   for (std::uint32_t number : images) {
     const std::string architecture = architecture_of(catalogue_.plan.image(number));
     ImageSpec image = catalogue_.plan.image(number).spec();
@@ -111,13 +103,18 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
                                    why_not_here(architecture)));
       continue;
     }
-    if (!published_.contains(image.key))
-      throw Error(ExitCode::no_match, name + " is not in the index",
-                  "run `kiln build` and `kiln publish` first");
+    if (records_.find(image.key) == nullptr) {
+      invocation_.note(fmt::format("bench  {}: passed over, as it is not in the index", name));
+      if (unpublished.empty()) unpublished = name;
+      continue;
+    }
     auto [place, is_new] = places.emplace(image.key, found.size());
     if (is_new) found.push_back({std::move(image), {}});
     found[place->second].names.push_back(name);
   }
+  if (found.empty() && !unpublished.empty())
+    throw Error(ExitCode::no_match, unpublished + " is not in the index",
+                "run `kiln build` and `kiln publish` first");
   if (found.empty() && !images.empty())
     throw Error(ExitCode::no_match, "none of the images is for machines such as this one",
                 "speeds are measured where the images shall run");
@@ -132,11 +129,14 @@ class InterleavedRuns {
   InterleavedRuns(const BenchWork& work, const StepSetup& setup, Invocation& invocation)
       : work_(work), setup_(setup), invocation_(invocation) {}
 
-  // `requests`: one for each image, without its round. `begun` has what is done already.
-  void run(std::vector<BenchRequest>& requests, BegunComparison& begun) {
+  // `requests`: one for each image, without its round. `begun` has what is done already. The figures of each
+  // round are recorded at its end, so that a kill in the next one leaves them.
+  void run(std::vector<BenchRequest>& requests, BegunComparison& begun, SessionRecords& records) {
     const std::vector<Turn> turns = interleaved(requests.size(), work_.rounds);
     Pace pace(turns.size(), work_.runs_after, setup_.clock);
+    int round = 0;
     for (const Turn& turn : turns) {
+      if (turn.round != std::exchange(round, turn.round)) put(begun, records);
       BenchRequest& request = requests[turn.image];
       request.round = turn.round;
       const std::string& key = request.image.key;
@@ -144,19 +144,17 @@ class InterleavedRuns {
         pace.skip();
       } else if (auto done = begun.find(turn.round, key)) {
         pace.skip();
-        add(*std::move(done));
+        if (unit_.empty()) unit_ = done->unit;
       } else {
         note(request, pace.next(turn.round, work_.rounds));
         run_one(request, begun);
         pace.did_one();
       }
     }
+    put(begun, records);
   }
 
-  const std::vector<BenchRun>* runs_of(const std::string& key) const {
-    auto found = runs_.find(key);
-    return found == runs_.end() ? nullptr : &found->second;
-  }
+  bool failed(const std::string& key) const { return failed_.contains(key); }
   const std::vector<Error>& errors() const { return errors_; }
 
  private:
@@ -170,17 +168,23 @@ class InterleavedRuns {
 
   void run_one(const BenchRequest& request, BegunComparison& begun) {
     try {
-      BenchRun run = undisturbed(request);
+      const BenchRun run = undisturbed(request);
       need_unit(run);
       begun.add(run);
-      add(std::move(run));
+      changed_ = true;
     } catch (const Error& error) {
       if (error.code() != ExitCode::images_failed) throw;
       errors_.push_back(error);
       failed_.insert(request.image.key);
-      runs_.erase(request.image.key);
-      begun.forget(request.image.key);
+      for (BenchRun& run : begun.forget(request.image.key)) gone_.push_back(std::move(run));
+      changed_ = true;
     }
+  }
+
+  void put(const BegunComparison& begun, SessionRecords& records) {
+    if (!std::exchange(changed_, false)) return;
+    records.put(begun.runs(), gone_);
+    gone_.clear();
   }
 
   // Of several, the one that others disturbed least: that says nothing of how fast it was.
@@ -203,27 +207,23 @@ class InterleavedRuns {
                 "speeds of two units do not compare");
   }
 
-  void add(BenchRun run) {
-    if (unit_.empty()) unit_ = run.unit;
-    runs_[run.key].push_back(std::move(run));
-  }
-
   const BenchWork& work_;
   const StepSetup& setup_;
   Invocation& invocation_;
   std::string unit_;
-  std::map<std::string, std::vector<BenchRun>> runs_;  // by the bits
+  bool changed_ = true;         // since the last record
+  std::vector<BenchRun> gone_;  // of images that failed
   std::set<std::string> failed_;
   std::vector<Error> errors_;
 };
 
-// All that makes two commands one comparison.
+// All that makes two commands one comparison. The number of rounds is not part of it: a command that asks for
+// fewer or more goes on with those that are done.
 Json identity(const BenchWork& work, const ReadyWorkload& workload, const HostDescription& host,
               const std::vector<std::string>& keys) {
   return {{"workload", workload.recipe.name},
           {"files", workload.sum().hex()},
           {"images", keys},
-          {"rounds", work.rounds},
           {"steps", work.wishes.steps},
           {"ranks", work.wishes.ranks},
           {"data", work.wishes.data.string()},
@@ -244,32 +244,42 @@ std::string measured_by(const RecipeBook& recipes, Invocation& invocation) {
 
 }  // namespace
 
+struct ImageBench::Session {
+  std::string id;
+  std::string workload;  // name of its speeds
+  std::string files;
+  const Recipe& recipe;              // its files are laid out
+  std::set<std::string> unfinished;  // sessions that were interrupted
+};
+
 std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers& images) {
   const ReadyWorkload workload(catalogue_.recipes, work.workload, invocation_.files);
   if (!work.wishes.data.empty() && !invocation_.files.exists(work.wishes.data))
     invocation_.need_file(work.wishes.data);
   const std::vector<Candidate> all = candidates(images);
   std::vector<std::string> keys;
-  std::vector<BenchRequest> requests;
-  const std::string by = measured_by(catalogue_.recipes, invocation_);
-  for (const Candidate& one : all) {
-    keys.push_back(one.image.key);
-    if (known_before(one, work) != nullptr) continue;
-    requests.push_back({one.image, published_.at(one.image.key).image.manifest, workload.recipe, work.wishes,
-                        is_stock(one.image, catalogue_.recipes), host_, by, 0, place_name(requests.size())});
-  }
+  for (const Candidate& one : all) keys.push_back(one.image.key);
   KeptRuns kept(setup_.state, setup_.files, setup_.clock.unix_seconds());
-  BegunComparison begun(identity(work, workload, host_, keys), kept, setup_.state, setup_.files);
+  const Json what = identity(work, workload, host_, keys);
+  BegunComparison begun(what, kept, setup_.state, setup_.files);
   if (begun.done() > 0)
-    invocation_.note(fmt::format("bench  goes on: {} were done before", counted(begun.done(), "run")));
+    invocation_.note(fmt::format("bench  goes on: {} {} done before", counted(begun.done(), "run"),
+                                 begun.done() == 1 ? "was" : "were"));
+  Session session{begun.session(), speed_name(work.workload, work.wishes.ranks, !work.wishes.data.empty()),
+                  workload.sum().hex(), workload.recipe,
+                  unfinished_sessions(kept, setup_.state, setup_.files)};
+  if (session.id.empty())
+    session.id = rfc3339(setup_.clock.unix_seconds()) + "-" + Digest::of(what.dump()).hex().substr(0, 8);
+  std::vector<BenchRequest> requests = requests_of(all, work, session);
   if (!requests.empty() && requests.size() < all.size())
-    invocation_.note("bench  some were measured before, not side by side with these; --again measures all");
+    invocation_.note("bench  some were measured before, not in turns with these; --again measures all");
   InterleavedRuns runs(work, setup_, invocation_);
-  runs.run(requests, begun);
+  if (!requests.empty()) runs.run(requests, begun, records_);
+  const std::vector<BenchRun> counting = runs_that_count(begun.runs());
   std::vector<BenchRow> rows;
   for (const Candidate& one : all) {
-    const std::vector<BenchRun>* own = runs.runs_of(one.image.key);
-    add_rows(one, own, own == nullptr ? known_before(one, work) : nullptr, rows);
+    const Measurement* before = runs.failed(one.image.key) ? nullptr : known_before(one, work, session);
+    for (BenchRow& row : rows_of(one, counting, before)) rows.push_back(std::move(row));
   }
   begun.end();
   if (rows.empty() && runs.errors().size() == 1) throw runs.errors().front();
@@ -278,29 +288,62 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   return rows;
 }
 
-const Measurement* ImageBench::known_before(const Candidate& one, const BenchWork& work) const {
-  if (work.again) return nullptr;
-  const std::string name = speed_name(work.workload, work.wishes.ranks, !work.wishes.data.empty());
-  return known(published_.at(one.image.key), name, host_);
+std::vector<BenchRequest> ImageBench::requests_of(const std::vector<Candidate>& all, const BenchWork& work,
+                                                  const Session& session) const {
+  std::vector<BenchRequest> requests;
+  const std::string by = measured_by(catalogue_.recipes, invocation_);
+  bool has_known = false;
+  for (const Candidate& one : all) {
+    const bool known = known_before(one, work, session) != nullptr;
+    has_known = has_known || known;
+    if (known || !has_layers(one)) continue;
+    requests.push_back({one.image, records_.find(one.image.key)->image.manifest, session.recipe, work.wishes,
+                        is_stock(one.image, catalogue_.recipes), host_, by, 0, place_name(requests.size()),
+                        session.id, session.files});
+  }
+  if (requests.empty() && !has_known && !all.empty())
+    throw Error(ExitCode::no_match, all.front().names.front() + " is not built in this state folder",
+                "run `kiln build` first");
+  return requests;
 }
 
-void ImageBench::add_rows(const Candidate& one, const std::vector<BenchRun>* runs, const Measurement* before,
-                          std::vector<BenchRow>& rows) {
-  BenchRow row;
-  if (runs != nullptr) {
-    row.measurement = measurement_of(*runs);
-    row.fresh = true;
-    row.runs = *runs;
-    index_.record(row.measurement);
-  } else if (before != nullptr) {
-    row.measurement = *before;
-  } else {
-    return;  // it failed
+bool ImageBench::has_layers(const Candidate& one) const {
+  if (setup_.files.exists(setup_.state.step(one.image.last_step().key))) return true;
+  invocation_.note(
+      fmt::format("bench  {}: passed over, as it is not built in this state folder", one.names.front()));
+  return false;
+}
+
+const Measurement* ImageBench::known_before(const Candidate& one, const BenchWork& work,
+                                            const Session& session) const {
+  if (work.again) return nullptr;
+  const Measurement* latest = nullptr;
+  for (const Measurement& measurement : records_.find(one.image.key)->measurements) {
+    const bool is_of_version =
+        measurement.workload_files.empty() || measurement.workload_files == session.files;
+    if (measurement.workload == session.workload && measurement.host.model == host_.model &&
+        measurement.host.cores == host_.cores && measurement.session != session.id &&
+        !session.unfinished.contains(measurement.session) && is_of_version)
+      latest = &measurement;
   }
+  return latest;
+}
+
+std::vector<BenchRow> ImageBench::rows_of(const Candidate& one, const std::vector<BenchRun>& counting,
+                                          const Measurement* before) const {
+  BenchRow row;
+  for (const BenchRun& run : counting)
+    if (run.key == one.image.key) row.runs.push_back(run);
+  row.fresh = !row.runs.empty();
+  if (!row.fresh && before == nullptr) return {};
+  row.measurement = row.fresh ? measurement_of(row.runs) : *before;
+  row.history = records_.find(one.image.key)->measurements;
+  std::vector<BenchRow> rows;
   for (const std::string& name : one.names) {
     row.image = name;
     rows.push_back(row);
   }
+  return rows;
 }
 
 }  // namespace kiln

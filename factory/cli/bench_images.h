@@ -1,13 +1,13 @@
 // Measures a workload in images of a catalogue, interleaved, and records what came out.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "factory/cli/invocation.h"
 #include "factory/plan/cell_patterns.h"
 #include "factory/run/bench.h"
+#include "factory/run/session_records.h"
 
 namespace kiln {
 
@@ -24,8 +24,9 @@ struct BenchWork {
 struct BenchRow {
   std::string image;  // repository:tag
   Measurement measurement;
-  bool fresh = false;          // measured now
-  std::vector<BenchRun> runs;  // of which the measurement is; empty where it is not fresh
+  bool fresh = false;                // measured now
+  std::vector<BenchRun> runs;        // of which the measurement is; empty where it is not fresh
+  std::vector<Measurement> history;  // all measurements of the image, by their time
 };
 
 class ImageBench {
@@ -34,10 +35,11 @@ class ImageBench {
   // there is no such folder of recipes.
   ImageBench(const Catalogue& catalogue, const StepSetup& setup, Index& index, Invocation& invocation);
 
-  // Throws Error(no_match) when one of the images is not in the index, before anything is run; Error(usage)
-  // when there is no such workload; interrupted, and then the same call goes on with what is left. An image
-  // in which the workload fails is told on stderr and not in the answer, has nothing recorded, and makes the
-  // exit code images_failed; the error itself where it is the only one.
+  // An image that is not built or not in the index is passed over, with a line on stderr. Throws
+  // Error(no_match) when none is left, before anything is run; Error(usage) when there is no such workload;
+  // interrupted, and then the same call goes on with what is left. An image in which the workload fails is
+  // told on stderr and not in the answer, has nothing recorded, and makes the exit code images_failed; the
+  // error itself where it is the only one.
   std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
 
  private:
@@ -46,18 +48,21 @@ class ImageBench {
     std::vector<std::string> names;  // of all that have these bits
   };
   std::vector<Candidate> candidates(const ImageNumbers& images) const;
-  // Of this host, nullptr: none, or it counts no more.
-  const Measurement* known_before(const Candidate& one, const BenchWork& work) const;
-  // Records what was measured now. A row for each name; none where there are neither runs nor `before`.
-  void add_rows(const Candidate& one, const std::vector<BenchRun>* runs, const Measurement* before,
-                std::vector<BenchRow>& rows);
+  struct Session;  // the one that a call of run() begins, or goes on with
+  // Of this host and version of the workload, and of another session; nullptr: there is none.
+  const Measurement* known_before(const Candidate& one, const BenchWork& work, const Session& session) const;
+  bool has_layers(const Candidate& one) const;  // else it says so
+  std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,
+                                        const Session& session) const;
+  // A row for each name; none where there are neither runs that count nor an earlier measurement.
+  std::vector<BenchRow> rows_of(const Candidate& one, const std::vector<BenchRun>& counting,
+                                const Measurement* before) const;
 
   const Catalogue& catalogue_;
   const StepSetup& setup_;
-  Index& index_;
+  SessionRecords records_;
   Invocation& invocation_;
   HostDescription host_;
-  std::map<std::string, IndexEntry> published_;  // by the bits, which several names may have
 };
 
 }  // namespace kiln

@@ -13,8 +13,8 @@
 #include "factory/cli/state_lock.h"
 #include "factory/cli/table.h"
 #include "factory/cli/usage.h"
-#include "factory/run/bench.h"
 #include "factory/run/kept_runs.h"
+#include "factory/run/session_records.h"
 
 namespace kiln {
 namespace {
@@ -24,6 +24,11 @@ struct CompareOptions {
   std::string b;
   std::vector<std::string> by;
   std::string format = "table";
+};
+
+struct DiscardOptions {
+  std::string runs;
+  bool restore = false;
 };
 
 struct ImportRunsOptions {
@@ -49,22 +54,24 @@ std::set<std::string> keys_of_snapshot(std::int64_t number, const Invocation& in
   return keys;
 }
 
-// One side: a file, or a choice of the runs that the state folder keeps.
+// One side: a file, or a choice of the runs that the state folder keeps. Of both, only what counts.
 struct Side {
   RunChoice choice;
   std::vector<BenchRun> runs;
+  bool is_file = false;
 };
 
 Side read_side(const std::string& text, Invocation& invocation) {
   Side side;
   if (invocation.files.exists(text) || (format_of_file(text) && text.find('=') == std::string::npos)) {
-    side.runs = runs_of_file(text, "", invocation);
+    side.runs = runs_that_count(runs_of_file(text, "", invocation));
+    side.is_file = true;
   } else {
     side.choice = parse_run_choice(text);
     const StatePaths state = invocation.state();
     std::set<std::string> keys;
     if (side.choice.snapshot != 0) keys = keys_of_snapshot(side.choice.snapshot, invocation);
-    for (BenchRun& run : kept_runs(state, invocation).all())
+    for (BenchRun& run : runs_that_count(kept_runs(state, invocation).all()))
       if (side.choice.has(run) && (side.choice.snapshot == 0 || keys.contains(run.key)))
         side.runs.push_back(std::move(run));
   }
@@ -87,25 +94,38 @@ std::vector<std::string> columns_by(const CompareOptions& options, const Side& a
 }
 
 // What of the columns is not the same everywhere, or else the workload.
-std::string group_name(const GroupComparison& found, const std::vector<std::string>& values) {
+// With the images where several are compared under the same values.
+std::string pair_name(const GroupComparison& found, const ComparedPair& pair) {
   std::string name;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < pair.values.size(); ++i) {
     std::set<std::string> all;
-    for (const ComparedGroup& group : found.groups) all.insert(group.values[i]);
-    if (all.size() > 1 || found.columns[i] == "workload") name += (name.empty() ? "" : " ") + values[i];
+    for (const auto* pairs : {&found.pairs, &found.apart})
+      for (const ComparedPair& one : *pairs) all.insert(one.values[i]);
+    if (all.size() > 1 || found.columns[i] == "workload") name += (name.empty() ? "" : " ") + pair.values[i];
   }
+  std::set<std::string> images_a, images_b;
+  for (const auto* pairs : {&found.pairs, &found.apart})
+    for (const ComparedPair& one : *pairs) {
+      if (one.values != pair.values) continue;
+      images_a.insert(one.image_a);
+      images_b.insert(one.image_b);
+    }
+  if (images_a.size() > 1) name += ", A " + pair.image_a;
+  if (images_b.size() > 1) name += ", B " + pair.image_b;
   return name;
 }
 
 void print_groups(const GroupComparison& found, const CompareOptions& options) {
   Table table({"GROUP", "A", "B", "UNIT", "B AGAINST A", "RUNS", "MARKS"});
-  for (const ComparedGroup& group : found.groups)
-    table.add({group_name(found, group.values), fmt::format("{:.2f}", group.comparison.a),
-               fmt::format("{:.2f}", group.comparison.b), group.unit, comparison_text(group.comparison),
-               fmt::format("{} and {}", group.runs_a, group.runs_b),
-               fmt::format("{}", fmt::join(group.marks, ", "))});
+  for (const ComparedPair& pair : found.pairs)
+    table.add({pair_name(found, pair), fmt::format("{:.2f}", pair.median_a),
+               fmt::format("{:.2f}", pair.median_b), pair.unit, gain_text(pair.gain),
+               fmt::format("{} and {}", pair.runs_a, pair.runs_b),
+               fmt::format("{}", fmt::join(pair.marks, ", "))});
   say("A: {}\nB: {}\n", options.a, options.b);
   print_text(table.text());
+  for (const ComparedPair& pair : found.apart)
+    say("not measured in turns: {} ({} and {})\n", pair_name(found, pair), pair.image_a, pair.image_b);
   for (const auto& values : found.only_a) say("only in A: {}\n", fmt::join(values, " "));
   for (const auto& values : found.only_b) say("only in B: {}\n", fmt::join(values, " "));
 }
@@ -113,8 +133,16 @@ void print_groups(const GroupComparison& found, const CompareOptions& options) {
 void run_compare(const CompareOptions& options, Invocation& invocation) {
   const Side a = read_side(options.a, invocation);
   const Side b = read_side(options.b, invocation);
-  const GroupComparison found = compare_groups(a.runs, b.runs, columns_by(options, a, b));
-  if (found.groups.empty())
+  const bool apart = a.is_file || b.is_file || a.choice.names_session() || b.choice.names_session();
+  const GroupComparison found =
+      compare_groups(a.runs, b.runs, columns_by(options, a, b), apart ? Apart::compare : Apart::refuse);
+  if (found.pairs.empty() && !found.apart.empty())
+    throw Error(ExitCode::no_match,
+                fmt::format("A and B were never measured in turns, with one version of a workload: {} and {}",
+                            found.apart.front().image_a, found.apart.front().image_b),
+                "`kiln bench --again` of both measures them in turns; since=, host= or session= compares "
+                "different sessions");
+  if (found.pairs.empty())
     throw Error(ExitCode::no_match,
                 fmt::format("A and B have nothing in common by {}", fmt::join(found.columns, ", ")),
                 "--by names what they are to have in common, such as --by framework");
@@ -141,24 +169,12 @@ void need_known_units(const std::vector<BenchRun>& runs, const std::vector<Bench
     }
 }
 
-// Of images that the index has: one for what was measured together.
-std::size_t record_measurements(const std::vector<BenchRun>& runs, Invocation& invocation) {
+// Records the figures of the sessions of `touched` in the index: those that `kept` has by now.
+std::size_t put_sessions(const std::vector<BenchRun>& kept, const std::vector<BenchRun>& touched,
+                         Invocation& invocation) {
   if (!invocation.has_index()) return 0;
   Index index = invocation.index(Index::Mode::write);
-  std::map<std::string, Digest> manifests;
-  for (const IndexEntry& entry : index.entries()) manifests.emplace(entry.image.key, entry.image.manifest);
-  std::map<std::vector<std::string>, std::vector<BenchRun>> together;
-  for (const BenchRun& run : runs) {
-    if (run.key.empty() || !manifests.contains(run.key)) continue;
-    together[{run.key, speed_name(run), column_of(run, "host"), run.taken.substr(0, 10)}].push_back(run);
-  }
-  for (const auto& [what, group] : together) {
-    Measurement measurement = measurement_of(group);
-    measurement.image = manifests.at(measurement.key);
-    measurement.host.features.clear();
-    index.record(measurement);
-  }
-  return together.size();
+  return SessionRecords(index).put(of_their_sessions(kept, touched), touched);
 }
 
 void run_import(const ImportRunsOptions& options, Invocation& invocation) {
@@ -167,15 +183,50 @@ void run_import(const ImportRunsOptions& options, Invocation& invocation) {
   const WriterLock lock = lock_state(invocation, "kiln bench import of " + options.file);
   KeptRuns kept = kept_runs(state, invocation);
   need_known_units(runs, kept.all(), options.file);
-  std::vector<BenchRun> fresh;
+  std::size_t fresh = 0;
   for (const BenchRun& run : runs) {
     if (kept.contains(KeptRuns::sum_of(run))) continue;
     kept.add(run);
-    fresh.push_back(run);
+    ++fresh;
   }
-  const std::size_t recorded = record_measurements(fresh, invocation);
-  say("{} imported, {} there already; {} of images of the index\n", counted(fresh.size(), "run"),
-      runs.size() - fresh.size(), counted(recorded, "measurement"));
+  const std::size_t recorded = put_sessions(kept.all(), runs, invocation);
+  say("{} imported, {} there already; {} of images of the index\n", counted(fresh, "run"),
+      runs.size() - fresh, counted(recorded, "measurement"));
+}
+
+std::vector<BenchRun> without(std::vector<BenchRun> runs, const std::vector<BenchRun>& some) {
+  std::set<std::string> sums;
+  for (const BenchRun& run : some) sums.insert(KeptRuns::sum_of(run));
+  std::erase_if(runs, [&](const BenchRun& run) { return sums.contains(KeptRuns::sum_of(run)); });
+  return runs;
+}
+
+// Each once.
+std::vector<BenchRun> joined(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& some) {
+  std::vector<BenchRun> all = without(runs, some);
+  all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+void run_discard(const DiscardOptions& options, Invocation& invocation) {
+  const RunChoice choice = parse_run_choice(options.runs);
+  std::set<std::string> keys;
+  if (choice.snapshot != 0) keys = keys_of_snapshot(choice.snapshot, invocation);
+  const StatePaths state = invocation.state();
+  const WriterLock lock = lock_state(invocation, "kiln bench discard " + options.runs);
+  KeptRuns kept = kept_runs(state, invocation);
+  std::vector<BenchRun> chosen;
+  for (BenchRun& run : options.restore ? kept.discarded() : kept.all())
+    if (choice.has(run) && (choice.snapshot == 0 || keys.contains(run.key))) chosen.push_back(std::move(run));
+  if (chosen.empty())
+    throw Error(ExitCode::no_match,
+                fmt::format("there is no {}run of {}", options.restore ? "discarded " : "", options.runs));
+  // The index first: a kill leaves the runs where they are, and the same command does it again.
+  put_sessions(options.restore ? joined(kept.all(), chosen) : without(kept.all(), chosen), chosen,
+               invocation);
+  for (const BenchRun& run : chosen)
+    options.restore ? kept.restore(KeptRuns::sum_of(run)) : kept.discard(KeptRuns::sum_of(run));
+  say("{} {}\n", counted(chosen.size(), "run"), options.restore ? "restored" : "discarded");
 }
 
 }  // namespace
@@ -251,6 +302,26 @@ void add_bench_import(CLI::App& bench, Invocation& invocation) {
   command->callback([options, command, &invocation] {
     refuse_parent_options(*command);
     run_import(*options, invocation);
+  });
+}
+
+void add_bench_discard(CLI::App& bench, Invocation& invocation) {
+  auto options = std::make_shared<DiscardOptions>();
+  CLI::App* command = bench.add_subcommand(
+      "discard", "Leave runs out of every figure; their rounds no longer count, and the index forgets them");
+  command->fallthrough();
+  command->add_option("runs", options->runs, "COLUMN=GLOB,... of the runs that the state folder keeps")
+      ->required()
+      ->type_name("RUNS");
+  command->add_flag("--restore", options->restore, "take discarded runs back");
+  add_wait_option(*command, invocation.options);
+  command->footer(
+      "kiln bench discard 'mark=under load'\n"
+      "kiln bench discard since=2026-11-20,until=2026-11-21\n"
+      "kiln bench discard --restore since=2026-11-20");
+  command->callback([options, command, &invocation] {
+    refuse_parent_options(*command);
+    run_discard(*options, invocation);
   });
 }
 

@@ -10,9 +10,10 @@
 
 namespace kiln {
 
-// Adds `compare` and `import` to the command bench.
+// Add `compare`, `import` and `discard` to the command bench.
 void add_bench_compare(CLI::App& bench, Invocation& invocation);
 void add_bench_import(CLI::App& bench, Invocation& invocation);
+void add_bench_discard(CLI::App& bench, Invocation& invocation);
 
 // Of a file: what `asked` names, else by its ending. Throws Error(usage) where neither tells.
 RunFormat run_format(const std::string& file, const std::string& asked);

@@ -7,27 +7,34 @@
 #include <optional>
 #include <set>
 
-#include "factory/bench/groups.h"
-#include "factory/bench/statistics.h"
 #include "factory/cli/print.h"
 #include "factory/cli/table.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
 
-// With the first row of its workload that was measured now; nullopt for that row, and where nothing is.
-std::vector<std::optional<Comparison>> compare_rows(const std::vector<BenchRow>& rows) {
+// Over the first row of its workload that was measured now, or else the first one; nullopt for that row, and
+// where no session has both. The same figure as of `kiln select`.
+std::vector<std::optional<GainOver>> gains_of(const std::vector<BenchRow>& rows) {
   std::map<std::string, const BenchRow*> first;
-  std::vector<std::optional<Comparison>> found(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const BenchRow& row = rows[i];
-    if (row.runs.empty()) continue;
-    auto [place, is_first] = first.emplace(row.measurement.workload, &row);
-    if (is_first || place->second->measurement.key == row.measurement.key) continue;
-    found[i] = compare_runs(steady_runs(place->second->runs), steady_runs(row.runs),
-                            more_is_better(row.measurement.unit));
+  for (bool fresh : {true, false})
+    for (const BenchRow& row : rows)
+      if (row.fresh == fresh) first.emplace(row.measurement.workload, &row);
+  std::vector<std::optional<GainOver>> found;
+  for (const BenchRow& row : rows) {
+    const BenchRow& over = *first.at(row.measurement.workload);
+    found.push_back(row.measurement.key == over.measurement.key
+                        ? std::nullopt
+                        : gain_over(row.history, over.history, row.measurement));
   }
   return found;
+}
+
+Json gain_json(const GainOver& found) {
+  const MeasuredGain& gain = found.gain;
+  return {{"a", found.over->median}, {"b", found.of->median}, {"ratio", gain.ratio},
+          {"low", gain.low},         {"high", gain.high},     {"different", gain.different()}};
 }
 
 std::string marks_of(const std::vector<BenchRun>& runs) {
@@ -43,7 +50,7 @@ std::string doubts_of(const BenchRow& row) {
   return doubt + (doubt.empty() || marks.empty() ? "" : "; ") + marks;
 }
 
-Json to_json(const BenchRow& row, const std::optional<Comparison>& comparison) {
+Json to_json(const BenchRow& row, const std::optional<GainOver>& gain) {
   Json item = to_json(row.measurement);
   item["name"] = row.image;
   item["measured_now"] = row.fresh;
@@ -52,17 +59,18 @@ Json to_json(const BenchRow& row, const std::optional<Comparison>& comparison) {
     item["runs"] = row.runs.size();
     item["stock"] = row.runs.back().stock;
   }
-  if (comparison) item["against_first"] = comparison_json(*comparison);
+  item.erase("gains");  // over all others of the session, by their keys
+  if (gain) item["against_first"] = gain_json(*gain);
   return item;
 }
 
 }  // namespace
 
 void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& format) {
-  const std::vector<std::optional<Comparison>> comparisons = compare_rows(rows);
+  const std::vector<std::optional<GainOver>> gains = gains_of(rows);
   if (format == "json") {
     Json all = Json::array();
-    for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(to_json(rows[i], comparisons[i]));
+    for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(to_json(rows[i], gains[i]));
     print_json(all);
     return;
   }
@@ -73,7 +81,7 @@ void print_bench_rows(const std::vector<BenchRow>& rows, const std::string& form
     const Measurement& measured = row.measurement;
     table.add({row.image, measured.workload, fmt::format("{:.1f}", measured.median),
                fmt::format("{:.1f} to {:.1f}", measured.low, measured.high), measured.unit,
-               std::to_string(measured.samples), comparisons[i] ? comparison_text(*comparisons[i]) : "",
+               std::to_string(measured.samples), gains[i] ? gain_text(gains[i]->gain) : "",
                row.fresh ? "now" : measured.taken, doubts_of(row)});
   }
   print_text(table.text());

@@ -41,8 +41,8 @@ HostRecord measure_now(const HostMeasuring& asked, const HostDescription& host, 
     const Site site = invocation.site();
     const ImageSpec spec = image.spec();
     invocation.note(fmt::format("measure  this machine in {}:{}", spec.repository, spec.tag));
-    const BenchRequest request{spec, {},           workload, {}, is_stock(spec, catalogue.recipes),
-                               host, KILN_VERSION, 0,        ""};
+    const BenchRequest request{spec, {}, workload, {}, is_stock(spec, catalogue.recipes), host, KILN_VERSION,
+                               0,    "", "",       ""};
     HostRecord record = measure_host(request, invocation.step_setup(site, state));
     keep_host(state, invocation.files, record);
     doubt(record, invocation);

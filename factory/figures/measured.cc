@@ -9,7 +9,7 @@
 
 #include "factory/base/text.h"
 #include "factory/base/version.h"
-#include "factory/figures/number_text.h"
+#include "factory/bench/statistics.h"
 #include "registry/select/comparable.h"
 
 namespace kiln {
@@ -50,36 +50,32 @@ Circumstances circumstances_of(const BenchRun& run) {
           input_of(run.output)};
 }
 
-SteadyRuns steady_of(const std::vector<BenchRun>& runs) {
-  SteadyRuns steady;
-  for (const BenchRun& run : runs) steady.emplace_back(run.steady().begin(), run.steady().end());
-  return steady;
-}
-
 // A rate against 1 is the rate: its interval is the median's own.
 BarValue speed_of(const std::vector<BenchRun>& runs) {
-  const Comparison median = compare_runs({{1.0}}, steady_of(runs), true);
+  const Comparison median = compare_runs({{1.0}}, steady_runs(runs), true);
   return {median.b, median.low, median.high};
 }
 
-MeasuredImage measured_image(std::vector<BenchRun> runs) {
+// `kept`: how many runs of that name there are in all.
+MeasuredImage measured_image(std::vector<BenchRun> runs, std::size_t kept) {
   std::stable_sort(runs.begin(), runs.end(),
                    [](const BenchRun& a, const BenchRun& b) { return a.taken < b.taken; });
   const Digest newest = runs.back().image;
-  const std::size_t all = runs.size();
   std::erase_if(runs, [&](const BenchRun& run) { return run.image != newest; });
   MeasuredImage image;
-  image.earlier = all - runs.size();
-  image.name = runs.back().name;
-  image.axes = runs.back().axes;
-  image.stock = runs.back().stock;
-  image.ranks = ranks_of(runs.back());
-  image.threads = runs.back().threads;
+  image.sessions = by_session(runs);
+  image.runs = image.sessions.back().runs;
+  image.earlier = kept - image.runs.size();
+  image.name = image.runs.back().name;
+  image.axes = image.runs.back().axes;
+  image.stock = image.runs.back().stock;
+  image.ranks = ranks_of(image.runs.back());
+  image.threads = image.runs.back().threads;
   std::set<std::string> marks;
-  for (const BenchRun& run : runs) marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
+  for (const BenchRun& run : image.runs)
+    marks.insert(run.conditions.marks.begin(), run.conditions.marks.end());
   image.marks.assign(marks.begin(), marks.end());
-  image.speed = speed_of(runs);
-  image.runs = std::move(runs);
+  image.speed = speed_of(image.runs);
   return image;
 }
 
@@ -101,22 +97,31 @@ bool stands_before(const MeasuredImage& a, const MeasuredImage& b) {
   return order(a) < order(b);
 }
 
-MeasuredSet set_of(const Circumstances& circumstances, const std::vector<const BenchRun*>& runs) {
-  MeasuredSet set;
-  set.circumstances = circumstances;
-  std::map<std::pair<std::string, int>, std::vector<BenchRun>> by_name;
+void add_times(MeasuredSet& set) {
   std::set<std::string> versions;
-  for (const BenchRun* run : runs) {
-    by_name[{run->name, ranks_of(*run)}].push_back(*run);
-    versions.insert(run->kiln);
-    const std::string day = run->taken.substr(0, 10);
-    if (set.first_day.empty() || day < set.first_day) set.first_day = day;
-    set.last_day = std::max(set.last_day, day);
-  }
+  for (const MeasuredImage& image : set.images)
+    for (const BenchRun& run : image.runs) {
+      versions.insert(run.kiln);
+      const std::string day = run.taken.substr(0, 10);
+      if (set.first_day.empty() || day < set.first_day) set.first_day = day;
+      set.last_day = std::max(set.last_day, day);
+    }
   versions.erase("");
   set.versions.assign(versions.begin(), versions.end());
-  for (auto& [name, its_runs] : by_name) set.images.push_back(measured_image(std::move(its_runs)));
+}
+
+using NameAndRanks = std::pair<std::string, int>;
+
+MeasuredSet set_of(const Circumstances& circumstances, const std::vector<const BenchRun*>& runs,
+                   const std::map<NameAndRanks, std::size_t>& kept) {
+  MeasuredSet set;
+  set.circumstances = circumstances;
+  std::map<NameAndRanks, std::vector<BenchRun>> by_name;
+  for (const BenchRun* run : runs) by_name[{run->name, ranks_of(*run)}].push_back(*run);
+  for (auto& [name, its_runs] : by_name)
+    set.images.push_back(measured_image(std::move(its_runs), kept.at(name)));
   std::stable_sort(set.images.begin(), set.images.end(), stands_before);
+  add_times(set);
   return set;
 }
 
@@ -150,14 +155,17 @@ class RankedCircumstances {
 
 std::vector<MeasuredSet> measured_sets(const std::vector<BenchRun>& runs) {
   std::map<Circumstances, std::vector<const BenchRun*>> by_circumstances;
+  std::map<Circumstances, std::map<NameAndRanks, std::size_t>> kept;
   const RankedCircumstances ranked(runs);
   for (const BenchRun& run : runs) {
     refuse_unknown_unit(run);
-    by_circumstances[ranked.of(run)].push_back(&run);
+    ++kept[ranked.of(run)][{run.name, ranks_of(run)}];
   }
+  const std::vector<BenchRun> counting = runs_that_count(runs);
+  for (const BenchRun& run : counting) by_circumstances[ranked.of(run)].push_back(&run);
   std::vector<MeasuredSet> sets;
   for (const auto& [circumstances, its_runs] : by_circumstances)
-    sets.push_back(set_of(circumstances, its_runs));
+    sets.push_back(set_of(circumstances, its_runs, kept.at(circumstances)));
   return sets;
 }
 
@@ -183,15 +191,10 @@ std::string short_name(const MeasuredImage& image) {
   return longer ? image.name.substr(before.size()) : image.name;
 }
 
-Comparison compare_images(const MeasuredImage& a, const MeasuredImage& b) {
-  return compare_runs(steady_of(a.runs), steady_of(b.runs), more_is_better(a.runs.front().unit));
-}
-
-std::string comparison_text(const Comparison& comparison, std::string_view against) {
-  const std::string interval =
-      fmt::format("({} to {})", ratio_text(comparison.low), ratio_text(comparison.high));
-  if (!comparison.different()) return fmt::format("no difference to {} {}", against, interval);
-  return fmt::format("{} times as fast as {} {}", ratio_text(comparison.ratio), against, interval);
+std::optional<MeasuredGain> compare_images(const MeasuredImage& a, const MeasuredImage& b) {
+  const SharedSession shared = shared_session(b.sessions, a.sessions);
+  if (shared.image == nullptr) return std::nullopt;
+  return gain_of(shared.image->runs, shared.over->runs);
 }
 
 }  // namespace kiln

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "factory/bench/run.h"
-#include "factory/bench/statistics.h"
+#include "factory/bench/session.h"
 #include "factory/figures/bar_chart.h"
 
 namespace kiln {
@@ -18,11 +17,12 @@ struct MeasuredImage {
   RunAxes axes;
   bool stock = false;
   int ranks = 1;
-  int threads = 0;                 // of each rank
-  std::vector<BenchRun> runs;      // of the newest bits of that name, oldest first; never empty
-  std::size_t earlier = 0;         // runs of earlier bits, which are left out
-  std::vector<std::string> marks;  // of any of the runs, sorted
-  BarValue speed;                  // median of the runs' medians, and its interval of 95 %
+  int threads = 0;             // of each rank
+  std::vector<BenchRun> runs;  // of the newest bits of that name, in its last session; never empty
+  std::size_t earlier = 0;     // other runs of that name: of earlier bits, of other sessions, disturbed
+  std::vector<SessionRuns> sessions;  // of the newest bits, the last one last
+  std::vector<std::string> marks;     // of any of the runs, sorted
+  BarValue speed;                     // median of the runs' medians, and its interval of 95 %
   bool compiled() const { return !axes.compilers.empty(); }
 };
 
@@ -60,10 +60,8 @@ std::string framework_text(const RunAxes& axes);
 // pytorch:2.6.0-distro-openblas-x86_64.
 std::string short_name(const MeasuredImage& image);
 
-// B against A: over 1 when B is faster. REQUIRES: both of one set.
-Comparison compare_images(const MeasuredImage& a, const MeasuredImage& b);
-
-// "1.13 times as fast as A (1.10 to 1.16)", "0.71 times …", "no difference to A (0.98 to 1.03)".
-std::string comparison_text(const Comparison& comparison, std::string_view against);
+// B against A: over 1 when B is faster; nullopt: they were never measured in turns. REQUIRES: both of one
+// set.
+std::optional<MeasuredGain> compare_images(const MeasuredImage& a, const MeasuredImage& b);
 
 }  // namespace kiln

@@ -120,10 +120,12 @@ std::string note_of(const PanelBar& bar) {
   if (bar.image == nullptr) return bar.gap;
   std::string note;
   if (bar.efficiency) note = fmt::format("efficiency {}", ratio_text(*bar.efficiency));
-  if (bar.comparison) note += (note.empty() ? "" : "; ") + comparison_text(*bar.comparison, bar.against);
-  if (bar.image->earlier > 0)
-    note += fmt::format("{}{} of earlier bits left out", note.empty() ? "" : "; ",
-                        counted(bar.image->earlier, "run"));
+  auto add = [&](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
+  if (bar.comparison)
+    add(gain_text(*bar.comparison, bar.against));
+  else if (!bar.against.empty())
+    add("not measured in turns with " + bar.against);
+  if (bar.image->earlier > 0) add(counted(bar.image->earlier, "other run") + " left out");
   return note;
 }
 

@@ -114,7 +114,8 @@ std::string build_of(const MeasuredImage& image) {
 // in which each rank has a batch of its own; a rate is of all ranks together.
 double efficiency_of(const MeasuredImage& fewest, const MeasuredImage& image, const Circumstances& at) {
   const double ranks = static_cast<double>(image.ranks) / fewest.ranks;
-  const double all_ranks = compare_images(fewest, image).ratio * (more_is_better(at.unit) ? 1 : ranks);
+  const double one = fewest.speed.value, other = image.speed.value;
+  const double all_ranks = more_is_better(at.unit) ? other / one : one / other * ranks;
   const bool are_known = at.accelerator == "cpu" && fewest.threads > 0 && image.threads > 0;
   return all_ranks / (are_known ? ranks * image.threads / fewest.threads : ranks);
 }

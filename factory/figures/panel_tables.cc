@@ -91,7 +91,7 @@ std::vector<std::string> csv_numbers(const PanelBar& bar) {
           compared ? full(bar.comparison->ratio) : "",
           compared ? full(bar.comparison->low) : "",
           compared ? full(bar.comparison->high) : "",
-          compared ? bar.against : "",
+          bar.against,
           full_or_nothing(first_step(image)),
           full_or_nothing(peak_memory(image)),
           std::to_string(image.runs.size()),
@@ -115,6 +115,7 @@ Json image_json(const MeasuredImage& image) {
                {"low", image.speed.low},
                {"high", image.speed.high},
                {"taken", image.runs.back().taken},
+               {"session", image.sessions.back().session.id},
                {"marks", image.marks}};
   if (const double first = first_step(image); first > 0) json["first"] = first;
   if (const double bytes = peak_memory(image); bytes > 0) json["peak_memory"] = bytes;
@@ -209,9 +210,9 @@ Json sets_json(std::span<const MeasuredSet> sets) {
       json["images"].push_back(image_json(set.images[a]));
       for (std::size_t b = a + 1; b < set.images.size(); ++b) {
         if (set.images[a].axes.framework != set.images[b].axes.framework) continue;
-        const Comparison one = compare_images(set.images[a], set.images[b]);
-        json["comparisons"].push_back(
-            {{"a", a}, {"b", b}, {"ratio", one.ratio}, {"low", one.low}, {"high", one.high}});
+        if (const auto one = compare_images(set.images[a], set.images[b]))
+          json["comparisons"].push_back(
+              {{"a", a}, {"b", b}, {"ratio", one->ratio}, {"low", one->low}, {"high", one->high}});
       }
     }
     all.push_back(std::move(json));

@@ -8,6 +8,7 @@
 #include "factory/pages/page_frame.h"
 #include "factory/pages/page_text.h"
 #include "registry/select/comparable.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
@@ -38,20 +39,21 @@ struct SpeedRow {
   const IndexEntry* entry;
   const Measurement* speed;
   bool own;
-  std::string up;  // from the page to the folder of all
+  std::string up;    // from the page to the folder of all
+  std::string gain;  // over the image of the page
 };
 
 std::string row_html(const SpeedRow& row, double most, const PageNames& names) {
   const std::string name = page_text(names(row.entry->image)), doubt = doubt_about(*row.speed);
   return fmt::format(
       "<tr{}><th scope=\"row\">{}</th><td class=\"plot\">{}</td><td class=\"number\">{}</td><td "
-      "class=\"number\">{} to {}</td><td class=\"number\">{}</td><td><span "
+      "class=\"number\">{} to {}</td><td>{}</td><td class=\"number\">{}</td><td><span "
       "class=\"value\">{}</span>{}</td></tr>\n",
       row.own ? " class=\"own\"" : "",
       row.own ? fmt::format("<bdi>{}</bdi> <span class=\"badge\">this image</span>", name)
               : fmt::format("<a href=\"{}{}\"><bdi>{}</bdi></a>", row.up, image_path(row.entry->image), name),
       bar_svg(*row.speed, most, row.own), number_words(row.speed->median), number_words(row.speed->low),
-      number_words(row.speed->high), row.speed->samples, page_text(row.speed->taken.substr(0, 10)),
+      number_words(row.speed->high), row.gain, row.speed->samples, page_text(row.speed->taken.substr(0, 10)),
       doubt.empty() ? "" : fmt::format("<br><span class=\"doubt\">{}</span>", page_text(doubt)));
 }
 
@@ -63,7 +65,12 @@ std::vector<SpeedRow> rows_of(const SpeedPlace& place, const std::vector<std::si
   for (std::size_t number : numbers) {
     if (number != own && rows.size() >= kMostRows) continue;
     const auto speeds = latest_speeds(entries[number]);
-    rows.push_back({&entries[number], speeds.at(place), number == own, up});
+    const Measurement& speed = *speeds.at(place);
+    const auto gain = gain_over(entries[number].measurements, entries[own].measurements, speed);
+    rows.push_back({&entries[number], &speed, number == own, up,
+                    number == own ? ""
+                    : gain        ? gain_text(gain->gain)
+                                  : "not measured in turns"});
   }
   return rows;
 }
@@ -81,10 +88,11 @@ std::string place_html(const SpeedPlace& place, const std::vector<SpeedRow>& row
                                                             : "";
   std::string html = fmt::format("<h3>{}, {}{}</h3>\n<p class=\"soft\">{}</p>\n", page_text(place.workload),
                                  page_text(place.unit), better, page_text(place.host));
-  html += wide_table(fmt::format("Speeds of {} on {}", page_text(place.workload), page_text(place.host)),
-                     {"Image", "<span class=\"unseen\">Picture</span>",
-                      fmt::format("Median, {}", page_text(place.unit)), "Quartiles", "Samples", "Taken"},
-                     body);
+  html += wide_table(
+      fmt::format("Speeds of {} on {}", page_text(place.workload), page_text(place.host)),
+      {"Image", "<span class=\"unseen\">Picture</span>", fmt::format("Median, {}", page_text(place.unit)),
+       "Quartiles", "Against this image", "Samples", "Taken"},
+      body);
   if (all > rows.size())
     html += fmt::format("<p class=\"soft\">{} more were measured here.</p>\n", all - rows.size());
   return html;

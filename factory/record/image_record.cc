@@ -96,6 +96,19 @@ std::string doubt_about(const Measurement& measurement) {
   return fmt::format("{}", fmt::join(doubts, ", "));
 }
 
+MeasuredGain inverse(const MeasuredGain& gain, const std::string& key) {
+  return {key, 1 / gain.ratio, 1 / gain.high, 1 / gain.low};
+}
+
+std::string gain_text(const MeasuredGain& gain, std::string_view against) {
+  const std::string interval = fmt::format("({:.2f} to {:.2f})", gain.low, gain.high);
+  if (!gain.different())
+    return fmt::format("no difference {}{}{}", against.empty() ? "" : "to ", against,
+                       (against.empty() ? "" : " ") + interval);
+  return fmt::format("{:.2f} times as fast {}{}{}", gain.ratio, against.empty() ? "" : "as ", against,
+                     (against.empty() ? "" : " ") + interval);
+}
+
 std::string speed_text(const Measurement& measurement) {
   const std::string doubt = doubt_about(measurement);
   return fmt::format("{:.1f} {}, quartiles {:.1f} to {:.1f}{}", measurement.median, measurement.unit,
@@ -157,6 +170,25 @@ Json to_json(const ImageRecord& record) {
   return json;
 }
 
+namespace {
+
+Json to_json(const MeasuredGain& gain) {
+  return {{"key", gain.key}, {"ratio", gain.ratio}, {"low", gain.low}, {"high", gain.high}};
+}
+
+double ratio_at(const JsonNode& node, std::string_view key) {
+  const double value = node.at(key).number();
+  if (!(value > 0)) node.at(key).fail("a ratio is greater than 0");
+  return value;
+}
+
+MeasuredGain gain_from_json(const JsonNode& node) {
+  node.allow_only({"key", "ratio", "low", "high"});
+  return {text_at(node, "key"), ratio_at(node, "ratio"), ratio_at(node, "low"), ratio_at(node, "high")};
+}
+
+}  // namespace
+
 Json to_json(const Measurement& measurement) {
   Json json = {{"image", measurement.image.text()},
                {"workload", measurement.workload},
@@ -169,6 +201,13 @@ Json to_json(const Measurement& measurement) {
                {"taken", measurement.taken}};
   put(json, "key", measurement.key);
   if (measurement.busy > 0) json["busy"] = measurement.busy;
+  put(json, "session", measurement.session);
+  put(json, "workload_files", measurement.workload_files);
+  if (measurement.rounds > 0) json["rounds"] = measurement.rounds;
+  Json gains = Json::array();
+  for (const MeasuredGain& gain : measurement.gains) gains.push_back(to_json(gain));
+  put(json, "gains", gains);
+  if (measurement.withdrawn) json["withdrawn"] = true;
   return json;
 }
 
@@ -240,8 +279,8 @@ ImageRecord image_record_from_json(const JsonNode& node) {
 }
 
 Measurement measurement_from_json(const JsonNode& node) {
-  node.allow_only(
-      {"image", "key", "workload", "unit", "median", "low", "high", "samples", "busy", "host", "taken"});
+  node.allow_only({"image", "key", "workload", "unit", "median", "low", "high", "samples", "busy", "host",
+                   "taken", "session", "workload_files", "rounds", "gains", "withdrawn"});
   Measurement measurement;
   node.at("image");
   measurement.image = digest_at(node, "image");
@@ -256,6 +295,12 @@ Measurement measurement_from_json(const JsonNode& node) {
   if (auto busy = node.find("busy")) measurement.busy = busy->number();
   measurement.host = host_from_json(node.at("host"));
   measurement.taken = text_at(node, "taken");
+  measurement.session = text_at(node, "session");
+  measurement.workload_files = text_at(node, "workload_files");
+  measurement.rounds = small_count_at(node, "rounds");
+  if (auto gains = node.find("gains"))
+    for (const JsonNode& gain : gains->items()) measurement.gains.push_back(gain_from_json(gain));
+  measurement.withdrawn = flag_at(node, "withdrawn");
   return measurement;
 }
 

@@ -108,19 +108,38 @@ struct ImageRecord {
   Digest identity() const;
 };
 
-// A measured speed of one image on one host.
+// How many times as fast an image is as another one of the same session (bench/session.h).
+struct MeasuredGain {
+  std::string key;   // of the other image
+  double ratio = 1;  // over 1: this image is the faster one
+  double low = 1;    // 95 % interval of the ratio
+  double high = 1;
+  bool different() const { return low > 1 || high < 1; }  // else: no difference
+};
+// The same seen from the other image, whose key is `key`.
+MeasuredGain inverse(const MeasuredGain& gain, const std::string& key);
+// "1.35 times as fast (1.31 to 1.40)", "no difference (0.98 to 1.03)"; with `against`, "1.35 times as fast as
+// pytorch:2.6.0 (1.31 to 1.40)". Every command prints a gain in these words.
+std::string gain_text(const MeasuredGain& gain, std::string_view against = "");
+
+// A measured speed of one image on one host, in one session.
 struct Measurement {
   Digest image;     // manifest digest of the image that was run
   std::string key;  // its plan key: the measurement is of these bits, under whatever name; "" in old ones
   std::string workload;  // mnist-cnn
   std::string unit;      // "ms/step": less is better
-  double median = 0;
-  double low = 0;   // first quartile
-  double high = 0;  // third quartile
+  double median = 0;     // of the medians of the starts
+  double low = 0;        // first quartile of all steady samples
+  double high = 0;       // third quartile
   int samples = 0;
   double busy = 0;  // processors that others kept busy just before
   HostDescription host;
-  std::string taken;  // RFC 3339
+  std::string taken;                  // RFC 3339
+  std::string session{};              // in which images took turns; "" in old ones
+  std::string workload_files{};       // digest of the workload's files, 64 hex; "" in old ones
+  int rounds = 0;                     // of the session that count; 0 in old ones
+  std::vector<MeasuredGain> gains{};  // over images of the same session that come before it by key
+  bool withdrawn = false;             // its runs were discarded: the index does not return it
 };
 
 // Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.

@@ -19,8 +19,6 @@ namespace kiln {
 namespace {
 
 constexpr const char* kWorkloadData = "/run/kiln/data";
-constexpr const char* kUnderLoad = "under load";
-constexpr const char* kStolen = "time stolen";
 constexpr const char* kUnsettled = "did not settle";
 
 const ComponentUse* main_component(const ImageSpec& image) {
@@ -156,6 +154,8 @@ void add_image(BenchRun& run, const BenchRequest& request) {
   run.kiln = request.kiln;
   run.round = request.round;
   run.place = request.place;
+  run.session = request.session;
+  run.workload_files = request.workload_files;
 }
 
 void add_output(BenchRun& run, WorkloadOutput output) {
@@ -227,36 +227,6 @@ BenchRun run_workload(const BenchRequest& request, const StepSetup& setup) {
   add_output(run, read_workload_output(result.output, request.workload.name));
   add_wishes(run, request.wishes);
   return run;
-}
-
-bool was_disturbed(const BenchRun& run) {
-  const std::vector<std::string>& marks = run.conditions.marks;
-  return std::any_of(marks.begin(), marks.end(),
-                     [](const std::string& mark) { return mark == kUnderLoad || mark == kStolen; });
-}
-
-Measurement measurement_of(const std::vector<BenchRun>& runs) {
-  std::vector<double> steady;
-  double busy = 0;
-  for (const BenchRun& run : runs) {
-    steady.insert(steady.end(), run.steady().begin(), run.steady().end());
-    busy = std::max(busy, run.conditions.busy);
-  }
-  const BenchRun& last = runs.back();
-  const Summary summary = summarise(steady);
-  Measurement measurement;
-  measurement.image = last.image;
-  measurement.key = last.key;
-  measurement.workload = speed_name(last);
-  measurement.unit = last.unit;
-  measurement.median = summary.median;
-  measurement.low = summary.low;
-  measurement.high = summary.high;
-  measurement.samples = static_cast<int>(steady.size());
-  measurement.busy = busy;
-  measurement.host = last.host;
-  measurement.taken = last.taken;
-  return measurement;
 }
 
 }  // namespace kiln

@@ -30,6 +30,8 @@ struct BenchRequest {
   std::string kiln;  // our version
   int round = 0;
   std::string place;
+  std::string session;         // BenchRun::session
+  std::string workload_files;  // BenchRun::workload_files
 };
 
 // Whether the image has its framework as the framework's own project publishes it: installed by a method
@@ -40,11 +42,5 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 // its warm-up ends. What disturbed it is in the marks. Errors: images_failed (the workload failed, or printed
 // nothing that can be believed; the message names the log), interrupted.
 BenchRun run_workload(const BenchRequest& request, const StepSetup& setup);
-
-// Whether others were so busy that the run had better be repeated.
-bool was_disturbed(const BenchRun& run);
-
-// The steady samples of runs of one workload in one image. REQUIRES: there is one.
-Measurement measurement_of(const std::vector<BenchRun>& runs);
 
 }  // namespace kiln

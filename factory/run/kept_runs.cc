@@ -23,8 +23,8 @@ std::string KeptRuns::add(const BenchRun& run) {
   return sum;
 }
 
-BenchRun KeptRuns::read(const std::string& text, const std::string& sum) const {
-  const std::string file = state_.bench_run(sum).string();
+BenchRun KeptRuns::read(const std::string& text, const fs::path& path, const std::string& sum) const {
+  const std::string file = path.string();
   constexpr const char* kRemedy = "take the file away; what was measured with it has to be measured again";
   constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
   try {
@@ -42,19 +42,31 @@ BenchRun KeptRuns::read(const std::string& text, const std::string& sum) const {
 std::optional<BenchRun> KeptRuns::find(const std::string& sum) const {
   auto text = files_.read(state_.bench_run(sum));
   if (!text) return std::nullopt;
-  return read(*text, sum);
+  return read(*text, state_.bench_run(sum), sum);
 }
 
-std::vector<BenchRun> KeptRuns::all() const {
+std::vector<BenchRun> KeptRuns::all() const { return in(state_.bench_runs()); }
+std::vector<BenchRun> KeptRuns::discarded() const { return in(state_.bench_discarded()); }
+
+std::vector<BenchRun> KeptRuns::in(const fs::path& folder) const {
   std::vector<BenchRun> runs;
-  for (const std::string& name : files_.list(state_.bench_runs())) {
+  for (const std::string& name : files_.list(folder)) {
     if (!name.ends_with(kRunEnding)) continue;
-    if (auto run = find(name.substr(0, name.size() - kRunEnding.size()))) runs.push_back(*std::move(run));
+    const std::string sum = name.substr(0, name.size() - kRunEnding.size());
+    if (auto text = files_.read(folder / name)) runs.push_back(read(*text, folder / name, sum));
   }
   std::stable_sort(runs.begin(), runs.end(), [](const BenchRun& a, const BenchRun& b) {
     return std::tie(a.taken, a.workload, a.round, a.place) < std::tie(b.taken, b.workload, b.round, b.place);
   });
   return runs;
+}
+
+// Written before it is removed: a kill leaves it in both places, and the next call moves it again.
+void KeptRuns::move(const fs::path& from, const fs::path& to) {
+  auto text = files_.read(from);
+  if (!text) return;
+  files_.write(to, *text);
+  files_.remove_all(from);
 }
 
 BegunComparison::BegunComparison(const Json& what, KeptRuns& runs, const StatePaths& state, FileSystem& files)
@@ -72,24 +84,55 @@ std::optional<BenchRun> BegunComparison::find(int round, const std::string& key)
   return found == sums_.end() ? std::nullopt : runs_.find(found->second);
 }
 
+std::vector<BenchRun> BegunComparison::runs() const {
+  std::vector<BenchRun> runs;
+  for (const auto& [turn, sum] : sums_)
+    if (auto run = runs_.find(sum)) runs.push_back(*std::move(run));
+  return runs;
+}
+
+std::string BegunComparison::session() const {
+  if (sums_.empty()) return "";
+  const auto run = runs_.find(sums_.begin()->second);
+  return run ? run->session : "";
+}
+
 // The run first: what is named is there.
 void BegunComparison::add(const BenchRun& run) {
   sums_[turn_of(run.round, run.key)] = runs_.add(run);
   write();
 }
 
-void BegunComparison::forget(const std::string& key) {
+std::vector<BenchRun> BegunComparison::forget(const std::string& key) {
+  std::vector<BenchRun> gone;
   for (auto found = sums_.begin(); found != sums_.end();) {
     if (!found->first.ends_with("/" + key)) {
       ++found;
       continue;
     }
+    if (auto run = runs_.find(found->second)) gone.push_back(*std::move(run));
     runs_.remove(found->second);
     found = sums_.erase(found);
   }
   write();
+  return gone;
 }
 
 void BegunComparison::write() { files_.write(file_, Json(sums_).dump() + "\n"); }
+
+std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths& state,
+                                          const FileSystem& files) {
+  std::set<std::string> sessions;
+  const fs::path folder = state.bench_begun("x").parent_path();
+  for (const std::string& name : files.list(folder)) {
+    const Json begun = Json::parse(files.read(folder / name).value_or(""), nullptr, false);
+    if (!begun.is_object() || begun.empty() || !begun.begin()->is_string()) continue;
+    const std::string sum = begun.begin()->get<std::string>();
+    if (!is_hex(sum) || !runs.contains(sum)) continue;
+    if (auto run = runs.find(sum)) sessions.insert(run->session);
+  }
+  sessions.erase("");
+  return sessions;
+}
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,18 @@ class KeptRuns {
   bool contains(const std::string& sum) const { return files_.exists(state_.bench_run(sum)); }
   std::string add(const BenchRun& run);  // its sum
   void remove(const std::string& sum) { files_.remove_all(state_.bench_run(sum)); }
+  // Puts a run aside, and takes it back: <state>/bench/discarded/<sum>.json.
+  void discard(const std::string& sum) { move(state_.bench_run(sum), state_.bench_discarded(sum)); }
+  void restore(const std::string& sum) { move(state_.bench_discarded(sum), state_.bench_run(sum)); }
   std::optional<BenchRun> find(const std::string& sum) const;
-  // By date, then in order. Both throw Error(store) with the file that is none of ours or was changed.
+  // By date, then in order. All throw Error(store) with the file that is none of ours or was changed.
   std::vector<BenchRun> all() const;
+  std::vector<BenchRun> discarded() const;
 
  private:
-  BenchRun read(const std::string& text, const std::string& sum) const;
+  std::vector<BenchRun> in(const fs::path& folder) const;
+  BenchRun read(const std::string& text, const fs::path& file, const std::string& sum) const;
+  void move(const fs::path& from, const fs::path& to);
 
   const StatePaths& state_;
   FileSystem& files_;
@@ -47,11 +54,13 @@ class BegunComparison {
   BegunComparison(const Json& what, KeptRuns& runs, const StatePaths& state, FileSystem& files);
 
   std::size_t done() const { return sums_.size(); }
+  std::vector<BenchRun> runs() const;
+  std::string session() const;  // of these runs; "": none is done
   // Of `key`, an image's, in this round; nullopt: it is still to be run.
   std::optional<BenchRun> find(int round, const std::string& key) const;
   void add(const BenchRun& run);
-  // What was measured of this image here is not to be believed: its runs go, wherever they are kept.
-  void forget(const std::string& key);
+  // What was measured of this image here is not to be believed: its runs, which are returned, are removed.
+  std::vector<BenchRun> forget(const std::string& key);
   void end() { files_.remove_all(file_); }
 
  private:
@@ -62,5 +71,9 @@ class BegunComparison {
   fs::path file_;
   std::map<std::string, std::string> sums_;  // "<round>/<key>": the run's
 };
+
+// Sessions of which a begun comparison is not complete.
+std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths& state,
+                                          const FileSystem& files);
 
 }  // namespace kiln

@@ -25,6 +25,7 @@
 //   hosts/<name>.json      what that machine can do (run/host_rates.h)
 //   proposals.json         newer versions of upstream that were proposed, in their order
 //   bench/runs/<sum>.json  a run of a workload, named by its content (run/kept_runs.h)
+//   bench/discarded/<sum>.json  a run that `kiln bench discard` put aside
 //   bench/begun/<sum>.json the runs of a comparison that is not complete
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
@@ -94,6 +95,10 @@ class StatePaths {
   std::filesystem::path proposals() const { return root_ / "proposals.json"; }
   std::filesystem::path bench_runs() const { return root_ / "bench" / "runs"; }
   std::filesystem::path bench_run(std::string_view sum) const { return file("bench/runs", sum, ".json"); }
+  std::filesystem::path bench_discarded() const { return root_ / "bench" / "discarded"; }
+  std::filesystem::path bench_discarded(std::string_view sum) const {
+    return file("bench/discarded", sum, ".json");
+  }
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "factory/base/text.h"
@@ -197,6 +198,26 @@ std::int64_t Index::retire(const std::vector<Digest>& identities, const std::str
   });
 }
 
+namespace {
+
+// Of the row that a measurement replaces: the same speed of the same session, before its last round or before
+// runs were discarded. Old ones have no session; a withdrawal of one has its time. 0: there is none.
+std::int64_t number_of_same(IndexState& state, const Measurement& measurement) {
+  if (measurement.session.empty() && !measurement.withdrawn) return 0;
+  auto mark = [](const Measurement& one) {
+    return std::tuple(one.workload, one.unit, one.host.model, one.host.cores, one.session,
+                      one.session.empty() ? one.taken : "");
+  };
+  Statement rows = state.database.prepare("SELECT number, record FROM measurements WHERE image = ?1");
+  rows.with(measurement.image.hex());
+  while (rows.step())
+    if (mark(measurement_from_json(parse_own(rows.text(1), "index.db").root())) == mark(measurement))
+      return rows.integer(0);
+  return 0;
+}
+
+}  // namespace
+
 void Index::record(const Measurement& measurement) {
   std::string written;  // its sidecar: made again, the index has taken it in
   mended([&] {
@@ -204,10 +225,13 @@ void Index::record(const Measurement& measurement) {
     const BlobStore& store = state_->writable_store();
     const std::string image = measurement.image.hex();
     IndexChange step(*state_);
-    Statement last = state_->database.prepare("SELECT max(number) FROM measurements WHERE image = ?1");
-    std::int64_t number = (last.with(image).step() ? last.integer(0) : 0) + 1;
-    // One that a killed process left is another.
-    while (store.read_sidecar(Sidecar::measurement, fmt::format("{}-{}", image, number))) ++number;
+    std::int64_t number = number_of_same(*state_, measurement);
+    if (number == 0) {
+      Statement last = state_->database.prepare("SELECT max(number) FROM measurements WHERE image = ?1");
+      number = (last.with(image).step() ? last.integer(0) : 0) + 1;
+      // One that a killed process left is another.
+      while (store.read_sidecar(Sidecar::measurement, fmt::format("{}-{}", image, number))) ++number;
+    }
     const std::string text = to_json(measurement).dump();
     written = fmt::format("{}-{}", image, number);
     store.write_sidecar(Sidecar::measurement, written, text);

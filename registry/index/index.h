@@ -119,6 +119,7 @@ class Index {
   };
   Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
                            const std::string& created);
+  // In place of an earlier one of the same bits, workload, host and session, if there is one.
   void record(const Measurement& measurement);
 
   std::vector<IndexEntry> entries(

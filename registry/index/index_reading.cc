@@ -135,7 +135,8 @@ IndexEntry parsed(const RawEntry& raw) {
   // The record knows the last tag that the image got; this snapshot may know it by another.
   std::tie(entry.image.repository, entry.image.tag) = raw.name;
   for (const std::string& record : raw.measurements)
-    entry.measurements.push_back(measurement_from_json(parse_own(record, "index.db").root()));
+    if (Measurement one = measurement_from_json(parse_own(record, "index.db").root()); !one.withdrawn)
+      entry.measurements.push_back(std::move(one));
   std::stable_sort(entry.measurements.begin(), entry.measurements.end(),
                    [](const Measurement& a, const Measurement& b) { return a.taken < b.taken; });
   return entry;

@@ -58,9 +58,10 @@ std::int64_t measurement_number(const std::string& name, const JsonNode& node) {
   return number;
 }
 
-bool has_measurement(IndexState& state, const std::string& image, std::int64_t number) {
-  LentStatement row = state.database.lend("SELECT 1 FROM measurements WHERE image = ?1 AND number = ?2");
-  return row->with(image, number).step();
+std::optional<std::string> measurement_text(IndexState& state, const std::string& image,
+                                            std::int64_t number) {
+  LentStatement row = state.database.lend("SELECT record FROM measurements WHERE image = ?1 AND number = ?2");
+  return row->with(image, number).step() ? std::optional(row->text(0)) : std::nullopt;
 }
 
 void adopt_measurements(IndexWriter& writer, RecoveryReport& report) {
@@ -69,9 +70,10 @@ void adopt_measurements(IndexWriter& writer, RecoveryReport& report) {
               JsonDocument document = parse_own(text, name + ".json");
               std::int64_t number = measurement_number(name, document.root());
               std::string image = name.substr(0, 64);
-              if (has_measurement(writer.state(), image, number)) return;
+              const auto known = measurement_text(writer.state(), image, number);
+              if (known == text) return;  // else a kill came between a later round's sidecar and its row
               writer.put_measurement(image, number, text);
-              ++report.adopted;
+              if (!known) ++report.adopted;
             });
 }
 
@@ -241,7 +243,7 @@ void adopt_rows(OldRows& old, IndexWriter& writer, RecoveryReport& report) {
     ++report.adopted;
   });
   old.each_measurement([&](const std::string& image, std::int64_t number, const std::string& record) {
-    if (has_measurement(state, image, number)) return;
+    if (measurement_text(state, image, number)) return;
     writer.put_measurement(image, number, record);
     ++report.adopted;
   });

@@ -78,6 +78,27 @@ MeasuredHost choose_host(const std::vector<Comparable>& all) {
       ->first;
 }
 
+// The version of the workload with most images; of equals the one that was measured last, then the first by
+// name.
+std::string choose_version(const std::vector<Comparable>& all) {
+  struct Version {
+    std::set<const IndexEntry*> images;
+    std::string last;
+  };
+  std::map<std::string, Version> versions;
+  for (const Comparable& one : all) {
+    Version& version = versions[one.measured->workload_files];
+    version.images.insert(one.entry);
+    version.last = std::max(version.last, one.measured->taken);
+  }
+  return std::max_element(versions.begin(), versions.end(),
+                          [](const auto& a, const auto& b) {
+                            return std::pair(a.second.images.size(), a.second.last) <
+                                   std::pair(b.second.images.size(), b.second.last);
+                          })
+      ->first;
+}
+
 bool faster(const Measurement& a, const Measurement& b) {
   return direction_of(a.unit) == Direction::less ? a.median < b.median : a.median > b.median;
 }
@@ -124,9 +145,11 @@ std::map<const IndexEntry*, Speed> comparable_speeds(const std::vector<const Ind
   const Workload chosen = choose_workload(all);
   std::erase_if(all, [&](const Comparable& one) { return one.workload() != chosen; });
   const MeasuredHost host = choose_host(all);
+  std::erase_if(all, [&](const Comparable& one) { return one.host() != host; });
+  const std::string version = choose_version(all);
   std::map<const IndexEntry*, Speed> speeds;
   for (const Comparable& one : all) {
-    if (one.host() != host) continue;
+    if (one.measured->workload_files != version) continue;
     const Measurement*& held = speeds[one.entry].measured;
     if (held == nullptr || one.measured->taken > held->taken ||
         (one.measured->taken == held->taken && before(*one.measured, *held)))
@@ -134,10 +157,6 @@ std::map<const IndexEntry*, Speed> comparable_speeds(const std::vector<const Ind
   }
   classify(speeds);
   return speeds;
-}
-
-double times_as_fast(const Measurement& one, const Measurement& other) {
-  return direction_of(one.unit) == Direction::less ? other.median / one.median : one.median / other.median;
 }
 
 }  // namespace kiln

@@ -30,7 +30,4 @@ std::map<const IndexEntry*, Speed> comparable_speeds(const std::vector<const Ind
                                                      const std::string& workload,
                                                      const HostDescription* here);
 
-// How many times as fast `one` is as `other`, measured in the same unit.
-double times_as_fast(const Measurement& one, const Measurement& other);
-
 }  // namespace kiln

@@ -6,6 +6,7 @@
 
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
+#include "registry/select/gain.h"
 #include "registry/select/ranking.h"
 #include "registry/select/select_clauses.h"
 
@@ -20,10 +21,12 @@ std::string measured_text(const Measurement& measurement) {
   return fmt::format("measured {} ({}{})", speed_text(measurement), measurement.workload, place);
 }
 
+// Only images that took turns have a gain: speeds of two days or of two versions of a workload do not
+// compare.
 std::string speed_against(const Ranked& winner, const Ranked& other) {
-  if (winner.speed.speed_class == other.speed.speed_class) return "as fast as " + other.name;
-  const double factor = times_as_fast(*winner.candidate.measured, *other.candidate.measured);
-  return fmt::format("{:.2f} times as fast as {}", factor, other.name);
+  const auto gain = gain_over(winner.candidate.entry->measurements, other.candidate.entry->measurements,
+                              *winner.candidate.measured);
+  return gain ? gain_text(gain->gain, other.name) : "not measured in turns with " + other.name;
 }
 
 // Against the next one, and against the best stock image when that is another: this is what an optimised

@@ -7,6 +7,7 @@
 
 #include "factory/base/text.h"
 #include "factory/record/distinct_names.h"
+#include "registry/select/gain.h"
 #include "registry/select/misses.h"
 #include "registry/select/select.h"
 
@@ -32,12 +33,27 @@ Json candidate_json(const Candidate& candidate) {
     json["immutable_tag"] = image.immutable_tag;
     if (!image.published.registry.empty()) json["published"] = published_json(image);
   }
-  if (candidate.measured != nullptr) json["measurement"] = to_json(*candidate.measured);
+  if (candidate.measured != nullptr) {
+    json["measurement"] = to_json(*candidate.measured);
+    json["measurement"].erase("gains");  // over all others of the session; that of the winner is its own key
+  }
   return json;
 }
 
-Json other_json(const Candidate& other) {
+void add_gain(Json& json, const Selection& selection, const Candidate& other) {
+  if (!selection.winner || selection.winner->measured == nullptr) return;
+  const auto gain = gain_over(selection.winner->entry->measurements, other.entry->measurements,
+                              *selection.winner->measured);
+  if (!gain) return;
+  json["gain_of_selected"] = {{"ratio", gain->gain.ratio},
+                              {"low", gain->gain.low},
+                              {"high", gain->gain.high},
+                              {"different", gain->gain.different()}};
+}
+
+Json other_json(const Selection& selection, const Candidate& other) {
   Json json = candidate_json(other);
+  add_gain(json, selection, other);
   json["qualifies"] = other.failed.empty();
   json["clauses_met"] = other.clauses_met;
   if (!other.failed.empty()) json["failed"] = other.failed;
@@ -128,7 +144,8 @@ Json to_json(const Selection& selection, std::size_t limit) {
   const Others all(selection);
   Json others = Json::array();
   for (const auto* kind : {&all.qualifying, &all.misses})
-    for (std::size_t i = 0; i < shown(kind->size(), limit); ++i) others.push_back(other_json(*(*kind)[i]));
+    for (std::size_t i = 0; i < shown(kind->size(), limit); ++i)
+      others.push_back(other_json(selection, *(*kind)[i]));
   const std::vector<MissReason> reasons = misses_by_reason(selection);
   Json by_reason = Json::array();
   for (std::size_t i = 0; i < shown(reasons.size(), limit); ++i) by_reason.push_back(reason_json(reasons[i]));

@@ -18,6 +18,7 @@ BenchRun run_of(const std::string& framework, const std::string& method, std::ve
   run.samples = std::move(samples);
   run.host.model = "AMD EPYC";
   run.host.cores = 2;
+  run.name = framework + ":" + method;
   run.taken = taken;
   return run;
 }
@@ -75,16 +76,18 @@ TEST(RunGroups, AreComparedOneByOne) {
                                    run_of("mxnet", "pip", {3})};
   const std::vector<BenchRun> b = {run_of("pytorch", "source", {5, 5, 5}), run_of("pytorch", "source", {5}),
                                    run_of("jax", "source", {8, 8, 8}), run_of("cntk", "pip", {3})};
-  const GroupComparison found = compare_groups(a, b, {"framework"});
-  ASSERT_EQ(found.groups.size(), 2u);
-  EXPECT_EQ(found.groups[0].values, std::vector<std::string>{"jax"});
-  EXPECT_FALSE(found.groups[0].comparison.different());
-  EXPECT_DOUBLE_EQ(found.groups[1].comparison.ratio, 2);
-  EXPECT_EQ(found.groups[1].runs_b, 2u);
+  const GroupComparison found = compare_groups(a, b, {"framework"}, Apart::refuse);
+  ASSERT_EQ(found.pairs.size(), 2u);
+  EXPECT_EQ(found.pairs[0].values, std::vector<std::string>{"jax"});
+  EXPECT_FALSE(found.pairs[0].gain.different());
+  EXPECT_DOUBLE_EQ(found.pairs[1].gain.ratio, 2);
+  EXPECT_DOUBLE_EQ(found.pairs[1].median_a, 10);
+  EXPECT_DOUBLE_EQ(found.pairs[1].median_b, 5);
+  EXPECT_EQ(found.pairs[1].runs_b, 2u);
   EXPECT_EQ(found.only_a, (std::vector<std::vector<std::string>>{{"mxnet"}}));
   EXPECT_EQ(found.only_b, (std::vector<std::vector<std::string>>{{"cntk"}}));
-  EXPECT_EQ(comparison_text(found.groups[1].comparison), "2.00 times as fast (2.00 to 2.00)");
-  EXPECT_EQ(comparison_text(found.groups[0].comparison), "no difference (1.00 to 1.00)");
+  EXPECT_EQ(gain_text(found.pairs[1].gain), "2.00 times as fast (2.00 to 2.00)");
+  EXPECT_EQ(gain_text(found.pairs[0].gain), "no difference (1.00 to 1.00)");
   const Json json = to_json(found);
   EXPECT_EQ(json["groups"][1]["group"]["framework"], "pytorch");
   EXPECT_EQ(json["only_a"][0]["framework"], "mxnet");
@@ -93,15 +96,80 @@ TEST(RunGroups, AreComparedOneByOne) {
 TEST(RunGroups, WarmUpIsNotCompared) {
   BenchRun slow_start = run_of("pytorch", "pip", {900, 10, 10, 10});
   slow_start.warm = 1;
-  const GroupComparison found = compare_groups({slow_start}, {run_of("pytorch", "pip", {10})}, {"framework"});
-  EXPECT_DOUBLE_EQ(found.groups[0].comparison.ratio, 1);
+  const GroupComparison found =
+      compare_groups({slow_start}, {run_of("pytorch", "pip", {10})}, {"framework"}, Apart::refuse);
+  EXPECT_DOUBLE_EQ(found.pairs[0].gain.ratio, 1);
+}
+
+BenchRun in(const std::string& session, BenchRun run, const std::string& files = "f1") {
+  run.session = session;
+  run.workload_files = files;
+  return run;
+}
+
+// Each image with each: two builds of one side are two rows, and never one mixture.
+TEST(RunGroups, ComparesImagesAndNotMixtures) {
+  const std::vector<BenchRun> a = {in("s", run_of("pytorch", "pip", {10, 10}))};
+  const std::vector<BenchRun> b = {in("s", run_of("pytorch", "source", {5, 5})),
+                                   in("s", run_of("pytorch", "distro", {20, 20}))};
+  const GroupComparison found = compare_groups(a, b, {"framework"}, Apart::refuse);
+  ASSERT_EQ(found.pairs.size(), 2u);
+  EXPECT_EQ(found.pairs[0].image_b, "pytorch:distro");
+  EXPECT_DOUBLE_EQ(found.pairs[0].gain.ratio, 0.5);
+  EXPECT_EQ(found.pairs[1].image_b, "pytorch:source");
+  EXPECT_DOUBLE_EQ(found.pairs[1].gain.ratio, 2);
+}
+
+// Two equal builds, of which one was measured on a busy evening as well, are equal.
+TEST(RunGroups, OtherSessionsAreNoPartOfAGain) {
+  const std::string evening = "2026-11-23T20:00:00Z", night = "2026-11-24T02:00:00Z";
+  const std::vector<BenchRun> a = {in("evening", run_of("pytorch", "pip", {80, 75, 70}, evening)),
+                                   in("night", run_of("pytorch", "pip", {10, 10, 10}, night))};
+  const std::vector<BenchRun> b = {in("night", run_of("pytorch", "source", {10, 10, 10}, night))};
+  const GroupComparison found = compare_groups(a, b, {"framework"}, Apart::refuse);
+  ASSERT_EQ(found.pairs.size(), 1u);
+  EXPECT_EQ(gain_text(found.pairs[0].gain), "no difference (1.00 to 1.00)");
+  EXPECT_EQ(found.pairs[0].runs_a, 1u);
+}
+
+TEST(RunGroups, WithoutACommonSessionThereIsNoGain) {
+  const std::vector<BenchRun> a = {in("one", run_of("pytorch", "pip", {10}))};
+  const std::vector<BenchRun> b = {in("two", run_of("pytorch", "source", {5}))};
+  GroupComparison found = compare_groups(a, b, {"framework"}, Apart::refuse);
+  EXPECT_TRUE(found.pairs.empty());
+  ASSERT_EQ(found.apart.size(), 1u);
+  EXPECT_EQ(to_json(found)["apart"][0]["images"]["b"], "pytorch:source");
+
+  found = compare_groups(a, b, {"framework"}, Apart::compare);  // another host or time is asked for
+  ASSERT_EQ(found.pairs.size(), 1u);
+  EXPECT_DOUBLE_EQ(found.pairs[0].gain.ratio, 2);
+  EXPECT_EQ(found.pairs[0].marks, std::set<std::string>{"different sessions"});
+}
+
+TEST(RunGroups, TwoVersionsOfAWorkloadNeverCompare) {
+  const std::vector<BenchRun> a = {in("one", run_of("pytorch", "pip", {10}), "old")};
+  const std::vector<BenchRun> b = {in("two", run_of("pytorch", "pip", {5}), "new")};
+  EXPECT_EQ(compare_groups(a, b, {"framework"}, Apart::compare).apart.size(), 1u);
+  const std::vector<BenchRun> again = {in("two", run_of("pytorch", "pip", {5}), "old")};
+  EXPECT_EQ(compare_groups(a, again, {"framework"}, Apart::compare).pairs.size(), 1u);
+}
+
+TEST(RunChoice, TakesBySessionAndMark) {
+  BenchRun run = in("2026-11-24T12:00:00Z-0a", run_of("pytorch", "pip", {1}));
+  EXPECT_TRUE(parse_run_choice("session=2026-11-24*").has(run));
+  EXPECT_FALSE(parse_run_choice("mark=under load").has(run));
+  run.conditions.marks = {"under load"};
+  EXPECT_TRUE(parse_run_choice("mark=under*").has(run));
+  EXPECT_TRUE(parse_run_choice("host=*EPYC*").names_session());
+  EXPECT_TRUE(parse_run_choice("until=2026-11-24").names_session());
+  EXPECT_FALSE(parse_run_choice("stock=yes,mark=*").names_session());
 }
 
 TEST(RunGroups, TwoUnitsDoNotCompare) {
   BenchRun rate = run_of("pytorch", "pip", {100});
   rate.unit = "images/s";
   try {
-    compare_groups({run_of("pytorch", "pip", {10})}, {rate}, {"framework"});
+    compare_groups({run_of("pytorch", "pip", {10})}, {rate}, {"framework"}, Apart::refuse);
     FAIL() << "they were compared";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::input);

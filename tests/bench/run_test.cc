@@ -37,6 +37,8 @@ BenchRun example() {
   run.round = 3;
   run.place = "B";
   run.output = {{"unit", "ms/step"}, {"batch", 128}, {"result", {{"what", "loss falls"}, {"ok", true}}}};
+  run.session = "2026-11-24T11:50:00Z-5a2bf2d4";
+  run.workload_files = Digest::of("files").hex();
   return run;
 }
 

@@ -102,7 +102,7 @@ wrong 'a run has at least one sample'
 echo '[]' >tree/docs/figures/second.json
 wrong 'docs/figures/second.json:1: error: is no file of runs'
 # Two stock images of one version: the claim does not say which.
-change 'it["runs"] = it["runs"][:1]; r["name"] = "tensorflow:1.14.0-hub"; r["image"] = "sha256:" + 64 * "0"'
+change 'it["runs"] = it["runs"][:1]; r["name"] = "tensorflow:1.14.0-hub"; r["image"] = "sha256:" + 64 * "0"; r["session"] = "another"'
 wrong "tensorflow-2.1: 'from' is of several images: tensorflow:1.14.0-hub, tensorflow:1.14.0-pip-bullseye"
 rm tree/docs/figures/second.json
 cp tree/docs/paper-claims.json claims.json

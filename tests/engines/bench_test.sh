@@ -102,6 +102,41 @@ if [ "$before" -lt 10 ] || [ "$before" -ge 14 ]; then fail "the kill came at $be
 expect 0 bench --rounds 3 --again
 holds "$err" "goes on: $((before - 8)) runs were done before"
 equals "$(runs)" 14
+equals "$(kept 'len({run["session"] for run in it if run["round"] == 2})')" 1 # it is one session
+
+# One pair, one figure: of bench, compare, select and report, though earlier sessions said other things.
+gain() { "$KILN_PYTHON" -c 'import sys; print(*("%.6f" % float(word) for word in sys.argv[1].split()))' "$1"; }
+expect 0 bench --format json
+equals "$(json '[row["measured_now"] for row in it]')" '[False, False]'
+of_bench=$(json '" ".join(str(it[1]["against_first"][key]) for key in ("ratio", "low", "high"))')
+expect 0 "$KILN" bench compare library=none library=fast --format json
+equals "$(gain "$(json '" ".join(str(it["groups"][0][key]) for key in ("ratio", "low", "high"))')")" "$(gain "$of_bench")"
+equals "$(json 'it["groups"][0]["runs"]')" "{'a': 3, 'b': 3}"
+expect 0 "$KILN" report --format json
+equals "$(gain "$(json '" ".join(str(it[0]["comparisons"][0][key]) for key in ("ratio", "low", "high"))')")" "$(gain "$of_bench")"
+holds "$(json 'it[0]["images"][0]')" "'runs': 3"
+
+# What is not built is passed over, and the rest is measured.
+sed 's/\["2.10"\]/["2.10", "2.1"]/' "$matrix" >tiny/more.json
+expect 0 "$KILN" bench -f tiny/more.json --workload say --format json
+equals "$(json '[row["measured_now"] for row in it]')" '[False, False]'
+equals "$(grep -c 'passed over, as it is not in the index' <<<"$err")" 2
+expect 4 "$KILN" bench -f tiny/more.json --workload say version=2.1
+holds "$err" 'is not in the index'
+
+# Discarded runs are no part of any figure, and can be taken back.
+last=$(kept 'max(run["session"] for run in it)')
+expect 0 "$KILN" bench discard "session=$last"
+equals "$out" '6 runs discarded'
+equals "$(runs)" 8
+expect 0 "$KILN" report --format json # the figures of the sessions before
+lacks "$out" "$last"
+expect 0 "$KILN" bench discard --restore "session=$last"
+equals "$out" '6 runs restored'
+expect 0 bench --format json
+equals "$(json '[row["session"] == "'"$last"'" for row in it]')" '[True, True]'
+expect 4 "$KILN" bench discard "session=nowhere"
+expect 2 "$KILN" bench discard "colour=red"
 
 # 5. A suite; one that names no cell says so, and runs nothing.
 echo '{"name": "small", "rounds": 1, "steps": 5, "workloads": [{"workload": "say", "cells": ["library=fast"]},
@@ -142,6 +177,7 @@ expect 0 "$KILN" bench compare runs.csv runs.json --format json
 equals "$(json '{(group["ratio"], group["different"]) for group in it["groups"]}')" '{(1.0, False)}'
 expect 0 "$KILN" bench compare library=none library=fast
 holds "$out" 'B AGAINST A'
+lacks "$out" 'not measured in turns'
 equals "$(grep -c '^say ' <<<"$out")" 1
 expect 0 "$KILN" bench compare since=2020-01-01 runs.json
 holds "$out" 'no difference'

@@ -89,9 +89,45 @@ TEST(Measured, SaysGainsAndLossesInTheSameWords) {
   const auto sets =
       measured_sets(made_up_runs({{.version = "1", .median = 100}, {.version = "2", .median = 50}}));
   const MeasuredImage &slow = sets[0].images[0], &fast = sets[0].images[1];
-  EXPECT_TRUE(comparison_text(compare_images(slow, fast), "it").starts_with("2.00 times as fast as it ("));
-  EXPECT_TRUE(comparison_text(compare_images(fast, slow), "it").starts_with("0.50 times as fast as it ("));
-  EXPECT_TRUE(comparison_text(compare_images(slow, slow), "it").starts_with("no difference to it ("));
+  EXPECT_TRUE(gain_text(*compare_images(slow, fast), "it").starts_with("2.00 times as fast as it ("));
+  EXPECT_TRUE(gain_text(*compare_images(fast, slow), "it").starts_with("0.50 times as fast as it ("));
+  EXPECT_TRUE(gain_text(*compare_images(slow, slow), "it").starts_with("no difference to it ("));
+}
+
+std::vector<BenchRun> in_session(std::vector<BenchRun> runs, const std::string& session,
+                                 const std::string& day) {
+  for (BenchRun& run : runs) {
+    run.session = session;
+    run.taken = day + "T10:00:00Z";
+  }
+  return runs;
+}
+
+void append(std::vector<BenchRun>& runs, std::vector<BenchRun> more) {
+  for (BenchRun& run : more) runs.push_back(std::move(run));
+}
+
+// The last session is the figure; an earlier one, such as under load, is no part of it.
+TEST(Measured, TakesTheLastSessionAlone) {
+  std::vector<BenchRun> runs =
+      in_session(made_up_runs({{.version = "1", .median = 300}, {.version = "2", .median = 310}}), "monday",
+                 "2026-11-23");
+  append(runs, in_session(made_up_runs({{.version = "1", .median = 100}, {.version = "2", .median = 100}}),
+                          "tuesday", "2026-11-24"));
+  const auto sets = measured_sets(runs);
+  const MeasuredImage &one = sets[0].images[0], &two = sets[0].images[1];
+  EXPECT_NEAR(one.speed.value, 100.2, 0.1);
+  EXPECT_EQ(one.runs.size(), 3u);
+  EXPECT_EQ(one.earlier, 3u);
+  EXPECT_FALSE(compare_images(one, two)->different());
+  EXPECT_EQ(sets[0].first_day, "2026-11-24");
+}
+
+TEST(Measured, ComparesNoImagesOfTwoSessions) {
+  std::vector<BenchRun> runs = in_session(made_up_runs({{.version = "1"}}), "monday", "2026-11-23");
+  append(runs, in_session(made_up_runs({{.version = "2", .median = 50}}), "tuesday", "2026-11-24"));
+  const auto sets = measured_sets(runs);
+  EXPECT_FALSE(compare_images(sets[0].images[0], sets[0].images[1]));
 }
 
 }  // namespace

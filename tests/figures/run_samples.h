@@ -38,6 +38,7 @@ inline BenchRun made_up_run(const RunDraft& draft, int round = 0) {
   run.host.cores = 2;
   run.taken = "2026-11-2" + std::to_string(round) + "T10:00:00Z";
   run.kiln = "test data";
+  run.session = "made up";
   run.round = round;
   return run;
 }

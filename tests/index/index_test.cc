@@ -226,6 +226,31 @@ TEST_F(IndexTest, KeepsMeasurementsInOrder) {
             (Strings{record.manifest.hex() + "-1", record.manifest.hex() + "-2"}));
 }
 
+TEST_F(IndexTest, AMeasurementOfOneSessionReplacesTheEarlierOne) {
+  Index index = open();
+  auto record = image("a", "one");
+  index.publish({record}, {}, kNow, "");
+  Measurement one = measurement_of(record.manifest, 300);
+  one.session = "evening";
+  one.gains = {{"b", 2, 1.5, 2.5}};
+  index.record(one);
+  one.median = 250;
+  index.record(one);
+  Measurement other = one;
+  other.workload = "resnet50";
+  index.record(other);
+  auto measurements = index.entries().at(0).measurements;
+  ASSERT_EQ(measurements.size(), 2u);
+  EXPECT_EQ(to_json(measurements[0]), to_json(one));
+  one.withdrawn = true;
+  index.record(one);
+  measurements = index.entries().at(0).measurements;
+  ASSERT_EQ(measurements.size(), 1u);
+  EXPECT_EQ(measurements[0].workload, "resnet50");
+  fs::remove(folder.path() / "index.db");  // from the sidecars alone
+  EXPECT_EQ(open().entries().at(0).measurements.size(), 1u);
+}
+
 TEST_F(IndexTest, AReaderNeedsAnIndexAndChangesNothing) {
   Error none = error_of([&] { open(Index::Mode::read); });
   EXPECT_EQ(none.code(), ExitCode::store);

@@ -22,22 +22,6 @@ BenchRun run_of(int round, const std::string& key, std::vector<double> samples) 
   return run;
 }
 
-TEST(MeasurementOfRuns, IsOfTheirSteadySamples) {
-  BenchRun first = run_of(0, "a", {900, 4, 5});
-  first.warm = 1;
-  first.conditions.busy = 0.25;
-  BenchRun second = run_of(1, "a", {6, 7, 8});
-  second.taken = "2026-11-24T12:01:00Z";
-  const Measurement measurement = measurement_of({first, second});
-  EXPECT_DOUBLE_EQ(measurement.median, 6);
-  EXPECT_DOUBLE_EQ(measurement.low, 5);
-  EXPECT_DOUBLE_EQ(measurement.high, 7);
-  EXPECT_EQ(measurement.samples, 5);
-  EXPECT_DOUBLE_EQ(measurement.busy, 0.25) << "of the run that was disturbed most";
-  EXPECT_EQ(measurement.taken, second.taken);
-  EXPECT_EQ(measurement.image, Digest::of("a"));
-}
-
 TEST(Disturbed, ByWhatOthersDidAndNotByTheWorkload) {
   BenchRun run = run_of(0, "a", {1});
   run.conditions.marks = {"did not settle"};
@@ -102,6 +86,17 @@ TEST_F(Kept, ARunThatComesTwiceIsThereOnce) {
   EXPECT_FALSE(runs.find(sum));
 }
 
+TEST_F(Kept, ADiscardedRunIsPutAsideAndCanComeBack) {
+  const std::string sum = runs.add(run_of(0, "a", {1, 2}));
+  runs.discard(sum);
+  EXPECT_TRUE(runs.all().empty());
+  ASSERT_EQ(runs.discarded().size(), 1u);
+  EXPECT_EQ(KeptRuns::sum_of(runs.discarded().front()), sum);
+  runs.restore(sum);
+  EXPECT_EQ(runs.all().size(), 1u);
+  EXPECT_TRUE(runs.discarded().empty());
+}
+
 TEST_F(Kept, ADamagedRunIsSaidAndNotPassedOver) {
   const std::string sum = runs.add(run_of(0, "a", {1, 2}));
   std::string other_digit = files.read(state.bench_run(sum)).value();
@@ -122,17 +117,26 @@ TEST_F(Kept, ABegunComparisonGoesOn) {
   const Json what = {{"images", {"a", "b"}}};
   {
     BegunComparison begun(what, runs, state, files);
-    begun.add(run_of(0, "a", {1}));
-    begun.add(run_of(0, "b", {2}));
+    EXPECT_EQ(begun.session(), "");
+    BenchRun first = run_of(0, "a", {1});
+    first.session = "s";
+    begun.add(first);
+    BenchRun second = run_of(0, "b", {2});
+    second.session = "s";
+    begun.add(second);
   }
   BegunComparison again(what, runs, state, files);
   EXPECT_EQ(again.done(), 2u);
+  EXPECT_EQ(again.runs().size(), 2u);
+  EXPECT_EQ(again.session(), "s") << "it is the same session";
+  EXPECT_EQ(unfinished_sessions(runs, state, files), std::set<std::string>{"s"});
   EXPECT_EQ(again.find(0, "b")->samples.front(), 2);
   EXPECT_FALSE(again.find(1, "b"));
   EXPECT_EQ(BegunComparison({{"images", {"a"}}}, runs, state, files).done(), 0u) << "another comparison";
   again.end();
   EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u);
   EXPECT_EQ(runs.all().size(), 2u) << "the runs stay";
+  EXPECT_TRUE(unfinished_sessions(runs, state, files).empty());
 }
 
 TEST_F(Kept, WhatCannotBeBelievedIsForgotten) {
@@ -140,7 +144,7 @@ TEST_F(Kept, WhatCannotBeBelievedIsForgotten) {
   BegunComparison begun(what, runs, state, files);
   begun.add(run_of(0, "a", {1}));
   begun.add(run_of(0, "b", {2}));
-  begun.forget("a");
+  EXPECT_EQ(begun.forget("a").size(), 1u);
   EXPECT_FALSE(begun.find(0, "a"));
   ASSERT_EQ(runs.all().size(), 1u);
   EXPECT_EQ(runs.all().front().key, "b");

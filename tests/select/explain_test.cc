@@ -10,6 +10,7 @@ namespace {
 using testing::archspec;
 using testing::host;
 using testing::image;
+using testing::in_turns;
 using testing::measured;
 using testing::on;
 using testing::optimised;
@@ -17,37 +18,41 @@ using testing::query;
 using testing::with;
 
 TEST(Explain, SaysWhyWithNumbers) {
-  std::vector<IndexEntry> entries = {
+  std::vector<IndexEntry> entries = in_turns({
       measured(image("stock"), 303),
       measured(optimised(with(image("openblas"), "library", "openblas")), 185),
       measured(optimised(image("blis")), 200),
       with(image("inductor"), "compiler", "inductor"),
       image("avx512", "2.6.0", "skylake_avx512"),
       optimised(image("new")),
-  };
+  });
   entries[1].stale = true;
   Selection selection = select_image(query(), entries, host("haswell"), archspec());
-  EXPECT_EQ(explain(selection),
-            "pytorch:openblas\n"
-            "  built for x86_64_v3; host haswell runs it\n"
-            "  has every choice: pytorch, optimised build\n"
-            "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): 1.08 times as "
-            "fast as pytorch:blis, 1.64 "
-            "times as fast as pytorch:stock\n"
-            "  stale: its last rebuild failed, an earlier image stands in\n"
-            "also qualify, best first:\n"
-            "  pytorch:blis: 200.0 ms/step, quartiles 199.0 to 202.0\n"
-            "  pytorch:stock: 303.0 ms/step, quartiles 302.0 to 305.0\n"
-            "  pytorch:new: not measured\n"
-            "do not qualify, nearest first:\n"
-            "  pytorch:inductor: has inductor, which is not asked for\n"
-            "  pytorch:avx512: needs avx512f; host haswell lacks it\n");
+  EXPECT_EQ(
+      explain(selection),
+      "pytorch:openblas\n"
+      "  built for x86_64_v3; host haswell runs it\n"
+      "  has every choice: pytorch, optimised build\n"
+      "  measured 185.0 ms/step, quartiles 184.0 to 187.0 (mnist-cnn, Xeon A, 2 cores): no difference to "
+      "pytorch:blis (0.98 to 1.19), 1.64 times as fast as pytorch:stock (1.49 to 1.80)\n"
+      "  stale: its last rebuild failed, an earlier image stands in\n"
+      "also qualify, best first:\n"
+      "  pytorch:blis: 200.0 ms/step, quartiles 199.0 to 202.0\n"
+      "  pytorch:stock: 303.0 ms/step, quartiles 302.0 to 305.0\n"
+      "  pytorch:new: not measured\n"
+      "do not qualify, nearest first:\n"
+      "  pytorch:inductor: has inductor, which is not asked for\n"
+      "  pytorch:avx512: needs avx512f; host haswell lacks it\n");
   Json json = to_json(selection);
   EXPECT_EQ(json["selected"]["name"], "pytorch:openblas");
   EXPECT_EQ(json["selected"]["measurement"]["median"], 185);
   EXPECT_EQ(json["reasons"].size(), 4u);
   EXPECT_EQ(json["others"][4]["failed"], "needs avx512f; host haswell lacks it");
   EXPECT_EQ(json["others"][0]["qualifies"], true);
+  EXPECT_EQ(json["others"][0]["gain_of_selected"]["different"], false);
+  EXPECT_NEAR(json["others"][1]["gain_of_selected"]["ratio"].get<double>(), 303.0 / 185, 1e-9);
+  EXPECT_FALSE(json["others"][2].contains("gain_of_selected")) << "it was not measured";
+  EXPECT_FALSE(json["selected"]["measurement"].contains("gains"));
 }
 
 TEST(Explain, SaysWhatIsDoubtfulInAMeasurement) {

@@ -12,6 +12,7 @@ namespace {
 using testing::archspec;
 using testing::host;
 using testing::image;
+using testing::in_turns;
 using testing::measured;
 using testing::on;
 using testing::optimised;
@@ -274,6 +275,23 @@ TEST(Explain, NamesTheDifferenceThatDecided) {
             "equal to pytorch:b, and first by name");
 }
 
+IndexEntry with_version(IndexEntry entry, double median, const std::string& files, const std::string& taken) {
+  entry = measured(entry, median);
+  entry.measurements.back().workload_files = files;
+  entry.measurements.back().taken = taken;
+  return entry;
+}
+
+// A step of another version of a workload may be another step.
+TEST(Ranking, ComparesOneVersionOfAWorkload) {
+  const std::string before = "2026-11-20T10:00:00Z", later = "2026-11-21T10:00:00Z";
+  IndexEntry a = with_version(with_version(image("a"), 100, "one", before), 10, "two", later);
+  IndexEntry b = with_version(image("b"), 90, "one", before);
+  EXPECT_EQ(winner(query(), {a, b}), "b") << "both were measured with the first alone";
+  b = with_version(b, 20, "two", before);
+  EXPECT_EQ(winner(query(), {a, b}), "a") << "of equals the one that was measured last";
+}
+
 TEST(Explain, NamesTheHostThatWasMeasured) {
   IndexEntry a = measured(image("a"), 100);
   auto reason = [&] { return select_image(query(), {a}, host("haswell"), archspec()).reasons.at(2); };
@@ -284,31 +302,39 @@ TEST(Explain, NamesTheHostThatWasMeasured) {
 }
 
 TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
-  auto reason = [](const std::vector<IndexEntry>& entries) {
-    return select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
+  const std::string measured_text =
+      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): ";
+  auto reason = [&](const std::vector<IndexEntry>& entries) {
+    const std::string text = select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
+    EXPECT_TRUE(text.starts_with(measured_text)) << text;
+    return text.substr(std::min(text.size(), measured_text.size()));
   };
-  IndexEntry best = measured(optimised(image("a")), 100);
-  EXPECT_EQ(
-      reason({best, measured(image("b"), 100)}),
-      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): as fast as pytorch:b");
-  EXPECT_EQ(reason({best, measured(image("b"), 150), measured(image("c"), 200)}),
-            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
-            "fast as pytorch:b")
+  const IndexEntry best = measured(optimised(image("a")), 100);
+  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 100)})), "no difference to pytorch:b (0.91 to 1.10)");
+  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 150), measured(image("c"), 200)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
       << "the next is the best stock image";
-  EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
-                    measured(image("d"), 200), measured(image("e"), 300)}),
-            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
-            "fast as pytorch:b, 2.00 "
-            "times as fast as pytorch:d");
-  EXPECT_EQ(
-      reason({measured(image("a"), 100), measured(optimised(image("b")), 150), measured(image("c"), 160)}),
-      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as fast as "
-      "pytorch:b")
+  EXPECT_EQ(reason(in_turns({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
+                             measured(image("d"), 200), measured(image("e"), 300)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65), 2.00 times as fast as pytorch:d (1.82 to 2.20)");
+  EXPECT_EQ(reason(in_turns({measured(image("a"), 100), measured(optimised(image("b")), 150),
+                             measured(image("c"), 160)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
       << "a stock image won";
-  EXPECT_EQ(reason({best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")}),
-            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): 1.50 times as "
-            "fast as pytorch:b")
+  EXPECT_EQ(reason(in_turns(
+                {best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
       << "another host's times do not compare";
+}
+
+// Speeds of two sessions decide where nothing better is known; they are no gain.
+TEST(Explain, SaysNoGainOfTwoSessions) {
+  std::vector<IndexEntry> entries =
+      in_turns({measured(optimised(image("a")), 100), measured(image("b"), 150)});
+  entries[1].measurements[0].session = "another evening";
+  EXPECT_EQ(select_image(query(), entries, host("haswell"), archspec()).reasons.at(2),
+            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): not measured in "
+            "turns with pytorch:b");
 }
 
 TEST(Explain, NamesTargetAndChoices) {

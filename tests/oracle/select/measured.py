@@ -45,12 +45,25 @@ def figures(images, question, host):
     sought = _of_most(_images_by(found, 1))
     found = [one for one in found if one[1] == sought]
     place = _of_most(_images_by(found, 2), before=lambda name: name[0])
+    found = [one for one in found if one[2] == place]
+    version = _version(found)
     better = direction(sought[1])
     result = {}
-    for image, _, where, one in found:
-        if where == place and (image not in result or _after(one, result[image], better)):
+    for image, _, _, one in found:
+        if one.get("workload_files", "") == version and (image not in result or _after(one, result[image], better)):
             result[image] = one
     return result, better
+
+
+def _version(found):
+    """The files of the workload that most images were measured with, then the ones that were in use last."""
+    images, last = {}, {}
+    for image, _, _, one in found:
+        files = one.get("workload_files", "")
+        images.setdefault(files, set()).add(image)
+        last[files] = max(last.get(files, ""), one["taken"])
+    best = max((len(images[files]), last[files]) for files in images)
+    return min(files for files in images if (len(images[files]), last[files]) == best)
 
 
 def _images_by(found, position):

@@ -249,6 +249,9 @@ class Best(unittest.TestCase):
         self.better("name", of(measurement(9, "bogus"), tag="a"), of(measurement(8, "bogus")), here)
         self.better("measured", of(measurement(9, cores=64)), of(measurement(8, cores=32)), here)  # the nearer host alone counts
         self.better("name", of(measurement(9), tag="a"), of(measurement(8)))  # no host
+        in_version = lambda median, files, day: {**measurement(median, taken=f"2026-01-{day:02}T00:00:00Z"), "workload_files": files}
+        self.better("measured", of(in_version(9, "one", 1)), of(in_version(10, "one", 1), in_version(1, "two", 2)), here)  # one version of both
+        self.better("measured", of(in_version(10, "one", 1), in_version(1, "two", 2)), of(in_version(9, "one", 1), in_version(2, "two", 1)), here)
 
 
 class Worlds(unittest.TestCase):

@@ -289,6 +289,8 @@ def _measured(world, row):
         row["measurements"].append({
             "image": row["image"]["manifest"], "workload": workload, "unit": unit, "median": median, "low": median - width, "high": median + width,
             "samples": 9, "host": dice.choice(theme.machines), "taken": f"2026-11-{dice.randint(1, 4):02}T10:00:00Z"})
+        if dice.chance(40):
+            row["measurements"][-1]["workload_files"] = dice.choice(["0a" * 32, "0b" * 32])
     row["measurements"].sort(key=lambda one: one["taken"])
 
 
