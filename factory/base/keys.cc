@@ -38,12 +38,12 @@ const std::vector<std::string>& site_keys() {
 }  // namespace
 
 const KeyTable& key_table() {
-  static const std::vector<std::string> kAxes = {"framework", "version", "method",   "base",
-                                                 "toolchain", "library", "compiler", "distributed",
-                                                 "workload",  "target",  "optimise"};
+  static const std::vector<std::string> kAxes = {"framework", "version",  "method",   "base",
+                                                 "toolchain", "library",  "compiler", "distributed",
+                                                 "runtime",   "workload", "target",   "optimise"};
   static const KeyTable kTable = {
       {"recipe",
-       {"description", "licenses", "homepage", "versions", "sources", "upstream", "methods", "test",
+       {"description", "licenses", "homepage", "role", "versions", "sources", "upstream", "methods", "test",
         "accept"}},
       {"recipe/accept", {"file", "reason", "method", "versions"}},
       {"recipe/version", {"facts", "source", "build_on"}},

@@ -33,6 +33,8 @@ const std::vector<Column>& columns() {
        [](const BenchRun& run) { return or_none(fmt::format("{}", fmt::join(run.axes.compilers, "+"))); }},
       {"library",
        [](const BenchRun& run) { return or_none(fmt::format("{}", fmt::join(run.axes.libraries, "+"))); }},
+      {"runtime",
+       [](const BenchRun& run) { return or_none(fmt::format("{}", fmt::join(run.axes.runtimes, "+"))); }},
       {"accelerator", [](const BenchRun& run) { return or_none(run.axes.accelerator); }},
       {"threads", [](const BenchRun& run) { return std::to_string(run.threads); }},
       {"ranks", [](const BenchRun& run) { return std::to_string(ranks_of(run)); }},
@@ -229,13 +231,14 @@ std::vector<std::string> common_columns(const RunChoice& a, const RunChoice& b) 
   for (const RunChoice* choice : {&a, &b})
     for (const auto& [column, glob] : choice->clauses) {
       fixed.insert(column);
-      if (column == "stock") fixed.insert({"method", "target", "compiler", "library"});
-      if (column == "framework") fixed.insert({"version", "method", "compiler", "library"});
+      if (column == "stock") fixed.insert({"method", "target", "compiler", "library", "runtime"});
+      if (column == "framework") fixed.insert({"version", "method", "compiler", "library", "runtime"});
       if (column == "method") fixed.insert("target");
       if (column == "target") fixed.insert("accelerator");
       if (column == "host") fixed.insert("threads");
       if (column == "name")
-        fixed.insert({"framework", "version", "method", "target", "compiler", "library", "accelerator"});
+        fixed.insert(
+            {"framework", "version", "method", "target", "compiler", "library", "runtime", "accelerator"});
     }
   std::vector<std::string> common;
   for (const std::string& column : run_columns())

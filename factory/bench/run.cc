@@ -23,14 +23,16 @@ Json to_json(const RunAxes& axes) {
   put(json, "compilers", axes.compilers);
   put(json, "accelerator", axes.accelerator);
   put(json, "libraries", axes.libraries);
+  put(json, "runtimes", axes.runtimes);
   return json;
 }
 
 RunAxes axes_from_json(const JsonNode& node) {
-  node.allow_only({"framework", "version", "method", "target", "compilers", "accelerator", "libraries"});
-  return {text_at(node, "framework"),   text_at(node, "version"),      text_at(node, "method"),
-          text_at(node, "target"),      strings_at(node, "compilers"), text_at(node, "accelerator"),
-          strings_at(node, "libraries")};
+  node.allow_only(
+      {"framework", "version", "method", "target", "compilers", "accelerator", "libraries", "runtimes"});
+  return {text_at(node, "framework"),    text_at(node, "version"),      text_at(node, "method"),
+          text_at(node, "target"),       strings_at(node, "compilers"), text_at(node, "accelerator"),
+          strings_at(node, "libraries"), strings_at(node, "runtimes")};
 }
 
 Json to_json(const RunConditions& conditions) {

@@ -24,6 +24,7 @@ struct RunAxes {
   std::vector<std::string> compilers;    // graph compilers, sorted
   std::string accelerator;               // cpu, or nvidia:sm_90
   std::vector<std::string> libraries{};  // that its cell names, such as openblas; sorted
+  std::vector<std::string> runtimes{};   // such as tcmalloc; sorted
 };
 
 // The machine around the run.

@@ -35,6 +35,8 @@ HostNeeds needs_of(const ImageRecord& record, const std::string& architecture, c
   if (auto mpi = record.facts.find("mpi"); mpi != record.facts.end()) needs.mpi = mpi_library(mpi->second);
   if (auto vendor = record.facts.find("cpu_vendor"); vendor != record.facts.end())
     needs.vendor = vendor->second;
+  if (auto pages = record.facts.find("transparent_hugepages"); pages != record.facts.end())
+    needs.transparent_hugepages = pages->second;
   return needs;
 }
 
@@ -61,7 +63,7 @@ ImageRecord declared_record(const ImageSpec& spec, const std::string& architectu
   record.optimised = spec.optimised;
   for (const ComponentUse& use : spec.components)
     record.components.push_back(
-        {std::string(name_of(use.kind)), use.name, use.version, use.method, use.optimised});
+        {std::string(name_of(use.kind)), use.name, use.version, use.method, use.optimised, use.role});
   record.cpu = spec.target.cpu;
   record.accelerators = spec.target.accelerators;
   record.labels = spec.labels;

@@ -75,6 +75,7 @@ void append_json(std::string& out, const ComponentUse& use) {
   object.member("method", use.method);
   object.member("name", use.name);
   append_json(object.key("optimised"), use.optimised);
+  if (!use.role.empty()) object.member("role", use.role);
   object.member("version", use.version.text());
   object.member("written", use.written);
   object.end();

@@ -41,7 +41,8 @@ std::vector<AcceptedFile> accepted_from(const JsonNode& node) {
 }
 
 ComponentUse component_from(const JsonNode& node) {
-  node.allow_only({"kind", "name", "version", "method", "optimised", "automatic", "written", "accept"});
+  node.allow_only(
+      {"kind", "name", "version", "method", "optimised", "automatic", "written", "accept", "role"});
   auto kind = kind_from(node.at("kind").string());
   if (!kind) node.at("kind").fail(fmt::format("unknown kind '{}'", node.at("kind").string()));
   return {*kind,
@@ -51,7 +52,8 @@ ComponentUse component_from(const JsonNode& node) {
           node.at("optimised").boolean(),
           node.at("automatic").boolean(),
           node.at("written").string(),
-          accepted_from(node)};
+          accepted_from(node),
+          node.find("role") ? node.at("role").string() : ""};
 }
 
 FlagOrigin flag_from(const JsonNode& node) {

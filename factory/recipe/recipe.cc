@@ -17,6 +17,7 @@ constexpr auto kKinds = enum_names<Kind>({{Kind::base, "base"},
                                           {Kind::framework, "framework"},
                                           {Kind::compiler, "compiler"},
                                           {Kind::distributed, "distributed"},
+                                          {Kind::runtime, "runtime"},
                                           {Kind::workload, "workload"}});
 
 std::vector<std::string> folders_in(const FileSystem& files, const fs::path& folder) {

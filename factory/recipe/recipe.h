@@ -22,7 +22,7 @@
 namespace kiln {
 
 // Declaration order is layering order where nothing else decides.
-enum class Kind { base, toolchain, library, framework, compiler, distributed, workload };
+enum class Kind { base, toolchain, library, framework, compiler, distributed, runtime, workload };
 
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_from(std::string_view name);
@@ -64,7 +64,8 @@ struct When {
   }
 };
 
-// A variable of the image. "{PATH}" in PATH is what the components that are laid before have made of it.
+// A variable of the image. "{NAME}" in the variable NAME is the value that the components of lower layers
+// give it.
 struct EnvironmentValue {
   std::string value;
   std::optional<Companion> with{};  // only in images that have this; nullopt = in all
@@ -191,6 +192,8 @@ struct Recipe {
   std::string description;
   std::string licenses;  // SPDX expression
   std::string homepage;
+  // What it is in an image, such as "allocator": an image has at most one component of a role; "" = none.
+  std::string role{};
   std::vector<ComponentVersion> versions;   // newest first
   std::vector<Upstream> upstream{};         // in the file's order
   std::vector<Method> methods;              // in the file's order; the first is the default

@@ -50,6 +50,16 @@ void refuse_native(const std::string& variable, const JsonNode& value) {
 
 }  // namespace
 
+std::string read_role(const JsonNode& node) {
+  std::string role = node.string();
+  if (!is_fact_name(role))
+    node.fail(fmt::format("expected a role, found '{}'", role),
+              "small letters, digits and _, and no digit first, such as allocator");
+  if (role == "none" || kind_from(role))
+    node.fail(fmt::format("'{}' has another meaning in a matrix and cannot be a role", role));
+  return role;
+}
+
 ComponentVersion read_version_facts(const std::string& version, const JsonNode& node) {
   node.allow_only(keys_of("recipe/version"));
   ComponentVersion one{Version(version), {}, "", "", node.where()};

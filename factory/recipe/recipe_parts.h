@@ -11,6 +11,8 @@
 
 namespace kiln {
 
+// A word of small letters, digits and _ that is no kind.
+std::string read_role(const JsonNode& node);
 ComponentVersion read_version_facts(const std::string& version, const JsonNode& node);
 Optimise read_optimise(const JsonNode& node);
 // "framework/tensorflow", or with a range "toolchain/python@3.12".

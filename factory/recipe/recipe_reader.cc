@@ -88,6 +88,7 @@ Recipe RecipeReader::read(std::string_view json) {
   if (auto node = root.find("description")) component_.description = read_text(*node);
   if (auto node = root.find("licenses")) component_.licenses = read_text(*node);
   if (auto node = root.find("homepage")) component_.homepage = read_text(*node);
+  if (auto node = root.find("role")) component_.role = read_role(*node);
   read_versions(root.at("versions"));
   versions_read_ = true;
   read_fact_sources(root);

@@ -98,6 +98,14 @@ std::vector<std::string> features_of(const std::map<std::string, std::string>& p
   return {};
 }
 
+// "always [madvise] never": the one in brackets counts.
+std::string transparent_hugepages(const FileSystem& files) {
+  const std::string line = files.read("/sys/kernel/mm/transparent_hugepage/enabled").value_or("");
+  for (const std::string& setting : hugepage_settings())
+    if (line.find("[" + setting + "]") != std::string::npos) return setting;
+  return "";
+}
+
 }  // namespace
 
 SystemAnswers ask_system() {
@@ -128,6 +136,7 @@ HostDescription describe_host(const FileSystem& files, const Microarchitectures&
   host.accelerators = accelerators(files);
   host.driver = nvidia_driver(files);
   host.glibc = system.glibc;
+  host.transparent_hugepages = transparent_hugepages(files);
   return host;
 }
 

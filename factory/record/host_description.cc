@@ -63,7 +63,22 @@ void check_rates(const JsonNode& host) {
     if (!(rate.number() > 0)) rate.fail("a rate is a positive number");
 }
 
+void check_hugepages(const JsonNode& host) {
+  auto node = host.find("transparent_hugepages");
+  if (!node) return;
+  const std::string text = node->line_of_text();
+  const auto& settings = hugepage_settings();
+  if (std::find(settings.begin(), settings.end(), text) == settings.end())
+    node->fail(fmt::format("'{}' is no setting of transparent huge pages", text),
+               fmt::format("settings: {}", fmt::join(settings, ", ")));
+}
+
 }  // namespace
+
+const std::vector<std::string>& hugepage_settings() {
+  static const std::vector<std::string> kSettings = {"never", "madvise", "always"};
+  return kSettings;
+}
 
 const std::vector<std::string>& host_rate_names() {
   static const std::vector<std::string> kNames = {"triad", "copy",       "sgemm",
@@ -90,13 +105,14 @@ Json to_json(const HostDescription& host) {
   put(json, "kernel", host.kernel);
   put(json, "glibc", host.glibc);
   put(json, "mpi", host.mpi);
+  put(json, "transparent_hugepages", host.transparent_hugepages);
   if (!host.rates.empty()) json["rates"] = host.rates;
   return json;
 }
 
 HostDescription host_from_json(const JsonNode& node) {
   node.allow_only({"cpu", "vendor", "model", "cores", "memory_bytes", "features", "accelerators", "driver",
-                   "kernel", "glibc", "mpi", "rates"});
+                   "kernel", "glibc", "mpi", "transparent_hugepages", "rates"});
   HostDescription host;
   host.cpu = text_at(node, "cpu");
   host.vendor = text_at(node, "vendor");
@@ -110,6 +126,7 @@ HostDescription host_from_json(const JsonNode& node) {
   host.kernel = text_at(node, "kernel");
   host.glibc = text_at(node, "glibc");
   host.mpi = text_at(node, "mpi");
+  host.transparent_hugepages = text_at(node, "transparent_hugepages");
   if (auto rates = node.find("rates"))
     for (const auto& [name, rate] : rates->members()) host.rates[name] = rate.number();
   return host;
@@ -126,6 +143,7 @@ HostDescription read_host(const JsonNode& node, const Microarchitectures& cpus) 
   check_version(node, "glibc", "glibc", "2.36");
   check_accelerators(node);
   check_mpi(node);
+  check_hugepages(node);
   check_rates(node);
   return host;
 }

@@ -25,9 +25,13 @@ struct HostDescription {
   std::string vendor{};                   // of the processor, as archspec calls it: GenuineIntel, ARM
   std::string driver{};                   // NVIDIA's, 535.104.05
   std::string mpi{};                      // that starts jobs there: openmpi@4.1.6
+  std::string transparent_hugepages{};    // one of hugepage_settings()
   std::map<std::string, double> rates{};  // of host_rate_names(), that were measured
 };
 
+// The kernel's settings of transparent huge pages, each granting what those before it do: never, madvise,
+// always.
+const std::vector<std::string>& hugepage_settings();
 // triad and copy as STREAM counts them, sgemm, dgemm, disk_write, disk_read.
 const std::vector<std::string>& host_rate_names();
 // "GB/s" or "GFLOP/s", thousands of millions; "" of a name that is none of these.

@@ -18,7 +18,7 @@ std::string mpi_text(const MpiLibrary& mpi) {
 
 bool HostNeeds::empty() const {
   return driver.text().empty() && cuda.text().empty() && kernel.text().empty() && glibc.text().empty() &&
-         mpi.name.empty() && vendor.empty();
+         mpi.name.empty() && vendor.empty() && transparent_hugepages.empty();
 }
 
 Version kernel_floor(const Version& glibc, const std::string& architecture) {
@@ -38,11 +38,12 @@ Json to_json(const HostNeeds& needs) {
   put(json, "glibc", needs.glibc.text());
   put(json, "mpi", mpi_text(needs.mpi));
   put(json, "vendor", needs.vendor);
+  put(json, "transparent_hugepages", needs.transparent_hugepages);
   return json;
 }
 
 HostNeeds host_needs_from_json(const JsonNode& node) {
-  node.allow_only({"driver", "cuda", "kernel", "glibc", "mpi", "vendor"});
+  node.allow_only({"driver", "cuda", "kernel", "glibc", "mpi", "vendor", "transparent_hugepages"});
   HostNeeds needs;
   needs.driver = version_at(node, "driver");
   needs.cuda = version_at(node, "cuda");
@@ -56,6 +57,7 @@ HostNeeds host_needs_from_json(const JsonNode& node) {
     }
   }
   needs.vendor = text_at(node, "vendor");
+  needs.transparent_hugepages = text_at(node, "transparent_hugepages");
   return needs;
 }
 

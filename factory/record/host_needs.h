@@ -18,6 +18,8 @@ struct HostNeeds {
   Version glibc;       // the image's own: what is bound into it from the host can need no newer one
   MpiLibrary mpi;      // that programs in the image are linked with
   std::string vendor;  // of the processor: GenuineIntel
+  // What the kernel must at least grant: madvise, or always (host_description.h).
+  std::string transparent_hugepages{};
   bool empty() const;
 };
 

@@ -16,13 +16,14 @@ Json to_json(const ComponentRecord& component) {
   put(json, "version", component.version.text());
   put(json, "method", component.method);
   if (component.optimised) json["optimised"] = true;
+  put(json, "role", component.role);
   return json;
 }
 
 ComponentRecord component_from_json(const JsonNode& node) {
-  node.allow_only({"kind", "name", "version", "method", "optimised"});
-  return {node.at("kind").name(), node.at("name").name(), version_at(node, "version"),
-          text_at(node, "method"), flag_at(node, "optimised")};
+  node.allow_only({"kind", "name", "version", "method", "optimised", "role"});
+  return {node.at("kind").name(),  node.at("name").name(),     version_at(node, "version"),
+          text_at(node, "method"), flag_at(node, "optimised"), text_at(node, "role")};
 }
 
 Json to_json(const Attachment& attachment) {

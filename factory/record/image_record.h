@@ -24,6 +24,7 @@ struct ComponentRecord {
   Version version;
   std::string method;
   bool optimised = false;
+  std::string role{};  // what it is in the image, such as allocator; "" = nothing that has a name
 };
 
 // What `kiln inspect --evidence` found when the image was built, in short.

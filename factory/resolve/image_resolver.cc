@@ -37,12 +37,23 @@ std::set<std::string> target_globs(const RecipeBook& recipes) {
   return globs;
 }
 
-// `value` with what stands before in place of "{PATH}".
-std::string path_upon(const std::string& before, std::string value) {
-  constexpr std::string_view kBefore = "{PATH}";
-  const std::size_t at = value.find(kBefore);
-  if (at != std::string::npos) value.replace(at, kBefore.size(), before.empty() ? kDefaultPath : before);
-  return value;
+// `value` of the variable, with what lower layers give it in place of "{NAME}". Where they give it nothing,
+// the place goes with the separator beside it: an empty entry of a list may have a meaning of its own.
+std::string value_upon(const std::string& name, const std::string& before, std::string value) {
+  constexpr std::string_view kSeparators = ": ,";
+  auto separates = [&](std::size_t at) {
+    return at < value.size() && kSeparators.find(value[at]) != std::string_view::npos;
+  };
+  const std::string place = "{" + name + "}";
+  std::size_t begin = value.find(place);
+  if (begin == std::string::npos) return value;
+  std::size_t end = begin + place.size();
+  const std::string& lower = before.empty() && name == "PATH" ? kDefaultPath : before;
+  if (lower.empty() && begin > 0 && separates(begin - 1))
+    --begin;
+  else if (lower.empty() && separates(end))
+    ++end;
+  return value.replace(begin, end - begin, lower);
 }
 
 }  // namespace
@@ -84,11 +95,11 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
   for (const auto& [component, version, method, automatic, written] : choice) {
     composition.components.push_back({component->kind, component->name, version->version, method->name,
                                       method->optimised, automatic, written,
-                                      component->accepted(version->version, method->name)});
+                                      component->accepted(version->version, method->name), component->role});
     composition.optimised = composition.optimised || method->optimised;
     for (const auto& [name, value] : method->environment)
       if (!value.with || has(choice, *value.with))
-        environment[name] = name == "PATH" ? path_upon(environment[name], value.value) : value.value;
+        environment[name] = value_upon(name, environment[name], value.value);
   }
   composition.environment = PackedMap(environment);
   composition.repository = repository_of(main_component(composition.components));

@@ -79,7 +79,7 @@ void add_facts(Labels& labels, const Components& components, const RecipeBook& r
     const bool base = use.kind == Kind::base;
     for (const char* name : {"driver", "cuda", "cudnn", "glibc", "rocm"})
       if (base) add(labels, fmt::format("io.kiln.facts.{}", name).c_str(), version->fact(name));
-    for (const char* name : {"python", "mpi", "cpu_vendor"})
+    for (const char* name : {"python", "mpi", "cpu_vendor", "transparent_hugepages"})
       if (!base || !version->fact("framework").empty())
         add(labels, fmt::format("io.kiln.facts.{}", name).c_str(), version->fact(name));
   }
@@ -117,6 +117,7 @@ Labels component_labels(const Components& components, bool optimised, const std:
   add(labels, "io.kiln.method", main.method);
   add(labels, "io.kiln.compilers", joined(names_of(components, Kind::compiler), " "));
   add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
+  add(labels, "io.kiln.runtimes", joined(names_of(components, Kind::runtime), " "));
   add(labels, "io.kiln.components", joined(all, " "));
   add_facts(labels, components, recipes);
   add(labels, "io.kiln.accept", acceptances_of(components));

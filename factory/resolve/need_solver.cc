@@ -82,7 +82,9 @@ class NeedSolver::Attempt {
         if (!meet(Wanted(plain_[next++]))) return Outcome::again;
       if (!take_what_is_there()) break;
     }
-    return open_.empty() ? Outcome::done : Outcome::undecided;
+    if (!open_.empty()) return Outcome::undecided;
+    refuse_equal_roles();
+    return Outcome::done;
   }
 
   const Choice& choice() const { return choice_; }
@@ -154,6 +156,18 @@ class NeedSolver::Attempt {
       }
     }
     throw Unsolvable{fmt::format("{} needs {}; the cell has {}", wanted.needer, describe(need), has)};
+  }
+
+  // Two allocators: the one that is loaded first would win, and the image would not be what its name says.
+  void refuse_equal_roles() const {
+    std::map<std::string, const Recipe*> taken;
+    for (const Chosen& one : choice_) {
+      if (one.component->role.empty()) continue;
+      auto [first, is_new] = taken.emplace(one.component->role, one.component);
+      if (!is_new)
+        throw Unsolvable{fmt::format("{} and {} have the same role: {}", first->second->name,
+                                     one.component->name, one.component->role)};
+    }
   }
 
   Chosen pick(const Wanted& newest, const std::vector<Wanted>& all) const;

@@ -77,6 +77,7 @@ struct ComponentUse {
   bool automatic = false;              // added because another one needs it
   std::string written{};               // as the cell has it: "openblas@0.3.29:source"; "" when automatic
   std::vector<AcceptedFile> accept{};  // of its recipe, as far as they hold for version and method
+  std::string role{};                  // Recipe::role
   bool operator==(const ComponentUse&) const = default;
 };
 

@@ -17,8 +17,8 @@ constexpr std::size_t kMaxTag = 128;  // OCI distribution-spec
 constexpr std::size_t kHashLength = 12;
 
 // The kinds after version and method, in the order of the tag.
-constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distributed, Kind::workload,
-                                  Kind::toolchain};
+constexpr std::array kTagKinds = {Kind::library, Kind::compiler, Kind::distributed,
+                                  Kind::runtime, Kind::workload, Kind::toolchain};
 
 std::string plain(std::string tag) {
   for (char& c : tag) {

@@ -1,6 +1,7 @@
 // Repository and tag of an image. Used by resolve only.
 //
-// The tag: `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…][-<optimise>]-<cpu>[-<gpu>…]-<os>`,
+// The tag:
+// `<version>-<method>[-<library>…][-<compiler>…][-<distributed>…][-<runtime>…][-<optimise>]-<cpu>[-<gpu>…]-<os>`,
 // at most 128 characters (a longer one ends in a hash of itself). Automatic components are not in it; a
 // version or method that the cell writes on a component axis is: `openblas0.3.29.source`. `optimise` is the
 // value of that axis: `o3+lto` becomes `o3-lto`.

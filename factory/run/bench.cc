@@ -37,9 +37,11 @@ RunAxes axes_of(const ImageSpec& image) {
   for (const ComponentUse& use : image.components) {
     if (use.kind == Kind::compiler) axes.compilers.push_back(use.name);
     if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
+    if (use.kind == Kind::runtime) axes.runtimes.push_back(use.name);
   }
   std::sort(axes.libraries.begin(), axes.libraries.end());
   std::sort(axes.compilers.begin(), axes.compilers.end());
+  std::sort(axes.runtimes.begin(), axes.runtimes.end());
   axes.target = image.target.name;
   axes.accelerator = image.target.accelerators.empty()
                          ? "cpu"
@@ -175,6 +177,17 @@ void add_wishes(BenchRun& run, const WorkloadWishes& wishes) {
   if (!wishes.data.empty() && !run.output.contains("input")) run.output["input"] = {{"kind", "path"}};
 }
 
+// XLA in JAX, which has no build without it.
+bool is_part_of_framework(const ComponentUse& compiler, const ImageSpec& image, const RecipeBook& recipes) {
+  const Recipe* recipe = recipes.find(compiler.kind, compiler.name);
+  const ComponentVersion* version = recipe == nullptr ? nullptr : recipe->find_version(compiler.version);
+  if (version == nullptr) return false;
+  const std::string frameworks = " " + version->fact("stock_of") + " ";
+  return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentUse& use) {
+    return use.kind == Kind::framework && frameworks.find(" " + use.name + " ") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
@@ -186,7 +199,9 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
   bool came_with_base = false;
   bool base_is_stock = false;
   for (const ComponentUse& use : image.components) {
-    if (use.kind == Kind::compiler) return false;
+    if ((use.kind == Kind::compiler && !is_part_of_framework(use, image, recipes)) ||
+        use.kind == Kind::runtime)
+      return false;
     const Method* method = method_of(use);
     if (method == nullptr) continue;
     if (use.kind == Kind::base) base_is_stock = method->stock;

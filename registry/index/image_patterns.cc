@@ -27,10 +27,10 @@ Words targets_of(const IndexEntry& entry) {
 }
 
 // A whole value, as cells have it: `compiler=xla` is not `xla+tvm`.
-Words compilers_of(const IndexEntry& entry) {
+Words components_of(const IndexEntry& entry, std::string_view kind) {
   std::string joined;
   for (const ComponentRecord& component : entry.image.components)
-    if (component.kind == "compiler") joined += (joined.empty() ? "" : "+") + component.name;
+    if (component.kind == kind) joined += (joined.empty() ? "" : "+") + component.name;
   return {joined.empty() ? "none" : joined};
 }
 
@@ -44,11 +44,12 @@ Words states_of(const IndexEntry& entry) {
   return values;
 }
 
-const std::array<ImageKey, 7> kImageKeys = {{
+const std::array<ImageKey, 8> kImageKeys = {{
     {"application", [](const IndexEntry& entry) { return Words{lower_case(entry.image.application)}; }},
     {"version", [](const IndexEntry& entry) { return Words{entry.image.version.text()}; }},
     {"method", [](const IndexEntry& entry) { return Words{entry.image.method}; }},
-    {"compiler", compilers_of},
+    {"compiler", [](const IndexEntry& entry) { return components_of(entry, "compiler"); }},
+    {"runtime", [](const IndexEntry& entry) { return components_of(entry, "runtime"); }},
     {"target", targets_of},
     {"state", states_of},
     {"matrix", [](const IndexEntry& entry) { return entry.matrices; }},

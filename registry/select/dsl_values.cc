@@ -22,7 +22,38 @@ std::string scalar_text(const JsonNode& node, const WrittenNumbers& numbers) {
   node.fail(fmt::format("expected a string, a number or a boolean, found {}", describe_type(node.value())));
 }
 
+namespace {
+
+// Components of a list, as a matrix joins them.
+std::string listed_components(const JsonNode& list) {
+  std::string joined;
+  for (const JsonNode& item : list.items()) {
+    const std::string name = lower_case(item.name());
+    if (name == "true" || name == "false")
+      item.fail(fmt::format("expected a component's name, found '{}'", name),
+                "true and false stand alone, without a list");
+    joined += (joined.empty() ? "" : "+") + name;
+  }
+  if (joined.empty())
+    list.fail("expected at least one component, found an empty list",
+              "write false for none; without the key, any will do");
+  return joined;
+}
+
+}  // namespace
+
+std::vector<std::string> chosen_components(const std::string& value) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find('+', begin), value.size());
+    names.push_back(value.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
 std::string choice_text(const JsonNode& node, const WrittenNumbers& numbers) {
+  if (node.is_array()) return listed_components(node);
   std::string text = scalar_text(node, numbers);
   const bool yes = text == "yes" || text == "on";
   if (yes || text == "no" || text == "off")

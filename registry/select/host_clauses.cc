@@ -144,6 +144,19 @@ std::string kernel_clause(const ImageOnHost& c) {
   return fmt::format("needs Linux {} (its glibc does); host has {}", needed.text(), c.host.kernel().text());
 }
 
+// A host of which the setting is not known may have any.
+std::string hugepages_clause(const ImageOnHost& c) {
+  const std::string& needed = c.image.needs.transparent_hugepages;
+  const std::string& here = c.host.description().transparent_hugepages;
+  if (needed.empty() || here.empty()) return "";
+  const auto& settings = hugepage_settings();
+  auto rank = [&](const std::string& setting) {
+    return std::find(settings.begin(), settings.end(), setting) - settings.begin();
+  };
+  if (rank(here) >= rank(needed)) return "";
+  return fmt::format("needs transparent huge pages (setting {}); host has the setting {}", needed, here);
+}
+
 std::string mpi_clause(const ImageOnHost& c) {
   const MpiLibrary& built = c.image.needs.mpi;
   const MpiLibrary& here = c.host.mpi();
@@ -173,8 +186,8 @@ std::string evidence_clause(const ImageOnHost& c) {
 }
 
 constexpr std::array<std::string (*)(const ImageOnHost&), kHostClauses> kClauses = {
-    family_clause, cpu_clause,    vendor_clause, gpu_clause,
-    driver_clause, kernel_clause, mpi_clause,    evidence_clause};
+    family_clause, cpu_clause,       vendor_clause, gpu_clause,     driver_clause,
+    kernel_clause, hugepages_clause, mpi_clause,    evidence_clause};
 
 }  // namespace
 

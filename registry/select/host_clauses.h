@@ -47,7 +47,7 @@ struct ImageOnHost {
 // The first clause that fails as a sentence ("needs avx2; host x86_64_v2 lacks it"); "" when all hold. `met`
 // is raised by each that holds.
 std::string host_refusal(const ImageOnHost& on_host, int& met);
-inline constexpr int kHostClauses = 8;
+inline constexpr int kHostClauses = 9;
 // How many clauses fail; counts no further than `most`.
 int host_refusals(const ImageOnHost& on_host, int most);
 // NVIDIA's driver that an image needs at least: as it says, else by its CUDA; empty where neither is known.

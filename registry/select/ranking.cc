@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "factory/base/text.h"
+#include "registry/select/dsl_values.h"
 #include "registry/select/select_clauses.h"
 
 namespace kiln {
@@ -27,8 +28,10 @@ bool is_named(const ComponentRecord& component, const ImageQuery& query) {
   if (lower_case(component.name) == lower_case(query.application)) return true;
   if (component.kind == "distributed" && query.selectors.contains("distributed_training")) return true;
   return std::any_of(query.selectors.begin(), query.selectors.end(), [&](const auto& choice) {
-    return choice.second == component.name || choice.first == component.name ||
-           choice.first == component.kind;
+    const std::vector<std::string> names = chosen_components(choice.second);
+    return std::find(names.begin(), names.end(), component.name) != names.end() ||
+           choice.first == component.name || choice.first == component.kind ||
+           (!component.role.empty() && choice.first == component.role);
   });
 }
 

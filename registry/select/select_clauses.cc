@@ -100,6 +100,10 @@ std::string version_clause(const JudgedImage& c) {
 // Asked for an optimised build, a stock image of ours may still answer: measured speed decides between them.
 // A mapping is what its author says it is.
 std::string build_clause(const JudgedImage& c) {
+  if (!c.wants_optimised())
+    for (const ComponentRecord& component : c.image.components)
+      if (component.kind == "runtime")
+        return fmt::format("asks for the stock image; this has the runtime {}", component.name);
   if (!c.wants_optimised() && c.image.optimised)
     return "asks for the stock image; this is an optimised build";
   if (c.wants_optimised() && !c.image.optimised && c.image.external())
@@ -137,12 +141,21 @@ bool version_in(const std::string& range, const Version& version) {
   }
 }
 
-bool component_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
+bool one_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
   return std::any_of(image.components.begin(), image.components.end(), [&](const ComponentRecord& component) {
     if (component.name == value) return true;
     if (component.name == choice) return value == "true" || version_in(value, component.version);
-    return component.kind == choice && value == "true";
+    return (component.kind == choice || component.role == choice) && value == "true";
   });
+}
+
+// A choice of several components, "tcmalloc+onednn", is answered by all of them.
+bool component_answers(const ImageRecord& image, const std::string& choice, const std::string& value) {
+  if (one_answers(image, choice, value)) return true;
+  const std::vector<std::string> each = chosen_components(value);
+  return each.size() > 1 && std::all_of(each.begin(), each.end(), [&](const std::string& one) {
+           return one_answers(image, choice, one);
+         });
 }
 
 std::string selector_clause(const JudgedImage& c) {

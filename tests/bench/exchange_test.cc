@@ -24,7 +24,7 @@ BenchRun full_run(int round) {
   run.image = Digest::of("an image");
   run.key = "5eed";
   run.name = "pytorch:2.5.1, \"the\" one";
-  run.axes = {"pytorch", "2.10", "pip", "haswell", {"inductor", "xla"}, "cpu", {"openblas"}};
+  run.axes = {"pytorch", "2.10", "pip", "haswell", {"inductor", "xla"}, "cpu", {"openblas"}, {"tcmalloc"}};
   run.stock = true;
   run.threads = 2;
   run.affinity = "0-1,4";

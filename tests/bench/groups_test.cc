@@ -64,7 +64,7 @@ TEST(RunGroups, WhatASideNamesIsNotInCommon) {
       common_columns(parse_run_choice("compiler=none"), parse_run_choice("compiler=xla"));
   EXPECT_EQ(columns,
             (std::vector<std::string>{"workload", "framework", "version", "method", "target", "library",
-                                      "accelerator", "threads", "ranks", "input", "host"}));
+                                      "runtime", "accelerator", "threads", "ranks", "input", "host"}));
   const std::vector<std::string> stock =
       common_columns(parse_run_choice("stock=yes"), parse_run_choice("stock=no"));
   EXPECT_EQ(std::count(stock.begin(), stock.end(), "method"), 0);

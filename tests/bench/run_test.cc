@@ -23,7 +23,7 @@ BenchRun example() {
   run.image = Digest::of("an image");
   run.key = "5eed";
   run.name = "pytorch:2.5.1";
-  run.axes = {"pytorch", "2.5.1", "pip", "haswell", {"inductor"}, "cpu", {"openblas"}};
+  run.axes = {"pytorch", "2.5.1", "pip", "haswell", {"inductor"}, "cpu", {"openblas"}, {"tcmalloc"}};
   run.stock = true;
   run.threads = 2;
   run.affinity = "0-1";

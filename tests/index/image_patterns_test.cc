@@ -56,6 +56,12 @@ TEST(ImagePatterns, TakeCompilersAsWholeValues) {
   EXPECT_FALSE(matches({"compiler=xla"}, two));
   EXPECT_TRUE(matches({"compiler=xla+tvm"}, two));
   EXPECT_TRUE(matches({"compiler=*tvm*"}, two));
+  EXPECT_TRUE(matches({"runtime=none"}, two));
+  IndexEntry faster = two;
+  for (const char* name : {"onednn", "tcmalloc"})
+    faster.image.components.push_back({"runtime", name, {}, "", false});
+  EXPECT_TRUE(matches({"runtime=onednn+tcmalloc"}, faster));
+  EXPECT_FALSE(matches({"runtime=tcmalloc"}, faster));
 }
 
 TEST(ImagePatterns, KnowTheOneApplicationThatCanMatch) {

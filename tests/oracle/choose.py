@@ -127,6 +127,7 @@ class Solver:
             if not attempt.run(needed):
                 continue  # what was added is too new for a need found later: once more, with that need known
             if not attempt.open:
+                _refuse_equal_roles(attempt.image)
                 return attempt.image
             return self._branch(attempt.open[0], fixed, needed, decisions, known)
 
@@ -142,6 +143,17 @@ class Solver:
                 reasons.append(str(excluded))
         options = " or ".join(describe(option) for option in undecided.options)
         raise Excluded(f"{undecided.needer} needs {options}: {'; '.join(reasons)}")
+
+
+def _refuse_equal_roles(image):
+    """An image has at most one component of a role."""
+    taken = {}
+    for chosen in image:
+        role, name = chosen.recipe.role, chosen.recipe.name
+        if role in taken:
+            raise Excluded(f"{taken[role]} and {name} have the same role: {role}")
+        if role:
+            taken[role] = name
 
 
 class _Attempt:

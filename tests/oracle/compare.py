@@ -19,6 +19,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CATALOGUES = [  # matrix, folders of recipes; "" is beside the matrix
     ("matrix/demo.json", ["recipes"]),
     ("matrix/current.json", ["recipes"]),
+    ("matrix/today-debian.json", ["recipes"]),
     ("matrix/paper.json", ["recipes"]),
     ("matrix/paper-debian.json", ["recipes"]),
     ("tests/data/tiny/tiny.json", ["tests/data/tiny/recipes"]),

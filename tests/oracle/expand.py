@@ -6,7 +6,7 @@ from globs import matches
 from recipes import KINDS
 from versions import compare, contains, is_version
 
-_ID_ORDER = ["framework", "version", "method", "library", "compiler", "distributed", "workload", "toolchain", "optimise", "target", "base"]
+_ID_ORDER = ["framework", "version", "method", "library", "compiler", "distributed", "runtime", "workload", "toolchain", "optimise", "target", "base"]
 
 
 class Cell:

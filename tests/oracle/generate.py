@@ -37,7 +37,7 @@ class Generator:
     def __init__(self, seed, folder):
         self.dice, self.folder = Dice(seed), pathlib.Path(folder)
         self.recipes = {}  # (kind, name) → recipe
-        self.counts = {"base": 2, "toolchain": 4, "library": 4, "framework": 3, "compiler": 2, "distributed": 3, "workload": 1}
+        self.counts = {"base": 2, "toolchain": 4, "library": 4, "framework": 3, "compiler": 2, "distributed": 3, "runtime": 3, "workload": 1}
 
     def write(self):
         components = [(kind, name) for kind in KINDS for name in self.dice.sample(NAMES, self.dice.randint(1, self.counts[kind]))]
@@ -72,6 +72,8 @@ class Generator:
         own = list(recipe["versions"])
         make = self._base_method if kind == "base" else self._method
         recipe["methods"] = {method: make(kind, name, own, below) for method in methods}
+        if kind not in ("base", "framework") and dice.chance(15):
+            recipe["role"] = dice.choice(["allocator", "openmp"])
         if kind == "base" and len(own) > 1 and dice.chance(60):
             self._build_on(recipe)
         if dice.chance(60):
@@ -105,7 +107,7 @@ class Generator:
             facts = {f"KILN_FACT_{fact.upper()}" for version in self.recipes[recipe_name]["versions"].values() for fact in version.get("facts", {})}
             method["parameters"] = dice.some(OWN, 6) + dice.some(sorted(facts), 2)
         if dice.chance(35):
-            values = ["1", "a b", "/opt/x:$PATH", "\"'\\", "", "/opt/x:{PATH}", "{PATH}:{PATH}", {"value": "/y:{PATH}", "with": self._component()}]
+            values = ["1", "a b", "/opt/x:$PATH", "\"'\\", "", "/opt/x:{PATH}", "{PATH}:{PATH}", "x.so:{X_Y}", "{X_Y},b {X_Y}", "{X_Y}", {"value": "c {X_Y}", "with": self._component()}, {"value": "/y:{PATH}", "with": self._component()}]
             method["environment"] = {key: dice.choice(values) for key in dice.some(["PATH", "X_Y", "HOME_OF", "KILN_VERSION"], 2)}
         return method
 

@@ -9,7 +9,7 @@ from matrix import Matrix
 from recipes import Target, read_recipes
 from stages import ImageBuilder, architecture_of, hash_of
 
-_TAG_KINDS = ("library", "compiler", "distributed", "workload", "toolchain")
+_TAG_KINDS = ("library", "compiler", "distributed", "runtime", "workload", "toolchain")
 
 
 def make_plan(matrix_file, recipe_folders, target_folder):
@@ -110,6 +110,7 @@ class Image:
             "io.kiln.method": main.method_name,
             "io.kiln.compilers": of_kind("compiler"),
             "io.kiln.libraries": of_kind("library"),
+            "io.kiln.runtimes": of_kind("runtime"),
             "io.kiln.components": " ".join(f"{one.recipe.path}@{one.version}:{one.method_name}" for one in self.components),
             "io.kiln.optimise": "" if self.cell.get("optimise") == "none" else self.cell.get("optimise"),
             "io.kiln.optimised": "true" if self.optimised else "false",
@@ -121,7 +122,7 @@ class Image:
         }
         for one in self.components:
             facts, base = one.recipe.facts(one.version), one.recipe.kind == "base"
-            inside = ("python", "mpi", "cpu_vendor") if not base or facts.get("framework") else ()
+            inside = ("python", "mpi", "cpu_vendor", "transparent_hugepages") if not base or facts.get("framework") else ()
             for name in inside + (("driver", "cuda", "cudnn", "glibc", "rocm") if base else ()):
                 if facts.get(name):
                     labels["io.kiln.facts." + name] = facts[name]
@@ -131,7 +132,8 @@ class Image:
         return {
             "axes": self.cell.axes, "id": self.cell.id, "where": self.cell.where,
             "components": [{"kind": one.recipe.kind, "name": one.recipe.name, "version": one.version, "method": one.method_name,
-                            "automatic": one.automatic, "written": one.written, "optimised": one.method.get("optimised", False)}
+                            "automatic": one.automatic, "written": one.written, "optimised": one.method.get("optimised", False),
+                            **({"role": one.recipe.role} if one.recipe.role else {})}
                            for one in self.components],
             "stages": [{"name": name, "steps": [step.key for step in steps]} for name, steps in self.builder.stages],
             "steps": [step.key for step in self.steps], "tests": [step.key for step in self.tests],

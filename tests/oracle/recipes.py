@@ -6,7 +6,7 @@ from globs import matches
 from jsonc import Document
 from versions import contains, newest_first
 
-KINDS = ["base", "toolchain", "library", "framework", "compiler", "distributed", "workload"]  # in layering order
+KINDS = ["base", "toolchain", "library", "framework", "compiler", "distributed", "runtime", "workload"]  # in layering order
 
 
 class Recipe:
@@ -23,6 +23,7 @@ class Recipe:
         self.methods = written["methods"]
         tests = written.get("test", [])
         self.tests = [tests] if isinstance(tests, dict) else tests
+        self.role = written.get("role", "")
 
     def note_shared(self, written, folders):
         """Replaces "shared:<path>", wherever it stands, by the name that scripts find the file under."""

@@ -54,6 +54,17 @@ class Step:
                 "inputs": self.inputs, "key": self.key}
 
 
+def _upon(lower, name, value):
+    """"{NAME}" is the value of the lower layers; without one, it goes with one separator beside it, the one before it first."""
+    before, place, after = value.partition("{" + name + "}")
+    if place and not lower:
+        if before.endswith((":", " ", ",")):
+            before = before[:-1]
+        elif after.startswith((":", " ", ",")):
+            after = after[1:]
+    return before + lower + after if place else value
+
+
 class ImageBuilder:
     """Lays the chosen components of one cell."""
 
@@ -69,9 +80,7 @@ class ImageBuilder:
                     if not is_in([(other.recipe, other.version) for other in image], value["with"]):
                         continue
                     value = value["value"]
-                if name == "PATH":
-                    value = value.replace("{PATH}", self.environment.get("PATH", "") or DEFAULT_PATH, 1)
-                self.environment[name] = value
+                self.environment[name] = _upon(self.environment.get(name, "") or (DEFAULT_PATH if name == "PATH" else ""), name, value)
         steps, laid = [], []
         for chosen in image:
             self._lay(steps, chosen, laid, image)

@@ -41,6 +41,11 @@ const std::vector<Mistake> kRecipeMistakes = {
     {"TwoLinesOfLicence", R"("BSD-3-Clause")", R"("BSD\n3")", Schema::refuses,
      "4:15: error: expected one line of text, found a control character (at /licenses); newlines and tabs "
      "are not allowed here"},
+    {"RoleIsAKind", R"("licenses")", R"("role": "runtime", "licenses")", Schema::refuses,
+     "4:11: error: 'runtime' has another meaning in a matrix and cannot be a role (at /role)"},
+    {"RoleOfSeveralWords", R"("licenses")", R"("role": "memory allocator", "licenses")", Schema::refuses,
+     "4:11: error: expected a role, found 'memory allocator' (at /role); small letters, digits and _, and no "
+     "digit first, such as allocator"},
     {"HomepageOfWrongType", R"("https://www.openblas.net")", R"(["https://www.openblas.net"])",
      Schema::refuses, "5:15: error: expected a string, found an array (at /homepage)"},
     {"NotAVersion", R"("0.3.9")", R"("0.3/9")", Schema::refuses,
@@ -264,8 +269,8 @@ const std::vector<Mistake> kRecipeMistakes = {
      "34:12: error: the key 'script' is missing (at /test/0)"},
     {"NoTestAtAll", R"("test": [{"script": "smoke.sh", "files": ["smoke.py"]}, )", R"("test": [], "x": [)",
      Schema::refuses,
-     "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, versions, "
-     "sources, upstream, methods, test, accept"},
+     "34:15: error: unknown key 'x' (at /x); known keys: description, licenses, homepage, role, "
+     "versions, sources, upstream, methods, test, accept"},
     {"TestTwice", R"({"script": "distro.sh", "when": {"target": "zen*", "version": "0.3.29"}})",
      R"({"files": ["smoke.py"], "script": "smoke.sh"})", Schema::refuses,
      R"(34:59: error: test {"files":["smoke.py"],"script":"smoke.sh"} is there twice (at /test/1); first at /test/0)"},

@@ -15,8 +15,8 @@ using Strings = std::vector<std::string>;
 Recipe openblas() { return read_recipe(kRecipe, kRecipeFile, recipe_files()); }
 
 TEST(Kind, NamesAreInLayeringOrder) {
-  EXPECT_EQ(kind_names(),
-            (Strings{"base", "toolchain", "library", "framework", "compiler", "distributed", "workload"}));
+  EXPECT_EQ(kind_names(), (Strings{"base", "toolchain", "library", "framework", "compiler", "distributed",
+                                   "runtime", "workload"}));
   EXPECT_EQ(name_of(Kind::compiler), "compiler");
   EXPECT_EQ(kind_from("workload"), Kind::workload);
   EXPECT_EQ(kind_from("Workload"), std::nullopt);
@@ -265,7 +265,7 @@ TEST(RecipeDraft, RefusesABadFolder) {
   EXPECT_EQ(error("things/a/recipe.json"),
             "things/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'things' is not a kind; "
             "kinds: base, "
-            "toolchain, library, framework, compiler, distributed, workload");
+            "toolchain, library, framework, compiler, distributed, runtime, workload");
   const std::string hint = "; letters, digits and _ . - only, and a letter or digit first";
   EXPECT_EQ(error("library/a b/recipe.json"),
             "library/a b/recipe.json: error: the folder's name 'a b' is not a component's name" + hint);

@@ -66,6 +66,16 @@ TEST(DescribeHost, WithoutFilesSaysWhatTheSystemSays) {
   EXPECT_EQ(describe(odd, "x86_64").memory_bytes, 0u);
 }
 
+TEST(DescribeHost, ReadsTheSettingOfTransparentHugePages) {
+  const std::string file = "/sys/kernel/mm/transparent_hugepage/enabled";
+  EXPECT_EQ(describe(FakeFileSystem(), "x86_64").transparent_hugepages, "") << "not known";
+  EXPECT_EQ(describe(FakeFileSystem({{file, "always [madvise] never\n"}}), "x86_64").transparent_hugepages,
+            "madvise");
+  EXPECT_EQ(describe(FakeFileSystem({{file, "always madvise [never]\n"}}), "x86_64").transparent_hugepages,
+            "never");
+  EXPECT_EQ(describe(FakeFileSystem({{file, "always [sometimes]\n"}}), "x86_64").transparent_hugepages, "");
+}
+
 TEST(DescribeHost, FindsAccelerators) {
   FakeFileSystem nvidia;
   nvidia.write("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15\n");

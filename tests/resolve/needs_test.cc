@@ -81,6 +81,27 @@ TEST(NeedsTest, OfAlternativesTheOneThatTheCellNamesIsTakenElseTheFirst) {
   EXPECT_EQ(added(resolver, {{"distributed", "horovod+openmpi"}}), Words{});
 }
 
+// Two allocators: one of them would answer, and which one no name says.
+TEST(NeedsTest, OfARoleAnImageHasOneComponent) {
+  auto runtime = [](const std::string& name, const std::string& role) {
+    RecipeDraft draft = RecipeDraft(Kind::runtime, name, {"1"}).method("distro", "x");
+    draft.get().role = role;
+    return draft;
+  };
+  Resolver resolver = with_horovod(
+      horovod(), {runtime("tcmalloc", "allocator"), runtime("jemalloc", "allocator"), runtime("onednn", ""),
+                  runtime("xnn", ""), runtime("pages", "").needs(Kind::runtime, "jemalloc"),
+                  runtime("any", "").needs_any({{Kind::runtime, "jemalloc"}, {Kind::runtime, "onednn"}})});
+  auto refused = [&](const std::string& runtimes) { return resolver.reason(cell({{"runtime", runtimes}})); };
+  EXPECT_EQ(refused("tcmalloc+jemalloc"), "tcmalloc and jemalloc have the same role: allocator");
+  EXPECT_EQ(refused("tcmalloc+pages"), "tcmalloc and jemalloc have the same role: allocator")
+      << "it is needed";
+  EXPECT_EQ(added(resolver, {{"runtime", "tcmalloc+any"}}), Words{"onednn"}) << "the next alternative";
+  EXPECT_EQ(added(resolver, {{"runtime", "tcmalloc+onednn+xnn"}}), Words{}) << "no role is none";
+  for (const ComponentUse& use : resolver.spec(cell({{"runtime", "tcmalloc"}})).components)
+    EXPECT_EQ(use.role, use.name == "tcmalloc" ? "allocator" : "") << use.name;
+}
+
 TEST(NeedsTest, AnAlternativeThatAnotherComponentBringsIsTaken) {
   RecipeDraft nccl =
       RecipeDraft(Kind::library, "nccl", {"2"}).method("distro", "x").needs(Kind::distributed, "mpich");

@@ -66,6 +66,21 @@ TEST(ResolveTest, APathIsPutUponThatOfTheComponentsBefore) {
   EXPECT_EQ(path("/b", "/a"), "/a");
 }
 
+// A list of libraries to preload, or of a C library's settings, to which several components add.
+TEST(ResolveTest, AVariableIsPutUponThatOfTheComponentsBefore) {
+  auto preloaded = [](const std::string& of_python, const std::string& of_pytorch) {
+    return environment_with({{"python", {{"LIST", {of_python}}}}, {"pytorch", {{"LIST", {of_pytorch}}}}})
+        .at("LIST");
+  };
+  EXPECT_EQ(preloaded("a.so", "b.so:{LIST}"), "b.so:a.so");
+  EXPECT_EQ(preloaded("a.so:{LIST}", "b.so:{LIST}"), "b.so:a.so") << "nothing is below the lowest";
+  EXPECT_EQ(preloaded("", "b.so:{LIST}"), "b.so");
+  EXPECT_EQ(preloaded("", "{LIST} b.so"), "b.so");
+  EXPECT_EQ(preloaded("", "x,{LIST},y"), "x,y") << "one separator goes";
+  EXPECT_EQ(preloaded("", "{LIST}"), "");
+  EXPECT_EQ(preloaded("a", "{PATH}:b"), "{PATH}:b") << "another variable's";
+}
+
 TEST(ResolveTest, AVariableMayBeForImagesWithAComponent) {
   auto environment = [](const ComponentKey& component, const std::string& range = "") {
     const Companion with{component, VersionRange::parse(range)};

@@ -26,9 +26,9 @@ TEST(TagTest, NamesWhatTheCellChoseAndNotWhatWasAdded) {
       use(Kind::base, "debian", "trixie"),      use(Kind::toolchain, "python", "3.13", "automatic"),
       use(Kind::framework, "pytorch", "2.6.0"), use(Kind::distributed, "openmpi", "5.0"),
       use(Kind::compiler, "inductor", "2.6.0"), use(Kind::library, "openblas", "0.3.29"),
-      use(Kind::library, "mkl", "2025.0")};
+      use(Kind::library, "mkl", "2025.0"),      use(Kind::runtime, "tcmalloc", "2.16")};
   EXPECT_EQ(tag_of(components, target_of("x86_64_v3", {"nvidia:sm_80", "nvidia:sm_90"})),
-            "2.6.0-distro-mkl-openblas-inductor-openmpi-x86_64_v3-sm_80-sm_90-trixie");
+            "2.6.0-distro-mkl-openblas-inductor-openmpi-tcmalloc-x86_64_v3-sm_80-sm_90-trixie");
 }
 
 TEST(TagTest, WrittenVersionsAndMethodsAreInTheTag) {

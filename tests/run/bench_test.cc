@@ -46,6 +46,9 @@ RecipeBook stock_recipes() {
              R"({"pip": {"stock": true, "script": "pip.sh"}, "distro": {"script": "pip.sh"}, "hub": {}})"));
   book.add(
       recipe("base/torch-hub", R"({"hub": {"stock": true, "image": "docker.io/torch/torch:{version}"}})"));
+  book.add(
+      read_recipe(R"({"versions": {"1.0": {"facts": {"stock_of": "jax torch"}}}, "methods": {"pip": {}}})",
+                  "recipes/compiler/own/recipe.json", files));
   book.add(recipe("base/vendor", R"({"hub": {"image": "docker.io/vendor/torch:{version}"}})"));
   return book;
 }
@@ -67,6 +70,11 @@ TEST(Stock, IsWhatTheProjectPublishes) {
   ImageSpec compiled = image_of("vendor", "pip");
   compiled.components.push_back({Kind::compiler, "xla", Version("1.0"), "pip"});
   EXPECT_FALSE(is_stock(compiled, recipes)) << "with a graph compiler";
+  compiled.components.back() = {Kind::compiler, "own", Version("1.0"), "pip"};
+  EXPECT_TRUE(is_stock(compiled, recipes)) << "with one that every build has";
+  ImageSpec faster = image_of("vendor", "pip");
+  faster.components.push_back({Kind::runtime, "tcmalloc", Version("1.0"), "distro"});
+  EXPECT_FALSE(is_stock(faster, recipes)) << "with another allocator";
 }
 
 class Kept : public ::testing::Test {

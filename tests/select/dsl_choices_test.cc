@@ -36,6 +36,25 @@ TEST(Dsl, AChoiceIsNoYesOrNo) {
   EXPECT_TRUE(message(R"("xla": 1)").find("expected true or false, found a number") != std::string::npos);
 }
 
+TEST(Dsl, AChoiceMayBeAListOfComponents) {
+  using Choices = std::map<std::string, std::string>;
+  auto choices = [](const std::string& text) { return read_choices(text).query.selectors; };
+  EXPECT_EQ(choices(R"("runtime": ["tcmalloc", "oneDNN"], "allocator": "Tcmalloc")"),
+            (Choices{{"allocator", "tcmalloc"}, {"runtime", "tcmalloc+onednn"}}));
+  EXPECT_EQ(choices(R"("runtime": ["tcmalloc"])"), (Choices{{"runtime", "tcmalloc"}}));
+  EXPECT_EQ(choices(R"("runtime": false)"), (Choices{{"runtime", "false"}}));
+  EXPECT_EQ(choices(R"("runtime": null)"), Choices{});
+  auto message = [](const std::string& choice) { return error_of([&] { read_choices(choice); }).format(); };
+  EXPECT_TRUE(message(R"("runtime": [])")
+                  .ends_with("expected at least one component, found an empty list (at "
+                             "/optimisation/app_type-ai_training/ai_framework-tensorflow/runtime); write "
+                             "false for none; without the key, any will do"));
+  EXPECT_TRUE(
+      message(R"("runtime": ["True"])").ends_with("runtime/0); true and false stand alone, without a list"));
+  EXPECT_NE(message(R"("runtime": [["tcmalloc"]])").find("expected a string"), std::string::npos);
+  EXPECT_NE(message(R"("runtime": ["a b"])").find("/runtime/0"), std::string::npos);
+}
+
 TEST(Dsl, AGpuIsAnAcceleratorOfItsVendor) {
   auto query = [](const std::string& build) { return read_choices("", build).query; };
   EXPECT_EQ(query(R"({"gpu": "sm_90"})").acc_type, "nvidia");

@@ -123,6 +123,25 @@ TEST(HostClauses, Kernel) {
   EXPECT_EQ(refusal(entry, host), "") << "3.10 is newer than 3.2";
 }
 
+TEST(HostClauses, HugePages) {
+  IndexEntry entry = image("a");
+  entry.image.needs.transparent_hugepages = "madvise";
+  HostDescription host = node();
+  EXPECT_EQ(refusal(entry, host), "") << "what the kernel grants is not known";
+  host.transparent_hugepages = "never";
+  EXPECT_EQ(refusal(entry, host),
+            "needs transparent huge pages (setting madvise); host has the setting never");
+  EXPECT_EQ(refusal(image("a"), host), "");
+  for (const char* enough : {"madvise", "always"}) {
+    host.transparent_hugepages = enough;
+    EXPECT_EQ(refusal(entry, host), "") << enough;
+  }
+  entry.image.needs.transparent_hugepages = "always";
+  host.transparent_hugepages = "madvise";
+  EXPECT_EQ(refusal(entry, host),
+            "needs transparent huge pages (setting always); host has the setting madvise");
+}
+
 TEST(HostClauses, Mpi) {
   IndexEntry entry = image("a");
   entry.image.needs.mpi = mpi_library("openmpi@4.1.4");
@@ -196,6 +215,11 @@ TEST(ReadHost, ChecksWhatItReads) {
   EXPECT_NE(fault(R"({"cpu": "zen4", "mpi": "openmpi@"})").find("/mpi"), std::string::npos);
   EXPECT_NE(fault(R"({"cpu": "zen4", "accelerators": ["nvidia:sm_9000"]})").find("expected an accelerator"),
             std::string::npos);
+  EXPECT_EQ(
+      fault(R"({"cpu": "zen4", "transparent_hugepages": "on"})"),
+      "node.json:1:42: error: 'on' is no setting of transparent huge pages (at /transparent_hugepages); "
+      "settings: never, madvise, always");
+  EXPECT_EQ(fault(R"({"cpu": "zen4", "transparent_hugepages": "madvise"})"), "");
   EXPECT_NE(fault(R"({"cpu": "zen4", "gpu": "a"})").find("unknown key 'gpu'"), std::string::npos);
   EXPECT_EQ(
       fault(R"({"cpu": "zen4", "mpi": "openmpi@4.1.6", "driver": "535.104.05", "kernel": "5.15.0-91-generic",

@@ -66,6 +66,20 @@ TEST(Ranking, WhatNobodyAskedForStandsBehind) {
   fast.image.components.back().optimised = true;
   EXPECT_EQ(best_of(query(), {fast, plain}), "a") << "part of an optimised build, which is asked for";
   EXPECT_EQ(best_of(query(), {with(image("a", "2.7"), "distributed", "mpich"), plain}), "a") << "newer";
+  IndexEntry runtimes = with(with(image("b"), "runtime", "x"), "runtime", "y");
+  runtimes.image.components.back().role = "allocator";
+  EXPECT_EQ(best_of(query(), {runtimes, plain}), "plain");
+  for (const auto& [choice, value] :
+       std::map<std::string, std::string>{{"runtime", "true"}, {"both", "y+x"}}) {
+    asked = query();
+    asked.selectors = {{choice, value}};
+    EXPECT_EQ(best_of(asked, {runtimes,
+                              with(with(with(image("a"), "runtime", "x"), "runtime", "y"), "library", "z")}),
+              "b")
+        << choice;
+  }
+  asked.selectors = {{"allocator", "true"}, {"x", "true"}};
+  EXPECT_EQ(best_of(asked, {runtimes}), "b");
 }
 
 TEST(Ranking, InATieTheNewerCuda) {

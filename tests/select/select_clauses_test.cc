@@ -243,6 +243,41 @@ TEST(Clauses, MethodAndFurtherChoices) {
   EXPECT_EQ(refusal(asked, mapped), "asks for mpicc true; mapped for false");
 }
 
+IndexEntry with_runtime(IndexEntry entry, const std::string& name, const std::string& role = "") {
+  entry.image.components.push_back({"runtime", name, Version("1.0"), "distro", false, role});
+  return entry;
+}
+
+TEST(Clauses, AStockImageHasNoRuntimeOfAnotherKind) {
+  const IndexEntry entry = with_runtime(image("a"), "jemalloc", "allocator");
+  EXPECT_EQ(refusal(query(false), entry), "asks for the stock image; this has the runtime jemalloc");
+  EXPECT_EQ(refusal(query(true), entry), "") << "it need not be asked for";
+}
+
+TEST(Clauses, AChoiceOfARuntimeOrOfARole) {
+  const IndexEntry plain = image("a"), one = with_runtime(plain, "tcmalloc", "allocator"),
+                   both = with_runtime(one, "onednn");
+  auto refused = [](const char* choice, const char* value, const IndexEntry& entry) {
+    ImageQuery asked = query();
+    asked.selectors = {{choice, value}};
+    return refusal(asked, entry);
+  };
+  EXPECT_EQ(refused("allocator", "tcmalloc", one), "");
+  EXPECT_EQ(refused("allocator", "jemalloc", one),
+            "asks for allocator jemalloc; nothing here answers to that");
+  EXPECT_EQ(refused("allocator", "true", one), "");
+  EXPECT_NE(refused("allocator", "true", with_runtime(plain, "onednn")), "");
+  EXPECT_EQ(refused("allocator", "false", with_runtime(plain, "onednn")), "");
+  EXPECT_NE(refused("allocator", "false", one), "");
+  EXPECT_EQ(refused("runtime", "onednn+tcmalloc", both), "");
+  EXPECT_EQ(refused("runtime", "tcmalloc", both), "") << "more than is asked for";
+  EXPECT_EQ(refused("runtime", "onednn+tcmalloc", one),
+            "asks for runtime onednn+tcmalloc; nothing here answers to that");
+  EXPECT_NE(refused("runtime", "false", one), "");
+  EXPECT_EQ(refused("runtime", "false", plain), "");
+  EXPECT_NE(refused("runtime", "", one), "");
+}
+
 TEST(Clauses, OneAnswerOfManyIsEnoughForAChoice) {
   ImageQuery asked = query();
   asked.selectors = {{"library", "true"}, {"mkl", "true"}};

@@ -41,8 +41,9 @@ class Order:
 
     def unasked(self, image):
         """How many components nobody asked for; what is optimised counts as asked for where that is."""
-        named = {self.question.application, self.question.library}
-        return sum(not (one["name"] in named or one["kind"] == "library" and self.question.version_is_of_library
+        choices = self.question.selectors
+        named = {self.question.application, self.question.library, *choices, *(name for value in choices.values() for name in value.split("+"))}
+        return sum(not (one["name"] in named or one["kind"] in choices or one.get("role") in choices or one["kind"] == "library" and self.question.version_is_of_library
                         or one["kind"] in ("base", "toolchain", "framework", "compiler") or one.get("optimised") and self.question.optimised)
                    for one in image.record.get("components", ()))
 

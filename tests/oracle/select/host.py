@@ -1,6 +1,6 @@
 """Random hosts near an image and a question: just able to run it, or just not."""
 import facts
-from pools import DRIVERS, EXTRA_FEATURES, GLIBCS, KERNELS, MPIS, VENDORS
+from pools import DRIVERS, EXTRA_FEATURES, GLIBCS, HUGE_PAGES, KERNELS, MPIS, VENDORS
 
 NOTHING_KNOWN = 22  # percent
 
@@ -26,6 +26,8 @@ def random_host(dice, theme, image, question):
         host["driver"] = _near_driver(dice, image)
     if dice.chance(15 if theme.loose else 45):
         host["kernel"] = dice.choice(KERNELS)
+    if dice.chance(80 if "transparent_hugepages" in image.get("requires", {}) else 10):
+        host["transparent_hugepages"] = dice.choice(HUGE_PAGES)
     its_mpi = image.get("requires", {}).get("mpi")
     if dice.chance(65 if its_mpi else 25):
         host["mpi"] = dice.choice([one for one in MPIS if not its_mpi or one[:5] == its_mpi[:5] or dice.chance(25)] or MPIS)

@@ -17,6 +17,7 @@ class Image:
         self.application, self.version = record["application"], record["version"]
         self.prerelease = facts.is_prerelease(self.version)
         self.method, self.optimised = record.get("method", ""), record["optimised"]
+        self.parts = record.get("components", [])
         self.components = {one["name"]: one.get("version", "") for one in record.get("components", ()) if one["kind"] != "compiler"}
         self.compilers = {one["name"] for one in record.get("components", ()) if one["kind"] == "compiler"}
         self.selectors = record.get("selectors", {})
@@ -65,6 +66,7 @@ class Host:
         self.gpus = written.get("accelerators", [])
         self.driver, self.kernel = written.get("driver", ""), written.get("kernel", "")
         self.mpi, self.glibc = written.get("mpi", ""), written.get("glibc", "")
+        self.huge_pages = written.get("transparent_hugepages", "")
         self.model, self.cores = written.get("model", ""), written.get("cores", 0)
         self.ranked_as = self.cpu
         if self.cpu.generic and written.get("vendor") and written.get("features"):

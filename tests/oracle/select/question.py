@@ -3,7 +3,7 @@ import dataclasses
 
 import facts
 import gpus
-from pools import BACKENDS, COMPILERS, CPU_TYPES, METHODS
+from pools import BACKENDS, COMPILERS, CPU_TYPES, METHODS, RUNTIMES
 
 
 @dataclasses.dataclass
@@ -81,8 +81,31 @@ def _target(asked, dice, theme, image):
 def _framework(asked, dice, theme, image):
     its = {one["name"] for one in image["components"] if one["kind"] == "compiler"}
     asked.compilers = its if dice.chance(92) else set(dice.some(theme.compilers, 0, 2))
+    if dice.chance(25):
+        asked.selectors = _runtimes(dice, image)
     if theme.kind == "keras" and dice.chance(20):
         asked.selectors = {"backend": image.get("selectors", {}).get("backend", dice.choice(BACKENDS))}
+
+
+def _runtimes(dice, image):
+    """Some that the image has, mostly, or whether there are any."""
+    there = [one for one in image["components"] if one["kind"] == "runtime"]
+    names = [one["name"] for one in there] if dice.chance(70) else [name for name, _, _ in dice.some(RUNTIMES, 1, 2)]
+    how = dice.choice(["any", "any", "role", "names", "names"])
+    if how == "any" or not names:
+        return {dice.choice(["runtime", "allocator", "openmp"]): "true" if there and dice.chance(70) else "false"}
+    return {"allocator" if how == "role" else "runtime": names[0] if how == "role" else "+".join(names)}
+
+
+def _choices(dice, selectors):
+    """As people write them: several as a list or joined."""
+    written = dict(selectors)
+    for key, value in selectors.items():
+        if value in ("true", "false"):
+            written[key] = dice.choice([value, value == "true"])
+        elif key == "runtime" and dice.chance(60):
+            written[key] = value.split("+")
+    return written
 
 
 def _range(dice, theme, version):
@@ -144,7 +167,7 @@ def _ai(asked, dice, flag):
         without = {one: flag(False) for one in COMPILERS if one not in asked.compilers and dice.chance(10)}
         asked.refused = set(without)
         choices.update(without)
-    choices.update(asked.selectors)
+    choices.update(_choices(dice, asked.selectors))
     part = {"config": {"ai_framework": name.upper() if dice.chance(10) else name}}
     if choices or dice.chance(50):
         part[f"ai_framework-{name}"] = choices

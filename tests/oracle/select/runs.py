@@ -1,4 +1,4 @@
-"""Clauses 1 to 19 of docs/selection.md: whether an image runs on a host, and suits a question. Each says why not, or ""."""
+"""Clauses 1 to 20 of docs/selection.md: whether an image runs on a host, and suits a question. Each says why not, or ""."""
 import facts
 import gpus
 from facts import processor
@@ -92,6 +92,12 @@ def kernel(image, _, host):
     return f"needs Linux {needed}" if host and host.kernel and needed and facts.older(host.kernel, needed) else ""
 
 
+def huge_pages(image, _, host):
+    settings = ["never", "madvise", "always"]
+    needed, there = image.requires.get("transparent_hugepages"), host.huge_pages if host else ""
+    return f"needs huge pages by {needed}, the host has {there}" if needed and there and settings.index(there) < settings.index(needed) else ""
+
+
 def mpi(image, _, host):
     its = image.requires.get("mpi", "")
     if not host or not host.mpi or not its:
@@ -132,7 +138,7 @@ def version(image, question, _):
 
 def optimised(image, question, _):
     if not question.optimised:
-        return "is optimised" if image.optimised else ""
+        return "is optimised" if image.optimised else "has a runtime" if any(one["kind"] == "runtime" for one in image.parts) else ""
     return "is a mapping to a stock image" if image.mapping and not image.optimised else ""
 
 
@@ -145,10 +151,18 @@ def method(image, question, _):
     return "" if question.method in ("", image.method) else f"is by {image.method}"
 
 
+def _has(image, choice, value):
+    """A component by its name, several joined by a plus, or any or none of a kind or role."""
+    if value in ("true", "false"):
+        there = any(choice in (one["kind"], one.get("role"), one["name"]) for one in image.parts)
+        return there == (value == "true")
+    return {one["name"] for one in image.parts} >= set(value.split("+"))
+
+
 def further(image, question, _):
     if question.library and question.version_is_of_library and question.library not in image.components:
         return f"has no {question.library}"
-    wrong = [key for key, value in question.selectors.items() if image.selectors.get(key) != value]
+    wrong = [key for key, value in question.selectors.items() if (image.selectors[key] != value if key in image.selectors else not _has(image, key, value))]
     return f"has another {wrong[0]}" if wrong else ""
 
 
@@ -179,7 +193,7 @@ def failing(image, question, _):
     return "fails a test" if image.failing and not question.allow_failing else ""
 
 
-CLAUSES = [family, cpu_features, vendor, gpu_code, driver, kernel, mpi, evidence, accelerators, application, version, optimised, compilers,
+CLAUSES = [family, cpu_features, vendor, gpu_code, driver, kernel, huge_pages, mpi, evidence, accelerators, application, version, optimised, compilers,
            method, further, asked_cpu, asked_gpu, sif, retired, failing]
 
 

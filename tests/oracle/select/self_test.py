@@ -23,7 +23,7 @@ BUILT = {"image": {"manifest": "sha256:1", "repository": "pytorch", "tag": "t", 
 def built(**changes):
     row = copy.deepcopy(BUILT)
     for key, value in changes.items():
-        where = row if key in row else row["image"]["requires"] if key in ("driver", "cuda", "kernel", "mpi", "vendor", "own_glibc") else \
+        where = row if key in row else row["image"]["requires"] if key in ("driver", "cuda", "kernel", "mpi", "vendor", "transparent_hugepages", "own_glibc") else \
             row["image"]["evidence"] if key in ("gpu", "missing", "exceeding", "glibc", "verdict") else row["image"]
         where["glibc" if key == "own_glibc" else key] = value
     return Image(row)
@@ -130,6 +130,20 @@ class Clauses(unittest.TestCase):
         self.assertEqual(refused(built(own_glibc="2.28", glibc="2.31")), "evidence")
         self.assertEqual(refused(built(verdict="exceeds", exceeding=["avx512f"]), {"cpu": "haswell"}), "evidence")
         self.assertEqual(refused(built(verdict="exceeds", exceeding=["avx512f"]), {"cpu": "icelake"}), "")
+
+    def test_huge_pages(self):
+        for needed, there, refuses in [("madvise", "never", True), ("madvise", "madvise", False), ("madvise", "always", False), ("always", "madvise", True)]:
+            self.assertEqual(refused(built(transparent_hugepages=needed), {"cpu": "haswell", "transparent_hugepages": there}), "huge_pages" if refuses else "")
+        self.assertEqual(refused(built(transparent_hugepages="madvise"), {"cpu": "haswell"}), "")
+
+    def test_runtimes(self):
+        tcmalloc = {"kind": "runtime", "name": "tcmalloc", "version": "2.16", "role": "allocator"}
+        with_it = built(components=[tcmalloc, {"kind": "runtime", "name": "onednn"}])
+        self.assertEqual(refused(built(optimised=False, components=[tcmalloc]), optimised=False), "optimised")
+        self.assertEqual(refused(with_it), "")
+        for choice, value, suits in [("allocator", "tcmalloc", True), ("allocator", "jemalloc", False), ("allocator", "true", True), ("allocator", "false", False),
+                                     ("runtime", "onednn+tcmalloc", True), ("runtime", "onednn+jemalloc", False), ("runtime", "false", False), ("openmp", "false", True)]:
+            self.assertEqual(refused(with_it, selectors={choice: value}), "" if suits else "further", (choice, value))
 
     def test_what_suits(self):
         self.assertEqual(refused(built(accelerators=["nvidia:sm_80"])), "accelerators")

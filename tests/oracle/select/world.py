@@ -5,7 +5,7 @@ import json
 import facts
 import gpus
 from host import random_host
-from pools import BACKENDS, COMPILERS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, METHODS, MPIS, NEEDED_KERNELS, VENDORS, Dice, Theme
+from pools import BACKENDS, COMPILERS, EXTRA_FEATURES, FAMILIES_OF_MAPPINGS, GLIBCS, HUGE_PAGES, METHODS, MPIS, NEEDED_KERNELS, RUNTIMES, VENDORS, Dice, Theme
 from question import random_question
 
 CASES = 25
@@ -34,7 +34,7 @@ class World:
                 question.stock = set(self.dice.some(self.theme.compilers, 1, 1))
             host = random_host(self.dice, self.theme, near["image"], question)
             if host and not new_keys:
-                host = {key: value for key, value in host.items() if key not in ("features", "vendor", "driver", "mpi")}
+                host = {key: value for key, value in host.items() if key not in ("features", "vendor", "driver", "mpi", "transparent_hugepages")}
             self.cases.append((question, host))
 
     def text(self):
@@ -78,7 +78,7 @@ class World:
         row = {"image": image, "stale": False, "failing": False, "retired": "", "measurements": []}
         for change in (_cpu, _accelerators, _version, _compilers, _components, _evidence, _cuda, _kernel_and_glibc, _mpi, _sif, _measured):
             change(self, row)
-        for change in (_vendor, _state):
+        for change in (_vendor, _huge_pages, _state):
             if dice.chance(8):
                 change(self, row)
         return row
@@ -177,6 +177,9 @@ def _components(world, row):
         others.append({"kind": "library", "name": "openblas", "version": "0.3.29", "optimised": world.dice.chance(60)})
     if theme.kind == "app":
         others.append({"kind": "library", "name": world.dice.choice(["openmpi", "mpich"]), "version": world.dice.choice(theme.versions)})
+    if world.dice.chance(25):
+        others += [{"kind": "runtime", "name": name, "version": "1.0", "optimised": optimised, **({"role": role} if role else {})}
+                   for name, role, optimised in world.dice.some(RUNTIMES, 1, 2)]
     image["components"] = others
 
 
@@ -225,6 +228,10 @@ def _kernel_and_glibc(world, row):
     dice, requires = world.dice, row["image"]["requires"]
     _put(requires, "kernel", dice.choice(NEEDED_KERNELS) if dice.chance(50) else "")
     _put(requires, "glibc", dice.choice(GLIBCS[2:] if dice.chance(80) else GLIBCS) if dice.chance(70) else "")
+
+
+def _huge_pages(world, row):
+    _put(row["image"]["requires"], "transparent_hugepages", world.dice.choice(HUGE_PAGES[1:]) if world.dice.chance(60) else "")
 
 
 def _mpi(world, row):
@@ -297,7 +304,7 @@ def _measured(world, row):
 # What is changed, how often, and how often where preferences shall decide.
 CHANGES, WEIGHTS, LOOSE = zip(
     (_cpu, 16, 30), (_accelerators, 12, 20), (_found, 8, 12), (_version, 9, 15), (_optimised, 6, 10), (_compilers, 4, 0), (_components, 5, 8),
-    (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 6, 3), (_mpi, 6, 3), (_vendor, 4, 1), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
+    (_evidence, 9, 5), (_cuda, 8, 2), (_kernel_and_glibc, 6, 3), (_mpi, 6, 3), (_vendor, 4, 1), (_huge_pages, 6, 2), (_sif, 3, 0), (_state, 10, 10), (_measured, 8, 15),
     (_method, 3, 0))
 
 
