@@ -12,8 +12,8 @@ struct ImageKey;
 
 // A pattern is a glob over names (`repository:tag`, the tag alone, a mapping's code) or `key=glob`; of one
 // key, and of names, any of them; of different keys all. Keys: application, version, method, compiler (graph
-// compilers joined by +, or none), runtime (likewise), target (CPU or accelerator), state (good, stale, failing, retired;
-// untested), matrix.
+// compilers joined by +, or none), runtime (likewise), target (CPU or accelerator), state (good, stale,
+// failing, retired; untested), matrix.
 class ImagePatterns {
  public:
   // Throws Error(usage) for a key that there is not.
