@@ -115,6 +115,14 @@ Error no_value(const CLI::App& command, const std::string& message) {
   return Error(ExitCode::usage, fmt::format("{} needs a value: {}", name, value_label(*option)), choices);
 }
 
+bool some_command_has(const CLI::App& command, const std::string& option) {
+  const auto commands = subcommands_of(command);
+  return std::any_of(commands.begin(), commands.end(), [&](const CLI::App* one) {
+    return one->get_option_no_throw(option.substr(0, option.find('='))) != nullptr ||
+           some_command_has(*one, option);
+  });
+}
+
 // A misspelt command hides its options: of `kiln buld -f x` the parser knows neither. Null: no word stands
 // where the command should, or only one after an unknown option, which may be the option's value, and is like
 // no command.
@@ -123,9 +131,10 @@ const std::string* misspelt_command(const CLI::App& command, const std::vector<s
   if (known.empty() || !positionals_of(command).empty()) return nullptr;
   bool after_option = false;
   for (const std::string& word : left) {
-    if (word.starts_with('-') && word.size() > 1)
+    if (word.starts_with('-') && word.size() > 1) {
+      if (!some_command_has(command, word)) return nullptr;  // that is the mistake
       after_option = true;
-    else if (!after_option || !nearest(word, known).empty())
+    } else if (!after_option || !nearest(word, known).empty())
       return &word;
   }
   return nullptr;

@@ -65,8 +65,8 @@ constexpr Parameter kParameters[] = {
     {"PYTORCH_ROCM_ARCH", From::gpu_flags, To::lister, "`gfx90a;gfx942`", "PyTorch"},
 
     {"KILN_JOBS", From::build, To::every_script,
-     "number of compilers that the script may run at once: at most one for each of its processors, and for "
-     "each 2 GiB of its memory"},
+     "number of compilers that the script may run at once: the processors divided by the steps that run side "
+     "by side, and at most one for each 2 GiB of its memory"},
     {"SOURCE_DATE_EPOCH", From::build, To::every_script, "the newest time that files may have"},
     {"DEBIAN_FRONTEND", From::build, To::every_script, "`noninteractive`"},
     {"LC_ALL", From::build, To::every_script, "`C.UTF-8`"},

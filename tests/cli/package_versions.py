@@ -24,7 +24,7 @@ runs = 0
 for script in sorted(compared & set(strings)):
     for one in strings[script]:
         for version, wanted in [(v, INSTALLS) for v in one["is"]] + [(v, 3) for v in one["not"]]:
-            environment = {"PATH": f"{apt}:/usr/bin:/bin", "OFFERED": one["version"], "KILN_VERSION": version}
+            environment = {"PATH": f"{apt}:/usr/bin:/bin", "OFFERED": one["version"], "KILN_VERSION": version, "KILN_FACT_PACKAGE": "a"}
             done = subprocess.run(["/bin/sh", "-eu", source / script], env=environment, cwd=folder, capture_output=True, text=True)
             runs += 1
             if done.returncode != wanted or (wanted == 3 and version not in done.stderr):

@@ -67,10 +67,11 @@ TEST(ExchangeSchemas, ListTheKeysOfAHost) {
   const Json properties = schema("host")["properties"];
   for (const auto& [key, value] : properties.items())
     if (key != "$schema")
-      every[key] = value["type"] == "integer" ? Json(1)
-                   : value["type"] == "array" ? Json::array({"nvidia:sm_80"})
-                   : key == "rates"           ? Json{{"triad", 9.7}, {"sgemm", 40.5}}
-                                              : Json("zen3");
+      every[key] = value.contains("enum")       ? value["enum"][0]
+                   : value["type"] == "integer" ? Json(1)
+                   : value["type"] == "array"   ? Json::array({"nvidia:sm_80"})
+                   : key == "rates"             ? Json{{"triad", 9.7}, {"sgemm", 40.5}}
+                                                : Json("zen3");
   EXPECT_EQ(violations("host", every), Violations());
   HostDescription host = host_from_json(JsonDocument::parse(every.dump(), "host.json").root());
   EXPECT_EQ(to_json(host), every) << "the reader and the schema know the same keys";

@@ -82,7 +82,7 @@ TEST(CellPatterns, AnUnknownAxisIsWrongUsage) {
             "error: 'framwork=jax': there is no axis 'framwork'; did you mean 'framework'?");
   EXPECT_EQ(complaint({{}, {"gpu=x"}}),
             "error: 'gpu=x': there is no axis 'gpu'; axes: base, compiler, distributed, framework, library, "
-            "method, optimise, target, toolchain, version, workload");
+            "method, optimise, runtime, target, toolchain, version, workload");
 }
 
 TEST(CellPatterns, AKnownAxisThatCellsLackIsNone) {

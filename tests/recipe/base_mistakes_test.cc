@@ -22,7 +22,8 @@ const std::vector<Mistake> kBaseMistakes = {
      "4:26: error: there is no file 'recipes/base/debian/rootf.sh' (at /methods/distro/rootfs); did you mean "
      "'rootfs.sh'?"},
     {"BuildOnNothing", R"("trixie": {})", R"("trixie": {"build_on": "trixie-devel"})", Schema::accepts,
-     "2:39: error: there is no version 'trixie-devel' (at /versions/trixie/build_on)"},
+     "2:39: error: there is no version 'trixie-devel' (at /versions/trixie/build_on); did you mean "
+     "'trixie'?"},
     {"BuildOnItself", R"("trixie": {})", R"("trixie": {"build_on": "trixie"})", Schema::accepts,
      "2:39: error: 'trixie' is itself built upon another version (at /versions/trixie/build_on)"},
     {"BuildOnWithoutTheMethod", R"({"trixie": {}},

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+grep -q llama /proc/self/maps

@@ -1,0 +1,2 @@
+#!/bin/sh -eu
+grep -q blis /proc/self/maps
