@@ -2,7 +2,7 @@
 # Compiles {{name}} $KILN_VERSION from its source archive into $KILN_PREFIX, with the target's flags.
 apt-get update -qq
 apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends ca-certificates curl
-work=/tmp/kiln-{{name}} # the same each time: compilers may write its name into what they make
+work="/tmp/kiln-{{name}}" # the same each time: compilers may write its name into what they make
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 cd "$work"

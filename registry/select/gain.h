@@ -14,8 +14,8 @@ struct GainOver {
   MeasuredGain gain;
 };
 
-// `image`, `over`: all measurements of each, by their time. In the last session in which both took turns, with the workload, unit and host of `like`; nullopt: there is
-// none, and their speeds do not compare.
+// `image`, `over`: all measurements of each, by their time. In the last session in which both took turns,
+// with the workload, unit and host of `like`; nullopt: there is none, and their speeds do not compare.
 std::optional<GainOver> gain_over(const std::vector<Measurement>& image, const std::vector<Measurement>& over,
                                   const Measurement& like);
 
