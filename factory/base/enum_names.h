@@ -44,7 +44,7 @@ consteval EnumNames<Enum, count> enum_names(const std::pair<Enum, std::string_vi
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (rows[i].first == rows[j].first || rows[i].second == rows[j].second)
-        throw "a value or a name stands twice in the table";
+        throw "a value or a name stands twice in the table";  // NOLINT(hicpp-exception-baseclass)
   return {std::to_array(rows)};
 }
 

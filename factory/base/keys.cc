@@ -35,13 +35,11 @@ const std::vector<std::string>& site_keys() {
   return kKeys;
 }
 
-}  // namespace
-
-const KeyTable& key_table() {
+KeyTable catalogue_table() {
   static const std::vector<std::string> kAxes = {"framework", "version",  "method",   "base",
                                                  "toolchain", "library",  "compiler", "distributed",
                                                  "runtime",   "workload", "target",   "optimise"};
-  static const KeyTable kTable = {
+  return {
       {"recipe",
        {"description", "licenses", "homepage", "role", "versions", "sources", "upstream", "methods", "test",
         "accept"}},
@@ -73,6 +71,11 @@ const KeyTable& key_table() {
       {"matrix/excluded", with_reason(kAxes)},
       {"matrix/constraint", {"if", "require", "forbid", "reason"}},
       {"target", {"cpu", "accelerators", "description"}},
+  };
+}
+
+KeyTable site_table() {
+  return {
       {"site", site_keys()},
       {"site/launcher", {"slurm"}},
       {"site/slurm", {"arguments", "default", "partitions", "poll", "patience"}},
@@ -97,6 +100,16 @@ const KeyTable& key_table() {
       {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe", "since"}},
       {"lock/source", {"url", "checksum", "ref"}},
   };
+}
+
+}  // namespace
+
+const KeyTable& key_table() {
+  static const KeyTable kTable = [] {
+    KeyTable all = catalogue_table();
+    all.merge(site_table());
+    return all;
+  }();
   return kTable;
 }
 

@@ -118,7 +118,7 @@ void RegistryClient::send_blob(const std::string& repository, const Digest& dige
   body.headers.emplace_back("Content-Type", "application/octet-stream");
   bool begun = false;
   const HttpAnswer answer = persist(question, [&] {
-    const HttpAnswer begin = try_once(question);
+    HttpAnswer begin = try_once(question);
     const std::string location = begin.header("location");
     begun = succeeded(begin) && !location.empty();
     if (!begun) return begin;

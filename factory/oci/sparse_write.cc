@@ -10,18 +10,18 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kHoleBlock = 4096;
 
 bool is_hole(std::string_view block) {
-  return block.size() == kBlock && block.front() == '\0' &&
+  return block.size() == kHoleBlock && block.front() == '\0' &&
          std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
 }
 
 // Bytes at the front that are a hole, or that are none.
 std::size_t run_length(std::string_view bytes, bool hole) {
   std::size_t size = 0;
-  while (size < bytes.size() && is_hole(bytes.substr(size, kBlock)) == hole)
-    size += std::min(kBlock, bytes.size() - size);
+  while (size < bytes.size() && is_hole(bytes.substr(size, kHoleBlock)) == hole)
+    size += std::min(kHoleBlock, bytes.size() - size);
   return size;
 }
 

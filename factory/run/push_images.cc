@@ -85,7 +85,7 @@ void RegistryPublisher::push(std::vector<ImageRecord>& images) {
 
 // `is_known`: kiln has moved it.
 std::optional<Digest> RegistryPublisher::named_by(const TagMove& move, bool is_known) {
-  const auto named = unless_broken([&] { return client_.resolve(move.repository, move.tag); });
+  auto named = unless_broken([&] { return client_.resolve(move.repository, move.tag); });
   if (named == move.digest || (!named && !is_known)) return named;
   // A registry may answer HEAD with another digest, or with none, than it gives the manifest.
   const auto read = unless_broken([&] { return client_.manifest(move.repository, move.tag); });
@@ -177,7 +177,7 @@ std::string RegistryPublisher::index_of(const AliasedImages& alias) const {
 }
 
 void RegistryPublisher::move_alias(const AliasedImages& alias, bool take) {
-  const std::string bytes = index_of(alias);
+  std::string bytes = index_of(alias);
   TagMove move{
       address_.repository(alias.repository),       alias.tag, Digest::of(bytes), media_type::kImageIndex,
       [&bytes]() -> std::string { return bytes; }, {}};

@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kWeek = 7 * 24 * 3600;
-constexpr std::int64_t kNight = 24 * 3600;
+constexpr std::int64_t kWeek = 604'800;
+constexpr std::int64_t kNight = 86'400;
 constexpr const char* kGone = "is missing";
 
 std::string with_digest(const std::string& what, const Digest& digest) {

@@ -83,7 +83,7 @@ int read_count(const JsonNode& node, int least, int most) {
 }
 
 std::string read_option(const JsonNode& node) {
-  const std::string text(trimmed(node.line_of_text()));
+  std::string text(trimmed(node.line_of_text()));
   if (text.empty()) node.fail("expected a text, found an empty one", "leave the key out");
   if (text.size() > kMostOption) node.fail(fmt::format("more than {} bytes", kMostOption));
   return text;
@@ -137,8 +137,7 @@ std::vector<std::string> read_node_names(const JsonNode& node) {
 
 std::string read_array(const JsonNode& node) {
   constexpr const char* kHint = "such as \"0-15\", \"1,3,7\" or \"0-99%10\"";
-  const std::string text =
-      node.is_number() ? std::to_string(node.integer(0, 999'999'999)) : read_option(node);
+  std::string text = node.is_number() ? std::to_string(node.integer(0, 999'999'999)) : read_option(node);
   const std::size_t percent = text.find('%');
   const std::string_view most = percent == text.npos ? "1" : std::string_view(text).substr(percent + 1);
   bool good = is_number_text(most) && std::stoi(std::string(most)) > 0;
@@ -152,7 +151,7 @@ std::string read_dependency(const JsonNode& node) {
   static const std::vector<std::string> kTypes = {
       "after",  "afterany",  "afterburstbuffer", "afternotok", "afterok", "aftercorr",
       "before", "beforeany", "beforenotok",      "beforeok",   "on",      "singleton"};
-  const std::string text = read_option(node);
+  std::string text = read_option(node);
   const char between = text.find('?') == text.npos ? ',' : '?';
   for (const std::string_view part : split(text, between)) {
     const auto words = split(part, ':');

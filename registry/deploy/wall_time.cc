@@ -13,7 +13,7 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMostDays = 3650;
-constexpr std::int64_t kDay = 24 * 3600;
+constexpr std::int64_t kDay = 86'400;
 constexpr std::size_t kMostDigits = 9;
 constexpr const char* kTimeHint = "such as \"12:00:00\", \"1-12:00:00\" or 43200 (seconds)";
 
