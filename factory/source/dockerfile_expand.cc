@@ -210,7 +210,7 @@ std::string Expander::trimmed_value(const std::string& wanted) {
   const bool longest = peek() == side;
   if (longest) ++at_;
   const std::string pattern = until('}', true);
-  const std::string value = value_for_pattern(wanted);
+  std::string value = value_for_pattern(wanted);
   for (std::size_t i = 0; i <= value.size(); ++i) {
     const std::size_t size = longest ? value.size() - i : i;
     const std::string_view all = value;

@@ -134,7 +134,7 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
 }
 
 std::string place_reason(const Ranked& winner, const Host& host) {
-  const std::string built = "built for " + target_text(winner.candidate.entry->image);
+  std::string built = "built for " + target_text(winner.candidate.entry->image);
   if (!host.known || host.description.cpu.empty()) return built;
   const bool by_ptx = winner.standing.code.gpu.level == GpuFit::Level::ptx;
   return fmt::format("{}; host {} runs it{}", built, host.description.cpu,
