@@ -237,7 +237,7 @@ class Night {
         "publishing", [this] { timed("publish", [this] { take(hands_.publish()); }); }, setup_.registry);
   }
 
-  void take(NightPublication done) {
+  void take(const NightPublication& done) {
     report_.is_new_snapshot = done.is_new_snapshot;
     report_.registry = done.pushed;
     for (std::string& remark : mended_remarks(done.mended)) report_.remarks.push_back(std::move(remark));
