@@ -6,6 +6,7 @@
 #include "factory/base/text.h"
 #include "factory/distribution/base64.h"
 #include "factory/distribution/referrers_index.h"
+#include "factory/oci/backoff.h"
 #include "readers.h"
 
 namespace {
