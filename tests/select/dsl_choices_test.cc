@@ -77,5 +77,30 @@ TEST(Dsl, AGpuIsAnAcceleratorOfItsVendor) {
         << gpu;
 }
 
+TEST(Dsl, VersionsMayBeRangesOrTheLatest) {
+  VersionRange range = read_choices(R"("version": ">=2.1 <2.10")").query.version;
+  EXPECT_TRUE(range.contains(Version("2.9.1")));
+  EXPECT_FALSE(range.contains(Version("2.10")));
+  EXPECT_TRUE(read_choices(R"("version": "latest")").query.version.is_any());
+  EXPECT_TRUE(read_choices(R"("version": null)").query.version.is_any());
+}
+
+TEST(Dsl, NoAcceleratorCanBeSaidInFourWays) {
+  for (const char* build :
+       {"{}", R"({"acc_type": ""})", R"({"acc_type": "none"})", R"({"acc_type": null})"}) {
+    EXPECT_EQ(read_choices("", build).query.acc_type, "") << build;
+  }
+  EXPECT_EQ(read_choices("", R"({"cpu_type": "X86", "acc_type": "NVIDIA"})").query.acc_type, "nvidia");
+}
+
+TEST(Dsl, ABadVersionIsNamedWithItsPlace) {
+  for (const char* version : {R"(">=")", R"("2.1 beta/7")", "[]", "{}"}) {
+    Error error = error_of([&] { read_choices(fmt::format("\"version\": {}", version)); });
+    EXPECT_EQ(error.code(), ExitCode::input) << version;
+    EXPECT_EQ(error.where().pointer, "/optimisation/app_type-ai_training/ai_framework-tensorflow/version");
+    EXPECT_EQ(error.where().line, 2);
+  }
+}
+
 }  // namespace
 }  // namespace kiln

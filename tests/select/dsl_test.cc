@@ -90,14 +90,6 @@ TEST(Dsl, AVersionKeepsItsZero) {
   EXPECT_EQ(query.selectors.at("cudnn"), "7.60");
 }
 
-TEST(Dsl, VersionsMayBeRangesOrTheLatest) {
-  VersionRange range = read(training(R"("version": ">=2.1 <2.10")")).query.version;
-  EXPECT_TRUE(range.contains(Version("2.9.1")));
-  EXPECT_FALSE(range.contains(Version("2.10")));
-  EXPECT_TRUE(read(training(R"("version": "latest")")).query.version.is_any());
-  EXPECT_TRUE(read(training(R"("version": null)")).query.version.is_any());
-}
-
 TEST(Dsl, WithoutACompilerOfThatNameItIsAFurtherChoice) {
   ImageQuery query = read(training(R"("mkldnn": true, "fuser": false)"), {"fuser"}).query;
   EXPECT_EQ(query.compilers, (std::map<std::string, bool>{{"fuser", false}}));
@@ -119,14 +111,6 @@ TEST(Dsl, AStockImageIsAskedForWithoutOptions) {
                                "'backend' is not applied: the stock image is asked for"}))
       << "that there is to be no glow, a stock image fulfils";
   refuse_lost_choices(reading);
-}
-
-TEST(Dsl, NoAcceleratorCanBeSaidInFourWays) {
-  for (const char* build :
-       {"{}", R"({"acc_type": ""})", R"({"acc_type": "none"})", R"({"acc_type": null})"}) {
-    EXPECT_EQ(read(training("", build)).query.acc_type, "") << build;
-  }
-  EXPECT_EQ(read(training("", R"({"cpu_type": "X86", "acc_type": "NVIDIA"})")).query.acc_type, "nvidia");
 }
 
 TEST(Dsl, FurtherOptionsOfAFrameworkAreChoices) {
@@ -379,15 +363,6 @@ TEST(Dsl, ErrorsNamePlaceAndRemedy) {
     Error error = error_of([&] { read(document.text); });
     EXPECT_EQ(error.code(), ExitCode::input);
     EXPECT_EQ(error.format(), document.error);
-  }
-}
-
-TEST(Dsl, ABadVersionIsNamedWithItsPlace) {
-  for (const char* version : {R"(">=")", R"("2.1 beta/7")", "[]", "{}"}) {
-    Error error = error_of([&] { read(training(fmt::format("\"version\": {}", version))); });
-    EXPECT_EQ(error.code(), ExitCode::input) << version;
-    EXPECT_EQ(error.where().pointer, "/optimisation/app_type-ai_training/ai_framework-tensorflow/version");
-    EXPECT_EQ(error.where().line, 2);
   }
 }
 

@@ -11,6 +11,7 @@ using testing::archspec;
 using testing::host;
 using testing::image;
 using testing::in_turns;
+using testing::mapped;
 using testing::measured;
 using testing::on;
 using testing::optimised;
@@ -223,6 +224,104 @@ TEST(Explain, MappingsOfOneImageAreToldApartByTheirCodes) {
   entries.resize(1);
   const std::string alone = explain(select_image(query(false), entries, {}, archspec()));
   EXPECT_EQ(alone.substr(0, alone.find('\n')), "docker://example/pytorch");
+}
+
+TEST(Explain, NamesTheDifferenceThatDecided) {
+  auto last_reason = [](const std::vector<IndexEntry>& entries, const Host& where = {}) {
+    return select_image(query(), entries, where, archspec()).reasons.back();
+  };
+  EXPECT_EQ(last_reason({image("a")}), "the only image that qualifies");
+  const Host here = host("haswell");
+  EXPECT_EQ(last_reason({measured(image("a"), 100), measured(image("b"), 50, "EPYC", "zen2")}, here),
+            "pytorch:b is not measured where it compares");
+  EXPECT_EQ(last_reason({optimised(image("a")), image("b")}),
+            "an optimised build, which is asked for; pytorch:b is not");
+  EXPECT_EQ(last_reason({image("a"), image("b", "2.6.0", "x86_64_v2")}, here),
+            "built for x86_64_v3, better code for this processor than x86_64_v2 of pytorch:b");
+  EXPECT_EQ(last_reason({image("a"), image("b", "2.6.0", "x86_64_v2")}),
+            "built for x86_64_v2, which runs in more places than x86_64_v3 of pytorch:a");
+  EXPECT_EQ(last_reason({image("a"), image("b", "2.7rc1")}), "a release; 2.7rc1 of pytorch:b is none");
+  EXPECT_EQ(last_reason({image("a", "2.10"), image("b", "2.9")}),
+            "version 2.10 is newer than 2.9 of pytorch:b");
+  EXPECT_EQ(last_reason({image("a"), image("b")}), "equal to pytorch:b, and first by name");
+  EXPECT_EQ(last_reason({measured(image("a"), 100), measured(image("b"), 100)}),
+            "equal to pytorch:b, and first by name");
+}
+
+TEST(Explain, NamesTheHostThatWasMeasured) {
+  IndexEntry a = measured(image("a"), 100);
+  auto reason = [&] { return select_image(query(), {a}, host("haswell"), archspec()).reasons.at(2); };
+  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores)");
+  a.measurements[0].host.model = "";
+  a.measurements[0].host.cores = 1;
+  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, haswell, 1 core)");
+}
+
+TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
+  const std::string measured_text =
+      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): ";
+  auto reason = [&](const std::vector<IndexEntry>& entries) {
+    const std::string text = select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
+    EXPECT_TRUE(text.starts_with(measured_text)) << text;
+    return text.substr(std::min(text.size(), measured_text.size()));
+  };
+  const IndexEntry best = measured(optimised(image("a")), 100);
+  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 100)})), "no difference to pytorch:b (0.91 to 1.10)");
+  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 150), measured(image("c"), 200)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
+      << "the next is the best stock image";
+  EXPECT_EQ(reason(in_turns({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
+                             measured(image("d"), 200), measured(image("e"), 300)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65), 2.00 times as fast as pytorch:d (1.82 to 2.20)");
+  EXPECT_EQ(reason(in_turns({measured(image("a"), 100), measured(optimised(image("b")), 150),
+                             measured(image("c"), 160)})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
+      << "a stock image won";
+  EXPECT_EQ(reason(in_turns(
+                {best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")})),
+            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
+      << "another host's times do not compare";
+}
+
+// Speeds of two sessions decide where nothing better is known; they are no gain.
+TEST(Explain, SaysNoGainOfTwoSessions) {
+  std::vector<IndexEntry> entries =
+      in_turns({measured(optimised(image("a")), 100), measured(image("b"), 150)});
+  entries[1].measurements[0].session = "another evening";
+  EXPECT_EQ(select_image(query(), entries, host("haswell"), archspec()).reasons.at(2),
+            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): not measured in "
+            "turns with pytorch:b");
+}
+
+TEST(Explain, NamesTargetAndChoices) {
+  ImageQuery asked = query();
+  asked.acc_type = "nvidia";
+  asked.compilers["inductor"] = true;
+  IndexEntry entry = on(with(image("a"), "compiler", "inductor"), {"nvidia:sm_80", "nvidia:sm_90"});
+  auto reasons = [&](const Host& where) { return select_image(asked, {entry}, where, archspec()).reasons; };
+  EXPECT_EQ(reasons({}).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons({}).at(1), "has every choice but an optimised build: pytorch, inductor");
+  EXPECT_EQ(reasons(host("", {"nvidia"})).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons(host("haswell", {"nvidia"})).at(0),
+            "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90; host haswell runs it");
+  entry.image.cpu = "";
+  entry.image.version = Version();
+  EXPECT_EQ(reasons({}).at(0), "built for any processor,nvidia:sm_80,nvidia:sm_90");
+  EXPECT_EQ(reasons({}).at(1), "has every choice but an optimised build: pytorch, inductor");
+}
+
+TEST(Explain, AMappingIsKnownByReferenceAndCode) {
+  const std::vector<IndexEntry> entries = {mapped("m"), image("own", "2.5")};
+  Selection selection = select_image(query(false), entries, {}, archspec());
+  Json json = to_json(selection);
+  EXPECT_EQ(json["selected"]["reference"], "docker://example/pytorch");
+  EXPECT_EQ(json["selected"]["code"], "m");
+  EXPECT_FALSE(json["selected"].contains("manifest"));
+  EXPECT_FALSE(json["selected"].contains("measurement"));
+  EXPECT_EQ(json["others"][0]["manifest"], Digest::of("own").text());
+  EXPECT_FALSE(json["others"][0].contains("reference"));
+  EXPECT_FALSE(json["others"][0].contains("failed"));
+  EXPECT_FALSE(json.contains("nearest_miss"));
 }
 
 }  // namespace

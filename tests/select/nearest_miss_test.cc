@@ -66,5 +66,45 @@ TEST(Select, AStockCompilerNeedsNoAsking) {
             "pytorch:a: has tvm, which is not asked for");
 }
 
+TEST(Explain, MissesOfEqualStandingAreSortedByName) {
+  ImageQuery asked = query();
+  asked.application = "jax";
+  const std::vector<IndexEntry> entries = {image("b"), image("a"), image("c")};
+  Selection selection = select_image(asked, entries, {}, archspec());
+  EXPECT_EQ(selection.nearest_miss, "pytorch:a: asks for jax; this is pytorch");
+  EXPECT_EQ(selection.others.at(2).entry->image.tag, "c");
+}
+
+TEST(Explain, TheNearestMissIsOfTheApplication) {
+  IndexEntry other = image("other");
+  other.image.application = "tensorflow";
+  Selection selection =
+      select_image(query(), {other, image("wanted", "2.6.0", "skylake_avx512")}, host("haswell"), archspec());
+  EXPECT_EQ(selection.nearest_miss, "pytorch:wanted: needs avx512f; host haswell lacks it");
+  EXPECT_EQ(selection.others.at(1).clauses_met, 11) << "all about the host, and the accelerators";
+}
+
+TEST(Explain, WithoutAMatchTheNearestMiss) {
+  ImageQuery asked = query();
+  asked.version = VersionRange::parse("2.1");
+  asked.compilers["inductor"] = true;
+  std::vector<IndexEntry> entries = {image("old", "2.10.0"), image("right", "2.1.0"),
+                                     image("far", "2.1", "neoverse_n1")};
+  Selection selection = select_image(asked, entries, host("haswell"), archspec());
+  EXPECT_FALSE(selection.winner);
+  EXPECT_EQ(selection.nearest_miss, "pytorch:right: asks for inductor; this is without");
+  EXPECT_EQ(explain(selection),
+            "no image matches\n"
+            "  nearest miss: pytorch:right: asks for inductor; this is without\n"
+            "do not qualify, nearest first:\n"
+            "  pytorch:right: asks for inductor; this is without\n"
+            "  pytorch:old: asks for 2.1; this is 2.10.0\n"
+            "  pytorch:far: built for aarch64; host is x86_64\n");
+  Json json = to_json(selection);
+  EXPECT_TRUE(json["selected"].is_null());
+  EXPECT_EQ(json["nearest_miss"], selection.nearest_miss);
+  EXPECT_EQ(explain(select_image(asked, {}, {}, archspec())), "no image matches\n");
+}
+
 }  // namespace
 }  // namespace kiln

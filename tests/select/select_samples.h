@@ -43,6 +43,15 @@ inline IndexEntry on(IndexEntry entry, Strings accelerators) {
   return entry;
 }
 
+// An entry of a mapping: a reference and a code in place of a manifest.
+inline IndexEntry mapped(const std::string& code, Strings accelerators = {}) {
+  IndexEntry entry = on(image(code), std::move(accelerators));
+  entry.image.manifest = {};
+  entry.image.code = code;
+  entry.image.reference = "docker://example/pytorch";
+  return entry;
+}
+
 inline IndexEntry measured(IndexEntry entry, double median, const std::string& model = "Xeon A",
                            const std::string& cpu = "haswell", const std::string& workload = "mnist-cnn") {
   Measurement measurement = measurement_of(entry.image.manifest, median);

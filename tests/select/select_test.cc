@@ -12,7 +12,7 @@ namespace {
 using testing::archspec;
 using testing::host;
 using testing::image;
-using testing::in_turns;
+using testing::mapped;
 using testing::measured;
 using testing::on;
 using testing::optimised;
@@ -193,14 +193,6 @@ TEST(Ranking, ALaterMeasurementOnAFartherHostDoesNotCount) {
   EXPECT_EQ(winner(query(), {a, measured(image("b"), 100)}, host("haswell")), "b");
 }
 
-IndexEntry mapped(const std::string& code, testing::Strings accelerators = {}) {
-  IndexEntry entry = on(image(code), std::move(accelerators));
-  entry.image.manifest = {};
-  entry.image.code = code;
-  entry.image.reference = "docker://example/pytorch";
-  return entry;
-}
-
 TEST(Ranking, WithoutAnAcceleratorAskedForTheFewerTheBetter) {
   IndexEntry gpu = mapped("a", {"nvidia"});
   IndexEntry plain = mapped("b");
@@ -253,28 +245,6 @@ TEST(Select, ARetiredImageIsNobodysAnswer) {
             "pytorch:fast: retired: wrong results on zen4");
 }
 
-TEST(Explain, NamesTheDifferenceThatDecided) {
-  auto last_reason = [](const std::vector<IndexEntry>& entries, const Host& where = {}) {
-    return select_image(query(), entries, where, archspec()).reasons.back();
-  };
-  EXPECT_EQ(last_reason({image("a")}), "the only image that qualifies");
-  const Host here = host("haswell");
-  EXPECT_EQ(last_reason({measured(image("a"), 100), measured(image("b"), 50, "EPYC", "zen2")}, here),
-            "pytorch:b is not measured where it compares");
-  EXPECT_EQ(last_reason({optimised(image("a")), image("b")}),
-            "an optimised build, which is asked for; pytorch:b is not");
-  EXPECT_EQ(last_reason({image("a"), image("b", "2.6.0", "x86_64_v2")}, here),
-            "built for x86_64_v3, better code for this processor than x86_64_v2 of pytorch:b");
-  EXPECT_EQ(last_reason({image("a"), image("b", "2.6.0", "x86_64_v2")}),
-            "built for x86_64_v2, which runs in more places than x86_64_v3 of pytorch:a");
-  EXPECT_EQ(last_reason({image("a"), image("b", "2.7rc1")}), "a release; 2.7rc1 of pytorch:b is none");
-  EXPECT_EQ(last_reason({image("a", "2.10"), image("b", "2.9")}),
-            "version 2.10 is newer than 2.9 of pytorch:b");
-  EXPECT_EQ(last_reason({image("a"), image("b")}), "equal to pytorch:b, and first by name");
-  EXPECT_EQ(last_reason({measured(image("a"), 100), measured(image("b"), 100)}),
-            "equal to pytorch:b, and first by name");
-}
-
 IndexEntry with_version(IndexEntry entry, double median, const std::string& files, const std::string& taken) {
   entry = measured(entry, median);
   entry.measurements.back().workload_files = files;
@@ -290,122 +260,6 @@ TEST(Ranking, ComparesOneVersionOfAWorkload) {
   EXPECT_EQ(winner(query(), {a, b}), "b") << "both were measured with the first alone";
   b = with_version(b, 20, "two", before);
   EXPECT_EQ(winner(query(), {a, b}), "a") << "of equals the one that was measured last";
-}
-
-TEST(Explain, NamesTheHostThatWasMeasured) {
-  IndexEntry a = measured(image("a"), 100);
-  auto reason = [&] { return select_image(query(), {a}, host("haswell"), archspec()).reasons.at(2); };
-  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores)");
-  a.measurements[0].host.model = "";
-  a.measurements[0].host.cores = 1;
-  EXPECT_EQ(reason(), "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, haswell, 1 core)");
-}
-
-TEST(Explain, ComparesWithTheNextAndTheBestStockImage) {
-  const std::string measured_text =
-      "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): ";
-  auto reason = [&](const std::vector<IndexEntry>& entries) {
-    const std::string text = select_image(query(), entries, host("haswell"), archspec()).reasons.at(2);
-    EXPECT_TRUE(text.starts_with(measured_text)) << text;
-    return text.substr(std::min(text.size(), measured_text.size()));
-  };
-  const IndexEntry best = measured(optimised(image("a")), 100);
-  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 100)})), "no difference to pytorch:b (0.91 to 1.10)");
-  EXPECT_EQ(reason(in_turns({best, measured(image("b"), 150), measured(image("c"), 200)})),
-            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
-      << "the next is the best stock image";
-  EXPECT_EQ(reason(in_turns({best, measured(optimised(image("b")), 150), measured(optimised(image("c")), 160),
-                             measured(image("d"), 200), measured(image("e"), 300)})),
-            "1.50 times as fast as pytorch:b (1.36 to 1.65), 2.00 times as fast as pytorch:d (1.82 to 2.20)");
-  EXPECT_EQ(reason(in_turns({measured(image("a"), 100), measured(optimised(image("b")), 150),
-                             measured(image("c"), 160)})),
-            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
-      << "a stock image won";
-  EXPECT_EQ(reason(in_turns(
-                {best, measured(optimised(image("b")), 150), measured(image("c"), 200, "EPYC", "zen2")})),
-            "1.50 times as fast as pytorch:b (1.36 to 1.65)")
-      << "another host's times do not compare";
-}
-
-// Speeds of two sessions decide where nothing better is known; they are no gain.
-TEST(Explain, SaysNoGainOfTwoSessions) {
-  std::vector<IndexEntry> entries =
-      in_turns({measured(optimised(image("a")), 100), measured(image("b"), 150)});
-  entries[1].measurements[0].session = "another evening";
-  EXPECT_EQ(select_image(query(), entries, host("haswell"), archspec()).reasons.at(2),
-            "measured 100.0 ms/step, quartiles 99.0 to 102.0 (mnist-cnn, Xeon A, 2 cores): not measured in "
-            "turns with pytorch:b");
-}
-
-TEST(Explain, NamesTargetAndChoices) {
-  ImageQuery asked = query();
-  asked.acc_type = "nvidia";
-  asked.compilers["inductor"] = true;
-  IndexEntry entry = on(with(image("a"), "compiler", "inductor"), {"nvidia:sm_80", "nvidia:sm_90"});
-  auto reasons = [&](const Host& where) { return select_image(asked, {entry}, where, archspec()).reasons; };
-  EXPECT_EQ(reasons({}).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
-  EXPECT_EQ(reasons({}).at(1), "has every choice but an optimised build: pytorch, inductor");
-  EXPECT_EQ(reasons(host("", {"nvidia"})).at(0), "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90");
-  EXPECT_EQ(reasons(host("haswell", {"nvidia"})).at(0),
-            "built for x86_64_v3,nvidia:sm_80,nvidia:sm_90; host haswell runs it");
-  entry.image.cpu = "";
-  entry.image.version = Version();
-  EXPECT_EQ(reasons({}).at(0), "built for any processor,nvidia:sm_80,nvidia:sm_90");
-  EXPECT_EQ(reasons({}).at(1), "has every choice but an optimised build: pytorch, inductor");
-}
-
-TEST(Explain, AMappingIsKnownByReferenceAndCode) {
-  const std::vector<IndexEntry> entries = {mapped("m"), image("own", "2.5")};
-  Selection selection = select_image(query(false), entries, {}, archspec());
-  Json json = to_json(selection);
-  EXPECT_EQ(json["selected"]["reference"], "docker://example/pytorch");
-  EXPECT_EQ(json["selected"]["code"], "m");
-  EXPECT_FALSE(json["selected"].contains("manifest"));
-  EXPECT_FALSE(json["selected"].contains("measurement"));
-  EXPECT_EQ(json["others"][0]["manifest"], Digest::of("own").text());
-  EXPECT_FALSE(json["others"][0].contains("reference"));
-  EXPECT_FALSE(json["others"][0].contains("failed"));
-  EXPECT_FALSE(json.contains("nearest_miss"));
-}
-
-TEST(Explain, MissesOfEqualStandingAreSortedByName) {
-  ImageQuery asked = query();
-  asked.application = "jax";
-  const std::vector<IndexEntry> entries = {image("b"), image("a"), image("c")};
-  Selection selection = select_image(asked, entries, {}, archspec());
-  EXPECT_EQ(selection.nearest_miss, "pytorch:a: asks for jax; this is pytorch");
-  EXPECT_EQ(selection.others.at(2).entry->image.tag, "c");
-}
-
-TEST(Explain, TheNearestMissIsOfTheApplication) {
-  IndexEntry other = image("other");
-  other.image.application = "tensorflow";
-  Selection selection =
-      select_image(query(), {other, image("wanted", "2.6.0", "skylake_avx512")}, host("haswell"), archspec());
-  EXPECT_EQ(selection.nearest_miss, "pytorch:wanted: needs avx512f; host haswell lacks it");
-  EXPECT_EQ(selection.others.at(1).clauses_met, 11) << "all about the host, and the accelerators";
-}
-
-TEST(Explain, WithoutAMatchTheNearestMiss) {
-  ImageQuery asked = query();
-  asked.version = VersionRange::parse("2.1");
-  asked.compilers["inductor"] = true;
-  std::vector<IndexEntry> entries = {image("old", "2.10.0"), image("right", "2.1.0"),
-                                     image("far", "2.1", "neoverse_n1")};
-  Selection selection = select_image(asked, entries, host("haswell"), archspec());
-  EXPECT_FALSE(selection.winner);
-  EXPECT_EQ(selection.nearest_miss, "pytorch:right: asks for inductor; this is without");
-  EXPECT_EQ(explain(selection),
-            "no image matches\n"
-            "  nearest miss: pytorch:right: asks for inductor; this is without\n"
-            "do not qualify, nearest first:\n"
-            "  pytorch:right: asks for inductor; this is without\n"
-            "  pytorch:old: asks for 2.1; this is 2.10.0\n"
-            "  pytorch:far: built for aarch64; host is x86_64\n");
-  Json json = to_json(selection);
-  EXPECT_TRUE(json["selected"].is_null());
-  EXPECT_EQ(json["nearest_miss"], selection.nearest_miss);
-  EXPECT_EQ(explain(select_image(asked, {}, {}, archspec())), "no image matches\n");
 }
 
 }  // namespace
