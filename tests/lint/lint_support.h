@@ -47,6 +47,13 @@ inline LintResult lint_path(const fs::path& path, FileSystem& files, const Shell
   return linter.finish(shellcheck);
 }
 
+// Lints one file of this name and text.
+inline LintResult lint_text(const std::string& name, const std::string& text,
+                            const Shellcheck& shellcheck = {}) {
+  kiln::testing::FakeFileSystem files(std::map<std::string, std::string>{{name, text}});
+  return lint_path(name, files, shellcheck);
+}
+
 inline std::vector<const Finding*> of_rule(const LintResult& result, const std::string& rule) {
   std::vector<const Finding*> found;
   for (const Finding& finding : result.findings)
