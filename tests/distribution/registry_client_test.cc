@@ -1,90 +1,10 @@
-// The client against answers by hand: what is asked, and who is told who asks.
-#include "factory/distribution/registry_client.h"
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <deque>
-
-#include "factory/distribution/base64.h"
-#include "support/fake_effects.h"
+// The client against answers by hand: what it asks for, and what it makes of the answers.
+#include "registry_client_fixture.h"
 
 namespace kiln {
 namespace {
 
-class FakeHttp final : public Http {
- public:
-  HttpAnswer send(const HttpRequest& request) override {
-    requests.push_back(request);
-    if (request.method == fails) throw HttpFailure{"reset"};
-    if (answers.empty()) return {500, {}, ""};
-    HttpAnswer answer = answers.front();
-    answers.pop_front();
-    if (request.take && answer.status == 200) (void)request.take(answer.body);
-    return answer;
-  }
-  // The header of a request; "" without it.
-  std::string sent(std::size_t request, const std::string& name) const {
-    for (const auto& [header, value] : requests.at(request).headers)
-      if (header == name) return value;
-    return "";
-  }
-
-  std::string fails;  // requests of this method
-  std::deque<HttpAnswer> answers;
-  std::vector<HttpRequest> requests;
-};
-
-class RegistryClientTest : public ::testing::Test {
- protected:
-  RegistryClient client_of(const std::string& address) {
-    return RegistryClient({RegistryAddress::parse(address), http,
-                           [](const std::string&) {
-                             return Credentials{"me", "secret", "", "a file"};
-                           },
-                           clock, 2,
-                           [this](std::chrono::milliseconds time) { waited.push_back(time.count()); }});
-  }
-  void answer(int status, std::multimap<std::string, std::string> headers = {},
-              const std::string& body = "") {
-    http.answers.push_back({status, std::move(headers), body});
-  }
-  void refuse() { answer(401, {{"www-authenticate", "Basic realm=\"r\""}}); }
-
-  FakeHttp http;
-  testing::FakeClock clock;
-  std::vector<std::int64_t> waited;  // milliseconds
-  const std::string basic = "Basic " + base64_of("me:secret");
-};
-
-TEST_F(RegistryClientTest, SaysWhoAsksOnceItIsAsked) {
-  refuse();
-  answer(200, {{"content-length", "7"}});
-  answer(200, {{"content-length", "8"}});
-  RegistryClient client = client_of("h/ai");
-  EXPECT_TRUE(client.has_blob("ai/a", Digest::of("x"), 7));
-  EXPECT_TRUE(client.has_blob("ai/a", Digest::of("y"), 8));
-  EXPECT_EQ(http.sent(0, "Authorization"), "");
-  EXPECT_EQ(http.sent(1, "Authorization"), basic);
-  EXPECT_EQ(http.sent(2, "Authorization"), basic);
-}
-
-TEST_F(RegistryClientTest, LogsInAgainInTheMiddle) {
-  RegistryClient client = client_of("h");
-  for (const char* token : {"first", "second"}) {
-    answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
-    answer(200, {}, fmt::format(R"({{"token":"{}"}})", token));
-    answer(200, {{"content-length", "7"}});
-    EXPECT_TRUE(client.has_blob("a", Digest::of("x"), 7));
-  }
-  EXPECT_EQ(http.sent(3, "Authorization"), "Bearer first");
-  EXPECT_EQ(http.sent(5, "Authorization"), "Bearer second");
-  // Whom a new token does not help is told so.
-  answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
-  answer(200, {}, R"({"token":"third"})");
-  answer(401);
-  EXPECT_THROW(client.has_blob("a", Digest::of("x"), 7), Error);
-}
+using testing::RegistryClientTest;
 
 TEST_F(RegistryClientTest, AsksForTheManifestWhereHeadIsNotAnswered) {
   answer(405);
@@ -127,68 +47,12 @@ TEST_F(RegistryClientTest, FindsDamageOfManifests) {
   EXPECT_EQ(http.requests.back().method, "GET");
 }
 
-TEST_F(RegistryClientTest, TellsNoOtherHostWhoAsks) {
-  for (const char* elsewhere : {"https://storage.site/up?x=1", "http://h/up", "https://h.evil/up",
-                                "https://h:444/up", "https://h@evil/up"}) {
-    http.requests.clear();
-    refuse();
-    answer(202, {{"location", "/first"}});
-    answer(201);
-    answer(202, {{"location", elsewhere}});
-    answer(201);
-    RegistryClient client = client_of("https://h");
-    client.put_blob("a", "one");
-    client.put_blob("a", "two");
-    ASSERT_EQ(http.requests.size(), 5u);
-    EXPECT_EQ(http.sent(2, "Authorization"), basic);
-    EXPECT_EQ(http.requests[2].url, "https://h/first?digest=sha256%3A" + Digest::of("one").hex());
-    EXPECT_EQ(http.sent(4, "Authorization"), "") << http.requests[4].url;
-  }
-}
-
-TEST_F(RegistryClientTest, LogsInAtNoOtherHost) {
-  answer(202, {{"location", "https://storage.site/up"}});
-  refuse();
-  RegistryClient client = client_of("https://h");
-  EXPECT_THROW(client.put_blob("a", "one"), Error);
-  for (std::size_t i = 0; i < http.requests.size(); ++i) EXPECT_EQ(http.sent(i, "Authorization"), "");
-}
-
 TEST_F(RegistryClientTest, ListsGoNoFurtherThanTheRegistry) {
   answer(200, {{"link", "<https://evil/v2/a/tags/list?last=x>; rel=\"next\""}}, R"({"tags":["x"]})");
   answer(200, {}, R"({"tags":["y"]})");
   RegistryClient client = client_of("https://h");
   EXPECT_THROW(client.tags("a"), Error);
   EXPECT_EQ(http.requests.size(), 1u);
-}
-
-TEST_F(RegistryClientTest, AsksForATokenOfTheRepository) {
-  answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
-  answer(200, {}, R"({"token":"t"})");
-  answer(404);
-  RegistryClient client = client_of("https://h");
-  EXPECT_EQ(client.resolve("ai/a", "1"), std::nullopt);
-  EXPECT_EQ(http.requests[1].url, "https://auth/token?service=s&scope=repository%3Aai%2Fa%3Apull%2Cpush");
-  EXPECT_EQ(http.sent(1, "Authorization"), basic);
-  EXPECT_EQ(http.sent(2, "Authorization"), "Bearer t");
-}
-
-TEST_F(RegistryClientTest, AsksForNoMoreThanItNeeds) {
-  auto scope_of = [this](const std::function<void(RegistryClient&)>& ask) {
-    http.requests.clear();
-    answer(401, {{"www-authenticate", "Bearer realm=\"https://auth/token\",service=\"s\""}});
-    answer(200, {}, R"({"token":"t"})");
-    answer(404);
-    RegistryClient client = client_of("https://h");
-    ask(client);
-    return http.requests.at(1).url.substr(http.requests.at(1).url.find("&scope=") + 7);
-  };
-  EXPECT_EQ(scope_of([](RegistryClient& client) { client.resolve("a", "1"); }),
-            "repository%3Aa%3Apull%2Cpush");
-  EXPECT_EQ(scope_of([](RegistryClient& client) { client.delete_manifest("a", "1"); }),
-            "repository%3Aa%3Apull%2Cpush%2Cdelete");
-  EXPECT_EQ(scope_of([](RegistryClient& client) { client.mount_blob("a", Digest::of("x"), "b/c"); }),
-            "repository%3Aa%3Apull%2Cpush%20repository%3Ab%2Fc%3Apull");
 }
 
 TEST_F(RegistryClientTest, DeletesWhereTheRegistryLetsIt) {
@@ -207,13 +71,6 @@ TEST_F(RegistryClientTest, DeletesWhereTheRegistryLetsIt) {
   EXPECT_THROW(client_of("h").delete_manifest("a", digest), Error);
   answer(403);
   EXPECT_THROW(client_of("h").delete_manifest("a", "1"), Error);
-}
-
-TEST_F(RegistryClientTest, GivesNoPasswordToATokenServerWithoutTls) {
-  answer(401, {{"www-authenticate", "Bearer realm=\"http://auth/token\",service=\"s\""}});
-  RegistryClient client = client_of("https://h");
-  EXPECT_THROW(client.resolve("a", "1"), Error);
-  EXPECT_EQ(http.requests.size(), 1u);
 }
 
 TEST_F(RegistryClientTest, TriesAgainWhatPasses) {
@@ -288,23 +145,6 @@ TEST_F(RegistryClientTest, ResolvesWhereNobodyKnowsHead) {
   answer(405);
   answer(200, {}, "bytes");
   EXPECT_EQ(client_of("h").resolve("a", "1"), Digest::of("bytes"));
-}
-
-TEST_F(RegistryClientTest, TheRegistryIsOneByAllItsAddresses) {
-  for (const char* same : {"https://h:443/up", "HTTPS://H/up", "//h/up", "/up", "../../../../up"}) {
-    http.requests.clear();
-    refuse();
-    answer(202, {{"location", same}});
-    answer(201);
-    client_of("https://h").put_blob("a", "one");
-    EXPECT_EQ(http.sent(2, "Authorization"), basic) << http.requests.at(2).url;
-  }
-  http.requests.clear();
-  answer(202, {{"location", "17?_state=x#y"}});
-  answer(200);
-  client_of("http://h:5000").put_blob("a", "one");
-  EXPECT_EQ(http.requests.at(1).url,
-            "http://h:5000/v2/a/blobs/uploads/17?_state=x&digest=sha256%3A" + Digest::of("one").hex());
 }
 
 TEST_F(RegistryClientTest, AnUploadIsLedOn) {
@@ -391,44 +231,6 @@ TEST_F(RegistryClientTest, PagesThatComeAgainHaveAnEnd) {
     answer(200, {{"link", "<?page=" + std::to_string(page) + ">; rel=next"}}, R"({"tags":["a","b"]})");
   EXPECT_EQ(client.tags("a"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(http.requests.size(), 2u) << "nothing new";
-}
-
-TEST_F(RegistryClientTest, NobodyElsewhereSendsItToThisMachine) {
-  auto said = [&](const char* address) -> std::string {
-    try {
-      client_of(address).put_blob("a", "one");
-    } catch (const Error& error) {
-      return error.message();
-    }
-    return "";
-  };
-  for (const std::string host : {"169.254.169.254", "127.0.0.1:8080", "localhost", "[::1]"}) {
-    http.answers.clear();
-    http.requests.clear();
-    answer(401, {{"www-authenticate", "Bearer realm=\"https://" + host + "/token\""}});
-    EXPECT_NE(said("https://h").find("an address of this machine or its link"), std::string::npos) << host;
-    answer(202, {{"location", "https://" + host + "/up"}});
-    EXPECT_NE(said("https://h").find("an address of this machine or its link"), std::string::npos) << host;
-    EXPECT_EQ(http.requests.size(), 2u) << "it is not asked";
-  }
-  answer(202, {{"location", "http://127.0.0.1:81/up"}});
-  answer(201);
-  EXPECT_EQ(said("http://127.0.0.1:5000"), "") << "a registry of this machine may";
-  EXPECT_FALSE(http.requests.back().is_foreign);
-  answer(202, {{"location", "https://store.site/up"}});
-  answer(201);
-  EXPECT_EQ(said("https://h"), "");
-  EXPECT_TRUE(http.requests.back().is_foreign) << "by its name it cannot be known";
-}
-
-TEST_F(RegistryClientTest, AsksForATokenWhereARelativeRealmLeads) {
-  answer(401, {{"www-authenticate", "Bearer realm=\"/token\""}});
-  answer(200, {}, R"({"token":"t"})");
-  answer(404);
-  EXPECT_EQ(client_of("https://h").resolve("a", "1"), std::nullopt);
-  EXPECT_TRUE(http.requests.at(1).url.starts_with("https://h/token?service=&scope=")) << http.requests[1].url;
-  answer(401, {{"www-authenticate", "Bearer service=\"s\""}});
-  EXPECT_THROW(client_of("https://h").resolve("a", "1"), Error);
 }
 
 TEST_F(RegistryClientTest, MovesATagWhereNoConditionIsKnown) {
