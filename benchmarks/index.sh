@@ -8,17 +8,10 @@
 # process handed to write(2) and its like. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$(cd "${1:-$root/build/release}" && pwd)
-kiln=$build/kiln bench=$build/benchmarks/index_bench
+# shellcheck source=benchmarks/folders.sh
+. "$(dirname "${BASH_SOURCE[0]}")/folders.sh" "${1:-}" "${3:-}"
+bench=$build/benchmarks/index_bench
 images=${2:-100000}
-work=${3:-}
-if [[ -z $work ]]; then
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
-cd "$work"
 
 measure() { python3 "$root/benchmarks/measure.py" "$@"; }
 

@@ -8,16 +8,8 @@
 # meet the same machine. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$(cd "${1:-$root/build/release}" && pwd)
-kiln=$build/kiln
-work=${2:-}
-if [[ -z $work ]]; then
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
-cd "$work"
+# shellcheck source=benchmarks/folders.sh
+. "$(dirname "${BASH_SOURCE[0]}")/folders.sh" "${1:-}" "${2:-}"
 
 for cells in 1000 10000 100000; do
   [[ -e c$cells/matrix/bench.json ]] || python3 "$root/benchmarks/catalogue.py" "c$cells" "$cells"

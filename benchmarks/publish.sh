@@ -8,16 +8,8 @@
 # `repositories` those that the images are in. docs/performance.md says what each series means.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=$(cd "${1:-$root/build/release}" && pwd)
-kiln=$build/kiln
-work=${2:-}
-if [[ -z $work ]]; then
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
-mkdir -p "$work"
-cd "$work"
+# shellcheck source=benchmarks/folders.sh
+. "$(dirname "${BASH_SOURCE[0]}")/folders.sh" "${1:-}" "${2:-}"
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >registry.yml <<YML
