@@ -6,12 +6,11 @@
 
 #include "factory/base/text.h"
 #include "factory/night/causes.h"
+#include "factory/night/verdict.h"
 #include "factory/run/failure.h"
 
 namespace kiln {
 namespace {
-
-constexpr std::int64_t kPassing = 2;  // nights for which a trouble that may pass has no actor
 
 TroubleCause cause_of_network(const Error& error) {
   if (failure_class_of(error) == FailureClass::policy) return TroubleCause::refused;
@@ -49,43 +48,46 @@ std::string in_one_line(const Error& error) {
   return text;
 }
 
-void advise_of(NightTrouble& trouble, Actor actor, std::string advice) {
-  trouble.actor = actor;
-  trouble.advice = std::move(advice);
+struct Advice {
+  Actor actor;
+  std::string text;
+};
+
+Advice advice_on_passing(std::int64_t nights) {
+  if (nights <= kNightsOfPatience) return {Actor::nobody, "the next night tries again"};
+  return {Actor::site, fmt::format("find the cause: it has lasted for {} nights", nights)};
 }
 
-void advise_on_passing(NightTrouble& trouble, std::int64_t nights) {
-  if (nights <= kPassing) return advise_of(trouble, Actor::nobody, "the next night tries again");
-  advise_of(trouble, Actor::site, fmt::format("find the cause: it has lasted for {} nights", nights));
-}
-
-void advise_on(NightTrouble& trouble, std::int64_t nights) {
+Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
   switch (trouble.cause) {
     case TroubleCause::network:
     case TroubleCause::lock:
-      return advise_on_passing(trouble, nights);
+      return advice_on_passing(nights);
     case TroubleCause::refused:
-      return advise_of(trouble, Actor::site,
-                       trouble.subject.empty() ? "renew the login that kiln uses there"
-                                               : "renew the login of kiln at " + trouble.subject);
+      return {Actor::site, trouble.subject.empty() ? "renew the login that kiln uses there"
+                                                   : "renew the login of kiln at " + trouble.subject};
     case TroubleCause::registry:
-      return advise_of(trouble, Actor::site, "mend the registry, or make room there");
+      return {Actor::site, "mend the registry, or make room there"};
     case TroubleCause::tag:
-      return advise_of(
-          trouble, Actor::site,
-          "find out who moved it; `kiln publish --take-tags` moves it to the image of the index");
+      return {Actor::site,
+              "find out who moved it; `kiln publish --take-tags` moves it to the image of the index"};
     case TroubleCause::disk:
-      return advise_of(trouble, Actor::site,
-                       "make room on the disk, or mend it: `kiln gc` lists what can go");
+      return {Actor::site, "make room on the disk, or mend it: `kiln gc` lists what can go"};
     case TroubleCause::tool:
-      return advise_of(trouble, Actor::site, "`kiln doctor` shows what is missing on this machine");
+      return {Actor::site, "`kiln doctor` shows what is missing on this machine"};
     case TroubleCause::input:
-      return advise_of(trouble, Actor::recipe, "mend the matrix or the lockfile");
+      return {Actor::recipe, "mend the matrix or the lockfile"};
     case TroubleCause::forged:
-      return advise_of(trouble, Actor::site, "find out who can write there, and remove the record");
+      return {Actor::site, "find out who can write there, and remove the record"};
     case TroubleCause::internal:
-      return advise_of(trouble, Actor::site, "report it as a fault of kiln");
+      break;
   }
+  return {Actor::site, "report it as a fault of kiln"};
+}
+
+void take(NightTrouble& trouble, Advice advice) {
+  trouble.actor = advice.actor;
+  trouble.advice = std::move(advice.text);
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ NightTrouble trouble_of(const Error& error, const std::string& subject, std::str
   trouble.what = in_one_line(error);
   trouble.code = error.code();
   if (trouble.cause == TroubleCause::input && !site_file.empty() && error.where().file == site_file)
-    advise_of(trouble, Actor::site, "mend the site file");
+    take(trouble, {Actor::site, "mend the site file"});
   return trouble;
 }
 
@@ -106,7 +108,7 @@ void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::
     return one.cause == trouble.cause && one.subject == trouble.subject;
   });
   trouble.since = same == before.end() || same->since == 0 ? night : same->since;
-  if (trouble.advice.empty()) advise_on(trouble, night - trouble.since + 1);
+  if (trouble.advice.empty()) take(trouble, advice_on(trouble, night - trouble.since + 1));
 }
 
 std::string identity_of(const NightTrouble& trouble) {

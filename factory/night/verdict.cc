@@ -5,9 +5,6 @@
 namespace kiln {
 namespace {
 
-// What may pass by itself is somebody's to look at when it has not: the third night in a row.
-constexpr std::int64_t kPatience = 2;  // nights
-
 bool failed_before(const NightImage* before) { return before != nullptr && before->failing_since > 0; }
 
 bool has_failed(const NightImage& image) {
@@ -28,7 +25,7 @@ void advise_on_infrastructure(NightImage& image, std::int64_t nights) {
     default:
       break;
   }
-  if (nights <= kPatience) return advise(image, Actor::nobody, "the next night tries again");
+  if (nights <= kNightsOfPatience) return advise(image, Actor::nobody, "the next night tries again");
   advise(image, Actor::site,
          fmt::format("it is the {} night in a row: something stands in the way for good",
                      nights == 3 ? "third" : fmt::format("{}th", nights)));
