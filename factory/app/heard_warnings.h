@@ -1,4 +1,4 @@
-// The warnings of a command, kept for its report: nobody reads the stderr of a night.
+// Keeps the warnings of a command for its report, because the stderr of a night is usually lost.
 #pragma once
 
 #include <mutex>

@@ -299,17 +299,17 @@ class Night {
     report_.warnings.push_back(without_controls("warning: " + what));
   }
 
-  // What went wrong behind the report is in the report that stays.
+  // A failed notification becomes a warning, so the report is written once more.
   void tell() {
     try {
       hands_.tell(report_);
     } catch (const Error& error) {
-      warn("nobody was told of this night: " + error.format(""));
+      warn("cannot notify the site of this night: " + error.format(""));
       folder_.write(report_, night_html(report_, nights_), night_junit(report_));
     }
   }
 
-  // The report is written by now: a copy that cannot be written is no reason to notify no one.
+  // The report is on the disk already: the site is notified even if a copy cannot be written.
   void copy_report() {
     if (setup_.report.empty()) return;
     try {

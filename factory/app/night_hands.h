@@ -54,7 +54,7 @@ class NightHands {
   virtual void need_lease() = 0;
   // A line for an operator who watches.
   virtual void say(const std::string& line) = 0;
-  // Notifies the site when there is news. Throws when no one was notified.
+  // Notifies the site when there is news. Throws when a notification fails.
   virtual void tell(const NightReport& report) = 0;
   // All warnings that were given since the night began, each once.
   virtual std::vector<std::string> warnings() = 0;

@@ -49,7 +49,7 @@ std::vector<SessionRuns> by_session(const std::vector<BenchRun>& runs);
 // inverse of gain_of(a, b). REQUIRES: neither is empty; one unit.
 MeasuredGain gain_of(const std::vector<BenchRun>& runs, const std::vector<BenchRun>& over);
 
-// In the last session that has both; nullptr: there is none.
+// The runs of two images in the last session that has both; nullptr without such a session.
 struct SharedSession {
   const SessionRuns* image = nullptr;
   const SessionRuns* over = nullptr;

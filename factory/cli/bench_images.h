@@ -49,7 +49,7 @@ class ImageBench {
   };
   std::vector<Candidate> candidates(const ImageNumbers& images) const;
   struct Session;  // the one that a call of run() begins, or goes on with
-  // Of this host and version of the workload, and of another session; nullptr: there is none.
+  // The measurement on this host, with this version of the workload, of another session; nullptr without one.
   const Measurement* known_before(const Candidate& one, const BenchWork& work, const Session& session) const;
   bool has_layers(const Candidate& one) const;  // else it says so
   std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,

@@ -1,4 +1,4 @@
-// Who is told of a night: by a webhook, by a command, on a change, and again while it stays red.
+// Notifies the site of a night, by a webhook and by a command: on a change, and again while it stays red.
 #pragma once
 
 #include "factory/cli/invocation.h"
@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-// Nobody, when there is no news. What goes wrong is thrown as an Error, and the next night tells of it again.
+// Does nothing when there is no news. Throws Error when a notification fails; the next night sends the news
+// again.
 void tell_of_night(const NightReport& report, NightFolder& folder, const NightSettings& settings,
                    Invocation& invocation);
 

@@ -82,7 +82,7 @@ void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const State
       chosen.images.size() - built + chosen.broken.size());
 }
 
-// An administrator went back to an earlier snapshot; whoever publishes by hand goes on from there.
+// Notes that this publication ends the hold of a snapshot that an administrator went back to.
 void note_release(const Invocation& invocation) {
   if (!invocation.has_index()) return;
   const Index index = invocation.index(Index::Mode::read);

@@ -24,7 +24,7 @@ Question read_asked(const WrittenDocument& document, const QuestionTerms& terms,
 
 ReferencePlaces reference_places(const Invocation& invocation);
 
-// For `kiln index demand`. Of another time's images nobody is to build more.
+// Counts the question for `kiln index demand`, unless it names a snapshot.
 void count_question(const Question& question, const Selection& selection, Invocation& invocation);
 
 }  // namespace kiln

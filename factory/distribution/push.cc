@@ -194,7 +194,7 @@ Descriptor Pusher::push_referrer(Going& going, const Attachment& attachment, con
 }
 
 // Others may write the same list at the same time, and no registry of Debian's compares before it writes: so
-// it is read again until ours are in it. False: the registry lets nobody list them.
+// it is read again until ours are in it. False: the registry refuses such a list.
 bool Pusher::list_under_tag(const ImageToPush& image, const std::vector<Descriptor>& referrers) {
   const std::string tag = referrers_tag(image.manifest);
   auto lists_nothing = [&](const std::string& why) {

@@ -17,7 +17,7 @@ struct CacheKind {
 };
 
 const std::vector<CacheKind>& cache_kinds();
-const CacheKind* find_cache_kind(std::string_view name);  // nullptr: there is none
+const CacheKind* find_cache_kind(std::string_view name);  // nullptr: unknown
 const std::vector<std::string>& cache_names();
 
 }  // namespace kiln

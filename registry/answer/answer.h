@@ -70,8 +70,8 @@ std::string text_of(const Applications& others);
 Error no_match(const Answer& answer, const Question& question, const std::string& more,
                const std::string& when_empty);
 
-// How the question is counted (`kiln index demand`), on this day; nothing for one about another time's
-// images, of which nobody is to build more.
+// How the question is counted (`kiln index demand`), on this day. A question about one snapshot is not
+// counted, because it asks for no new image.
 std::optional<Demand> demand_of(const Question& question, const Selection& selection,
                                 const Microarchitectures& cpus, std::string day);
 

@@ -38,7 +38,7 @@ struct Infrastructure {
   std::map<std::string, Partition> partitions;
   std::optional<ContainerRuntime> runtime;  // kiln's addition
   std::string mpi;                          // kiln's addition: srun's --mpi, such as pmix
-  // The default one, or the only one; nullptr: there is none.
+  // The default partition, or the only one; nullptr without either.
   const Partition* standard_partition() const;
 };
 

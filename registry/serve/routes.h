@@ -26,7 +26,7 @@ struct Route {
 std::span<const Route> all_routes();
 
 struct RouteMatch {
-  const Route* route = nullptr;      // nullptr: there is none
+  const Route* route = nullptr;      // nullptr: no route takes the request
   std::vector<std::string> names{};  // what stands in place of {…}
   std::string allow{};               // "GET, HEAD": where the path is there, and the method is not
   ErrorStyle style = ErrorStyle::own;

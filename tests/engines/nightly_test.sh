@@ -97,7 +97,7 @@ holds "$out" "gate 'turbo' is closed: 3 of 3 images missing"
 holds "$out" "gate 'plain' is open: 4 images good"
 holds "$out" 'snapshot 2 stays'
 holds "$out" 'night 4: held'
-holds "$err" 'warning: nobody was told of this night: '
+holds "$err" 'warning: cannot notify the site of this night: '
 holds "$err" 'the webhook answered 500'
 lacks "$err" 'a-secret-word'
 rm hook/status
