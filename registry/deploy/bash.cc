@@ -1,36 +1,9 @@
-// No scheduler: the script runs where it is started. Also what the schedulers have in common.
+// No scheduler: the script runs where it is started.
 #include <fmt/format.h>
 
-#include "factory/base/text.h"
-#include "factory/record/mpi.h"
 #include "registry/deploy/scheduler.h"
-#include "registry/deploy/script_quote.h"
 
 namespace kiln {
-namespace {
-
-// Open MPI's and MPICH's words for processes of a node and their cores.
-std::string mpirun_words(const Deployment& deployment) {
-  std::string words = fmt::format("mpirun -np {}", deployment.ranks);
-  const std::string_view family = mpi_family(deployment.image.mpi);
-  const bool spread = deployment.tasks_per_node > 0 && deployment.job.nodes.value_or(1) > 1;
-  if (family == "openmpi" && spread)
-    words += fmt::format(" --map-by ppr:{}:node:PE={}", deployment.tasks_per_node,
-                         std::max(1, deployment.cores_per_task));
-  if (family == "mpich" && spread) words += fmt::format(" -ppn {}", deployment.tasks_per_node);
-  return words;
-}
-
-// What a job of a job would take over: limits of memory (of which srun takes one alone), and the ids of an
-// array.
-std::string foreign_variables(const Deployment& deployment) {
-  std::string names =
-      "SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_EXPORT_ENV SLURM_CPU_BIND";
-  if (deployment.job.array.empty()) names += " SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_ID";
-  return names;
-}
-
-}  // namespace
 
 SchedulerHeader bash_header(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
@@ -54,45 +27,6 @@ SchedulerHeader bash_header(const Deployment& deployment) {
   for (const auto& [name, asked] : options)
     if (asked) header.missing.push_back(fmt::format("{}: a plain script has no option for it", name));
   return header;
-}
-
-SchedulerHeader header_of(const Deployment& deployment) {
-  switch (deployment.scheduler) {
-    case Scheduler::slurm:
-      return slurm_header(deployment);
-    case Scheduler::torque:
-      return torque_header(deployment);
-    case Scheduler::openpbs:
-      return openpbs_header(deployment);
-    case Scheduler::bash:
-      return bash_header(deployment);
-  }
-  return {};
-}
-
-std::vector<std::string> start_lines(const Deployment& deployment) {
-  const JobRequest& job = deployment.job;
-  if (deployment.scheduler == Scheduler::bash) {
-    std::vector<std::string> lines;
-    if (!job.output.empty())
-      lines.push_back(fmt::format("exec >{}{}", job_word(job.output), job.combined ? " 2>&1" : ""));
-    if (!job.combined && !job.errors.empty()) lines.push_back("exec 2>" + job_word(job.errors));
-    return lines;
-  }
-  const bool slurm = deployment.scheduler == Scheduler::slurm;
-  std::vector<std::string> lines;
-  if (slurm) {
-    lines.push_back("# Of a job in which this one may have been submitted.");
-    lines.push_back("unset " + foreign_variables(deployment));
-  }
-  const std::string folder = slurm ? "${SLURM_SUBMIT_DIR}" : "${PBS_O_WORKDIR}";
-  lines.push_back(fmt::format("cd \"{}\"", folder));
-  lines.push_back(fmt::format("export PATH=\"{}:${{PATH:-/usr/local/bin:/usr/bin:/bin}}\"", folder));
-  return lines;
-}
-
-std::string launcher_words(const Deployment& deployment) {
-  return deployment.scheduler == Scheduler::slurm ? slurm_launcher(deployment) : mpirun_words(deployment);
 }
 
 }  // namespace kiln

@@ -48,7 +48,8 @@ RuntimeLines sarus_lines(const JobContainer& run);
 RuntimeLines shifter_lines(const JobContainer& run);
 RuntimeLines podman_lines(const JobContainer& run);
 RuntimeLines enroot_lines(const JobContainer& run);
-// Of the runtime. Throws Error(input) for an image that it cannot find: one in no registry, without a file.
+// Of the runtime. Throws Error(no_match) for an image that it cannot find: one in no registry, without a
+// file.
 RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run);
 
 // `docker://` and the like taken away: "registry.site:5000/ai/pytorch:tag". Throws as runtime_lines().

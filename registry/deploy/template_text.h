@@ -11,8 +11,7 @@
 namespace kiln {
 
 // The names of its variables, in order. Throws Error(input) at `where` for what is no variable: a filter, a
-// statement
-// ({% … %}), another method than replace, lower, upper and strip.
+// statement ({% … %}), another method than replace, lower, upper and strip.
 std::vector<std::string> template_variables(std::string_view text, const SourceLocation& where);
 
 // The text with the values of its variables. Throws as above, for a variable that has no value, and for a
