@@ -30,9 +30,15 @@ void add_image(RuntimeLines& lines, const DeployedImage& image, const std::strin
 
 }  // namespace
 
+std::string container_prefix(ContainerRuntime runtime) {
+  if (runtime == ContainerRuntime::apptainer) return "APPTAINERENV_";
+  return runtime == ContainerRuntime::singularity ? "SINGULARITYENV_" : "";
+}
+
 RuntimeLines apptainer_lines(const JobContainer& run, bool singularity) {
   const std::string program = singularity ? "singularity" : "apptainer";
-  const std::string prefix = singularity ? "SINGULARITYENV_" : "APPTAINERENV_";
+  const std::string prefix =
+      container_prefix(singularity ? ContainerRuntime::singularity : ContainerRuntime::apptainer);
   RuntimeLines lines;
   add_image(lines, run.image, program);
   std::string words = program + (run.command ? " exec" : " run");

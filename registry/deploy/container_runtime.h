@@ -52,6 +52,10 @@ RuntimeLines enroot_lines(const JobContainer& run);
 // file.
 RuntimeLines runtime_lines(ContainerRuntime runtime, const JobContainer& run);
 
+// What apptainer and singularity have before the name of a variable that a container gets, "APPTAINERENV_";
+// "" for the others.
+std::string container_prefix(ContainerRuntime runtime);
+
 // `docker://` and the like taken away: "registry.site:5000/ai/pytorch:tag". Throws as runtime_lines().
 std::string registry_reference(const DeployedImage& image);
 // "openmpi_3.1.3.sif": the last part of the reference with '_' for ':', as MODAK's $SINGULARITY_DIR has it.

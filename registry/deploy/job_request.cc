@@ -28,11 +28,17 @@ class PartReader {
     if (found) job_.places[key] = found->where();
     return found;
   }
+  // As find(), but nullopt for a text of blanks.
+  std::optional<JsonNode> filled(const char* key) const {
+    auto found = find(key);
+    if (found && is_blank(*found)) return std::nullopt;
+    return found;
+  }
   void name(const char* key, std::string& into) const {
-    if (auto value = find(key); value && !is_blank(*value)) into = read_option_name(*value);
+    if (auto value = filled(key)) into = read_option_name(*value);
   }
   void option(const char* key, std::string& into) const {
-    if (auto value = find(key); value && !is_blank(*value)) into = read_option(*value);
+    if (auto value = filled(key)) into = read_option(*value);
   }
   void count(const char* key, std::optional<int>& into, int least, int most) const {
     if (auto value = find(key)) into = read_count(*value, least, most);
@@ -61,8 +67,7 @@ void read_size(const PartReader& part, JobRequest& job) {
   part.count("process_count_per_node", job.per_node, 1, kMostCores);
   part.count("core_count_per_process", job.cores_per_process, 1, kMostCores);
   part.count("request_gpus", job.gpus, 0, 1024);
-  if (auto time = part.find("wall_time_limit"); time && !PartReader::is_blank(*time))
-    job.wall_time = read_wall_time(*time);
+  if (auto time = part.filled("wall_time_limit")) job.wall_time = read_wall_time(*time);
   if (auto memory = part.find("memory_limit")) job.memory = read_memory(*memory);
   auto per_core = part.find("minimum_memory_per_processor");
   if (!per_core) return;
@@ -75,10 +80,8 @@ void read_output(const PartReader& part, JobRequest& job) {
   part.option("standard_output_file", job.output);
   part.option("standard_error_file", job.errors);
   part.truth("combine_stdout_stderr", job.combined);
-  if (auto events = part.find("request_event_notification"); events && !PartReader::is_blank(*events))
-    job.mail = read_mail_events(*events);
-  if (auto address = part.find("email_address"); address && !PartReader::is_blank(*address))
-    job.address = read_address(*address);
+  if (auto events = part.filled("request_event_notification")) job.mail = read_mail_events(*events);
+  if (auto address = part.filled("email_address")) job.address = read_address(*address);
 }
 
 void read_options(const JsonNode& node, JobRequest& job) {
@@ -90,17 +93,13 @@ void read_options(const JsonNode& node, JobRequest& job) {
   part.name("qos", job.qos);
   read_size(part, job);
   read_output(part, job);
-  if (auto nodes = part.find("request_specific_nodes"); nodes && !PartReader::is_blank(*nodes))
-    job.node_names = read_node_names(*nodes);
-  if (auto array = part.find("job_array"); array && !PartReader::is_blank(*array))
-    job.array = read_array(*array);
+  if (auto nodes = part.filled("request_specific_nodes")) job.node_names = read_node_names(*nodes);
+  if (auto array = part.filled("job_array")) job.array = read_array(*array);
   part.option("architecture_constraint", job.constraint);
   if (auto copy = part.find("copy_environment")) job.copy_environment = flag(*copy);
-  if (auto names = part.find("copy_environment_variable"); names && !PartReader::is_blank(*names))
-    job.variables = read_variables(*names);
+  if (auto names = part.filled("copy_environment_variable")) job.variables = read_variables(*names);
   if (auto depends = part.find("job_dependency")) job.dependency = read_dependency(*depends);
-  if (auto start = part.find("defer_job"); start && !PartReader::is_blank(*start))
-    job.start = read_start_time(*start);
+  if (auto start = part.filled("defer_job")) job.start = read_start_time(*start);
   part.truth("node_exclusive", job.exclusive);
 }
 
@@ -200,7 +199,7 @@ void read_application(const JsonNode& node, JobRequest& job) {
     if (!(*job.efficiency > 0 && *job.efficiency <= 1))
       efficiency->fail("expected an efficiency over 0, and at most 1");
   }
-  if (auto classes = part.find("storage_class_pref"); classes && !PartReader::is_blank(*classes))
+  if (auto classes = part.filled("storage_class_pref"))
     for (const std::string& name : classes->strings()) job.storage_classes.emplace_back(trimmed(name));
   if (auto commands = part.find("pre-execution")) job.before = read_shell_commands(*commands);
   if (auto commands = part.find("post-execution")) job.after = read_shell_commands(*commands);

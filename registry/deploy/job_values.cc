@@ -116,7 +116,7 @@ std::uint64_t read_memory(const JsonNode& node) {
   return amount << shift;
 }
 
-std::string memory_text(std::uint64_t bytes, std::string_view unit) {
+std::string mebibytes_text(std::uint64_t bytes, std::string_view unit) {
   constexpr std::uint64_t kOneMiB = 1u << 20;
   return fmt::format("{}{}", (bytes + kOneMiB - 1) / kOneMiB, unit);
 }

@@ -18,8 +18,8 @@ int read_count(const JsonNode& node, int least, int most);  // a whole number, o
 std::string read_option(const JsonNode& node);       // a line of text without blanks around it, at most 1 KiB
 std::string read_option_name(const JsonNode& node);  // of an account, a queue: [A-Za-z0-9_][A-Za-z0-9_.@+-]*
 std::uint64_t read_memory(const JsonNode& node);     // bytes: "8GB", "512 MiB", "4g"; K is 1024, never 0
-// Of Slurm, in MiB rounded up: `8192M`. Of PBS, `8192mb`.
-std::string memory_text(std::uint64_t bytes, std::string_view unit);
+// In MiB, rounded up, with the unit as the reader writes it: `8192M` for Slurm, `8192mb` for PBS.
+std::string mebibytes_text(std::uint64_t bytes, std::string_view unit);
 
 // Names of nodes, or of one property that they have: "n1,n2", "n[01-04]", ["n1", "n2"].
 std::vector<std::string> read_node_names(const JsonNode& node);

@@ -95,7 +95,7 @@ std::string torque_nodes(const Deployment& deployment) {
 // Torque counts a job's memory, the document that of a node.
 std::string torque_memory(const JobRequest& job) {
   if (job.memory == 0) return "";
-  return memory_text(job.memory * static_cast<std::uint64_t>(job.nodes.value_or(1)), "mb");
+  return mebibytes_text(job.memory * static_cast<std::uint64_t>(job.nodes.value_or(1)), "mb");
 }
 
 std::string openpbs_select(const Deployment& deployment) {
@@ -105,10 +105,10 @@ std::string openpbs_select(const Deployment& deployment) {
   if (deployment.tasks_per_node == 0 && job.uses_mpi() && job.nodes.value_or(1) == 1)
     text += fmt::format(":mpiprocs={}", deployment.ranks);
   if (job.gpus.value_or(0) > 0) text += fmt::format(":ngpus={}", *job.gpus);
-  if (job.memory > 0) text += ":mem=" + memory_text(job.memory, "mb");
+  if (job.memory > 0) text += ":mem=" + mebibytes_text(job.memory, "mb");
   if (job.memory_per_core > 0)
-    text +=
-        ":mem=" + memory_text(job.memory_per_core * static_cast<std::uint64_t>(processors(deployment)), "mb");
+    text += ":mem=" +
+            mebibytes_text(job.memory_per_core * static_cast<std::uint64_t>(processors(deployment)), "mb");
   if (job.node_names.size() == 1) text += ":host=" + job.node_names.front();
   return text;
 }
@@ -141,7 +141,7 @@ SchedulerHeader torque_header(const Deployment& deployment) {
   else if (deployment.tasks > 0)
     directives.resource("procs", std::to_string(deployment.tasks));
   directives.resource("mem", torque_memory(job));
-  if (job.memory_per_core > 0) directives.resource("pmem", memory_text(job.memory_per_core, "mb"));
+  if (job.memory_per_core > 0) directives.resource("pmem", mebibytes_text(job.memory_per_core, "mb"));
   directives.value("-t", job.array);
   add_common(deployment, directives, true);
   if (job.exclusive) directives.resource("naccesspolicy", "singlejob");

@@ -190,15 +190,15 @@ void check_memory(const Deployment& deployment, const Partition& partition) {
   if (most == 0) return;
   if (job.memory > most)
     fail_at(job, {"memory_limit"},
-            fmt::format("{} of memory; the partition {} has nodes with {}", memory_text(job.memory, " MiB"),
-                        partition.name, memory_text(most, " MiB")));
+            fmt::format("{} of memory; the partition {} has nodes with {}",
+                        mebibytes_text(job.memory, " MiB"), partition.name, mebibytes_text(most, " MiB")));
   const std::uint64_t cores = static_cast<std::uint64_t>(std::max(1, deployment.cores_per_task)) *
                               static_cast<std::uint64_t>(std::max(1, deployment.tasks_per_node));
   if (job.memory_per_core * cores > most)
     fail_at(job, {"minimum_memory_per_processor"},
             fmt::format("{} for {}; the partition {} has nodes with {}",
-                        memory_text(job.memory_per_core * cores, " MiB"), counted(cores, "core"),
-                        partition.name, memory_text(most, " MiB")));
+                        mebibytes_text(job.memory_per_core * cores, " MiB"), counted(cores, "core"),
+                        partition.name, mebibytes_text(most, " MiB")));
 }
 
 }  // namespace

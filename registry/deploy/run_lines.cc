@@ -13,15 +13,15 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Of the variables that a GPU's vendor reads, and what apptainer and singularity call them for a container.
-std::string visible_name(const Deployment& deployment) {
+// The variable by which the libraries of the vendor restrict a process to some GPUs.
+std::string gpus_variable(const Deployment& deployment) {
   return deployment.gpus == "amd" ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
 }
 
-std::string container_name(const Deployment& deployment, const std::string& name) {
-  if (deployment.runtime == ContainerRuntime::apptainer) return "APPTAINERENV_" + name;
-  if (deployment.runtime == ContainerRuntime::singularity) return "SINGULARITYENV_" + name;
-  return "";
+// The variable that hands it into a container; "" where the runtime needs none.
+std::string handed_gpus_variable(const Deployment& deployment) {
+  const std::string prefix = container_prefix(deployment.runtime);
+  return prefix.empty() ? "" : prefix + gpus_variable(deployment);
 }
 
 bool is_parallel(const Deployment& deployment) {
@@ -65,7 +65,7 @@ Lines task_lines(const Deployment& deployment) {
          "  exit 1", "fi", "[ \"${rank}\" != 0 ] || echo \"kiln: rank 0 of ${size}\" >&2"});
   }
   if (!deployment.gpus.empty() && deployment.job.uses_mpi()) {
-    const std::string name = visible_name(deployment), inside = container_name(deployment, name);
+    const std::string name = gpus_variable(deployment), inside = handed_gpus_variable(deployment);
     // The GPUs of the node in turn; --nv keeps the variable only where it is handed in.
     lines.insert(lines.end(),
                  {"local=${SLURM_LOCALID:-${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}}",
@@ -166,10 +166,10 @@ Lines container_lines(const Deployment& deployment) {
   add_environment(lines, deployment, run);
   const Lines more = runtime_lines(deployment.runtime, run);
   lines.insert(lines.end(), more.begin(), more.end());
-  const std::string inside = container_name(deployment, visible_name(deployment));
+  const std::string inside = handed_gpus_variable(deployment);
   if (!deployment.gpus.empty() && !inside.empty())
     lines.push_back(fmt::format("if [ -n \"${{{0}:-}}\" ]; then export {1}=\"${{{0}}}\"; fi",
-                                visible_name(deployment), inside));
+                                gpus_variable(deployment), inside));
   return lines;
 }
 

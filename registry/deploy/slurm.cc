@@ -49,9 +49,9 @@ void add_size(const Deployment& deployment, Directives& directives) {
   directives.number("cpus-per-task", deployment.cores_per_task);
   // One option of memory: two of them are an error of sbatch.
   if (job.memory > 0)
-    directives.value("mem", memory_text(job.memory, "M"));
+    directives.value("mem", mebibytes_text(job.memory, "M"));
   else if (job.memory_per_core > 0)
-    directives.value("mem-per-cpu", memory_text(job.memory_per_core, "M"));
+    directives.value("mem-per-cpu", mebibytes_text(job.memory_per_core, "M"));
   // Not --gpus-per-task: it hides the GPUs of the other tasks of a node, and CUDA's IPC with them
   // (NVIDIA/nccl#1066).
   directives.number("gpus-per-node", job.gpus.value_or(0));

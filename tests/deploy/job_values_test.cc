@@ -21,8 +21,8 @@ TEST(JobValues, MemoryHasAUnit) {
   for (const char* text : {"8", "\"8\"", "\"8B\"", "\"0G\"", "\"-8G\"", "\"8G;\"", "\"8GBB\"", "\"9999T\"",
                            "\"999999999T\"", "\"\""})
     EXPECT_TRUE(refuses(read_memory, text)) << text;
-  EXPECT_EQ(memory_text(1, "M"), "1M");
-  EXPECT_EQ(memory_text(8ull << 30, "mb"), "8192mb");
+  EXPECT_EQ(mebibytes_text(1, "M"), "1M");
+  EXPECT_EQ(mebibytes_text(8ull << 30, "mb"), "8192mb");
 }
 
 TEST(JobValues, MailIsTranslated) {
