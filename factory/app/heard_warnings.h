@@ -8,15 +8,15 @@
 
 namespace kiln {
 
-// A line that begins with "warning: ", after its place where it has one: "site.json:3:4: warning: …". In any
-// case.
+// Whether the line begins with "warning: ", in capitals or not, or has it after a place:
+// "site.json:3:4: warning: …".
 bool is_warning(std::string_view line);
 
 // Thread-safe.
 class HeardWarnings {
  public:
-  void hear(const std::string& line);  // kept when it is a warning, and new
-  // In their order, without the controls of a terminal. Beyond 500 they are counted in a last line.
+  void hear(const std::string& line);  // keeps a new warning, and ignores every other line
+  // The first 500 in their order, without the controls of a terminal; a last line counts the others.
   std::vector<std::string> all() const;
 
  private:

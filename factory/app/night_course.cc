@@ -165,7 +165,7 @@ class Night {
     }
   }
 
-  // A damaged or lost one is no reason to build nothing: kiln makes it again from the sidecars.
+  // Makes a damaged or lost index again from its sidecars, and then builds as usual.
   std::optional<Index> open_index() {
     try {
       auto index = hands_.open_index(Index::Mode::read);
@@ -285,7 +285,7 @@ class Night {
     folder_.write(report_, night_html(report_, nights_), night_junit(report_));
   }
 
-  // No night fails for it: what watches the file sees that it is old.
+  // An error is a warning: the monitoring system notices that the file is old.
   void write_metrics(void (*writer)(const StatePaths&, const NightReport&, const std::string&, FileSystem&)) {
     try {
       writer(setup_.state, report_, setup_.site.night.metrics, setup_.files);

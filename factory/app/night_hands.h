@@ -1,5 +1,5 @@
-// What a night has done for it: each part of its work, in the words of the stages below. The program does
-// them with its options; a test with values.
+// The parts of a night's work, as run_night() calls for them. kiln nightly does them with its options, a test
+// with fixed values.
 #pragma once
 
 #include <map>
@@ -48,7 +48,7 @@ class NightHands {
   virtual NightPublication follow() = 0;
   // Collects garbage. "3 things collected, 1.0 MB"; "" = nothing. `in_registry`: why the registry's stays.
   virtual std::string collect(std::optional<Error>& in_registry) = 0;
-  // nullopt: there is no index.
+  // nullopt without an index.
   virtual std::optional<Index> open_index(Index::Mode mode) = 0;
   // Throws Error(locked) when another night has taken over.
   virtual void need_lease() = 0;

@@ -1,4 +1,4 @@
-// Nights as Prometheus reads them (text format 0.0.4): a dead man's switch for whatever watches from outside.
+// Nights in Prometheus' text format 0.0.4, by which a monitoring system notices a night that did not run.
 //
 //   <state>/nights/<matrix>/kiln.prom   the samples of one matrix
 //   <state>/kiln.prom                   those of all matrices, for node-exporter's textfile collector and for
@@ -20,8 +20,7 @@ fs::path metrics_file(const StatePaths& state);
 // What it holds; "" where it is missing or cannot be read.
 std::string read_metrics(const StatePaths& state, const FileSystem& files);
 
-// Of a night that has begun: the samples of the nights before, with its own start. `before`: what was written
-// last; "" = nothing.
+// Of a night that has begun: the samples in `before`, which were written last, with the start of this one.
 std::string begin_metrics(const std::string& before, const NightReport& report);
 // Of a night that has ended.
 std::string night_metrics(const NightReport& report);

@@ -1,4 +1,4 @@
-// What a night decides about itself: remarks on its time, troubles of tags, state and exit code. Pure.
+// Remarks and troubles of a night, and from them its state and exit code. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace kiln {
 // none; `every`: seconds from one night to the next, 0 = unknown.
 std::vector<std::string> remarks_on_time(std::int64_t now, std::int64_t last, std::int64_t every);
 
-// That bases move from night to night, because no lockfile pins them; "" where all that is needed is pinned.
-// `matrix`: its file.
+// Says that bases move from night to night, because no lockfile pins them; "" if all that is needed is
+// pinned. `matrix`: its file.
 std::string floating_remark(const LockNeeds& needs, const std::string& matrix);
 
 // A trouble for each tag and each alias that publishing left unchanged, so that another tag is news.
@@ -33,7 +33,7 @@ std::vector<std::string> mended_remarks(const std::vector<std::string>& mended);
 NightTrouble forged_trouble(const std::vector<ForgedStep>& forged);
 
 // Judges the troubles, and sets state, exit code and last_green by what is in the report. `before`: the
-// troubles of the night before. Doing it twice changes nothing. REQUIRES: `ended` is set.
+// troubles of the night before. A second call changes nothing. REQUIRES: `ended` is set.
 void settle(NightReport& report, const std::vector<NightTrouble>& before);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Whether all is well with the nights of a matrix, for whatever watches them from outside. Pure.
+// Whether the nights of a matrix are in order, for a monitoring system. Pure.
 #pragma once
 
 #include <cstdint>

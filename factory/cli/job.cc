@@ -69,9 +69,10 @@ DeployedImage select_deployed(const WrittenDocument& document, const JobCommandO
   if (options.snapshot > 0) terms.snapshot = options.snapshot;
   terms.allow_failing = options.allow_failing;
   terms.lenient = options.lenient;
-  Question question = read_asked(document, terms, nullptr, {}, invocation);
+  // Without an index, what is wrong in the document is still the first thing to mend.
+  if (!invocation.has_index()) read_asked(document, terms, nullptr, {}, invocation);
   const Index index = invocation.index(Index::Mode::read);
-  question = read_asked(document, terms, &index, {}, invocation);
+  Question question = read_asked(document, terms, &index, {}, invocation);
   for (const DslNote& note : question.reading.notes) invocation.note(text_of(note));
   question.host = host_for(options, question.reading.query, job, infrastructure, invocation);
   if (!question.host.note.empty()) invocation.note(question.host.note);
@@ -114,8 +115,7 @@ void hand_over(const Deployment& deployment, const JobScripts& scripts, const Jo
 }
 
 void write_job(const JobCommandOptions& options, Invocation& invocation) {
-  if (options.dsl == "-" && options.host == "-")
-    throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
+  refuse_one_stdin(options.dsl, options.host);
   const WrittenDocument document = read_written_document(options.dsl, invocation.files);
   const JobRequest job = read_job_request(document.document, options.lenient);
   const auto infrastructure = find_infrastructure(options, job, invocation);

@@ -76,8 +76,7 @@ void check(const CLI::App& command, const SelectOptions& options, const Invocati
   if (command.count("--limit") > 0 && !options.explain && !options.json)
     throw Error(ExitCode::usage, "--limit bounds what --explain and --json tell", "give one of them as well");
   refuse_together(command, "--build-if-missing", "--snapshot", "a snapshot stays what it is");
-  if (options.dsl == "-" && options.host == "-")
-    throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
+  refuse_one_stdin(options.dsl, options.host);
   if (options.build_if_missing && options.matrices.empty())
     throw Error(ExitCode::usage, "--build-if-missing goes with -f", "which names the matrix to build from");
   check_matrices(options.matrices, invocation);

@@ -5,6 +5,11 @@
 
 namespace kiln {
 
+void refuse_one_stdin(const std::string& dsl, const std::string& host) {
+  if (dsl == "-" && host == "-")
+    throw Error(ExitCode::usage, "--dsl - and --host - do not go together", "stdin is one document");
+}
+
 WrittenDocument read_written_document(const std::string& file, const FileSystem& files) {
   const bool is_stdin = file == "-";
   std::optional<std::string> text;

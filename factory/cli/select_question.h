@@ -15,6 +15,9 @@ struct WrittenDocument {
   WrittenNumbers numbers;
 };
 
+// Throws Error(usage) when both --dsl and --host are "-": stdin is one document.
+void refuse_one_stdin(const std::string& dsl, const std::string& host);
+
 // `file`: "-" for stdin. Throws Error(input).
 WrittenDocument read_written_document(const std::string& file, const FileSystem& files);
 

@@ -27,7 +27,6 @@ struct ComponentRecord {
   std::string role{};  // what it is in the image, such as allocator; "" = nothing that has a name
 };
 
-// What `kiln inspect --evidence` found when the image was built, in short.
 // A file with code beyond the target that does not count.
 struct AcceptedRecord {
   std::string file;
@@ -35,6 +34,7 @@ struct AcceptedRecord {
   std::string by;  // the recipe that says so, "framework/xgboost"; "kiln" for its own list
 };
 
+// What `kiln inspect --evidence` found when the image was built, in short.
 struct EvidenceRecord {
   std::string verdict;             // conforms, exceeds, not optimised
   std::string target;              // archspec's name, as declared

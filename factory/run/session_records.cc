@@ -51,8 +51,7 @@ std::size_t SessionRecords::put(const std::vector<BenchRun>& kept, const std::ve
 
 void SessionRecords::record(IndexEntry& entry, Measurement measurement) {
   measurement.image = entry.image.manifest;
-  measurement.host.features
-      .clear();  // a hundred words beside each measurement, which compares by model and name
+  measurement.host.features.clear();  // a hundred words, by which no measurement is compared
   index_.record(measurement);
   std::erase_if(entry.measurements, [&](const Measurement& one) {
     return one.session == measurement.session && one.workload == measurement.workload &&
