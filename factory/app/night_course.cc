@@ -33,8 +33,8 @@ bool waits_or_is_good(const NightImage& image) {
 
 class Night {
  public:
-  Night(const NightSetup& setup, NightHands& hands)
-      : setup_(setup), hands_(hands), folder_(setup.state, setup.matrix, setup.files) {
+  Night(const NightSetup& setup, NightParts& parts)
+      : setup_(setup), parts_(parts), folder_(setup.state, setup.matrix, setup.files) {
     report_.matrix = setup.matrix;
     report_.host = host_name();
   }
@@ -44,7 +44,7 @@ class Night {
     if (setup_.is_tight) make_room();
     if (setup_.update)
       attempt("moving the lockfile",
-              [this] { timed("lockfile", [this] { moved_ = hands_.move_lockfile(report_.lock); }); });
+              [this] { timed("lockfile", [this] { moved_ = parts_.move_lockfile(report_.lock); }); });
     if (goes_on()) attempt("", [this] { make(); });
     if (setup_.collect && goes_on()) attempt("collecting garbage", [this] { collect(); });
     return finish();
@@ -71,7 +71,7 @@ class Night {
   }
 
   void fail(const Error& error, const std::string& subject) {
-    hands_.say(error.format(""));
+    parts_.say(error.format(""));
     if (error.code() == ExitCode::interrupted) {
       report_.state = NightState::interrupted;
       report_.remarks.push_back(without_controls(error.format("")));
@@ -139,7 +139,7 @@ class Night {
 
   void make() {
     const BuildPlan* plan = nullptr;
-    timed("plan", [&] { plan = &hands_.plan(report_.remarks); });
+    timed("plan", [&] { plan = &parts_.plan(report_.remarks); });
     const auto gates = gates_of(*plan);
     if (!gates) return;
     build(*plan);
@@ -156,7 +156,7 @@ class Night {
     try {
       return find_gates(setup_.site.night.gate, plan);
     } catch (const Error& error) {
-      hands_.say(error.format(""));
+      parts_.say(error.format(""));
       NightTrouble trouble = trouble_of(error, "", "");
       trouble.actor = Actor::site;
       trouble.advice = "mend \"gate\" in the site file";
@@ -168,7 +168,7 @@ class Night {
   // Makes a damaged or lost index again from its sidecars, and then builds as usual.
   std::optional<Index> open_index() {
     try {
-      auto index = hands_.open_index(Index::Mode::read);
+      auto index = parts_.open_index(Index::Mode::read);
       if (index || nights_.empty() || nights_.back().snapshot == 0) return index;
       report_.remarks.push_back("the index of " + setup_.state.root().string() +
                                 " was missing: made again from its sidecars");
@@ -176,15 +176,15 @@ class Night {
       if (error.code() != ExitCode::store) throw;
       report_.remarks.push_back(without_controls(error.message()) + ": made again from its sidecars");
     }
-    hands_.open_index(Index::Mode::write);
-    return hands_.open_index(Index::Mode::read);
+    parts_.open_index(Index::Mode::write);
+    return parts_.open_index(Index::Mode::read);
   }
 
   void build(const BuildPlan& plan) {
     std::optional<Index> index;
     attempt("", [&] { index = open_index(); });
     NightBuild built;
-    attempt("", [&] { timed("build", [&] { hands_.build(moved_, built); }); });
+    attempt("", [&] { timed("build", [&] { parts_.build(moved_, built); }); });
     add_build(built.report);
     report_.images = night_images(
         {plan, setup_.state, setup_.files, index ? &*index : nullptr, last_look_ ? &*last_look_ : nullptr,
@@ -209,7 +209,7 @@ class Night {
 
   // An administrator went back to an earlier snapshot.
   void look_whether_held() {
-    const auto index = hands_.open_index(Index::Mode::read);
+    const auto index = parts_.open_index(Index::Mode::read);
     if (!index || !index->held()) return;
     report_.state = NightState::held;
     report_.remarks.push_back(fmt::format(
@@ -220,10 +220,10 @@ class Night {
 
   // What lies in the registry already, in a night that publishes nothing.
   void follow() {
-    if (setup_.registry.empty() || !hands_.open_index(Index::Mode::read)) return;
-    hands_.need_lease();
+    if (setup_.registry.empty() || !parts_.open_index(Index::Mode::read)) return;
+    parts_.need_lease();
     attempt(
-        "looking at the registry", [this] { timed("publish", [this] { take(hands_.follow()); }); },
+        "looking at the registry", [this] { timed("publish", [this] { take(parts_.follow()); }); },
         setup_.registry);
   }
 
@@ -232,9 +232,9 @@ class Night {
     const bool any_good = std::any_of(report_.images.begin(), report_.images.end(),
                                       [](const NightImage& image) { return is_good(image.verdict); });
     if (!any_good || report_.state == NightState::held) return follow();
-    hands_.need_lease();
+    parts_.need_lease();
     attempt(
-        "publishing", [this] { timed("publish", [this] { take(hands_.publish()); }); }, setup_.registry);
+        "publishing", [this] { timed("publish", [this] { take(parts_.publish()); }); }, setup_.registry);
   }
 
   void take(const NightPublication& done) {
@@ -247,14 +247,14 @@ class Night {
   }
 
   void collect() {
-    hands_.need_lease();
+    parts_.need_lease();
     std::optional<Error> in_registry;
-    timed("collect", [&] { report_.collected = hands_.collect(in_registry); });
+    timed("collect", [&] { report_.collected = parts_.collect(in_registry); });
     if (in_registry) throw Error(*in_registry);
   }
 
   void compare() {
-    if (const auto index = hands_.open_index(Index::Mode::read)) report_.snapshot = index->current();
+    if (const auto index = parts_.open_index(Index::Mode::read)) report_.snapshot = index->current();
     report_.failures = group_failures(report_.images);
     if (last_look_ && !report_.images.empty()) {
       std::set<std::string_view> cells;
@@ -266,12 +266,12 @@ class Night {
 
   NightReport finish() {
     attempt("comparing with the nights before", [this] { compare(); });
-    for (std::string& warning : hands_.warnings()) report_.warnings.push_back(std::move(warning));
+    for (std::string& warning : parts_.warnings()) report_.warnings.push_back(std::move(warning));
     report_.ended = setup_.clock.unix_seconds();
     settle(report_, troubles_before_);
     nights_.push_back(past_of(report_));
     report_.trends = find_trends(nights_);
-    hands_.need_lease();
+    parts_.need_lease();
     write();
     copy_report();
     folder_.keep_only(setup_.site.night.keep);
@@ -295,14 +295,14 @@ class Night {
   }
 
   void warn(const std::string& what) {
-    hands_.say("warning: " + what);
+    parts_.say("warning: " + what);
     report_.warnings.push_back(without_controls("warning: " + what));
   }
 
   // A failed notification becomes a warning, so the report is written once more.
   void tell() {
     try {
-      hands_.tell(report_);
+      parts_.tell(report_);
     } catch (const Error& error) {
       warn("cannot notify the site of this night: " + error.format(""));
       folder_.write(report_, night_html(report_, nights_), night_junit(report_));
@@ -317,13 +317,13 @@ class Night {
         setup_.files.write_output(fs::path(setup_.report) / name,
                                   setup_.files.read(folder_.night(report_.number) / name).value_or(""));
     } catch (Error& error) {
-      hands_.say(error.while_doing("copying the report to " + setup_.report).format());
+      parts_.say(error.while_doing("copying the report to " + setup_.report).format());
       if (report_.exit_code == 0) report_.exit_code = static_cast<int>(error.code());
     }
   }
 
   const NightSetup& setup_;
-  NightHands& hands_;
+  NightParts& parts_;
   NightFolder folder_;
   std::vector<LockChange> moved_;  // in the lockfile, tonight
   std::vector<PastNight> nights_;  // oldest first; in the end this one, too
@@ -334,10 +334,10 @@ class Night {
 
 }  // namespace
 
-NightReport run_night(const NightSetup& setup, NightHands& hands) { return Night(setup, hands).run(); }
+NightReport run_night(const NightSetup& setup, NightParts& parts) { return Night(setup, parts).run(); }
 
-NightReport refuse_night(const NightSetup& setup, const Error& why, NightHands& hands) {
-  return Night(setup, hands).refuse(why);
+NightReport refuse_night(const NightSetup& setup, const Error& why, NightParts& parts) {
+  return Night(setup, parts).refuse(why);
 }
 
 }  // namespace kiln

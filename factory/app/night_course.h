@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "factory/app/night_hands.h"
+#include "factory/app/night_parts.h"
 #include "factory/site/site.h"
 #include "factory/state/state.h"
 
@@ -26,10 +26,10 @@ struct NightSetup {
 // The report, which is on the disk by then. What goes wrong is in it. Throws Error(store) when not even the
 // report could be written, Error(locked) when another night has taken over. REQUIRES: the lease of the nights
 // and the lock of the state folder are held.
-NightReport run_night(const NightSetup& setup, NightHands& hands);
+NightReport run_night(const NightSetup& setup, NightParts& parts);
 
 // The report of a night that could not begin, for instance because another kiln holds the state folder: that
 // is trouble, too, and the site is notified. Throws Error(store). REQUIRES: the lease of the nights is held.
-NightReport refuse_night(const NightSetup& setup, const Error& why, NightHands& hands);
+NightReport refuse_night(const NightSetup& setup, const Error& why, NightParts& parts);
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "factory/app/night_hands.h"
+#include "factory/app/night_parts.h"
 #include "factory/cli/invocation.h"
 
 namespace kiln {

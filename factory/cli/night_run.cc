@@ -26,7 +26,7 @@ namespace kiln {
 namespace {
 
 // The parts of a night as the options of this run have them.
-class NightProgram : public NightHands {
+class NightProgram : public NightParts {
  public:
   NightProgram(const NightRequest& request, const std::string& matrix, const Lease& lease,
                Invocation& invocation)

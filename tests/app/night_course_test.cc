@@ -1,4 +1,4 @@
-// Whole nights, with hands that do as the test says.
+// Whole nights, whose parts do as the test says.
 #include "factory/app/night_course.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 namespace kiln {
 namespace {
 
-class FakeHands : public NightHands {
+class FakeParts : public NightParts {
  public:
-  explicit FakeHands(BuildPlan plan) : plan_(std::move(plan)) {}
+  explicit FakeParts(BuildPlan plan) : plan_(std::move(plan)) {}
 
   std::vector<LockChange> move_lockfile(LockNews&) override {
     if (on_lockfile) on_lockfile();
@@ -92,7 +92,7 @@ class NightCourseTest : public ::testing::Test {
 
   NightReport run() {
     clock_.now += 86'400;
-    return run_night(setup(), hands_);
+    return run_night(setup(), parts_);
   }
   NightSetup setup() {
     return {"demo", site_, state_, files_, clock_, "registry.site:5000/ai", "", true, true, false};
@@ -107,7 +107,7 @@ class NightCourseTest : public ::testing::Test {
   testing::FakeClock clock_;
   Site site_;
   StatePaths state_{root_.path()};
-  FakeHands hands_{plan()};
+  FakeParts parts_{plan()};
 };
 
 TEST_F(NightCourseTest, WhatIsUpToDateIsAGreenNight) {
@@ -116,7 +116,7 @@ TEST_F(NightCourseTest, WhatIsUpToDateIsAGreenNight) {
   EXPECT_EQ(report.exit_code, 0);
   EXPECT_EQ(report.images.size(), 2u);
   EXPECT_TRUE(report.troubles.empty());
-  EXPECT_EQ(hands_.published, 1);
+  EXPECT_EQ(parts_.published, 1);
   EXPECT_EQ(report.every, 86'400);
   for (const char* phase : {"lockfile", "plan", "build", "publish", "collect"})
     EXPECT_TRUE(report.phases.contains(phase)) << phase;
@@ -124,7 +124,7 @@ TEST_F(NightCourseTest, WhatIsUpToDateIsAGreenNight) {
 }
 
 TEST_F(NightCourseTest, ARegistryThatRefusesTheLoginIsTheSitesInEveryReport) {
-  hands_.on_publish = [](NightPublication&) {
+  parts_.on_publish = [](NightPublication&) {
     throw Error(ExitCode::network, "registry.site:5000/ai/hello: asking: 401 Unauthorized", "log in");
   };
   const NightReport report = run();
@@ -140,31 +140,31 @@ TEST_F(NightCourseTest, ARegistryThatRefusesTheLoginIsTheSitesInEveryReport) {
 }
 
 TEST_F(NightCourseTest, EveryPartThatFailsIsATroubleAndTheNightGoesOn) {
-  hands_.on_lockfile = [] { throw Error(ExitCode::network, "debian.org: connection refused"); };
-  hands_.on_collect = [](std::optional<Error>& in_registry) {
+  parts_.on_lockfile = [] { throw Error(ExitCode::network, "debian.org: connection refused"); };
+  parts_.on_collect = [](std::optional<Error>& in_registry) {
     in_registry = Error(ExitCode::network, "registry.site:5000: 403 Forbidden");
   };
   const NightReport report = run();
   ASSERT_EQ(report.troubles.size(), 2u);
   EXPECT_EQ(report.troubles[0].cause, TroubleCause::network);
   EXPECT_EQ(report.troubles[1].cause, TroubleCause::refused);
-  EXPECT_EQ(hands_.published, 1);
-  EXPECT_EQ(hands_.told, std::vector<NightState>{NightState::red});
+  EXPECT_EQ(parts_.published, 1);
+  EXPECT_EQ(parts_.told, std::vector<NightState>{NightState::red});
 }
 
 TEST_F(NightCourseTest, TroubleThatStaysKnowsSinceWhen) {
-  hands_.on_publish = [](NightPublication&) { throw Error(ExitCode::network, "connection refused"); };
+  parts_.on_publish = [](NightPublication&) { throw Error(ExitCode::network, "connection refused"); };
   EXPECT_EQ(run().troubles.at(0).actor, Actor::nobody);
   EXPECT_EQ(run().troubles.at(0).since, 1);
   const NightReport third = run();
   EXPECT_EQ(third.troubles.at(0).since, 1);
   EXPECT_EQ(third.troubles.at(0).actor, Actor::site);
-  hands_.on_publish = nullptr;
+  parts_.on_publish = nullptr;
   EXPECT_EQ(run().state, NightState::green);
 }
 
 TEST_F(NightCourseTest, TagsAndWhatWasFoundInTheRegistryAreTroubles) {
-  hands_.on_publish = [](NightPublication& done) {
+  parts_.on_publish = [](NightPublication& done) {
     done.foreign = {"hello:2.10: names sha256:aa there"};
     done.lost = {"hello: layer sha256:bb", "hello: layer sha256:cc"};
     done.mended = {"hello: layer sha256:dd"};
@@ -180,24 +180,24 @@ TEST_F(NightCourseTest, TagsAndWhatWasFoundInTheRegistryAreTroubles) {
             (std::vector<std::string>{
                 "the registry had lost a part, which was pushed again: hello: layer sha256:dd"}));
   EXPECT_EQ(report.exit_code, 7);
-  EXPECT_EQ(hands_.followed, 0);
+  EXPECT_EQ(parts_.followed, 0);
 }
 
 TEST_F(NightCourseTest, WhatPublishesNothingLooksAtTheRegistryAllTheSame) {
-  hands_.on_build = [](NightBuild& night) {
+  parts_.on_build = [](NightBuild& night) {
     for (ImageOutcome& image : night.report.images) image.outcome = Outcome::failed;
   };
   run();
-  EXPECT_EQ(hands_.followed, 0) << "there is no index";
-  hands_.root = root_.path();
+  EXPECT_EQ(parts_.followed, 0) << "there is no index";
+  parts_.root = root_.path();
   { const Index made = Index::open(root_.path(), Index::Mode::write); }
   run();
-  EXPECT_EQ(hands_.published, 0);
-  EXPECT_EQ(hands_.followed, 1);
+  EXPECT_EQ(parts_.published, 0);
+  EXPECT_EQ(parts_.followed, 1);
 }
 
 TEST_F(NightCourseTest, AForgedStepIsRedThoughAllImagesAreGood) {
-  hands_.on_build = [](NightBuild& night) {
+  parts_.on_build = [](NightBuild& night) {
     night.report.steps_run = 2;
     night.report.steps_fetched = 5;
     night.report.add({"key", "busybox (distro)", "its signature does not match"});
@@ -212,7 +212,7 @@ TEST_F(NightCourseTest, AForgedStepIsRedThoughAllImagesAreGood) {
 }
 
 TEST_F(NightCourseTest, ABuildThatWasKilledIsATrouble) {
-  hands_.on_build = [](NightBuild& night) {
+  parts_.on_build = [](NightBuild& night) {
     night.report.stopped = "ninja was killed by signal 9";
     for (ImageOutcome& image : night.report.images) image.outcome = Outcome::not_reached;
   };
@@ -224,10 +224,10 @@ TEST_F(NightCourseTest, ABuildThatWasKilledIsATrouble) {
 }
 
 TEST_F(NightCourseTest, WarningsAndRemarksOfThePlanAreInItsReport) {
-  hands_.heard = {"warning: this exclude matches no cell"};
-  hands_.on_plan = [](std::vector<std::string>& remarks) { remarks.push_back("a base floats"); };
+  parts_.heard = {"warning: this exclude matches no cell"};
+  parts_.on_plan = [](std::vector<std::string>& remarks) { remarks.push_back("a base floats"); };
   const NightReport report = run();
-  EXPECT_EQ(report.warnings, hands_.heard);
+  EXPECT_EQ(report.warnings, parts_.heard);
   EXPECT_EQ(report.remarks, std::vector<std::string>{"a base floats"});
   EXPECT_EQ(report.state, NightState::green);
 }
@@ -243,7 +243,7 @@ TEST_F(NightCourseTest, AGateThatChoosesNothingIsTheSitesAndBuildsNothing) {
 }
 
 TEST_F(NightCourseTest, ANoticeThatWasNotDeliveredIsInTheReportThatStays) {
-  hands_.on_tell = [] { throw Error(ExitCode::network, "the webhook answered 500"); };
+  parts_.on_tell = [] { throw Error(ExitCode::network, "the webhook answered 500"); };
   const NightReport report = run();
   EXPECT_EQ(report.state, NightState::green) << "no night fails for it";
   EXPECT_NE(text(report, "night.json").find("the webhook answered 500"), std::string::npos);
@@ -256,7 +256,7 @@ TEST_F(NightCourseTest, ALostIndexIsMadeAgainAndRemarked) {
   json.replace(json.find("\"snapshot\": 0"), 13, "\"snapshot\": 4");
   root_.write("nights/demo/2/night.json", json);
   const NightReport report = run();
-  EXPECT_EQ(hands_.written, 1);
+  EXPECT_EQ(parts_.written, 1);
   ASSERT_EQ(report.remarks.size(), 1u);
   EXPECT_NE(report.remarks[0].find("was missing: made again from its sidecars"), std::string::npos);
 }
@@ -271,26 +271,26 @@ TEST_F(NightCourseTest, AClockThatWentBackIsRemarked) {
 
 TEST_F(NightCourseTest, OfAnotherKilnThatHoldsTheStateFolderIsReportedAndTold) {
   const NightReport report =
-      refuse_night(setup(), Error(ExitCode::locked, "kiln build of demo by process 12 holds it"), hands_);
+      refuse_night(setup(), Error(ExitCode::locked, "kiln build of demo by process 12 holds it"), parts_);
   EXPECT_EQ(report.exit_code, 7);
   EXPECT_EQ(report.state, NightState::red);
   EXPECT_EQ(report.troubles.at(0).cause, TroubleCause::lock);
-  EXPECT_EQ(hands_.told.size(), 1u);
-  EXPECT_EQ(hands_.published, 0);
+  EXPECT_EQ(parts_.told.size(), 1u);
+  EXPECT_EQ(parts_.published, 0);
   EXPECT_NE(text(report, "report.html"), "");
 }
 
 TEST_F(NightCourseTest, OneThatWasToldToEndIsInterrupted) {
-  hands_.on_build = [](NightBuild& night) { night.report.interrupted = true; };
+  parts_.on_build = [](NightBuild& night) { night.report.interrupted = true; };
   const NightReport report = run();
   EXPECT_EQ(report.exit_code, 130);
-  EXPECT_EQ(hands_.published, 0);
+  EXPECT_EQ(parts_.published, 0);
 }
 
 // A dead man's switch: what was begun is on disk before anything can be killed.
 TEST_F(NightCourseTest, MetricsSayThatItBeganBeforeItEnds) {
   run();
-  hands_.on_build = [this](NightBuild&) {
+  parts_.on_build = [this](NightBuild&) {
     const std::string text = read_metrics(state_, files_);
     EXPECT_NE(
         text.find("kiln_night_started_timestamp_seconds{matrix=\"demo\"} " + std::to_string(clock_.now)),

@@ -32,9 +32,9 @@ struct NightPublication {
 };
 
 // Each method throws Error; the night records it and goes on with its next part.
-class NightHands {
+class NightParts {
  public:
-  virtual ~NightHands() = default;
+  virtual ~NightParts() = default;
 
   // Moves the lockfile as far as the site permits, and records what became of it. Returns what has moved.
   virtual std::vector<LockChange> move_lockfile(LockNews& news) = 0;
