@@ -75,6 +75,10 @@ void check_hugepages(const JsonNode& host) {
 
 }  // namespace
 
+bool is_same_machine(const HostDescription& a, const HostDescription& b) {
+  return a.model == b.model && a.cpu == b.cpu && a.cores == b.cores;
+}
+
 const std::vector<std::string>& hugepage_settings() {
   static const std::vector<std::string> kSettings = {"never", "madvise", "always"};
   return kSettings;

@@ -29,6 +29,10 @@ struct HostDescription {
   std::map<std::string, double> rates{};  // of host_rate_names(), that were measured
 };
 
+// Whether speeds that were measured on both compare: one model of processor, one microarchitecture, as many
+// cores.
+bool is_same_machine(const HostDescription& a, const HostDescription& b);
+
 // The kernel's settings of transparent huge pages, each granting what those before it do: never, madvise,
 // always.
 const std::vector<std::string>& hugepage_settings();

@@ -93,9 +93,7 @@ std::optional<HostRecord> known_host(const StatePaths& state, const FileSystem& 
   if (!text) return std::nullopt;
   try {
     HostRecord record = host_record_from_json(JsonDocument::parse(*text, file).root());
-    const bool is_this =
-        record.host.model == host.model && record.host.cpu == host.cpu && record.host.cores == host.cores;
-    if (is_this) return record;
+    if (is_same_machine(record.host, host)) return record;
   } catch (const Error&) {  // it is measured again
   }
   return std::nullopt;

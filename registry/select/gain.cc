@@ -6,8 +6,7 @@ namespace kiln {
 namespace {
 
 bool is_like(const Measurement& one, const Measurement& like) {
-  return one.workload == like.workload && one.unit == like.unit && one.host.model == like.host.model &&
-         one.host.cpu == like.host.cpu && one.host.cores == like.host.cores;
+  return one.workload == like.workload && one.unit == like.unit && is_same_machine(one.host, like.host);
 }
 
 const MeasuredGain* gain_in(const Measurement& measurement, const std::string& key) {
