@@ -224,8 +224,13 @@ void run_discard(const DiscardOptions& options, Invocation& invocation) {
   // The index first: a kill leaves the runs where they are, and the same command does it again.
   put_sessions(options.restore ? joined(kept.all(), chosen) : without(kept.all(), chosen), chosen,
                invocation);
-  for (const BenchRun& run : chosen)
-    options.restore ? kept.restore(KeptRuns::sum_of(run)) : kept.discard(KeptRuns::sum_of(run));
+  for (const BenchRun& run : chosen) {
+    const std::string sum = KeptRuns::sum_of(run);
+    if (options.restore)
+      kept.restore(sum);
+    else
+      kept.discard(sum);
+  }
   say("{} {}\n", counted(chosen.size(), "run"), options.restore ? "restored" : "discarded");
 }
 

@@ -139,8 +139,8 @@ struct NightReport {
   std::int64_t started = 0;  // seconds since 1970
   std::int64_t ended = 0;
   std::string host;
-  std::int64_t every =
-      -1;  // seconds from one night to the next, as the site file had it; 0 = unknown; -1 = not recorded
+  // Seconds from one night to the next, as the site file had it; 0 = unknown; -1 = not recorded.
+  std::int64_t every = -1;
   NightState state = NightState::green;
   int exit_code = 0;
   std::vector<std::string> remarks;  // what a person should know of the whole: a night that did not run, …

@@ -135,7 +135,7 @@ void NightFolder::write(const NightReport& report, const std::string& html, cons
   if (!ignored) fs::rename(path_ / "latest.new", path_ / "latest", ignored);
 }
 
-// Nothing is lost where there is no room for it: it is made of the report.
+// Ignores an error, such as a full disk: each_past() then makes the summary from the report.
 void NightFolder::keep_past(const NightReport& report) {
   Json past = to_json(past_of(report));
   past["report"] = stamp_of(night(report.number) / "night.json");

@@ -101,8 +101,9 @@ std::string night_headline(const NightReport& report) {
 }
 
 std::string trouble_text(const NightTrouble& trouble) {
-  const bool has_subject = trouble.subject.empty() || trouble.what.find(trouble.subject) != std::string::npos;
-  std::string text = has_subject ? trouble.what : trouble.subject + ": " + trouble.what;
+  const bool says_subject =
+      trouble.subject.empty() || trouble.what.find(trouble.subject) != std::string::npos;
+  std::string text = says_subject ? trouble.what : trouble.subject + ": " + trouble.what;
   if (!trouble.advice.empty())
     text += fmt::format("; {}{}",
                         trouble.actor == Actor::nobody ? "" : fmt::format("{}: ", name_of(trouble.actor)),

@@ -123,7 +123,7 @@ void BegunComparison::write() { files_.write(file_, Json(sums_).dump() + "\n"); 
 std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths& state,
                                           const FileSystem& files) {
   std::set<std::string> sessions;
-  const fs::path folder = state.bench_begun("x").parent_path();
+  const fs::path folder = state.bench_begun();
   for (const std::string& name : files.list(folder)) {
     const Json begun = Json::parse(files.read(folder / name).value_or(""), nullptr, false);
     if (!begun.is_object() || begun.empty() || !begun.begin()->is_string()) continue;

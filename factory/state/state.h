@@ -99,6 +99,7 @@ class StatePaths {
   std::filesystem::path bench_discarded(std::string_view sum) const {
     return file("bench/discarded", sum, ".json");
   }
+  std::filesystem::path bench_begun() const { return root_ / "bench" / "begun"; }
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }

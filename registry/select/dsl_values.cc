@@ -43,13 +43,8 @@ std::string listed_components(const JsonNode& list) {
 }  // namespace
 
 std::vector<std::string> chosen_components(const std::string& value) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= value.size();) {
-    const std::size_t end = std::min(value.find('+', begin), value.size());
-    names.push_back(value.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
+  const std::vector<std::string_view> names = split(value, '+');
+  return {names.begin(), names.end()};
 }
 
 std::string choice_text(const JsonNode& node, const WrittenNumbers& numbers) {
