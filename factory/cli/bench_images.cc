@@ -99,7 +99,7 @@ std::vector<ImageBench::Candidate> ImageBench::candidates(const ImageNumbers& im
     ImageSpec image = catalogue_.plan.image(number).spec();
     const std::string name = image.repository + ":" + image.tag;
     if (architecture != own_architecture()) {
-      invocation_.note(fmt::format("bench  {} {}: passed over, as an emulator's speed is nobody's", name,
+      invocation_.note(fmt::format("bench  {} {}: passed over, as it would run in an emulator", name,
                                    why_not_here(architecture)));
       continue;
     }

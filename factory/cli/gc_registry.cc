@@ -23,8 +23,8 @@ std::string registry_hint(const Roots& roots, const Invocation& invocation) {
   const RegistryAddress address = RegistryAddress::parse(registry);
   const std::size_t images = unneeded_images(address, PushedNames::reading(invocation.state()), roots);
   if (images == 0) return "";
-  return fmt::format("nobody here needs {} of {}; `kiln gc --registry` tells of {}", counted(images, "image"),
-                     address.text(), images == 1 ? "it" : "them");
+  return fmt::format("this state folder does not need {} of {}; `kiln gc --registry` lists {}",
+                     counted(images, "image"), address.text(), images == 1 ? "it" : "them");
 }
 
 RegistryCollection::RegistryCollection(const std::string& registry, bool remove, Invocation& invocation)
@@ -47,7 +47,7 @@ void RegistryCollection::remove() {
   const std::string& host = client_.address().host;
   if (done.is_refused)
     throw Error(ExitCode::network,
-                fmt::format("{} lets nobody delete manifests (405): what was pushed there stays", host),
+                fmt::format("{} refuses to delete manifests (405): what was pushed there stays", host),
                 "its configuration decides: docker-registry has `storage: {delete: {enabled: true}}`");
   if (done.tags_left > 0)
     invocation_.note(fmt::format("{} takes away no tag alone: {} with the image that {} until that goes, too",

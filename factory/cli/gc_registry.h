@@ -30,7 +30,7 @@ class RegistryCollection {
 
   // Adds what goes, and notes, to `survey`, by its roots. Throws as registry_garbage().
   void find(Survey& survey);
-  // Takes it away. Throws as collect_registry(), and Error(network) where the registry lets nobody delete.
+  // Takes it away. Throws as collect_registry(), and Error(network) where the registry refuses to delete.
   void remove();
 
  private:

@@ -30,7 +30,7 @@ constexpr std::size_t kMostPruned = 20;  // per cent of what the matrix has ther
 void check(const PublishRequest& options) {
   if (options.prune && !options.every_cell())
     throw Error(ExitCode::usage, "--prune goes with the whole matrix, and cells are chosen",
-                "leave the patterns out: what they do not choose would look as if nobody wanted it");
+                "leave the patterns out: kiln would take away all that they do not choose");
   if (options.yes && !options.prune)
     throw Error(ExitCode::usage, "--yes goes with --prune", "nothing else asks");
 }
@@ -61,7 +61,7 @@ LackingImages find_lacking(const PublishRequest& options, const BuildPlan& plan,
   if (plan.broken() == 0) return lacking_images(plan, state, invocation.files);
   if (!options.prune) return {};
   BrokenCell cell = plan.broken(0);
-  throw cell.why.while_doing(fmt::format("looking for what {} lacks: {} is broken, and nobody knows its name",
+  throw cell.why.while_doing(fmt::format("looking for what {} lacks: {} is broken, and its name is unknown",
                                          plan.name(), cell.request.id));
 }
 

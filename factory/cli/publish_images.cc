@@ -60,7 +60,7 @@ void refuse_left(const std::vector<std::string>& left) {
   if (left.empty()) return;
   throw Error(
       ExitCode::locked,
-      fmt::format("{} moved by somebody else, and left as {}", left.size() == 1 ? "a tag was" : "tags were",
+      fmt::format("{} moved by another program, and left as {}", left.size() == 1 ? "a tag was" : "tags were",
                   left.size() == 1 ? "it is" : "they are"),
       "--take-tags moves them to the images of the index");
 }

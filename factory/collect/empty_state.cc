@@ -120,7 +120,7 @@ void empty_state(const StateContents& contents, const StatePaths& state, Command
                  FileSystem& files, const std::map<std::string, std::string>& environment) {
   need_no_steps(state, files);
   if (engine_is_used(state, files))
-    throw Error(ExitCode::locked, "somebody uses the engine's store " + state.engine().string(),
+    throw Error(ExitCode::locked, "another process uses the engine's store " + state.engine().string(),
                 "end it (such as a `kiln shell`), and try again");
   delete_engine_store(state, runner, files, environment);
   bool is_past_names = false;

@@ -193,7 +193,7 @@ void delete_engine_store(const StatePaths& state, CommandRunner& runner, FileSys
                          const std::map<std::string, std::string>& environment) {
   const FileLock beginning = FileLock::acquire(state.engine().string() + ".lock");
   if (engine_is_used(state, files))
-    throw Error(ExitCode::locked, "somebody uses the engine's store " + state.engine().string());
+    throw Error(ExitCode::locked, "another process uses the engine's store " + state.engine().string());
   delete_engine_folders(fs::absolute(state.engine()), runner, files, environment);
   const fs::path sessions = state.engine().string() + ".sessions";
   for (const std::string& name : files.list(sessions)) files.remove_all(sessions / name);

@@ -52,9 +52,10 @@ class BlobFinder {
       found_.blobs.insert(manifest.config.digest);
       for (const Descriptor& layer : manifest.layers) found_.blobs.insert(layer.digest);
     } else if (store_.has(image.manifest)) {
-      throw Error(ExitCode::store,
-                  fmt::format("the manifest of {} {}: nobody knows what it needs", title_of(image), damage),
-                  "`kiln index fsck --repair` mends it or takes it away; then collect");
+      throw Error(
+          ExitCode::store,
+          fmt::format("the manifest of {} {}: kiln cannot know what it needs", title_of(image), damage),
+          "`kiln index fsck --repair` mends it or takes it away; then collect");
     } else {
       found_.notes.push_back(fmt::format("{}: its manifest {}, and its layers cannot be told from others",
                                          title_of(image), damage));

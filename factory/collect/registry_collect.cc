@@ -15,7 +15,7 @@ namespace {
 
 using Deletion = RegistryClient::Deletion;
 
-struct NothingMayGo : std::exception {};  // the registry lets nobody delete manifests
+struct NothingMayGo : std::exception {};  // the registry refuses to delete manifests
 
 class RegistryCollector {
  public:

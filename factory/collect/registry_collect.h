@@ -6,7 +6,7 @@
 namespace kiln {
 
 struct RegistryCollected {
-  bool is_refused = false;    // the registry lets nobody delete manifests: all that are left stay
+  bool is_refused = false;    // the registry refuses to delete manifests: all that are left stay
   std::size_t tags_left = 0;  // that it does not take away alone, and what they name stays
 };
 

@@ -57,9 +57,10 @@ class RegistrySurveyor {
     name_what_stays();
     for (const auto& [name, digest] : setup_.pushed.tags()) add_tag(name, digest);
     if (!repositories_.empty() && setup_.roots.snapshots.empty())
-      throw Error(ExitCode::store,
-                  fmt::format("there is no snapshot: nobody knows what of {} is needed", address_.text()),
-                  "`kiln publish` or `kiln index recover` first");
+      throw Error(
+          ExitCode::store,
+          fmt::format("there is no snapshot, so kiln cannot know what of {} is needed", address_.text()),
+          "`kiln publish` or `kiln index recover` first");
     for (auto& [repository, candidates] : repositories_)
       if (is_worth_a_look(candidates)) look(repository, candidates);
     return std::move(found_);
@@ -150,7 +151,7 @@ class RegistrySurveyor {
       found_.images.push_back(std::move(image));
     }
     if (held > 0)
-      found_.notes.push_back(fmt::format("{}/{}: {} that nobody needs here {}: tags that stay name {}",
+      found_.notes.push_back(fmt::format("{}/{}: {} without a use here {}: tags that stay name {}",
                                          address_.host, repository, counted(held, "image"),
                                          held == 1 ? "stays" : "stay", held == 1 ? "it" : "them"));
   }

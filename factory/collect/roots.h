@@ -52,7 +52,7 @@ struct Roots {
   bool is_place(const std::string& path) const;  // a part of one of the places
 };
 
-// Throws Error(store) for a record that cannot be read: nobody knows what it needs.
+// Throws Error(store) for a record that cannot be read: kiln cannot know what it needs.
 Roots find_roots(const CollectSetup& setup);
 
 // Seconds since 1970 of the last change of a file; nullopt when there is none.

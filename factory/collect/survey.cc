@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kJson = ".json";
 constexpr std::string_view kLog = ".log";
-constexpr const char* kUnnamed = "nobody names it";
+constexpr const char* kUnnamed = "nothing names it";
 
 std::string short_key(const std::string& key) { return key.substr(0, 12); }
 
@@ -198,7 +198,7 @@ class Surveyor {
       const fs::path path = fs::path("jobs") / name;
       if (setup_.files.is_directory(state_.root() / path) && !is_young(path, setup_.retention.keep_for))
         add(GarbageKind::log, "job of " + short_key(name),
-            "nobody waits for it" + and_older(setup_.retention.keep_for), {path});
+            "no build waits for it" + and_older(setup_.retention.keep_for), {path});
     }
   }
 

@@ -17,8 +17,8 @@ struct Survey {
 };
 
 // Everything but the engine's store (engine_storage.h). Throws Error(store) when something that lives cannot
-// be read, so that nobody knows what it needs. REQUIRES of whoever is going to remove it: the state's lock is
-// held.
+// be read, so that kiln cannot know what it needs. REQUIRES of whoever is going to remove it: the state's
+// lock is held.
 Survey survey(const CollectSetup& setup);
 
 }  // namespace kiln

@@ -312,8 +312,8 @@ class CurlHttp final : public Http {
       throw HttpFailure{fmt::format("an answer of more than {} bytes", transfer.request->most), false};
     if (transfer.stalled) throw HttpFailure{transfer.silence.text()};
     if (!transfer.refused.empty())
-      throw HttpFailure{fmt::format("it leads to {}, an address of this machine or its link, where kiln lets "
-                                    "nobody send it",
+      throw HttpFailure{fmt::format("it leads to {}, an address of this machine or its link, which kiln "
+                                    "does not follow",
                                     transfer.refused),
                         false};
     const bool final = code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_URL_MALFORMAT ||

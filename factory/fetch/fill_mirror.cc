@@ -337,7 +337,7 @@ class Filling {
     throw Error(ExitCode::locked,
                 fmt::format("the lockfile has the archives of {} {} at: {}; they hold now: {}",
                             base.component, base.version, locked->second, now),
-                "nobody gives packages of yesterday: `kiln lock --update`, build, and mirror again");
+                "an archive has only its current packages: `kiln lock --update`, build, and mirror again");
   }
 
   static bool is_list_of(const MirrorItem& item, const MirrorArchive& archive) {

@@ -130,7 +130,7 @@ void note_library(LegacyImage& image) {
   if (!text.starts_with(kUndecidedRegistry)) return;
   const std::string written = text.substr(kUndecidedRegistry.size());
   note_base(image, "library-base",
-            fmt::format("{} is an image of {}, which kiln cannot pull: somebody has to decide; {}", written,
+            fmt::format("{} is an image of {}, which kiln cannot pull; {}", written,
                         image.library.empty() ? "the Singularity library" : "the library " + image.library,
                         how_to_give_base("library://" + written)));
 }

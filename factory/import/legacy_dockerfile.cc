@@ -252,7 +252,7 @@ void DockerfileImport::argument(const DockerInstruction& one, bool above) {
       variables_.try_emplace(pair.name, *automatic);
     if (!variables_.contains(pair.name)) {
       image_.note(pair.place.line, "argument",
-                  fmt::format("ARG {} has no default: whoever built gave it", pair.name));
+                  fmt::format("ARG {} has no default: the command that built it gave one", pair.name));
       if (!above) variables_[pair.name] = "";
     } else if (!above && is_variable_name(pair.name) && (pair.has_value || !variables_[pair.name].empty())) {
       script_.set(pair.name, script_word(variables_[pair.name]));

@@ -47,8 +47,8 @@ void check_install(const AptCall& apt, bool updated, const ScriptUnit& unit, Rep
     if (simple) finding.fix = {{{apt.command->span.begin, apt.command->span.begin}, "apt-get update && "}};
   }
   if (!answers(apt, unit)) {
-    Finding& finding =
-        add(report, "KL072", unit, *apt.command, apt.verb->span, "apt-get will ask and nobody answers");
+    Finding& finding = add(report, "KL072", unit, *apt.command, apt.verb->span,
+                           "apt-get asks for confirmation, which a build cannot give");
     finding.fix = {{{behind, behind}, " -y"}};
   }
   if (!apt.call.has("--no-install-recommends") && !unit.mentions("Install-Recommends")) {

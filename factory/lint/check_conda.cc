@@ -43,7 +43,7 @@ void check_answer(const Call& call, const ScriptUnit& unit, const ShellCommand& 
   if (conda_answers(call, unit, command)) return;
   const ShellToken* verb = call.has("install") ? call.find("install") : call.find("create");
   Finding& finding = add(report, "KL072", unit, command, verb->span,
-                         fmt::format("{} will ask and nobody answers", call.program));
+                         fmt::format("{} asks for confirmation, which a build cannot give", call.program));
   finding.fix = {{{verb->span.end, verb->span.end}, " -y"}};
 }
 

@@ -28,8 +28,8 @@ void check_sources_of(const Cell& cell, const CellInput& input, CellReport& repo
       continue;
     const std::string commit = checksum.substr(kCommit.size(), 12);
     report.add("KL025", part.version->where,
-               fmt::format("nobody has looked whether a branch or tag of {} has {}", part.version->source_url,
-                           commit),
+               fmt::format("kiln has not checked whether a branch or tag of {} has {}",
+                           part.version->source_url, commit),
                cell.id(), Severity::warning);
   }
 }

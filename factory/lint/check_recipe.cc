@@ -146,7 +146,7 @@ void check_facts(const RecipeSource& recipe, Report& report) {
     if (source == nullptr)
       report.add("KL094", fact.where, fmt::format("nothing says how '{}' is known", fact.path));
     else if (source->known == Knowledge::unknown)
-      report.add("KL094", fact.where, fmt::format("nobody knows where '{}' is from", fact.path));
+      report.add("KL094", fact.where, fmt::format("no source is given for '{}'", fact.path));
     used.insert(source);
   }
   for (const FactSource& source : sources)

@@ -48,7 +48,7 @@ std::optional<LeaseFile> read_lease(const fs::path& file) {
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
   LeaseFile lease{member("holder"), member("machine"), false};
-  if (lease.holder.empty()) lease.holder = "somebody (" + file.string() + " cannot be read)";
+  if (lease.holder.empty()) lease.holder = "an unknown holder (" + file.string() + " cannot be read)";
   lease.released = json.is_object() && json.value("released", Json(false)) == Json(true);
   return lease;
 }

@@ -155,7 +155,8 @@ constexpr std::string_view kDocument =
 constexpr std::string_view kAnswer =
     "<div><p class=\"notice care\" id=\"from-file\" hidden><strong>This page was opened from a file, so it "
     "can ask "
-    "nobody.</strong> Below is the command that asks. Served by <code>kiln serve</code>, the page shows the "
+    "no server.</strong> Below is the command that asks. Served by <code>kiln serve</code>, the page shows "
+    "the "
     "answer "
     "itself.</p>\n"
     "<div id=\"served\" hidden><p><button type=\"submit\" form=\"form\" class=\"main\" "

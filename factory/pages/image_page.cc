@@ -44,7 +44,7 @@ std::string warnings_of(const IndexEntry& entry) {
     html += fmt::format("<p class=\"notice {}\">{}</p>\n", kind, words);
   };
   if (!entry.retired.empty())
-    add("bad", "<strong>Retired</strong>, nobody gets it any more: " + page_text(entry.retired));
+    add("bad", "<strong>Retired</strong>, and no longer selected: " + page_text(entry.retired));
   if (entry.failing)
     add("bad", "<strong>Failing</strong>: its bits fail a test that their recipe has by now.");
   if (entry.stale)
@@ -105,7 +105,7 @@ std::string image_page(std::size_t number, const PageContent& content, const Pag
   const ImageRecord& image = entry.image;
   const auto provenance = source.document(image, "provenance");
   std::string measured = speeds.html(number, content.entries, names);
-  if (measured.empty()) measured = "<p>Nobody measured it. <code>kiln bench</code> does.</p>\n";
+  if (measured.empty()) measured = "<p>It was not measured. <code>kiln bench</code> does.</p>\n";
   const std::vector<Part> parts = {
       {"run", "Run it", commands_html(image)},
       {"names", "Names", names_html(image)},

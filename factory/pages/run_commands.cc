@@ -123,12 +123,12 @@ std::vector<RunCommand> from_state(const ImageRecord& image) {
 RunCommands of_mapping(const ImageRecord& image) {
   const std::string& reference = image.reference;
   if (reference.starts_with(kDocker) && is_plain_reference(reference.substr(kDocker.size())))
-    return {{"A mapping: somebody wrote that this image answers a choice. kiln did not build or test it."},
+    return {{"A mapping: the site states that this image answers a choice. kiln did not build or test it."},
             from_registry({reference.substr(kDocker.size()), ""}, image)};
   const std::size_t colon = reference.find("://");
   if (colon != std::string::npos && is_plain_reference(reference.substr(0, colon)) &&
       is_plain_reference(reference.substr(colon + 3)))
-    return {{"A mapping: somebody wrote that this image answers a choice. kiln did not build or test it.",
+    return {{"A mapping: the site states that this image answers a choice. kiln did not build or test it.",
              "Its hub is one that Apptainer alone can pull from."},
             {{"Apptainer", fmt::format("apptainer pull image.sif {}\napptainer exec{} image.sif {}",
                                        reference, gpu_words(image).apptainer, trial_of(image))}}};

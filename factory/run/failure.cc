@@ -55,7 +55,7 @@ std::string describe_memory(const MemoryUse& memory, std::uint64_t limit) {
     case CauseKind::wrong_hash:
       throw Error(
           ExitCode::images_failed, message,
-          "either the recipe's hash is old, or somebody changed the file: look before you change the hash");
+          "either the recipe's hash is old, or the file was changed: look before you change the hash");
     case CauseKind::moved:
       throw Error(ExitCode::images_failed, message, "the recipe's address needs another look");
     case CauseKind::memory:

@@ -17,12 +17,12 @@ namespace {
 using UserKind = BlobUser::Kind;
 
 std::string whose(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "nobody" : names.front();
+  if (names.size() == 1) return names.front();
   return fmt::format("{} and {} more", names.front(), names.size() - 1);
 }
 
 std::string described(const BlobDamage& damage) {
-  if (damage.of.empty()) return fmt::format("{} {}; nobody counts on it", damage.blob.text(), damage.damage);
+  if (damage.of.empty()) return fmt::format("{} {}; nothing uses it", damage.blob.text(), damage.damage);
   return fmt::format("{} of {}, {}, {}", damage.what, whose(damage.of), damage.blob.text(), damage.damage);
 }
 

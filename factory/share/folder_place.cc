@@ -129,8 +129,8 @@ void FolderPlace::remove(const std::set<std::string>& names) {
   if (!names.empty()) remove_unnamed_blobs();
 }
 
-// Where a record cannot be read, nobody knows what it needs, and all blobs stay. A young one may be waiting
-// for its record.
+// Where a record cannot be read, kiln cannot know what it needs, and all blobs stay. A young one may be
+// waiting for its record.
 void FolderPlace::remove_unnamed_blobs() const {
   constexpr auto kYoung = std::chrono::hours(24);
   const BlobStore shared(folder_);

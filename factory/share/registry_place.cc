@@ -118,7 +118,7 @@ void RegistryPlace::remove(const std::set<std::string>& names) {
     const auto digest = unless_broken([&] { return client_.resolve(repository_, tag); });
     if (digest &&
         client_.delete_manifest(repository_, digest->text()) == RegistryClient::Deletion::unsupported)
-      throw Error(ExitCode::network, text() + " lets nobody delete",
+      throw Error(ExitCode::network, text() + " refuses to delete",
                   "docker-registry: `storage: {delete: {enabled: true}}`");
   }
 }

@@ -138,13 +138,13 @@ SharedSteps::Look SharedSteps::look(const SharedName& name) {
       return {
           {},
           "",
-          fmt::format("its signature names the key {} and does not match: nobody whom the site file trusts "
+          fmt::format("its signature names the key {} and does not match: no key that the site file trusts "
                       "has signed it",
                       opened.forged),
           true};
     return {{},
             "",
-            found->why_not.empty() ? "nobody whom the site file trusts has signed it"
+            found->why_not.empty() ? "no key that the site file trusts has signed it"
                                    : "its record there " + found->why_not};
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted || error.code() == ExitCode::network) throw;

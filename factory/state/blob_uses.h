@@ -28,7 +28,7 @@ struct BlobUse {
 
 struct UsedBlob {
   std::optional<std::uint64_t> size;  // that was written, where anybody knows
-  std::vector<BlobUse> uses;          // empty: nobody counts on it
+  std::vector<BlobUse> uses;          // empty: nothing uses it
   std::string damage;                 // as far as is to be seen; "" when it looks whole
   bool is_unread = false;             // its bytes could not be had
 };

@@ -56,9 +56,8 @@ DamagedDatabase::DamagedDatabase(const std::string& message)
 
 UnfinishedCommit::UnfinishedCommit(const std::string& file)
     : Error(ExitCode::store, file + " is in the middle of a commit, and this mount is read-only",
-            "where nobody writes it any more, `kiln index list` on a machine that may write it takes the "
-            "commit "
-            "back") {}
+            "if no process writes it any more, run `kiln index list` on a machine that may write it: that "
+            "takes the commit back") {}
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 

@@ -76,7 +76,7 @@ std::string gpu_code_reason(const Ranked& winner, const Ranked& next) {
 
 std::string where_text(const ImageRecord& image) {
   std::string where = image.tests ? tested_where(*image.tests) : "";
-  return where.empty() ? "tested, nobody knows where" : where;
+  return where.empty() ? "tested on an unknown host" : where;
 }
 
 // What speaks against the second of two that differ in this alone.

@@ -217,7 +217,7 @@ TEST(Collect, WhatCannotBeReadStopsIt) {
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::store);
-    EXPECT_NE(error.format().find("nobody knows what it needs"), std::string::npos) << error.format();
+    EXPECT_NE(error.format().find("kiln cannot know what it needs"), std::string::npos) << error.format();
   }
   EXPECT_EQ(testing::files_in(small.state.root()), before) << "nothing is gone";
 }

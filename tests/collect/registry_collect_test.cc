@@ -159,7 +159,7 @@ TEST_F(RegistryCollect, LeavesWhatSomebodysTagNames) {
   const RegistryGarbage found = find();
   EXPECT_TRUE(found.images.empty());
   ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_EQ(found.notes[0], "h/ai/hello: 1 image that nobody needs here stays: tags that stay name it");
+  EXPECT_EQ(found.notes[0], "h/ai/hello: 1 image without a use here stays: tags that stay name it");
   collect();
   EXPECT_TRUE(registry.has("ai/hello", one));
   EXPECT_TRUE(registry.has("ai/hello", Digest::of("SIF of one")));

@@ -60,13 +60,13 @@ skopeo copy --quiet "docker://$place/hello@$plain" "docker://$place/hello:of-som
 skopeo copy --quiet "docker://$place/hello@$plain" "docker://$place/theirs:1"
 
 gc 0 -v
-holds "$err" "nobody here needs 3 images of $place; \`kiln gc --registry\` tells of them"
+holds "$err" "this state folder does not need 3 images of $place; \`kiln gc --registry\` lists them"
 lacks "$out" registry
 gc 0 --registry -v
 holds "$out" "registry image"
 holds "$out" "$place/hello@$old"
 lacks "$out" "$place/hello@$plain"
-holds "$err" "hello: 1 image that nobody needs here stays: tags that stay name it"
+holds "$err" "hello: 1 image without a use here stays: tags that stay name it"
 there "hello@$old" || fail 'a dry run has taken something away'
 gc 0 --registry --delete
 for gone in "hello@$old" "hello:${old/:/-}" "hello:${old/:/-}.sig" "modak@$old" "modak:${old/:/-}.sig"; do
@@ -104,7 +104,7 @@ gc 0 --registry --delete
 there "hello@$new" || fail 'the bits of another name are gone'
 holds "$err" 'takes away no tag alone: 1 tag stays'
 
-# 3. What is wrong: no registry, one that lets nobody delete, no snapshot. The state folder is collected all the same.
+# 3. What is wrong: no registry, one that refuses to delete, no snapshot. The state folder is collected all the same.
 rm site.json
 expect 2 "$KILN" gc --registry
 holds "$err" 'the site file has no "publish" that says where'
@@ -117,7 +117,7 @@ echo 'echo a third day >/opt/kiln-day' >>"$script"
 expect 0 "$KILN" build -f tiny/tiny.json "${more[@]}"
 publish "${more[@]}"
 gc 6 --registry --delete
-holds "$err" "$host lets nobody delete manifests (405)"
+holds "$err" "$host refuses to delete manifests (405)"
 holds "$out" 'freed'
 there "hello@$new" || fail 'it is gone all the same'
 stop_registry
@@ -125,7 +125,7 @@ gc 6 --registry --delete # cannot be reached
 cp -r .kiln none
 rm -rf none/index.db none/store/records none/store/snapshots
 expect 8 "$KILN" gc --registry "$place" --state none
-holds "$err" 'there is no snapshot: nobody knows what of'
+holds "$err" 'there is no snapshot, so kiln cannot know what of'
 
 # 4. Killed at each request of a collection, against the double, which has an API for referrers and takes tags away alone: what
 # stays is whole, and the next run takes the rest.

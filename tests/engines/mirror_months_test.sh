@@ -86,7 +86,7 @@ month 2
 machine 1 build -f matrix/probe.json --locked --state never
 holds "$err" 'they moved on'
 machine 7 mirror -f matrix/probe.json not-in-time --state month1
-holds "$err" 'nobody gives packages of yesterday'
+holds "$err" 'an archive has only its current packages'
 machine 0 lock -f matrix/probe.json --update debian
 machine 0 build -f matrix/probe.json --locked --state month2
 machine 0 mirror -f matrix/probe.json mirror --state month2

@@ -98,7 +98,7 @@ rm .kiln/pushed.jsonl
 expect 7 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place"
 holds "$out" 'left '
 holds "$out" 'and kiln has never moved it'
-holds "$err" 'a tag was moved by somebody else'
+holds "$err" 'a tag was moved by another program'
 expect 0 "$KILN" publish -f tiny/tiny.json "${some[@]}" --to "$place" --take-tags
 holds "$out" '1 tag moved'
 equals "$(skopeo inspect --format '{{.Digest}}' "$by_tag")" "${by_digest##*@}"

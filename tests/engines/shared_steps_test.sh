@@ -69,7 +69,7 @@ one=(version=2.10 library=none method=distro compiler=none)
 runner stranger third "${one[@]}"
 equals "$(fetched)" 0
 [ "$(ran)" -gt 0 ] || fail 'nothing was run'
-holds "$err" 'nobody whom the site file trusts has signed it; it is run here'
+holds "$err" 'no key that the site file trusts has signed it; it is run here'
 same_images third
 
 # 3. Tampered with: one step given as another, a signature taken away, a record changed under its signature.
@@ -113,7 +113,7 @@ for what in swap unsign change; do
   [ "$(ran)" -gt 0 ] || fail "nothing was run: $what"
   case $what in
     swap) holds "$err" 'it is of another: ' ;;
-    *) holds "$err" 'nobody whom the site file trusts has signed it; it is run here' ;;
+    *) holds "$err" 'no key that the site file trusts has signed it; it is run here' ;;
   esac
   same_images "$what"
   stop_registry
@@ -179,7 +179,7 @@ equals "$(fetched)" 0
 holds "$err" 'its record there may be written by its group'
 same_images third-in-folder
 
-# 9. What nobody has used goes by age; a registry that lets nobody delete says so.
+# 9. What nobody has used goes by age; a registry that refuses to delete says so.
 site_file aged "{\"folder\": \"$work/folder\", \"private\": true, \"keep_for\": \"1s\"}"
 sleep 2
 KILN_SITE=$work/aged.json expect 0 "$KILN" --state second-in-folder gc --shared-steps
@@ -190,4 +190,4 @@ equals "$(find folder/steps -name '*.json' | wc -l)" 0
 KILN_SITE=$work/alone.json expect 3 "$KILN" --state second-in-folder gc --shared-steps
 site_file aged "{\"registry\": \"$shared\", \"key\": \"$work/site.pem\", \"keep_for\": \"1s\"}"
 KILN_SITE=$work/aged.json expect 6 "$KILN" --state second-in-folder gc --shared-steps --delete
-holds "$err" 'lets nobody delete'
+holds "$err" 'refuses to delete'

@@ -115,7 +115,7 @@ TEST(DockerfileArguments, AreAutomaticForThePlatform) {
 TEST(DockerfileArguments, WithoutAValueAreNotSet) {
   const LegacyImage image = dockerfile("FROM debian:12\nARG WHO\nRUN echo \"${WHO-nobody}\"\n");
   EXPECT_FALSE(has(image.body, "export WHO")) << image.body;
-  EXPECT_EQ(notes_of(image, "argument"), "2: ARG WHO has no default: whoever built gave it");
+  EXPECT_EQ(notes_of(image, "argument"), "2: ARG WHO has no default: the command that built it gave one");
 }
 
 TEST(DockerfilePaths, StandUponTheBases) {

@@ -34,7 +34,7 @@ TEST(Apt, IsAnsweredBeforehand) {
       "a.sh", kNoLists,
       {
           {"apt-get update\napt-get install --no-install-recommends gcc\n",
-           "4:9-16 KL072 apt-get will ask and nobody answers"},
+           "4:9-16 KL072 apt-get asks for confirmation, which a build cannot give"},
           {"apt-get update\napt-get install --yes --no-install-recommends gcc\n", ""},
           {"apt-get update\napt-get install --assume-yes --no-install-recommends gcc\n", ""},
           {"apt-get update\napt-get install --force-yes --no-install-recommends gcc\n", ""},
@@ -42,13 +42,13 @@ TEST(Apt, IsAnsweredBeforehand) {
           {"apt-get update\napt-get -qq install --no-install-recommends gcc\n", ""},
           {"apt-get update\napt-get -q=2 install --no-install-recommends gcc\n", ""},
           {"apt-get update\napt-get -q install --no-install-recommends gcc\n",
-           "4:12-19 KL072 apt-get will ask and nobody answers"},
+           "4:12-19 KL072 apt-get asks for confirmation, which a build cannot give"},
           {"apt-get update\napt-get -o APT::Get::Assume-Yes=true install --no-install-recommends gcc\n", ""},
           {"apt-get update\napt-get install --no-install-recommends --ye python\n",
-           "4:9-16 KL072 apt-get will ask and nobody answers"},
+           "4:9-16 KL072 apt-get asks for confirmation, which a build cannot give"},
           {"apt-get update\nyes | apt-get install --no-install-recommends gcc\n", ""},
           {"apt-get update\nyes | cat && apt-get install --no-install-recommends gcc\n",
-           "4:22-29 KL072 apt-get will ask and nobody answers"},
+           "4:22-29 KL072 apt-get asks for confirmation, which a build cannot give"},
       });
 }
 
@@ -105,7 +105,7 @@ TEST(AptQuestions, AreAnsweredByItsConfiguration) {
   const std::string update =
       "RUN apt-get update && apt-get install --no-install-recommends gcc && rm -rf /var/lib/apt/lists\n";
   const std::string write = "RUN echo 'APT::Get::Assume-Yes \"true\";' >/etc/apt/apt.conf.d/90yes\n";
-  const std::string asks = "KL072 apt-get will ask and nobody answers";
+  const std::string asks = "KL072 apt-get asks for confirmation, which a build cannot give";
   testing::expect_findings(
       "Dockerfile", "",
       {

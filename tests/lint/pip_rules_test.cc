@@ -149,20 +149,20 @@ TEST(Conda, PackagesAreNamedExactly) {
 }
 
 TEST(Conda, AsksNobody) {
-  const std::string asks = "KL072 conda will ask and nobody answers";
-  expect_findings(
-      "a.sh", kShell,
-      {
-          {"conda install numpy=1.2\nconda clean -a\n", "2:7-14 " + asks},
-          {"conda create -p /x python=3.6\nconda clean -a\n", "2:7-13 " + asks},
-          {"mamba install numpy=1.2 && mamba clean -a\n", "2:7-14 KL072 mamba will ask and nobody answers"},
-          {"conda install --yes numpy=1.2\nconda clean -a\n", ""},
-          {"conda install -qy numpy=1.2\nconda clean -a\n", ""},
-          {"yes | conda install numpy=1.2\nconda clean -a\n", ""},
-          {"export CONDA_ALWAYS_YES=1\nconda install numpy=1.2\nconda clean -a\n", ""},
-          {"conda config --set always_yes true\nconda install numpy=1.2\nconda clean -a\n", ""},
-          {"conda env create -f e.yml\nconda clean -a\n", ""},
-      });
+  const std::string asks = "KL072 conda asks for confirmation, which a build cannot give";
+  expect_findings("a.sh", kShell,
+                  {
+                      {"conda install numpy=1.2\nconda clean -a\n", "2:7-14 " + asks},
+                      {"conda create -p /x python=3.6\nconda clean -a\n", "2:7-13 " + asks},
+                      {"mamba install numpy=1.2 && mamba clean -a\n",
+                       "2:7-14 KL072 mamba asks for confirmation, which a build cannot give"},
+                      {"conda install --yes numpy=1.2\nconda clean -a\n", ""},
+                      {"conda install -qy numpy=1.2\nconda clean -a\n", ""},
+                      {"yes | conda install numpy=1.2\nconda clean -a\n", ""},
+                      {"export CONDA_ALWAYS_YES=1\nconda install numpy=1.2\nconda clean -a\n", ""},
+                      {"conda config --set always_yes true\nconda install numpy=1.2\nconda clean -a\n", ""},
+                      {"conda env create -f e.yml\nconda clean -a\n", ""},
+                  });
 }
 
 TEST(Conda, CachesAreCleaned) {

@@ -137,7 +137,7 @@ TEST(TestsRecord, OfEqualImagesTheOneTestedOnSuchAHostWins) {
   EXPECT_EQ(answer({elsewhere, here}, zen4).reasons[2],
             "pytorch:b was not tested on a host like this one: tested on login1 (haswell), 2026-11-23");
   EXPECT_EQ(answer({unknown, here}, zen4).reasons[2],
-            "pytorch:a was not tested on a host like this one: tested, nobody knows where");
+            "pytorch:a was not tested on a host like this one: tested on an unknown host");
   EXPECT_EQ(answer({elsewhere, none}, zen4).reasons[2],
             "pytorch:d is untested here: its recipes have no test");
   EXPECT_EQ(tag({elsewhere, here}, {}), "b") << "without a host by name";

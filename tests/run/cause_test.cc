@@ -48,7 +48,7 @@ TEST(Cause, AWrongHashIsNamedWithWhatHasIt) {
   Error error = failure_of(kPipHash);
   EXPECT_EQ(error.code(), ExitCode::images_failed);
   EXPECT_EQ(failure_class_of(error), FailureClass::build);
-  EXPECT_NE(error.hint().find("somebody changed the file"), std::string::npos);
+  EXPECT_NE(error.hint().find("the file was changed"), std::string::npos);
 }
 
 TEST(Cause, AWrongHashIsNamedWithBothHashes) {

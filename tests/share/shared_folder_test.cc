@@ -63,7 +63,7 @@ TEST_F(SharedFolder, WithoutThePromiseASignatureIsAsked) {
   share_all();
   reads.is_private = false;
   reads.trust = {(folder / "key.pub").string()};
-  refuses(kStep, "nobody whom the site file trusts has signed it");
+  refuses(kStep, "no key that the site file trusts has signed it");
   writes.key = (folder / "key").string();
   fs::remove(record(tag));
   share_all();
@@ -96,7 +96,7 @@ TEST_F(SharedFolder, LayersGoWithTheLastRecordThatNamesThem) {
   age(store.path(Digest::of("base")));
   shared(writes, maker).remove({{"step-" + kStep}, 3});
   EXPECT_TRUE(store.has(Digest::of("step")));
-  // Where a record cannot be read, nobody knows what it needs.
+  // Where a record cannot be read, kiln cannot know what it needs.
   age(store.path(Digest::of("step")));
   files.write(record("step-" + std::string(64, 'd')), "damaged");
   EXPECT_THROW(shared(writes, maker).remove({{"step-" + kBase}, 3}), Error);

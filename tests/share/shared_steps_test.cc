@@ -64,17 +64,17 @@ TEST_F(SharedStepsOf, OnlyWhatSomebodyTrustedHasSignedIsBelieved) {
   const Json good = unsigned_one;
   unsigned_one["signatures"] = Json::array();
   replace(tag, unsigned_one.dump());
-  refuses(kStep, "nobody whom the site file trusts has signed it");
+  refuses(kStep, "no key that the site file trusts has signed it");
   StepRecord other = *RecordReader(maker, files).step(kStep);
   other.seconds = 2;
   Json forged = Json::parse(shared_envelope({kStep, false}, {other, "h", "t"}, nullptr));
   forged["signatures"] = good["signatures"];
   replace(tag, forged.dump());
-  refuses(kStep, "nobody whom the site file trusts has signed it");
+  refuses(kStep, "no key that the site file trusts has signed it");
   const SigningKey foreign = SigningKey::read(testing::key_file(folder / "foreign"));
   replace(tag,
           shared_envelope({kStep, false}, {*RecordReader(maker, files).step(kStep), "h", "t"}, &foreign));
-  refuses(kStep, "nobody whom the site file trusts has signed it");
+  refuses(kStep, "no key that the site file trusts has signed it");
   replace(tag, good.dump());
   EXPECT_TRUE(takes(kStep));
 }
