@@ -20,7 +20,7 @@ struct ChangePoint {
   TwoLevels levels;       // from the point before to this one, and from this one to the next
   // Fewer than three values of its level follow it, or those that follow do not differ by themselves from the
   // last level that was not as short. One night out of line looks like a new level at first, and then like
-  // another one back: a suspected point is shown, and nobody is called for it.
+  // another one back: a suspected point is shown, and causes no alarm.
   bool suspected = false;
 };
 

@@ -1,5 +1,5 @@
-// The lockfile of a night: moved as far as the site's policy lets it, and newer versions that somebody may
-// take.
+// The lockfile of a night: moved as far as the site's policy lets it, and newer versions that the
+// site may take.
 #pragma once
 
 #include <string>

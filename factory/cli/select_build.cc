@@ -60,7 +60,7 @@ void prepare_build(const Invocation& invocation) {
 
 void build_missing(SelectCells& cells, const std::function<IndexAnswer()>& ask_again,
                    Invocation& invocation) {
-  invocation.options.wait = true;  // whoever asks wants the answer, not to hear who else makes it
+  invocation.options.wait = true;  // the question needs the answer, even if another kiln builds it
   const WriterLock lock =
       lock_state(invocation, fmt::format("kiln select --build-if-missing of {}", cells.query().application));
   const IndexAnswer now = ask_again();

@@ -14,8 +14,8 @@ namespace kiln {
 
 enum class BudgetTurn {
   stale,  // people have an older one
-  asked,  // nobody has one, and somebody asked (`kiln index demand`)
-  never   // nobody has one
+  asked,  // there is none, and questions asked for one (`kiln index demand`)
+  never   // there is none
 };
 std::string_view name_of(BudgetTurn turn);
 
@@ -33,7 +33,7 @@ struct NightAgenda {
   bool has_no_end = false;
 };
 
-// `seconds`: the budget. `forecast`: how long images take when they are built together; 0 where nobody knows.
+// `seconds`: the budget. `forecast`: how long images take when they are built together; 0 = unknown.
 // The longest beginning that fits, by turn, demand and the order of the plan; the first image of all is
 // always among it.
 NightAgenda agenda_of(std::vector<AgendaItem> candidates, double seconds,

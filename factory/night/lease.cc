@@ -38,7 +38,7 @@ std::string lease_json(const LeaseFile& lease) {
          "\n";
 }
 
-// nullopt: it was taken away meanwhile. What cannot be read is somebody's.
+// nullopt: it was taken away meanwhile. A lease that cannot be read has a holder.
 std::optional<LeaseFile> read_lease(const fs::path& file) {
   const auto text = RealFileSystem().read(file);
   if (!text) return std::nullopt;
@@ -62,8 +62,8 @@ fs::path lease_path(const fs::path& folder, std::int64_t number) { return folder
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
-// Since the last sign of life, by the clock of whoever keeps the files; none, where that cannot be known: a
-// holder is rather thought alive.
+// Time since the last sign of life, by the clock of the file server; 0 if that cannot be known, so that the
+// holder counts as alive.
 std::chrono::seconds silence_of(const fs::path& file) {
   struct stat seen {};
   if (::stat(file.c_str(), &seen) != 0) return std::chrono::seconds(0);
@@ -84,7 +84,7 @@ bool is_alive(const fs::path& file, const LeaseFile& lease, std::chrono::seconds
   return silence_of(file) <= most_silent;
 }
 
-// Made whole under a name that nobody else has; nullopt: somebody was faster.
+// Made whole under a unique name; nullopt: another process was faster.
 std::optional<FileLock> make_lease(const fs::path& folder, std::int64_t number, const LeaseFile& lease) {
   const fs::path made = folder / (std::string(kMade) + host_name() + "-" + unique_name());
   FileLock lock = FileLock::acquire(made);
@@ -108,8 +108,8 @@ void remove_before(const fs::path& folder, std::int64_t number) {
     if (old < number) fs::remove(lease_path(folder, old), ignored);
 }
 
-// Files aside of those who were killed as they asked for the lease. Nobody else's: of this machine nobody
-// holds their lock, of others nobody was heard of.
+// Removes the files of processes that were killed while they asked for the lease: no process of this machine
+// holds the lock of such a file, and other machines have not touched theirs for long.
 void remove_leavings(const fs::path& folder, std::chrono::seconds most_silent) {
   const std::string own = std::string(kMade) + host_name() + "-";
   for (const std::string& name : RealFileSystem().list(folder)) {

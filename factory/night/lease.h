@@ -29,20 +29,20 @@ struct LeaseHolder {
 
 class Lease {
  public:
-  // nullopt when somebody has it that lives: a process of this machine does while it holds its file's lock,
-  // one of another machine while it was heard of in the last `most_silent`. Throws Error(store).
+  // nullopt when a living process has it: one of this machine lives while it holds its file's lock, one of
+  // another machine while it gave a sign of life in the last `most_silent`. Throws Error(store).
   // `holder`: "kiln nightly of demo by process 12 on nid001 since …".
   static std::optional<Lease> take(const std::filesystem::path& folder, const std::string& holder,
                                    std::chrono::seconds most_silent);
-  // Of whoever has it now; nullopt: nobody.
+  // The present holder; nullopt: the lease is free.
   static std::optional<LeaseHolder> holder(const std::filesystem::path& folder);
 
   Lease(Lease&&) noexcept;
   Lease& operator=(Lease&&) = delete;
   ~Lease();  // gives it back
 
-  // Throws Error(locked) when it is ours no longer: this machine slept for longer than others wait. Whoever
-  // holds a lease asks before all that another night must not find half done.
+  // Throws Error(locked) when it is ours no longer: this machine slept for longer than others wait. The
+  // holder calls it before each change that another night must not find half done.
   void need() const;
 
  private:

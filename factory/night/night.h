@@ -36,7 +36,7 @@ enum class NightState {
   green,       // every image is good, or waits for its machine or for a night with time for it
   red,         // some failed, and the others were published
   held,        // the gate is closed: nothing was published
-  interrupted  // somebody ended it
+  interrupted  // by a signal
 };
 std::string_view name_of(NightState state);
 
@@ -129,7 +129,7 @@ struct Trend {
 struct LockNews {
   std::vector<std::string> changes;    // "base/debian@trixie: sha256:… → sha256:…"
   std::vector<std::string> held;       // moved, and does not count yet, with the day on which it will
-  std::vector<std::string> proposals;  // newer versions, for somebody to look at
+  std::vector<std::string> proposals;  // newer versions, for the site to look at
   std::vector<std::string> problems;   // what could not be asked
 };
 

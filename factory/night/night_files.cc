@@ -128,7 +128,7 @@ void NightFolder::write(const NightReport& report, const std::string& html, cons
                to_json(report).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   keep_past(report);
   files_.remove_all(path_ / "running.json");
-  // A name for people and for CI systems: whoever loses it finds the highest number.
+  // A name for people and for CI systems. Without it, the highest number is the latest night.
   std::error_code ignored;
   fs::remove(path_ / "latest.new", ignored);
   fs::create_symlink(folder.filename(), path_ / "latest.new", ignored);

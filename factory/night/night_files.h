@@ -6,7 +6,7 @@
 //                          one of another night.json is not believed
 //   latest -> <number>
 //   running.json           of the night that runs; what a killed one leaves tells the next of it
-//   told.json              what somebody was told of last (notice.h)
+//   told.json              the last notice that was sent (notice.h)
 #pragma once
 
 #include <functional>

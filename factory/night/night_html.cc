@@ -112,7 +112,7 @@ std::string image_row(const NightImage& image, std::int64_t night) {
                      image.bytes > 0 ? fmt::format("{:.1f} MB", static_cast<double>(image.bytes) / 1e6) : "");
 }
 
-// What somebody has to look at stands open; the rest is there for who asks.
+// Images that need an action are shown open, the others folded.
 std::string images(const NightReport& report, std::string_view title, bool open,
                    bool (*is_wanted)(Verdict verdict)) {
   std::string rows;

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// Red is what somebody must act on; what comes by itself in the next night is an error of this one.
+// An image that needs an action is a failure; one that the next night can mend is an error.
 JunitOutcome junit_outcome(const NightImage& image) {
   switch (image.verdict) {
     case Verdict::built:
@@ -50,7 +50,7 @@ JunitCase case_of(const NightImage& image, const std::string& suite) {
   return one;
 }
 
-// What may pass is an error of this night; what somebody must mend is a failure.
+// A trouble that may pass is an error; one that needs an action is a failure.
 JunitCase case_of(const NightTrouble& trouble, const std::string& suite) {
   JunitCase one = passed_case(suite, fmt::format("{}{}{}", name_of(trouble.cause),
                                                  trouble.subject.empty() ? "" : " ", trouble.subject));

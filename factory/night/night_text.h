@@ -1,4 +1,4 @@
-// A night in words: for a terminal, and for whoever is told of it. Pure.
+// A night in words: for a terminal and for notices. Pure.
 #pragma once
 
 #include <string>

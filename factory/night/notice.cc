@@ -88,7 +88,7 @@ Told told_of(const NightReport& report) {
 News news_of(const NightReport& report, const Told& before, std::int64_t remind) {
   const Told now = told_of(report);
   const bool is_green = report.state == NightState::green;
-  // Green is what everybody expects: the first night has nothing to say of it.
+  // Green is expected, so the first night has no news if it is green.
   if (before.state.empty()) return is_green ? News::none : News::change;
   if (now.state != before.state || now.failing != before.failing) return News::change;
   if (before.reasons && now.reasons != before.reasons) return News::change;

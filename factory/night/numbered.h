@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// The numbers that are names in `folder`, smallest first; other names, and numbers that nobody can have
-// counted to, are left out.
+// The numbers that are names in `folder`, smallest first; other names, and numbers too large for a count, are
+// left out.
 std::vector<std::int64_t> numbers_in(const fs::path& folder, const FileSystem& files);
 
 }  // namespace kiln

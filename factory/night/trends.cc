@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-constexpr double kLeast = 0.01;      // of a level: a change that nobody would care for is none
+constexpr double kLeast = 0.01;      // of a level: a smaller change is none
 constexpr std::size_t kNewest = 4;   // values: a change before them was told when it was new
 constexpr double kLeastSeconds = 5;  // what takes less is noise of starting programs
 

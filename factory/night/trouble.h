@@ -13,7 +13,7 @@ namespace kiln {
 // `site_file`: errors of this file are the site's to mend; "" = there is none.
 NightTrouble trouble_of(const Error& error, const std::string& subject, std::string_view site_file);
 
-// Sets `since`, and actor and advice where nobody has given an advice yet. `before`: the troubles of the
+// Sets `since`, and actor and advice unless the trouble has an advice already. `before`: the troubles of the
 // night before. `night`: the number of this one.
 void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::int64_t night);
 

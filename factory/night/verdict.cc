@@ -56,7 +56,7 @@ Verdict verdict_of(const ImageOutcome& outcome, const NightImage* before) {
     case Outcome::built:
       return failed_before(before) ? Verdict::mended : Verdict::built;
     case Outcome::up_to_date:
-      // Somebody has built it by hand since.
+      // It was built by hand since.
       return failed_before(before) ? Verdict::mended : Verdict::unchanged;
     case Outcome::failed:
       return Verdict::failed;

@@ -14,7 +14,7 @@ std::string catalogue_data(const PageContent& content, const PageNames& names);
 
 // `window.kilnPackages = {…};`: what the bills of materials list, "name version", for each row of data.js the
 // number of a set of such words, -1 where there is no bill. Reads the bill of every image: packages.js is
-// asked for when somebody looks for a package.
+// loaded when a reader looks for a package.
 std::string packages_data(const PageContent& content, const PageSource& source);
 
 }  // namespace kiln

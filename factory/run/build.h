@@ -66,11 +66,11 @@ inline constexpr const char* kStepOfNinja = "KILN_STEP_OF_NINJA";
 // Of a run whose steps are jobs of Slurm: what the comments of its jobs bear.
 inline constexpr const char* kRun = "KILN_RUN";
 
-// Unix seconds after which no step begins any more: whoever has less time than that builds what it can. What
-// runs goes on, and tests and packaging of what is there still begin.
+// Unix seconds after which no step begins any more, for a build whose time is limited. Steps that run go on,
+// and tests and packaging of finished layers still begin.
 inline constexpr const char* kNoStepAfter = "KILN_NO_STEP_AFTER";
 
-// Set for steps that are to be run here, whoever else has run them: it is asked how they go on this machine.
+// Set for steps that must run here even if another builder has run them, so that this machine is tested.
 inline constexpr const char* kNoFetch = "KILN_NO_FETCH";
 
 // Set for a step that has what it may use of a machine to itself, as a job of Slurm has.

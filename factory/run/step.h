@@ -32,8 +32,8 @@ struct StepSetup {
   std::function<void(std::chrono::milliseconds)> wait = wait_unless_interrupted;
   std::optional<TestPlace> place = {};  // of a test
   std::string machine = {};             // lines for the log: where it runs, when that is not where kiln does
-  SharedSteps* shared = nullptr;        // asked before it is run, and given it afterwards; null: nobody is
-  bool fetches = true;                  // else it is run here, whoever else has
+  SharedSteps* shared = nullptr;        // asked before it is run, and given it afterwards; null: none
+  bool fetches = true;                  // else it is run here even if another builder has run it
 };
 
 // fetched: another builder ran it.

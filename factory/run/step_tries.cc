@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::uint64_t kUnknownNeed = 2'000'000'000;  // bytes, as gantry's, of a step that nobody has run
+constexpr std::uint64_t kUnknownNeed = 2'000'000'000;  // bytes, as gantry's, of a step that was never run
 
 // The others copy files, one after another.
 bool runs_a_script(const Step& step) {

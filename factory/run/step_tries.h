@@ -45,7 +45,7 @@ class StepTries {
   const Step& step_;
   const StepSetup& setup_;
   RetryRules rules_;
-  std::uint64_t capacity_;  // of this machine, for steps; 0: nobody waits for it
+  std::uint64_t capacity_;  // of this machine, for steps; 0: no step waits for it
   StepNeed need_;
   std::vector<std::string> earlier_;
   std::mt19937 random_{std::random_device()()};  // when to try again need not be told again

@@ -30,12 +30,12 @@ struct SharedRecord {
 
 std::string_view payload_type(const SharedName& name);
 
-// `key`: signs it; null: nobody does.
+// `key`: signs it; null: it is not signed.
 std::string shared_envelope(const SharedName& name, const SharedRecord& shared, const SigningKey* key);
 
 struct OpenedRecord {
   SharedRecord shared;
-  std::string signer;    // "": nobody who is trusted
+  std::string signer;    // "": no trusted key
   std::string forged{};  // as OpenedEnvelope has it
 };
 

@@ -1,5 +1,5 @@
 // Who runs a step or packages an image: <state>/running/<key>, a file that says so, locked by that process
-// for as long as it lives. What nobody holds any more was left by one that was killed.
+// for as long as it lives. A file that no process holds was left by a killed one.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ std::vector<DeadClaim> take_dead_claims(const StatePaths& state, FileSystem& fil
 // Whether any process of this state folder, here or on another machine, holds a claim.
 bool has_living_claims(const StatePaths& state, const FileSystem& files);
 
-// How many there are, whoever runs the steps.
+// How many claims are held, by any build.
 std::size_t living_claims(const StatePaths& state, const FileSystem& files);
 
 // Steps of a ninja or a night that was killed are told to stop, and take a moment for it: the ten seconds

@@ -57,7 +57,7 @@
     return row[SPEEDS].find((one) => words[one[WORKLOAD]] === workload) || row[SPEEDS][0];
   }
 
-  // Numbers that stand in the order of the texts: made when somebody first orders by them.
+  // Numbers that stand in the order of the texts: made when a reader first orders by them.
   function ranks(texts, by) {
     const order = [...new Set(texts)].sort(by);
     const rank = new Map(order.map((text, i) => [text, i]));
@@ -262,7 +262,7 @@
     at("clear").hidden = !isFiltered();
   }
 
-  // What is looked at, as the fragment of an address that may be sent to somebody.
+  // What is looked at, as the fragment of an address, so that a link shows the same.
   function fragment() {
     const parameters = new URLSearchParams();
     if (state.query) parameters.set("q", state.query);

@@ -1,5 +1,5 @@
 // What the catalogue and the comparison share: the rows of data.js, how they are written, and packages.js, which is
-// fetched when somebody first needs it. Text goes into a page as text, never as markup.
+// fetched when a page first needs it. Text goes into a page as text, never as markup.
 "use strict";
 window.kilnRows = (() => {
   const data = window.kilnCatalogue;
