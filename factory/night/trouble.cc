@@ -85,7 +85,7 @@ Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
   return {Actor::site, "report it as a fault of kiln"};
 }
 
-void take(NightTrouble& trouble, Advice advice) {
+void give(NightTrouble& trouble, Advice advice) {
   trouble.actor = advice.actor;
   trouble.advice = std::move(advice.text);
 }
@@ -99,7 +99,7 @@ NightTrouble trouble_of(const Error& error, const std::string& subject, std::str
   trouble.what = in_one_line(error);
   trouble.code = error.code();
   if (trouble.cause == TroubleCause::input && !site_file.empty() && error.where().file == site_file)
-    take(trouble, {Actor::site, "mend the site file"});
+    give(trouble, {Actor::site, "mend the site file"});
   return trouble;
 }
 
@@ -108,7 +108,7 @@ void judge(NightTrouble& trouble, const std::vector<NightTrouble>& before, std::
     return one.cause == trouble.cause && one.subject == trouble.subject;
   });
   trouble.since = same == before.end() || same->since == 0 ? night : same->since;
-  if (trouble.advice.empty()) take(trouble, advice_on(trouble, night - trouble.since + 1));
+  if (trouble.advice.empty()) give(trouble, advice_on(trouble, night - trouble.since + 1));
 }
 
 std::string identity_of(const NightTrouble& trouble) {
