@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "factory/base/text.h"
@@ -13,9 +12,6 @@
 namespace kiln {
 namespace {
 
-// From slow to fast.
-constexpr std::array kStorageClasses = {"default-common", "default-high", "default-ssd",
-                                        "default-ultra_high"};
 constexpr const char* kStorageVariable = "preferred_storage_location";
 
 void read_conditions(const JsonNode& node, EnforcementScript& script) {
@@ -32,7 +28,8 @@ void read_conditions(const JsonNode& node, EnforcementScript& script) {
   if (auto infrastructure = present(node, "infrastructure")) {
     infrastructure->allow_only({"name", "storage_class"});
     if (auto name = present(*infrastructure, "name")) script.infrastructure = name->line_of_text();
-    if (auto name = present(*infrastructure, "storage_class")) script.storage_class = name->line_of_text();
+    if (auto name = present(*infrastructure, "storage_class"))
+      script.storage_class = storage_class_named(name->line_of_text());
   }
 }
 
@@ -99,15 +96,10 @@ EnforcementScript read_enforcement_script(const JsonNode& node) {
 std::string preferred_storage(const ScriptSituation& situation) {
   if (situation.infrastructure == nullptr) return "";
   std::vector<std::string> classes = situation.storage_classes;
-  classes.insert(classes.end(), kStorageClasses.begin(), kStorageClasses.end());
-  for (std::string name : classes) {
-    std::replace(name.begin(), name.end(), '-', '_');
-    for (const auto& [url, storage_class] : situation.infrastructure->storage) {
-      std::string own = storage_class;
-      std::replace(own.begin(), own.end(), '-', '_');
-      if (own == name) return url;
-    }
-  }
+  classes.insert(classes.end(), storage_classes().begin(), storage_classes().end());
+  for (const std::string& name : classes)
+    for (const auto& [url, storage_class] : situation.infrastructure->storage)
+      if (storage_class == storage_class_named(name)) return url;
   return "";
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
@@ -50,13 +49,11 @@ MachineKind read_node(const JsonNode& node) {
 }
 
 void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
-  static constexpr std::array kClasses = {"default-common", "default-high", "default-ssd",
-                                          "default-ultra_high", "default-ultra-high"};
   for (const auto& [url, value] : node.members()) {
     value.allow_only({"storage_class"});
     const JsonNode name = value.at("storage_class");
-    std::string word = name.line_of_text();
-    if (std::find(kClasses.begin(), kClasses.end(), word) == kClasses.end())
+    std::string word = storage_class_named(name.line_of_text());
+    if (std::find(storage_classes().begin(), storage_classes().end(), word) == storage_classes().end())
       name.fail(
           fmt::format("'{}' is no class of storage: expected default-common, default-high, default-ssd or "
                       "default-ultra_high",
@@ -84,6 +81,22 @@ void read_partitions(const JsonNode& node, Infrastructure& infrastructure) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& storage_classes() {
+  static const std::vector<std::string> kClasses = {"default-common", "default-high", "default-ssd",
+                                                    "default-ultra_high"};
+  return kClasses;
+}
+
+std::string storage_class_named(const std::string& name) {
+  auto plain = [](std::string text) {
+    std::replace(text.begin(), text.end(), '-', '_');
+    return text;
+  };
+  for (const std::string& known : storage_classes())
+    if (plain(known) == plain(name)) return known;
+  return name;
+}
 
 std::string MachineKind::host_name() const {
   if (microarchitecture.empty()) return "";

@@ -34,13 +34,18 @@ struct Partition {
 struct Infrastructure {
   std::string name;
   Scheduler scheduler = Scheduler::slurm;
-  std::map<std::string, std::string> storage;  // class by URL
+  std::map<std::string, std::string> storage;  // class by URL, as storage_classes() writes it
   std::map<std::string, Partition> partitions;
   std::optional<ContainerRuntime> runtime;  // kiln's addition
   std::string mpi;                          // kiln's addition: srun's --mpi, such as pmix
   // The default partition, or the only one; nullptr without either.
   const Partition* standard_partition() const;
 };
+
+// MODAK's classes of storage, from slow to fast.
+const std::vector<std::string>& storage_classes();
+// The class as storage_classes() writes it, whether `name` has '-' or '_' between its words; else `name`.
+std::string storage_class_named(const std::string& name);
 
 // As posted to MODAK ({"name", "configuration": {…}}), or the configuration alone. `name`: of a document
 // without one. Throws Error(input).

@@ -48,6 +48,20 @@ TEST(Enforcement, EachConditionHasToHold) {
   EXPECT_FALSE(runs(R"({"application": {"name": "tensorflow", "feature": {"xla": true, "layers": 4}}})"));
 }
 
+TEST(Enforcement, AClassOfStorageHasTwoSpellings) {
+  const Infrastructure fast =
+      infrastructure(R"({"storage": {"file:///nvme": {"storage_class": "default-ultra-high"}}})");
+  ScriptSituation place = situation();
+  place.infrastructure = &fast;
+  for (const std::string spelling : {"default-ultra-high", "default-ultra_high"}) {
+    const auto script =
+        read_script(fmt::format(R"({{"infrastructure": {{"storage_class": "{}"}}}})", spelling), "x");
+    EXPECT_EQ(scripts_for({script}, place).size(), 1u) << spelling;
+    place.storage_classes = {spelling};
+    EXPECT_EQ(preferred_storage(place), "file:///nvme") << spelling;
+  }
+}
+
 TEST(Enforcement, TheOrderIsModaks) {
   const char* conditions[] = {
       R"({"application": {"name": "tensorflow", "feature": {"xla": true}}, "infrastructure": {"name": "hlrs"}})",
