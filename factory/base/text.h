@@ -38,6 +38,14 @@ std::string_view trimmed(std::string_view text);
 // The pieces between separators, empty ones too: one more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// Whether the text contains any of the words, which are a list of strings.
+template <typename Words>
+bool contains_any(std::string_view text, const Words& words) {
+  for (const std::string_view word : words)
+    if (text.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
 // The offset of the first byte that belongs to no character of UTF-8 (RFC 3629); npos when there is none.
 std::size_t first_not_utf8(std::string_view text);
 

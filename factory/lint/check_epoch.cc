@@ -5,6 +5,7 @@
 #include <map>
 
 #include "factory/base/json.h"
+#include "factory/base/text.h"
 #include "factory/lint/recipe_source.h"
 #include "factory/source/shell.h"
 
@@ -38,11 +39,6 @@ const std::vector<EpochReader>& epoch_readers() {
   return kReaders;
 }
 
-bool has_any(std::string_view text, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return text.find(word) != text.npos; });
-}
-
 // What a shell reads of a script: comments decide nothing.
 std::string words_of(const ShellText& shell) {
   std::string code;
@@ -65,14 +61,14 @@ bool configures(const Call& call) {
 // of what it builds.
 bool compiles_project(const EpochReader& reader, const Call& call, const std::string& sources) {
   if (!configures(call)) return false;
-  auto named = [&](const ShellToken* word) { return has_any(word->text, reader.sources); };
+  auto named = [&](const ShellToken* word) { return contains_any(word->text, reader.sources); };
   if (std::any_of(call.arguments.begin(), call.arguments.end(), named)) return true;
   if (call.program != "cmake") return false;
   auto option = [&](const ShellToken* word) {
     return std::any_of(reader.options.begin(), reader.options.end(),
                        [&](const std::string& name) { return word->text.starts_with("-D" + name); });
   };
-  return has_any(sources, reader.sources) ||
+  return contains_any(sources, reader.sources) ||
          std::any_of(call.arguments.begin(), call.arguments.end(), option);
 }
 
@@ -102,7 +98,7 @@ MethodScripts scripts_of(const RecipeSource& recipe, const Method& method) {
 // "" when the build is what its script says.
 std::string change_of(const EpochReader& reader, const MethodScripts& scripts) {
   if (scripts.code.find("SOURCE_DATE_EPOCH") != std::string::npos) return "";
-  if (!has_any(scripts.code, reader.decided_by))
+  if (!contains_any(scripts.code, reader.decided_by))
     return fmt::format(
         "{} switches {} off because kiln sets SOURCE_DATE_EPOCH: this compiles baseline code{}", reader.name,
         reader.native, scripts.method->stock ? ", which is not the project's own build" : "");

@@ -17,12 +17,6 @@ constexpr const char* kMoreMemory = "run fewer steps at a time (-j), or give the
 constexpr std::array kRefused = {"unauthorized", "authentication required", "denied", "forbidden",
                                  "rejected by policy"};
 
-template <typename Words>
-bool contains_any(std::string_view text, const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return text.find(word) != std::string_view::npos; });
-}
-
 // Where there is a control group, its count of kills would have said so.
 bool may_be_memory(const MemoryUse& memory) {
   return memory.source == MemorySource::none || memory.source == MemorySource::processes;
