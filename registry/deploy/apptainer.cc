@@ -1,4 +1,6 @@
 // Apptainer and SingularityCE: an image is a SIF, and the environment of the host reaches the container.
+// Words: apptainer/apptainer@917d6657 (after 1.5.3), cmd/internal/cli/action_flags.go and
+// internal/pkg/util/env.
 #include <fmt/format.h>
 
 #include "factory/base/error.h"

@@ -1,4 +1,5 @@
-// Charliecloud: an image of the storage of ch-image, by its reference. Words: ch-run(1).
+// Charliecloud: an image of the storage of ch-image, by its reference. Words: hpc/charliecloud@a1fe5575
+// (after 0.38), doc/ch-run.rst.
 #include <fmt/format.h>
 
 #include "registry/deploy/container_runtime.h"
@@ -8,8 +9,9 @@ namespace kiln {
 
 RuntimeLines charliecloud_lines(const JobContainer& run) {
   RuntimeLines lines = {"image=" + job_quoted(registry_reference(run.image))};
-  // --set-env alone: the variables of the image. /mnt/0 is in each image that ch-image pulled.
-  std::string words = "ch-run --set-env --bind=\"${PWD}:/mnt/0\" --cd=/mnt/0";
+  // --set-env alone: the variables of the image. "Most images have ten directories /mnt/[0-9]"; other folders
+  // must exist in the image, because it is read-only. ch-run would expand $NAME within values otherwise.
+  std::string words = "ch-run --env-no-expand --set-env --bind=\"${PWD}:/mnt/0\" --cd=/mnt/0";
   for (const std::string& path : run.binds) words += " --bind=" + job_word(path);
   for (const std::string& name : run.own_variables)
     words += fmt::format(" --set-env=\"{}=${{{}}}\"", name, name);

@@ -112,6 +112,11 @@ void check_launch(const Deployment& deployment) {
         "checkpoint",
         fmt::format("the signal for a checkpoint comes {} s before the limit of time, and wall_time_limit {}",
                     job.checkpoint->before.count(), job.wall_time ? "is no longer" : "is not there"));
+  // sbatch(1), --signal: sig_time is "between 0 and 65535".
+  if (job.checkpoint && job.checkpoint->before.count() > 65'535)
+    job.fail("checkpoint", fmt::format("the signal for a checkpoint comes {} s before the limit of time; "
+                                       "Slurm sends it at most 65535 s before",
+                                       job.checkpoint->before.count()));
   if (job.distributed && !job.uses_mpi() && has_variables(job.command))
     job.fail("arguments", "torchrun's program is started by no shell: variables are not expanded");
   if (job.command.empty() && (job.distributed || job.uses_mpi()))

@@ -1,5 +1,5 @@
-// Enroot through pyxis: options of srun. As #SBATCH directives they would put the batch script itself into
-// the container (NVIDIA/pyxis#148), so they stand on the step alone.
+// Enroot through pyxis: options of srun. As #SBATCH directives they would run the batch script itself in the
+// container, and '#' in them would begin a comment (NVIDIA/pyxis@10751994, 0.24.0, README.md; #148).
 #include <fmt/format.h>
 
 #include "registry/deploy/container_runtime.h"
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// enroot(1) separates a registry from the name of the image by '#'.
+// NVIDIA/enroot@8ea147d3, doc/cmd/import.md: docker://[USER@][REGISTRY#]IMAGE[:TAG].
 std::string enroot_name(const std::string& reference) {
   const std::size_t slash = reference.find('/');
   if (slash == reference.npos) return reference;

@@ -70,7 +70,7 @@ std::string slurm_begin(const StartTime& start) {
   return start.date.empty() ? start.time : start.date + "T" + start.time;
 }
 
-// [[CC]YYMMDD]hhmm[.SS]
+// Of qsub -a, in Torque and OpenPBS: [[[[CC]YY]MM]DD]hhmm[.SS]
 std::string pbs_begin(const StartTime& start) {
   if (!start.distance.empty()) return "";
   std::string text;

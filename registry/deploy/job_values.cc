@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kMostOption = 1024;  // sbatch reads an argument of a directive into 8 KiB
+constexpr std::size_t kMostOption = 1024;  // bytes; kiln's own limit
 constexpr std::size_t kMostNumber = 9;     // digits
 
 bool all_of_set(std::string_view text, std::string_view more) {

@@ -1,5 +1,6 @@
-// Torque and OpenPBS: directives of qsub. Sources: Torque 6.1 Administrator Guide, "qsub" and "Requesting
-// Resources"; OpenPBS 22.05 User's Guide, chapters 2 and 4, and Reference Guide, "qsub".
+// Torque and OpenPBS: directives of qsub. Sources: adaptivecomputing/torque@34ff8454, doc/man1/qsub.1.in and
+// src/server/resc_def_all.c; openpbs/openpbs@cd7ab5ed (after 23.06.06), doc/man1/qsub.1B and
+// pbs_resources.7B.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,12 +29,36 @@ class PbsDirectives {
   std::vector<std::string> lines_ = {"#!/bin/bash"};
 };
 
-std::string pbs_name(const JobRequest& job) {
-  const bool good = std::all_of(job.name.begin(), job.name.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (!good || !is_letter_or_digit(job.name.front()) || job.name.size() > 230)
+// check_job_name() of both, in src/lib/Libcmds/ck_job_name.c. Torque's manual page allows 15 characters, its
+// qsub since 2.5 accepts 256.
+std::string pbs_name(const JobRequest& job, bool openpbs) {
+  const bool good = std::all_of(job.name.begin(), job.name.end(), [&](char c) {
+    if (openpbs) return is_letter_or_digit(c) || std::string_view("-_+.").find(c) != std::string_view::npos;
+    return c > ' ' && c <= '~';
+  });
+  if (!good || !is_letter_or_digit(job.name.front()) || job.name.size() > (openpbs ? 230U : 256U))
     job.fail("job_name", fmt::format("PBS takes no job name '{}'", job.name),
-             "a letter or digit, then printable ASCII without blanks, at most 230");
+             openpbs ? "a letter or digit, then letters, digits and - _ + ., at most 230"
+                     : "a letter or digit, then printable ASCII without blanks, at most 256");
   return job.name;
+}
+
+// parse_array_request() of Torque's server reads N and N-M between commas, then %LIMIT.
+const std::string& torque_array(const JobRequest& job) {
+  if (job.array.find(':') != job.array.npos)
+    job.fail("job_array", fmt::format("Torque takes no step in '{}'", job.array), "such as 0,4,8,12");
+  return job.array;
+}
+
+// chk_Jrange() and qsub of OpenPBS read X-Y[:Z][%LIMIT], where X is less than Y; 20.0 has no %LIMIT.
+const std::string& openpbs_array(const JobRequest& job) {
+  if (job.array.empty()) return job.array;
+  const std::string range = job.array.substr(0, job.array.find('%'));
+  const std::size_t dash = range.find('-');
+  if (range.find(',') != range.npos || dash == range.npos ||
+      std::stoi(range) >= std::stoi(range.substr(dash + 1)))
+    job.fail("job_array", fmt::format("OpenPBS takes one range, not '{}'", job.array), "such as 0-15");
+  return job.array;
 }
 
 // "host:path" would be a file of another machine.
@@ -44,6 +69,7 @@ const std::string& pbs_file(const JobRequest& job, const char* key, const std::s
 
 void add_common(const Deployment& deployment, PbsDirectives& directives, bool knows_failure) {
   const JobRequest& job = deployment.job;
+  check_dependency(job, deployment.scheduler);
   directives.value("-o", pbs_file(job, "standard_output_file", job.output));
   if (!job.combined) directives.value("-e", pbs_file(job, "standard_error_file", job.errors));
   if (job.combined) directives.add("-j oe");
@@ -128,7 +154,7 @@ SchedulerHeader torque_header(const Deployment& deployment) {
   refuse_separators(job);
   PbsDirectives directives;
   directives.add("-S /bin/bash");
-  directives.value("-N", pbs_name(job));
+  directives.value("-N", pbs_name(job, false));
   directives.value("-A", job.account);
   directives.value("-q", job.queue);
   directives.resource("qos", job.qos);
@@ -142,8 +168,9 @@ SchedulerHeader torque_header(const Deployment& deployment) {
     directives.resource("procs", std::to_string(deployment.tasks));
   directives.resource("mem", torque_memory(job));
   if (job.memory_per_core > 0) directives.resource("pmem", mebibytes_text(job.memory_per_core, "mb"));
-  directives.value("-t", job.array);
+  directives.value("-t", torque_array(job));
   add_common(deployment, directives, true);
+  // Torque only hands this to an external scheduler, such as Moab; qos and partition as well.
   if (job.exclusive) directives.resource("naccesspolicy", "singlejob");
   return {directives.take(), {}};
 }
@@ -155,7 +182,7 @@ SchedulerHeader openpbs_header(const Deployment& deployment) {
     job.fail("request_specific_nodes", "OpenPBS takes one host for all chunks of this job", "name one node");
   PbsDirectives directives;
   directives.add("-S /bin/bash");
-  directives.value("-N", pbs_name(job));
+  directives.value("-N", pbs_name(job, true));
   directives.value("-A", job.account);
   directives.value("-q", job.queue);
   if (job.wall_time) directives.resource("walltime", pbs_time(*job.wall_time));
@@ -163,9 +190,7 @@ SchedulerHeader openpbs_header(const Deployment& deployment) {
   if (job.exclusive || job.nodes.value_or(1) > 1)
     directives.resource("place",
                         job.exclusive ? (job.nodes.value_or(1) > 1 ? "scatter:excl" : "excl") : "scatter");
-  if (job.array.find_first_of(",%") != job.array.npos)
-    job.fail("job_array", fmt::format("OpenPBS takes one range, not '{}'", job.array), "such as 0-15");
-  directives.value("-J", job.array);
+  directives.value("-J", openpbs_array(job));
   add_common(deployment, directives, false);
   SchedulerHeader header{directives.take(), {}};
   if (!job.qos.empty()) header.missing.push_back("qos: OpenPBS has no option for it");

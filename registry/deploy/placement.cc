@@ -19,8 +19,8 @@ int parts_of(int whole, int part) { return (whole + part - 1) / part; }
   job.fail("", message, hint);
 }
 
-// A process's cores are only written if the document asks for them: --cpus-per-task=1 on every job made
-// schedulers give a core to each task of jobs that share (BSC-ES/autosubmit#2897).
+// A process's cores: written only if the document or the node gives a number. An unasked --cpus-per-task=1 of
+// sbatch made srun of Slurm 24.11 start a task for each CPU (BSC-ES/autosubmit#2897).
 void place_threads(Deployment& deployment) {
   JobRequest& job = deployment.job;
   if (job.threads && job.cores_per_process && *job.threads > *job.cores_per_process)

@@ -1,4 +1,6 @@
-// Podman, rootless: the container has the host's user, network and shared memory. Words: podman-run(1).
+// Podman, rootless: the container has the host's user, network and shared memory. Words:
+// containers/podman@c6580b4a, docs/source/markdown/podman-run.1.md.in. The page leaves out oci:DIR:TAG, which
+// libimage's pull.go reads.
 #include <fmt/format.h>
 
 #include "registry/deploy/container_runtime.h"

@@ -88,6 +88,7 @@ void add_rendezvous(Lines& lines) {
                 "fi", "# Two jobs on a node have two ports.", "port=$((20000 + SLURM_JOB_ID % 10000))"});
 }
 
+// Options: pytorch/pytorch@010929fd, torch/distributed/run.py.
 std::string torchrun_words(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
   std::string words = "torchrun";

@@ -1,5 +1,5 @@
 // Sarus: an image that `sarus pull` brought. Its hooks bind the host's MPI (--mpi) and the visible GPUs.
-// Words: Sarus' user guide, "Running containers".
+// Words: eth-cscs/sarus@4a8fdc43 (1.7.0), doc/user/user_guide.rst and src/cli/CommandRun.hpp.
 #include <fmt/format.h>
 
 #include "registry/deploy/container_runtime.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "factory/base/text.h"
 #include "factory/record/mpi.h"
 #include "registry/deploy/script_quote.h"
 
@@ -32,6 +33,26 @@ std::string foreign_variables(const Deployment& deployment) {
 }
 
 }  // namespace
+
+// Types: SchedMD/slurm@284c3b95, src/slurmctld/job_scheduler.c; openpbs/openpbs@cd7ab5ed, doc/man1/qsub.1B;
+// adaptivecomputing/torque@34ff8454, doc/man1/qsub.1.in.
+void check_dependency(const JobRequest& job, Scheduler scheduler) {
+  if (job.dependency.empty()) return;
+  const bool slurm = scheduler == Scheduler::slurm;
+  const bool one_is_enough = job.dependency.find('?') != job.dependency.npos;
+  if (one_is_enough && !slurm)
+    job.fail("job_dependency", fmt::format("{} has no '?' in a dependency", kSchedulers.of(scheduler)),
+             "',' waits for all of them");
+  for (const std::string_view part : split(job.dependency, one_is_enough ? '?' : ',')) {
+    const std::string_view type = part.substr(0, part.find(':'));
+    const bool of_both = type == "after" || type == "afterany" || type == "afterok" || type == "afternotok";
+    const bool of_pbs = type == "on" || type.starts_with("before");
+    if (slurm ? of_pbs : (!of_both && !of_pbs))
+      job.fail("job_dependency", fmt::format("{} has no dependency '{}'", kSchedulers.of(scheduler), type));
+    if (!slurm && part.find('+') != part.npos)
+      job.fail("job_dependency", fmt::format("{} has no delay in '{}'", kSchedulers.of(scheduler), part));
+  }
+}
 
 SchedulerHeader header_of(const Deployment& deployment) {
   switch (deployment.scheduler) {

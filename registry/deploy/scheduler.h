@@ -20,6 +20,10 @@ SchedulerHeader openpbs_header(const Deployment& deployment);
 SchedulerHeader bash_header(const Deployment& deployment);
 SchedulerHeader header_of(const Deployment& deployment);
 
+// Of `job_dependency`: Slurm and PBS have different types, and Slurm alone has '?' and a delay. Throws
+// Error(input).
+void check_dependency(const JobRequest& job, Scheduler scheduler);
+
 // Lines that begin the script's commands: the job's folder, and what a job around this one left behind.
 std::vector<std::string> start_lines(const Deployment& deployment);
 // Words of bash before each process of a parallel job: `srun --ntasks=4`, `mpirun -np 4`.

@@ -1,5 +1,6 @@
-// Shifter: an image that `shifterimg pull` brought. Words: shifter(1); modules are the site's, and these two
-// have the names of its documentation.
+// Shifter: an image that `shifterimg pull` brought. Words: NERSC/shifter@84b7d349, src/shifter.c. Modules are
+// the site's: mpich is the example of doc/modules.rst, gpu is NERSC's name and not in Shifter's
+// documentation.
 #include <fmt/format.h>
 
 #include "registry/deploy/container_runtime.h"

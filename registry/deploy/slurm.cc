@@ -1,4 +1,4 @@
-// Slurm: directives of sbatch(1), steps of srun(1).
+// Slurm: directives of sbatch(1), steps of srun(1). Source: SchedMD/slurm@284c3b95 (26.11), doc/man/man1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// sbatch reads a directive's line by quotes of its own (src/sbatch/opt.c, _get_argument): in both kinds of
+// sbatch reads a directive's line by quotes of its own (src/sbatch/opt.c, get_argument): in both kinds of
 // quotes a backslash takes the next character as it is.
 std::string slurm_value(const std::string& text) {
   const bool bare = std::all_of(text.begin(), text.end(), [](char c) {
@@ -88,6 +88,7 @@ std::string names_text(const std::vector<std::string>& names) {
 
 SchedulerHeader slurm_header(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
+  check_dependency(job, Scheduler::slurm);
   Directives directives;
   directives.value("job-name", job.name);
   directives.value("account", job.account);
@@ -110,7 +111,7 @@ std::string slurm_launcher(const Deployment& deployment) {
   std::string words = fmt::format("srun --ntasks={}", deployment.ranks);
   if (deployment.job.nodes) words += fmt::format(" --nodes={}", *deployment.job.nodes);
   if (deployment.tasks_per_node > 0) words += fmt::format(" --ntasks-per-node={}", deployment.tasks_per_node);
-  // From 22.05 on srun does not take it over from sbatch.
+  // srun of 22.05 and 23.02 does not take it over from sbatch (CHANGELOG/slurm-22.05.md, slurm-23.11.md).
   if (deployment.cores_per_task > 0) words += fmt::format(" --cpus-per-task={}", deployment.cores_per_task);
   if (deployment.job.uses_mpi()) words += " --cpu-bind=cores";
   if (!deployment.mpi_plugin.empty()) words += " --mpi=" + deployment.mpi_plugin;

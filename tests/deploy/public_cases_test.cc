@@ -137,6 +137,10 @@ TEST(PublicCases, C17TheScriptRequeuesAndLogsGrow) {
   EXPECT_TRUE(holds(text, "#SBATCH --requeue\n#SBATCH --open-mode=append\n"));
   EXPECT_TRUE(holds(text, "\n  scontrol requeue "));
   EXPECT_TRUE(holds(refusal(document("", kCheckpoint)), "wall_time_limit"));
+  EXPECT_TRUE(
+      holds(refusal(document(R"("wall_time_limit": "2-00:00:00")",
+                             R"("executable": "./x", "checkpoint": {"path": "/c", "before": "20h"})")),
+            "72000 s before the limit of time; Slurm sends it at most 65535 s before"));
 }
 // nextflow-io/nextflow#218, amgadmadkour/gc3pie#465: blanks, parentheses, backslashes, backticks.
 TEST(PublicCases, C18NamesAndPathsAreQuoted) {

@@ -50,7 +50,7 @@ TEST(Schedulers, Slurm) {
 )");
 }
 
-// Torque 6.1 Administrator Guide, "Requesting Resources" and "qsub".
+// adaptivecomputing/torque@34ff8454, doc/man1/qsub.1.in; CHANGELOG, 2.5.4: -l nodes=X[:ppn=Y][:gpus=Z].
 TEST(Schedulers, Torque) {
   EXPECT_EQ(lines_of(script(document(kAll, kEight, kTorque)), "#PBS"), R"(#PBS -S /bin/bash
 #PBS -N solver
@@ -78,7 +78,7 @@ TEST(Schedulers, Torque) {
   EXPECT_TRUE(holds(text, "mpirun -np 8 sh -c"));
 }
 
-// OpenPBS User's Guide, chapter 4 ("select", "place"); Reference Guide, "qsub".
+// openpbs/openpbs@cd7ab5ed, doc/man1/qsub.1B and pbs_resources.7B.
 TEST(Schedulers, OpenPbs) {
   const JobScripts scripts = render_job(deployed(document(kAll, kEight, kOpenPbs)));
   EXPECT_EQ(lines_of(scripts.job, "#PBS"), R"(#PBS -S /bin/bash
@@ -125,12 +125,39 @@ TEST(Schedulers, WhatPbsCannotTakeIsRefused) {
        "PBS reads 'h:o' as HOST:FILE (at /job/job_options/standard_output_file)"},
       {R"("defer_job": "now+1hour")", "PBS knows no time from now (at /job/job_options/defer_job)"},
       {R"("request_specific_nodes": "n[1-2]")", "PBS knows no list 'n[1-2]' (at "},
-      {R"("architecture_constraint": "a:ppn=9")", "PBS takes no property 'a:ppn=9' (at "}};
+      {R"("architecture_constraint": "a:ppn=9")", "PBS takes no property 'a:ppn=9' (at "},
+      {R"("job_array": "0-15:4")", "Torque takes no step in '0-15:4' (at /job/job_options/job_array)"},
+      {R"("job_dependency": "singleton")",
+       "torque has no dependency 'singleton' (at /job/job_options/job_dependency)"},
+      {R"("job_dependency": "after:1?after:2")", "torque has no '?' in a dependency (at "},
+      {R"("job_dependency": "after:1+5")", "torque has no delay in 'after:1+5' (at "}};
   for (const auto& [options, error] : cases)
     EXPECT_TRUE(holds(refusal(document(options, kPlain, kTorque)), error))
         << refusal(document(options, kPlain, kTorque));
-  EXPECT_TRUE(holds(refusal(document(R"("job_array": "1,3")", kPlain, kOpenPbs)),
-                    "OpenPBS takes one range, not '1,3'"));
+  for (const char* array : {"1,3", "3", "5-5"})
+    EXPECT_TRUE(holds(refusal(document(fmt::format(R"("job_array": "{}")", array), kPlain, kOpenPbs)),
+                      fmt::format("OpenPBS takes one range, not '{}'", array)));
+  EXPECT_TRUE(
+      holds(script(document(R"("job_array": "0-15:3%4")", kPlain, kOpenPbs)), "#PBS -J '0-15:3%4'\n"));
+}
+
+// ck_job_name.c of both: OpenPBS allows 230 letters, digits and - _ + ., Torque 256 printable characters.
+TEST(Schedulers, NamesOfPbs) {
+  const std::string equals = R"("job_name": "lr=0.1")";
+  EXPECT_TRUE(holds(script(document(equals, kPlain, kTorque)), "#PBS -N lr=0.1\n"));
+  EXPECT_TRUE(holds(refusal(document(equals, kPlain, kOpenPbs)), "PBS takes no job name 'lr=0.1' (at "));
+  const std::string name = fmt::format(R"("job_name": "{}")", std::string(231, 'a'));
+  EXPECT_TRUE(holds(script(document(name, kPlain, kTorque)), "#PBS -N aaa"));
+  EXPECT_TRUE(holds(refusal(document(name, kPlain, kOpenPbs)), "PBS takes no job name"));
+}
+
+TEST(Schedulers, DependenciesOfEach) {
+  EXPECT_TRUE(
+      holds(script(document(R"("job_dependency": "on:2")", kPlain, kOpenPbs)), "#PBS -W depend=on:2\n"));
+  EXPECT_TRUE(holds(script(document(R"("job_dependency": "singleton")", kPlain)),
+                    "#SBATCH --dependency=singleton\n"));
+  EXPECT_TRUE(holds(refusal(document(R"("job_dependency": "before:1")", kPlain)),
+                    "slurm has no dependency 'before' (at /job/job_options/job_dependency)"));
 }
 
 TEST(Schedulers, OneFileForBothOutputsUnlessTheyAreSeparate) {
