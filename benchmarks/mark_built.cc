@@ -11,7 +11,7 @@
 #include "catalogue.h"
 #include "factory/oci/layout.h"
 #include "factory/plan/build_plan.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 // Nothing waits for the disk: all of it can be made again.
 extern "C" int fsync(int) { return 0; }

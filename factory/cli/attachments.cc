@@ -2,7 +2,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/oci/blob_store.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -16,8 +16,8 @@
 #include "factory/cli/table.h"
 #include "factory/cli/usage.h"
 #include "factory/engine/architecture.h"
+#include "factory/state/cell_status.h"
 #include "factory/state/formats.h"
-#include "factory/state/standing.h"
 
 namespace kiln {
 namespace {

@@ -12,7 +12,7 @@
 #include "factory/mirror/mirror_folder.h"
 #include "factory/run/build.h"
 #include "factory/state/formats.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
@@ -31,7 +31,7 @@ int default_jobs(const Site& site, const std::map<std::string, std::string>& env
   }
   if (site.jobs > 0) return site.jobs;
   constexpr int kJobsOfSlurm = 32;  // that run or wait: what is between is Slurm's business
-  if (site.launching.slurm) return kJobsOfSlurm;
+  if (site.launcher_config.slurm) return kJobsOfSlurm;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2 + 1);
 }
 
@@ -73,7 +73,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation) {
   const StatePaths state = invocation.state();
-  if (site.launching.slurm) check_places(*site.launching.slurm, invocation.cpus(), site.file);
+  if (site.launcher_config.slurm) check_places(*site.launcher_config.slurm, invocation.cpus(), site.file);
   if (site.offline) need_mirror(catalogue, images, site, invocation);
   repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();

@@ -3,7 +3,7 @@
 
 #include "factory/cli/invocation.h"
 #include "factory/cli/select_cells.h"
-#include "factory/state/standing.h"
+#include "factory/state/cell_status.h"
 
 namespace kiln {
 

@@ -205,10 +205,10 @@ void add_gpus(Invocation& invocation, Table& table) {
 bool add_site(const Site& site, Invocation& invocation, Table& table) {
   table.add({"site file", site.file.empty() ? "-" : site.file, "", site.file.empty() ? "defaults" : "ok",
              "what is true of this machine or centre"});
-  if (site.launching.slurm) return add_slurm(site, invocation, table);
-  if (site.launcher.empty()) return true;
-  const std::optional<fs::path> launcher = invocation.runner.find_program(site.launcher.front());
-  table.add({"launcher", launcher ? launcher->string() : "-", site.launcher.front(),
+  if (site.launcher_config.slurm) return add_slurm(site, invocation, table);
+  if (site.launch_prefix.empty()) return true;
+  const std::optional<fs::path> launcher = invocation.runner.find_program(site.launch_prefix.front());
+  table.add({"launcher", launcher ? launcher->string() : "-", site.launch_prefix.front(),
              launcher ? "ok" : "MISSING", "starts each step"});
   return launcher.has_value();
 }
@@ -279,8 +279,8 @@ std::vector<std::string> doctor_elsewhere(const Site& site, const LockForNodes& 
 
 // A job for this question alone.
 void run_in_job(const Site& site, Invocation& invocation) {
-  const SlurmSite& slurm = *site.launching.slurm;
-  const std::string& asked = site.launching.asked;
+  const SlurmSite& slurm = *site.launcher_config.slurm;
+  const std::string& asked = site.launcher_config.asked;
   const SlurmPrograms programs{invocation.runner, invocation.clock,
                                slurm_environment(invocation.child_environment())};
   const LockForNodes lock(invocation.state());
@@ -294,13 +294,13 @@ void run_in_job(const Site& site, Invocation& invocation) {
 // The same on a machine of the launcher's. What it says goes through.
 void run_on_node(Invocation& invocation) {
   const Site site = invocation.site();
-  if (site.launching.slurm) return run_in_job(site, invocation);
-  if (site.launcher.empty())
+  if (site.launcher_config.slurm) return run_in_job(site, invocation);
+  if (site.launch_prefix.empty())
     throw Error(ExitCode::usage, "the site file has no launcher, so there is no node to ask",
                 "\"launcher\": [\"srun\", \"-n1\"] in the site file");
   const LockForNodes lock(invocation.state());
   Command command;
-  command.argv = site.launcher;
+  command.argv = site.launch_prefix;
   for (std::string& word : doctor_elsewhere(site, lock, invocation)) command.argv.push_back(std::move(word));
   command.environment = invocation.child_environment();
   command.interactive = true;

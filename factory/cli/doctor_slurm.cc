@@ -51,7 +51,7 @@ bool add_slurm(const Site& site, Invocation& invocation, Table& table) {
         {"slurm", found ? found->string() : "-", program, found ? "ok" : "MISSING", "runs steps as jobs"});
     all &= found.has_value();
   }
-  const SlurmNames asked = names_of(*site.launching.slurm);
+  const SlurmNames asked = names_of(*site.launcher_config.slurm);
   if (!asked.partitions.empty())
     all &= add_names(
         "partition", asked.partitions,

@@ -169,8 +169,8 @@ Site Invocation::site() const {
   if (!options.engine.empty()) site.engine = options.engine;
   if (options.no_cache) site.cache.use = false;
   if (!options.partition.empty()) {
-    site.launcher = launcher_words(site.launching, options.partition);
-    site.launching.asked = options.partition;
+    site.launch_prefix = launcher_words(site.launcher_config, options.partition);
+    site.launcher_config.asked = options.partition;
   }
   if (!options.mirror.empty()) site.mirror = fs::absolute(options.mirror).lexically_normal().string();
   site.offline = options.offline;
@@ -247,7 +247,7 @@ void Invocation::need_file(const fs::path& file) const {
 }
 
 void Invocation::need_root_for_steps() const {
-  if (!site().launching.slurm) need_root_or_namespace();
+  if (!site().launcher_config.slurm) need_root_or_namespace();
 }
 
 void Invocation::need_root_or_namespace() const {

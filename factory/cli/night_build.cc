@@ -9,7 +9,7 @@
 #include "factory/night/budget.h"
 #include "factory/run/plan_forecast.h"
 #include "factory/run/suitable_cell.h"
-#include "factory/state/standing.h"
+#include "factory/state/cell_status.h"
 #include "factory/state/step_history.h"
 #include "registry/select/demand_query.h"
 
@@ -77,7 +77,7 @@ class NightBuilder {
     const StateView view(plan_, site_, state_, invocation_.files, names_, terms_.moved);
     for (std::uint32_t number : all_images(plan_)) {
       const ResolvedImage image = plan_.image(number);
-      Standing standing = view.standing(image);
+      CellStatus standing = view.standing(image);
       if (standing.state == CellState::built) {
         whole_.push_back(number);
         continue;

@@ -12,10 +12,10 @@
 #include "factory/cli/gc_registry.h"
 #include "factory/cli/lock_use.h"
 #include "factory/cli/night_build.h"
-#include "factory/cli/night_lock.h"
-#include "factory/cli/night_tell.h"
+#include "factory/cli/nightly_lockfile.h"
 #include "factory/cli/publish_images.h"
 #include "factory/cli/publish_to.h"
+#include "factory/cli/send_notice.h"
 #include "factory/cli/state_lock.h"
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
@@ -96,7 +96,7 @@ class NightProgram : public NightParts {
 
   void need_lease() override { lease_.need(); }
   void say(const std::string& line) override { invocation_.note(line); }
-  void tell(const NightReport& report) override { tell_of_night(report, folder_, site_.night, invocation_); }
+  void tell(const NightReport& report) override { send_notice(report, folder_, site_.night, invocation_); }
   std::vector<std::string> warnings() override { return warnings_.all(); }
 
   NightSetup setup(const std::string& matrix, bool is_tight) {

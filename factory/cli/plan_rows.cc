@@ -33,7 +33,7 @@ std::vector<std::string> hex_of(const std::vector<StepTable::Number>& steps, con
   return keys;
 }
 
-Json cell_json(const ResolvedImage& image, const StepTable& table, const Standing& standing) {
+Json cell_json(const ResolvedImage& image, const StepTable& table, const CellStatus& standing) {
   ImageRequest request = image.request();
   return {{"id", std::move(request.id)},
           {"axes", std::move(request.axes)},
@@ -66,7 +66,7 @@ void print_plan_table(const PlanView& view, bool every_cell) {
   PlanCounts counts;
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
-    const Standing standing = view.state.standing(image);
+    const CellStatus standing = view.state.standing(image);
     counts.add(standing.state);
     table.add({image.id(), image.reference(), name_of(standing.state), short_reason(standing.why)});
   }
@@ -85,7 +85,7 @@ void print_plan_table(const PlanView& view, bool every_cell) {
 // All that can fail is done before the first byte is written: of half a document nobody sees that it is half.
 void print_plan_document(const PlanView& view) {
   const BuildPlan& plan = view.plan;
-  std::vector<Standing> standings;
+  std::vector<CellStatus> standings;
   for (std::uint32_t number : view.cells.images) standings.push_back(view.state.standing(plan.image(number)));
   const Sharing sharing = sharing_of(view);
 

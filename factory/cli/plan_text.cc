@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-std::string block(const PlanView& view, const ResolvedImage& image, const Standing& standing) {
+std::string block(const PlanView& view, const ResolvedImage& image, const CellStatus& standing) {
   std::string out = fmt::format("{}\n  image  {}\n  key    {}\n  state  {}\n", image.id(), image.reference(),
                                 image.key(), name_of(standing.state));
   const char* word = "why";
@@ -127,7 +127,7 @@ std::string plan_blocks(const PlanView& view) {
   PlanCounts counts;
   for (std::uint32_t number : view.cells.images) {
     const ResolvedImage image = view.plan.image(number);
-    const Standing standing = view.state.standing(image);
+    const CellStatus standing = view.state.standing(image);
     counts.add(standing.state);
     out += block(view, image, standing) + "\n";
   }

@@ -7,7 +7,7 @@
 
 #include "factory/plan/cell_patterns.h"
 #include "factory/run/plan_forecast.h"
-#include "factory/state/standing.h"
+#include "factory/state/cell_status.h"
 
 namespace kiln {
 

@@ -6,7 +6,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/cli/usage.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
 #include "factory/state/plan_file.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

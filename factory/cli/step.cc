@@ -20,7 +20,7 @@
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
 #include "factory/state/plan_file.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

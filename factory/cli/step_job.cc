@@ -20,11 +20,11 @@ std::map<std::string, std::string> job_environment(const std::string& key, const
 }
 
 SlurmPlace slurm_place_of(const PlaceNeed& need, const Site& site, Invocation& invocation) {
-  if (!site.launching.slurm)
+  if (!site.launcher_config.slurm)
     throw Error(ExitCode::usage, "the site file has no Slurm",
                 R"("launcher": {"slurm": {…}} in the site file)");
-  const SlurmSite& slurm = *site.launching.slurm;
-  if (!site.launching.asked.empty()) return place_named(slurm, site.launching.asked);
+  const SlurmSite& slurm = *site.launcher_config.slurm;
+  if (!site.launcher_config.asked.empty()) return place_named(slurm, site.launcher_config.asked);
   check_places(slurm, invocation.cpus(), site.file);
   return choose_place(slurm, need, invocation.cpus());
 }
@@ -88,7 +88,7 @@ void run_step_as_job(const Step& step, const std::string& plan, std::int64_t no_
 
 void run_packaging_as_job(const ImageSpec& image, const std::string& plan, Invocation& invocation) {
   Site site = invocation.site();
-  site.launching.asked.clear();  // that is of tests: an image is packaged anywhere
+  site.launcher_config.asked.clear();  // that is of tests: an image is packaged anywhere
   const fs::path record = invocation.state().built(record_name(image));
   JobTask task{image.key,
                "image " + image.repository + ":" + image.tag,

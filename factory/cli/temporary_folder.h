@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "factory/base/effects.h"
-#include "factory/base/left_behind.h"
+#include "factory/base/temporary_files.h"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 #include "factory/cli/table.h"
 #include "factory/record/image_record.h"
 #include "factory/run/tested.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 
 namespace kiln {

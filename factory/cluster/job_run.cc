@@ -10,7 +10,7 @@
 #include "factory/cluster/job_wait.h"
 #include "factory/os/file_lock.h"
 #include "factory/run/failure.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {
@@ -20,7 +20,7 @@ class JobRun {
   JobRun(const JobTask& task, const JobSetup& setup)
       : task_(task),
         setup_(setup),
-        slurm_(*setup.site.launching.slurm),
+        slurm_(*setup.site.launcher_config.slurm),
         files_(setup.state.job(task.key), setup.files),
         mark_{setup.run, folder_mark(setup.state.root().string()), task.key},
         programs_{setup.runner, setup.clock, slurm_environment(setup.environment)},

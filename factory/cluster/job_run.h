@@ -31,7 +31,7 @@ struct JobTask {
 };
 
 struct JobSetup {
-  const Site& site;  // with `launching.slurm`
+  const Site& site;  // with `launcher_config.slurm`
   const StatePaths& state;
   FileSystem& files;
   CommandRunner& runner;

@@ -11,7 +11,7 @@
 
 #include "factory/cluster/job_files.h"
 #include "factory/cluster/queued_job.h"
-#include "factory/state/records.h"
+#include "factory/state/record_types.h"
 
 namespace kiln {
 

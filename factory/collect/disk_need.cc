@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "factory/collect/retention.h"
 #include "factory/oci/blob_store.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -9,7 +9,7 @@
 #include "factory/collect/retention.h"
 #include "factory/oci/blob_store.h"
 #include "factory/os/file_lock.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -5,13 +5,13 @@
 // image what it would bring along: the home folder, the machine's time zone, variables of its own.
 #pragma once
 
-#include "factory/engine/folder_engine.h"
+#include "factory/engine/overlay_engine.h"
 
 namespace kiln {
 
-class ApptainerEngine final : public FolderEngine {
+class ApptainerEngine final : public OverlayEngine {
  public:
-  explicit ApptainerEngine(const EngineSetup& setup) : FolderEngine(setup) {}
+  explicit ApptainerEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
   std::string name() const override { return "apptainer"; }
   std::string version() override;
 

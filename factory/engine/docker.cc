@@ -8,7 +8,7 @@
 
 #include "factory/base/file_mask.h"
 #include "factory/base/json.h"
-#include "factory/base/run_beside.h"
+#include "factory/base/run_concurrently.h"
 #include "factory/base/text.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/container_files.h"
@@ -138,7 +138,7 @@ class DockerContainer final : public Container {
   void keep(const std::string& key, const std::function<void()>& read) override {
     overlay_.unmount();
     try {
-      run_beside(
+      run_concurrently(
           [&] {
             const std::string query = fmt::format("?container={}&repo={}&tag={}", name_, kStepImages, key);
             DockerCall commit{"POST", "/commit" + query};

@@ -8,7 +8,7 @@
 
 #include "factory/base/durable_file.h"
 #include "factory/base/json.h"
-#include "factory/base/run_beside.h"
+#include "factory/base/run_concurrently.h"
 #include "factory/base/unique_name.h"
 #include "factory/engine/fifo.h"
 
@@ -84,16 +84,16 @@ CommandResult run_in_docker(const DockerDaemon& daemon, const std::string& conta
                             const std::function<Command(std::vector<std::string>)>& command) {
   DockerScript script(daemon, container, folder);
   CommandResult result;
-  run_beside([&] { script.run(); },
-             [&] {
-               try {
-                 result = runner.run(command(script.stand_in()));
-               } catch (...) {
-                 script.give_up();
-                 throw;
-               }
-               script.give_up();
-             });
+  run_concurrently([&] { script.run(); },
+                   [&] {
+                     try {
+                       result = runner.run(command(script.stand_in()));
+                     } catch (...) {
+                       script.give_up();
+                       throw;
+                     }
+                     script.give_up();
+                   });
   return result;
 }
 

@@ -12,7 +12,7 @@
 #include "factory/base/effects.h"
 #include "factory/oci/overlay_tree.h"
 #include "factory/oci/registry_call.h"
-#include "factory/state/records.h"
+#include "factory/state/record_types.h"
 
 namespace kiln {
 

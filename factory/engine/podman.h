@@ -3,13 +3,13 @@
 // own: capabilities, seccomp filter, /dev, IPC.
 #pragma once
 
-#include "factory/engine/folder_engine.h"
+#include "factory/engine/overlay_engine.h"
 
 namespace kiln {
 
-class PodmanEngine final : public FolderEngine {
+class PodmanEngine final : public OverlayEngine {
  public:
-  explicit PodmanEngine(const EngineSetup& setup) : FolderEngine(setup) {}
+  explicit PodmanEngine(const EngineSetup& setup) : OverlayEngine(setup) {}
   std::string name() const override { return "podman"; }
   std::string version() override { return version_of("podman"); }
 

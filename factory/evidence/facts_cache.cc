@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "factory/base/proven.h"
+#include "factory/base/checksummed.h"
 
 namespace kiln::evidence {
 
 std::optional<FileFacts> FolderCache::find(const Digest& digest) {
   auto bytes = files_.read(file(digest));
-  if (bytes) bytes = proven(digest.hex(), std::move(*bytes));
+  if (bytes) bytes = without_checksum(digest.hex(), std::move(*bytes));
   if (!bytes) return std::nullopt;
   try {
     JsonNode root = JsonDocument::parse(*bytes, file(digest).string()).root();
@@ -22,7 +22,7 @@ std::optional<FileFacts> FolderCache::find(const Digest& digest) {
 void FolderCache::keep(const Digest& digest, const FileFacts& facts) {
   if (facts.code_bytes < kCachedCode) return;
   const std::string bytes = Json{{"version", facts_version()}, {"facts", to_json(facts)}}.dump();
-  files_.write(file(digest), with_proof(digest.hex(), bytes));
+  files_.write(file(digest), with_checksum(digest.hex(), bytes));
 }
 
 }  // namespace kiln::evidence

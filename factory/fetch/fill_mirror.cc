@@ -14,7 +14,7 @@
 #include "factory/run/archive_state.h"
 #include "factory/run/offline.h"
 #include "factory/run/script.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
-#include "factory/state/records.h"
+#include "factory/state/record_types.h"
 
 namespace kiln {
 

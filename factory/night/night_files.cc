@@ -103,8 +103,8 @@ std::optional<NightBegun> NightFolder::begun() const {
   return begun;
 }
 
-Told NightFolder::told() const {
-  return read_small(files_, path_ / "told.json", told_from_json).value_or(Told{});
+LastNotice NightFolder::told() const {
+  return read_small(files_, path_ / "told.json", last_notice_from_json).value_or(LastNotice{});
 }
 
 NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
@@ -147,7 +147,9 @@ void NightFolder::keep_past(const NightReport& report) {
   }
 }
 
-void NightFolder::write(const Told& told) { files_.write(path_ / "told.json", to_json(told).dump() + "\n"); }
+void NightFolder::write(const LastNotice& told) {
+  files_.write(path_ / "told.json", to_json(told).dump() + "\n");
+}
 
 void NightFolder::keep_only(int newest) {
   const std::vector<std::int64_t> all = numbers_in(path_, files_);

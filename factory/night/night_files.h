@@ -47,7 +47,7 @@ class NightFolder {
                  std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.
   std::optional<NightBegun> begun() const;
-  Told told() const;
+  LastNotice told() const;
 
   // The methods below REQUIRE: the lease is held. Each throws Error(store).
 
@@ -55,7 +55,7 @@ class NightFolder {
   NightBegun begin(std::int64_t now, const std::string& by);
   // The three files of a night, and then it is over.
   void write(const NightReport& report, const std::string& html, const std::string& junit);
-  void write(const Told& told);
+  void write(const LastNotice& told);
   void keep_only(int newest);  // reports; the others go
 
  private:

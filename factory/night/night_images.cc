@@ -6,7 +6,7 @@
 #include "factory/base/read_whole.h"
 #include "factory/base/text.h"
 #include "factory/night/verdict.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "factory/state/step_history.h"
 
 namespace kiln {

@@ -15,7 +15,9 @@ constexpr std::size_t kTailBytes = 16384;
 }  // namespace
 
 ProcessOutput::ProcessOutput(const Command& command, CommandResult& result)
-    : command_(command), result_(result), shown_{HiddenWords(command.hidden), HiddenWords(command.hidden)} {
+    : command_(command),
+      result_(result),
+      shown_{SecretRedactor(command.hidden), SecretRedactor(command.hidden)} {
   if (command.log.empty()) return;
   RealFileSystem().make_directories(command.log.parent_path());
   log_ = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

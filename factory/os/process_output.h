@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "factory/base/effects.h"
-#include "factory/base/hidden_words.h"
+#include "factory/base/secret_redactor.h"
 
 namespace kiln {
 
@@ -31,7 +31,7 @@ class ProcessOutput {
 
   const Command& command_;
   CommandResult& result_;
-  HiddenWords shown_[2];  // of stdout and stderr
+  SecretRedactor shown_[2];  // of stdout and stderr
   int log_ = -1;
   std::uint64_t total_ = 0;
   std::string line_;

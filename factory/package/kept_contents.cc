@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "factory/base/checksummed.h"
 #include "factory/base/json.h"
-#include "factory/base/proven.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/os/file_lock.h"
 
@@ -71,7 +71,7 @@ bool are_whole(const LayerChain& built, const BlobStore& store) {
 
 std::optional<Contents> KeptContents::find(const std::filesystem::path& file, const BlobStore& store) const {
   auto text = files_.read(file);
-  if (text) text = proven(file.filename().string(), std::move(*text));
+  if (text) text = without_checksum(file.filename().string(), std::move(*text));
   auto contents = text ? contents_from(*text, file.string()) : std::nullopt;
   if (!contents || !read_damage(store, contents->evidence.report, {}).empty()) return std::nullopt;
   return contents;
@@ -84,7 +84,7 @@ Contents KeptContents::once(const LayerChain& built, const evidence::Declaration
   std::optional<Contents> contents = find(file, store);
   if (!contents || !are_whole(built, store)) {
     contents = examine();
-    files_.write(file, with_proof(file.filename().string(), text_of(*contents)));
+    files_.write(file, with_checksum(file.filename().string(), text_of(*contents)));
   }
   return std::move(*contents);
 }

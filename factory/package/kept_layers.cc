@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "factory/base/proven.h"
+#include "factory/base/checksummed.h"
 #include "factory/oci/blob_damage.h"
 #include "factory/os/file_lock.h"
 #include "factory/sbom/inventory.h"
@@ -32,7 +32,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
     if (!extract) {
       extract = make(layer);
       if (!extract) return nullptr;
-      files_.write(folder_ / name, with_proof(name, *extract));
+      files_.write(folder_ / name, with_checksum(name, *extract));
       if (*extract != kTooLarge) whole_.insert(layer.descriptor.digest.hex());  // it was read to its end
     }
   }
@@ -43,7 +43,7 @@ std::unique_ptr<LayerEntries> KeptLayers::open(const evidence::LayerBlob& layer)
 std::optional<std::string> KeptLayers::find(const std::string& name) const {
   try {
     auto text = files_.read(folder_ / name);
-    return text ? proven(name, std::move(*text)) : std::nullopt;
+    return text ? without_checksum(name, std::move(*text)) : std::nullopt;
   } catch (const Error& error) {
     if (error.code() == ExitCode::interrupted) throw;
     return std::nullopt;

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "factory/base/durable_file.h"
-#include "factory/base/left_behind.h"
+#include "factory/base/temporary_files.h"
 
 namespace kiln {
 namespace {

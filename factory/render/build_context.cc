@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "factory/base/error.h"
-#include "factory/render/parts.h"
 #include "factory/render/render.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "factory/base/error.h"
 #include "factory/base/quote.h"
-#include "factory/render/parts.h"
 #include "factory/render/render.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 namespace {

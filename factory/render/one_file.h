@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "factory/render/parts.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 

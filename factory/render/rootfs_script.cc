@@ -1,8 +1,8 @@
 // rootfs.sh, which runs on the build host.
 #include <fmt/format.h>
 
-#include "factory/render/parts.h"
 #include "factory/render/render.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 namespace {

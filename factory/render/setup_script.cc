@@ -1,7 +1,7 @@
 // %setup of Singularity.def: runs on the build host, with the machine's environment.
 #include <fmt/format.h>
 
-#include "factory/render/parts.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "factory/base/quote.h"
 #include "factory/render/one_file.h"
-#include "factory/render/parts.h"
 #include "factory/render/render.h"
+#include "factory/render/render_layout.h"
 
 namespace kiln {
 namespace {

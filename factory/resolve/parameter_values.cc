@@ -26,7 +26,7 @@ bool is_compiler(const Chosen& chosen) {
 }
 
 // The compiler of the stage: one that the method itself asks for, else the one laid last.
-const Chosen* compiler_of(const ScriptPlace& place, const Target& target) {
+const Chosen* compiler_of(const ParameterScope& place, const Target& target) {
   std::vector<Requirement> asked = requirements_of(*place.self, target);
   if (place.self->method->build)
     for (Requirement& one : build_requirements_of(*place.self, target)) asked.push_back(std::move(one));
@@ -64,7 +64,7 @@ CompilerVersion compiler_version_of(const Chosen& chosen) {
 }
 
 // For Fortran, where the compiler of the stage has none: the GCC that was laid last.
-CompilerVersion gcc_of(const ScriptPlace& place) {
+CompilerVersion gcc_of(const ParameterScope& place) {
   CompilerVersion found;
   for (const Chosen* chosen : place.laid)
     if (is_compiler(*chosen) && chosen->version->fact("compiler") == "gcc")
@@ -74,7 +74,7 @@ CompilerVersion gcc_of(const ScriptPlace& place) {
 
 }  // namespace
 
-std::map<std::string, std::string> ParameterValues::of(const ScriptPlace& place) {
+std::map<std::string, std::string> ParameterValues::of(const ParameterScope& place) {
   std::map<std::string, std::string> values;
   std::optional<CompilerFlags> flags;  // found at the first variable that needs them
   for (const std::string& name : place.self->method->parameters) {
@@ -87,13 +87,13 @@ std::map<std::string, std::string> ParameterValues::of(const ScriptPlace& place)
   return values;
 }
 
-std::map<std::string, std::string> ParameterValues::of_test(const ScriptPlace& place) {
+std::map<std::string, std::string> ParameterValues::of_test(const ParameterScope& place) {
   std::map<std::string, std::string> parameters = of(place);
   for (const std::string& name : parameters_of_tests()) parameters[name] = value_of(name, place);
   return parameters;
 }
 
-std::string ParameterValues::value_of(const std::string& name, const ScriptPlace& place) {
+std::string ParameterValues::value_of(const std::string& name, const ParameterScope& place) {
   const Chosen& self = *place.self;
   if (name == "KILN_VERSION") return self.version->version.text();
   if (name == "KILN_METHOD") return self.method->name;
@@ -114,7 +114,7 @@ std::string ParameterValues::value_of(const std::string& name, const ScriptPlace
               did_you_mean(name, known_parameters()));
 }
 
-std::string ParameterValues::optimise_value(const std::string& name, const ScriptPlace& place) {
+std::string ParameterValues::optimise_value(const std::string& name, const ParameterScope& place) {
   const Optimise optimise = optimise_of(*place.self);
   if (place.flags != FlagPolicy::none)
     cell_optimise_used_ = cell_optimise_used_ || takes_cell_optimise(*place.self);
@@ -139,7 +139,7 @@ std::string ParameterValues::noted(FlagOrigin origin, const Chosen& reader) {
   return origin.value;
 }
 
-std::string ParameterValues::flag_value(const std::string& name, const ScriptPlace& place,
+std::string ParameterValues::flag_value(const std::string& name, const ParameterScope& place,
                                         std::optional<CompilerFlags>& flags) {
   const Chosen& self = *place.self;
   const Chosen* compiler = compiler_of(place, *target_);
@@ -155,7 +155,7 @@ std::string ParameterValues::flag_value(const std::string& name, const ScriptPla
   return noted(flags->of(name), self);
 }
 
-CompilerFlags ParameterValues::find_flags(const ScriptPlace& place, const Chosen& compiler) const {
+CompilerFlags ParameterValues::find_flags(const ParameterScope& place, const Chosen& compiler) const {
   const Chosen& self = *place.self;
   auto found =
       CompilerFlags::find({target_, cpus_, compiler_version_of(compiler), gcc_of(place), optimise_of(self)});
@@ -206,7 +206,7 @@ ScriptValueBook::Reads ScriptValueBook::reads_of(const Method& method, FlagPolic
 }
 
 // Writes what the script's values depend on: two scripts that see the same have the same values.
-void ScriptValueBook::see(const ScriptPlace& place, const Target& target, const Optimise& cell_optimise) {
+void ScriptValueBook::see(const ParameterScope& place, const Target& target, const Optimise& cell_optimise) {
   const Chosen& self = *place.self;
   auto policy = static_cast<std::size_t>(place.flags);
   std::optional<Reads>& reads = reads_[self.method][policy];
@@ -238,7 +238,7 @@ std::size_t ScriptValueBook::SeenHash::operator()(const Seen& seen) const {
   return hash ^ (hash >> 32);
 }
 
-const ScriptValues* ScriptValueBook::of(const ScriptPlace& place, const Target& target,
+const ScriptValues* ScriptValueBook::of(const ParameterScope& place, const Target& target,
                                         const Optimise& cell_optimise) {
   see(place, target, cell_optimise);
   auto found = values_.find(seen_);

@@ -71,14 +71,15 @@ class StageBuilder {
 
   StepPlace place_in(const Choice& stage) const { return {target_->target, solution_->choice, stage}; }
 
-  const ScriptValues* values_of(const ScriptPlace& place) {
+  const ScriptValues* values_of(const ParameterScope& place) {
     const ScriptValues* values = table_->values.of(place, target_->target, *solution_->optimise);
     out_.cell_optimise_used = out_.cell_optimise_used || values->cell_optimise_used;
     return values;
   }
 
   // `from`: the last step of the stage whose files the script sees.
-  void add_script(OpenStage& stage, StepRole role, const ScriptPlace& place, StepTable::Number from = kNone) {
+  void add_script(OpenStage& stage, StepRole role, const ParameterScope& place,
+                  StepTable::Number from = kNone) {
     add_step(stage, role, *place.self, values_of(place), from);
   }
 

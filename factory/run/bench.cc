@@ -13,7 +13,7 @@
 #include "factory/bench/conditions.h"
 #include "factory/bench/statistics.h"
 #include "factory/bench/workload_output.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -22,10 +22,10 @@
 #include "factory/run/plan_forecast.h"
 #include "factory/run/record_times.h"
 #include "factory/run/script.h"
-#include "factory/run/trust.h"
+#include "factory/run/untrusted_steps.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 #include "factory/state/sweep.h"
 
@@ -62,8 +62,8 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   command.argv.insert(command.argv.end(), cells.begin(), cells.end());
   command.environment = setup.environment;
   command.environment["NINJA_STATUS"] = "";
-  if (setup.site.launching.slurm) command.environment[kRun] = unique_name();
-  if (setup.site.launcher.empty()) command.environment[kStepOfNinja] = "1";
+  if (setup.site.launcher_config.slurm) command.environment[kRun] = unique_name();
+  if (setup.site.launch_prefix.empty()) command.environment[kStepOfNinja] = "1";
   if (options.no_step_after > 0) command.environment[kNoStepAfter] = std::to_string(options.no_step_after);
   if (!options.fetch) command.environment[kNoFetch] = "1";
   if (!setup.site.runs_elsewhere()) command.environment[kAtOnce] = std::to_string(options.at_once);
@@ -169,20 +169,23 @@ std::set<std::string> hex_of_closed(const ClosedSteps& closed, const StepTable& 
 }
 
 // A job of Slurm is what `kiln step` submits, and waits for.
-std::vector<std::string> step_arguments(const Launcher& launching) {
-  if (!launching.slurm) return {};
-  if (launching.asked.empty()) return {"--slurm"};
-  return {"--slurm", "--partition", launching.asked};
+std::vector<std::string> step_arguments(const LauncherConfig& launcher_config) {
+  if (!launcher_config.slurm) return {};
+  if (launcher_config.asked.empty()) return {"--slurm"};
+  return {"--slurm", "--partition", launcher_config.asked};
 }
 
 void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const BuildOptions& options) {
-  if (!setup.site.launcher.empty() && !setup.runner.find_program(setup.site.launcher.front()))
+  if (!setup.site.launch_prefix.empty() && !setup.runner.find_program(setup.site.launch_prefix.front()))
     throw Error(
         ExitCode::tool_missing, {setup.site.file, 0, 0, "/launcher"},
-        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launcher.front()));
-  const NinjaOptions ninja{
-      options.kiln,      setup.state.root().string(),          setup.site.launcher,
-      setup.plan.name(), step_arguments(setup.site.launching), hex_of_closed(closed, setup.plan.steps())};
+        fmt::format("the launcher '{}' is not installed or not in PATH", setup.site.launch_prefix.front()));
+  const NinjaOptions ninja{options.kiln,
+                           setup.state.root().string(),
+                           setup.site.launch_prefix,
+                           setup.plan.name(),
+                           step_arguments(setup.site.launcher_config),
+                           hex_of_closed(closed, setup.plan.steps())};
   setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
 }
 
@@ -241,7 +244,7 @@ std::size_t run_ninja(const BuildSetup& setup, const ImageNumbers& images, const
     // Steps that are told to end, or come too late, have no record either.
     const bool is_late = options.no_step_after > 0 && setup.clock.unix_seconds() >= options.no_step_after;
     if (report.interrupted || is_late) return run;
-    const std::size_t without_word = setup.site.launching.slurm ? lost.count() : 0;
+    const std::size_t without_word = setup.site.launcher_config.slurm ? lost.count() : 0;
     if (without_word == 0 || !report.stopped.empty() || time == kMostRuns) {
       lost.record();
       return run;
@@ -261,7 +264,7 @@ ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
 
 std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
   const std::vector<std::string> steps =
-      unbelievable_steps(setup.plan, images, setup.state, setup.files, whole_chain);
+      untrusted_steps(setup.plan, images, setup.state, setup.files, whole_chain);
   const RecordWriter writer(setup.state, setup.files);
   for (const std::string& key : steps) {
     writer.remove_step(key);

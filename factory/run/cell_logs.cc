@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "factory/base/enum_names.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

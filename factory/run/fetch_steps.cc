@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include "factory/base/text.h"
 #include "factory/run/failure.h"
 #include "factory/run/progress.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 #include "factory/run/open_steps.h"
 
-#include "factory/run/trust.h"
-#include "factory/state/record_files.h"
+#include "factory/run/untrusted_steps.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 #include "factory/package/package.h"
 #include "factory/run/failure.h"
 #include "factory/run/step.h"
-#include "factory/run/trust.h"
-#include "factory/state/record_files.h"
+#include "factory/run/untrusted_steps.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 #include "factory/cpu/microarchitecture.h"
 #include "factory/resolve/resolve.h"
 #include "factory/site/site.h"
-#include "factory/state/records.h"
+#include "factory/state/record_types.h"
 #include "factory/state/state.h"
 
 namespace kiln {

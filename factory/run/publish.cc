@@ -5,7 +5,7 @@
 #include <set>
 
 #include "factory/run/tested.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"
 #include "factory/state/state_names.h"
 

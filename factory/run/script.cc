@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/file_mask.h"
-#include "factory/base/hidden_words.h"
+#include "factory/base/secret_redactor.h"
 #include "factory/oci/default_path.h"
 #include "factory/os/processors.h"
 #include "factory/run/build.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "factory/base/hidden_words.h"
+#include "factory/base/secret_redactor.h"
 
 namespace kiln {
 namespace {

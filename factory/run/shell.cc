@@ -5,7 +5,7 @@
 #include "factory/engine/private_folder.h"
 #include "factory/run/built_files.h"
 #include "factory/run/script.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

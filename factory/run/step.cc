@@ -23,9 +23,9 @@
 #include "factory/run/offline.h"
 #include "factory/run/script.h"
 #include "factory/run/step_tries.h"
-#include "factory/run/trust.h"
+#include "factory/run/untrusted_steps.h"
 #include "factory/state/access.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

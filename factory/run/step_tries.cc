@@ -38,7 +38,7 @@ StepTries::StepTries(const Step& step, const StepSetup& setup)
     : step_(step),
       setup_(setup),
       rules_{setup.site.step_retries, usable_memory(), setup.site.runs_elsewhere(),
-             setup.site.launching.slurm.has_value(), setup.site.offline},
+             setup.site.launcher_config.slurm.has_value(), setup.site.offline},
       capacity_(rules_.has_scheduler ? 0 : rules_.usable_memory - rules_.usable_memory / 10),
       need_(need_of(past_run_of(step), read_history(setup.state.history(), step.component))) {}
 

@@ -3,7 +3,7 @@
 
 #include "factory/record/image_record.h"
 #include "factory/resolve/resolve.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "factory/distribution/signed_envelope.h"
-#include "factory/state/records.h"
+#include "factory/state/record_types.h"
 
 namespace kiln {
 

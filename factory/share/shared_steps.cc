@@ -14,7 +14,7 @@
 #include "factory/record/image_record.h"
 #include "factory/share/folder_place.h"
 #include "factory/share/registry_place.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

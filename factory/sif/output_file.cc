@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "factory/base/errno_hint.h"
-#include "factory/base/left_behind.h"
+#include "factory/base/temporary_files.h"
 
 namespace kiln::sif {
 

@@ -22,8 +22,8 @@ SlurmSite read_slurm(const JsonNode& launcher) {
 
 }  // namespace
 
-Launcher read_launcher(const JsonNode& site) {
-  Launcher launcher;
+LauncherConfig read_launcher(const JsonNode& site) {
+  LauncherConfig launcher;
   const auto words = site.find("launcher");
   if (words && words->is_object())
     launcher.slurm = read_slurm(*words);
@@ -42,7 +42,7 @@ Launcher read_launcher(const JsonNode& site) {
   return launcher;
 }
 
-std::vector<std::string> launcher_words(const Launcher& launcher, const std::string& partition) {
+std::vector<std::string> launcher_words(const LauncherConfig& launcher, const std::string& partition) {
   if (launcher.slurm) return {};
   if (!partition.empty() && !asks(launcher.words))
     throw Error(

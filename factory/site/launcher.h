@@ -14,7 +14,7 @@ namespace kiln {
 // Stands for the partition's name in a word of a launcher: ["srun", "-n1", "--partition={partition}"].
 inline constexpr const char* kPartition = "{partition}";
 
-struct Launcher {
+struct LauncherConfig {
   std::vector<std::string> words;  // none: steps run on this machine
   std::string partition;           // where nobody asks for another; "" = no word has kPartition
   std::optional<SlurmSite> slurm;  // in place of words
@@ -23,10 +23,10 @@ struct Launcher {
 
 // The site file's `launcher` and `partition`. Throws Error(input): a partition that no word asks for, or a
 // word that asks for one and none that is named.
-Launcher read_launcher(const JsonNode& site);
+LauncherConfig read_launcher(const JsonNode& site);
 
 // The words for a partition, "" = the site's own; none with Slurm. Throws Error(usage) where the launcher
 // knows of none.
-std::vector<std::string> launcher_words(const Launcher& launcher, const std::string& partition);
+std::vector<std::string> launcher_words(const LauncherConfig& launcher, const std::string& partition);
 
 }  // namespace kiln

@@ -296,8 +296,8 @@ Site read_site(const FileSystem& files, const fs::path& file) {
   site.file = file.string();
   if (auto engine = root.find("engine")) site.engine = read_word_of(*engine, engine_names(), "an engine");
   if (auto scratch = root.find("scratch")) site.scratch = read_folder_name(*scratch);
-  site.launching = read_launcher(root);
-  site.launcher = launcher_words(site.launching, "");
+  site.launcher_config = read_launcher(root);
+  site.launch_prefix = launcher_words(site.launcher_config, "");
   if (auto jobs = root.find("jobs")) site.jobs = static_cast<int>(jobs->integer(0, 1024));
   if (auto compression = root.find("layer_compression"))
     site.layer_compression = read_word_of(*compression, {"zstd", "gzip"}, "a compression of layers") == "gzip"

@@ -115,9 +115,9 @@ struct Site {
   std::string engine = "buildah";
   // Folder on a disk of each machine's own, for the engine's store; "" = in the state folder.
   std::string scratch;
-  Launcher launching;                 // as the file has it
-  std::vector<std::string> launcher;  // for the partition in use; put before each `kiln step`
-  int jobs = 0;                       // 0 = number of processors / 2, at least 1
+  LauncherConfig launcher_config;          // as the file has it
+  std::vector<std::string> launch_prefix;  // for the partition in use; put before each `kiln step`
+  int jobs = 0;                            // 0 = number of processors / 2, at least 1
   LayerCompression layer_compression = LayerCompression::zstd;
   int zstd_level = 3;
   CommandLimits step_limits{std::chrono::hours(6), std::chrono::minutes(45), 256u << 20};
@@ -147,7 +147,7 @@ struct Site {
   std::string file;               // "" = built-in defaults
 
   // Steps are run by a launcher or as jobs of Slurm, on machines that need not be this one.
-  bool runs_elsewhere() const { return !launcher.empty() || launching.slurm.has_value(); }
+  bool runs_elsewhere() const { return !launch_prefix.empty() || launcher_config.slurm.has_value(); }
   // Of a step of `component`, whose recipe has `recipes`: the site's, widened by the recipe's. What the site
   // says of the component has the last word.
   CommandLimits limits_of(const std::string& component, const OwnLimits& recipes) const;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/oci/blob_damage.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

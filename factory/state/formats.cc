@@ -1,6 +1,6 @@
 #include "factory/state/formats.h"
 
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "factory/record/image_blobs.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln {
 namespace {

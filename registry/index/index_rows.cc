@@ -21,7 +21,7 @@ const char* flag(bool set) { return set ? "1" : "0"; }
 }
 
 template <typename Row>
-Row proven(Row row, const std::string& checksum, const std::string& what) {
+Row without_checksum(Row row, const std::string& checksum, const std::string& what) {
   if (row.checksum() != checksum) fail_row(what);
   return row;
 }
@@ -76,9 +76,10 @@ ImageRow ImageRow::unknown(std::string id) {
 }
 
 ImageRow ImageRow::from(const Statement& row) {
-  return proven(ImageRow{row.text(0), row.integer(1) != 0, row.integer(2) != 0, row.text(3), row.text(4),
-                         row.text(5), row.text(6), row.integer(7), row.integer(8), row.text(9)},
-                row.text(10), "image " + row.text(0));
+  return without_checksum(
+      ImageRow{row.text(0), row.integer(1) != 0, row.integer(2) != 0, row.text(3), row.text(4), row.text(5),
+               row.text(6), row.integer(7), row.integer(8), row.text(9)},
+      row.text(10), "image " + row.text(0));
 }
 
 std::string ImageRow::checksum() const {
@@ -87,8 +88,8 @@ std::string ImageRow::checksum() const {
 }
 
 MeasurementRow MeasurementRow::from(const Statement& row) {
-  return proven(MeasurementRow{row.text(0), row.integer(1), row.text(2), row.text(3)}, row.text(4),
-                fmt::format("measurement {} of image {}", row.integer(1), row.text(0)));
+  return without_checksum(MeasurementRow{row.text(0), row.integer(1), row.text(2), row.text(3)}, row.text(4),
+                          fmt::format("measurement {} of image {}", row.integer(1), row.text(0)));
 }
 
 std::string MeasurementRow::checksum() const {
@@ -96,8 +97,8 @@ std::string MeasurementRow::checksum() const {
 }
 
 ProfileRow ProfileRow::from(const Statement& row) {
-  return proven(ProfileRow{row.integer(0), row.text(2)}, row.text(3),
-                fmt::format("profile {}", row.integer(0)));
+  return without_checksum(ProfileRow{row.integer(0), row.text(2)}, row.text(3),
+                          fmt::format("profile {}", row.integer(0)));
 }
 
 std::string ProfileRow::id_of(const std::string& text) { return Digest::of(text).hex(); }
@@ -105,9 +106,9 @@ std::string ProfileRow::id_of(const std::string& text) { return Digest::of(text)
 std::string ProfileRow::checksum() const { return row_checksum("profiles", {digits(number), text}); }
 
 SnapshotRow SnapshotRow::from(const Statement& row) {
-  return proven(SnapshotRow{row.integer(0), row.text(1), row.text(2), row.integer(3),
-                            RowSum::parse(row.text(4)), row.integer(5)},
-                row.text(6), fmt::format("snapshot {}", row.integer(0)));
+  return without_checksum(SnapshotRow{row.integer(0), row.text(1), row.text(2), row.integer(3),
+                                      RowSum::parse(row.text(4)), row.integer(5)},
+                          row.text(6), fmt::format("snapshot {}", row.integer(0)));
 }
 
 std::string SnapshotRow::checksum() const {
@@ -140,8 +141,9 @@ std::string TagRow::checksum() const {
 PastRow PastRow::from(const Statement& row) {
   TagName name(row.text(0), row.text(1));
   const std::string what = shown(name);
-  return proven(PastRow{std::move(name), row.integer(2), row.integer(3), tagged_in_row(row, row.text(4), 5)},
-                row.text(9), what);
+  return without_checksum(
+      PastRow{std::move(name), row.integer(2), row.integer(3), tagged_in_row(row, row.text(4), 5)},
+      row.text(9), what);
 }
 
 std::string PastRow::checksum() const {
@@ -149,9 +151,10 @@ std::string PastRow::checksum() const {
 }
 
 ChoiceRow ChoiceRow::from(const Statement& row) {
-  return proven(ChoiceRow{row.text(0), row.integer(1), row.text(2), row.text(3), row.integer(4) != 0,
-                          row.integer(5) != 0, row.integer(6), row.integer(7), RowSum::parse(row.text(8))},
-                row.text(9), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
+  return without_checksum(
+      ChoiceRow{row.text(0), row.integer(1), row.text(2), row.text(3), row.integer(4) != 0,
+                row.integer(5) != 0, row.integer(6), row.integer(7), RowSum::parse(row.text(8))},
+      row.text(9), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
 }
 
 std::string ChoiceRow::checksum() const {
@@ -160,7 +163,7 @@ std::string ChoiceRow::checksum() const {
 }
 
 ApplicationRow ApplicationRow::from(const Statement& row) {
-  return proven(
+  return without_checksum(
       ApplicationRow{row.text(0), row.integer(1), counts_from(row.text(2)), RowSum::parse(row.text(3))},
       row.text(4), "application " + row.text(0));
 }
@@ -172,16 +175,16 @@ std::string ApplicationRow::checksum() const {
 }
 
 TotalRow TotalRow::from(const Statement& row) {
-  return proven(TotalRow{row.text(0), row.integer(1), RowSum::parse(row.text(2))}, row.text(3),
-                "the total of " + row.text(0));
+  return without_checksum(TotalRow{row.text(0), row.integer(1), RowSum::parse(row.text(2))}, row.text(3),
+                          "the total of " + row.text(0));
 }
 
 std::string TotalRow::checksum() const { return row_checksum("totals", {name, digits(count), sum.text()}); }
 
 CurrentRow CurrentRow::from(const Statement& row) {
-  return proven(CurrentRow{row.integer(0), row.integer(1), row.integer(2), RowSum::parse(row.text(3)),
-                           RowSum::parse(row.text(4)), row.text(5)},
-                row.text(6), "which snapshot is current");
+  return without_checksum(CurrentRow{row.integer(0), row.integer(1), row.integer(2),
+                                     RowSum::parse(row.text(3)), RowSum::parse(row.text(4)), row.text(5)},
+                          row.text(6), "which snapshot is current");
 }
 
 std::string CurrentRow::checksum() const {

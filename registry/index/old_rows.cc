@@ -32,7 +32,7 @@ const char* images_of_format(std::int64_t format) {
 
 // Whether `read` came to its end.
 template <typename Read>
-bool OldRows::proven(Read read) {
+bool OldRows::without_checksum(Read read) {
   try {
     read();
     return true;
@@ -49,7 +49,7 @@ void OldRows::each_image(
                              : fmt::format("SELECT {} FROM images WHERE bits <> ''", ImageRow::kColumns));
   while (rows.step()) {
     ImageRow row;
-    const bool whole = proven([&] {
+    const bool whole = without_checksum([&] {
       if (format_ == kIndexFormat) {
         row = ImageRow::from(rows);
         return;
@@ -74,7 +74,7 @@ void OldRows::each_measurement(const std::function<void(const std::string& image
                   : fmt::format("SELECT {} FROM measurements", MeasurementRow::kColumns));
   while (rows.step()) {
     MeasurementRow row;
-    const bool whole = proven([&] {
+    const bool whole = without_checksum([&] {
       if (format_ >= 3) {
         row = MeasurementRow::from(rows);
         return;
@@ -128,7 +128,7 @@ SnapshotContent OldRows::snapshot_of_format_3(std::int64_t number) {
 
 std::optional<SnapshotContent> OldRows::snapshot(std::int64_t number) {
   std::optional<SnapshotContent> content;
-  proven([&] {
+  without_checksum([&] {
     content = format_ < 3    ? snapshot_of_format_2(number)
               : format_ == 3 ? snapshot_of_format_3(number)
                              : state_.snapshot_by_rows(number);
@@ -138,7 +138,7 @@ std::optional<SnapshotContent> OldRows::snapshot(std::int64_t number) {
 
 std::int64_t OldRows::current() {
   std::int64_t number = 0;
-  proven([&] {
+  without_checksum([&] {
     number =
         format_ < 3 ? state_.database.integer("SELECT snapshot FROM current") : state_.current_row().snapshot;
   });

@@ -30,7 +30,7 @@ class OldRows {
 
  private:
   template <typename Read>
-  bool proven(Read read);
+  bool without_checksum(Read read);
   SnapshotContent snapshot_of_format_2(std::int64_t number);
   SnapshotContent snapshot_of_format_3(std::int64_t number);  // proven by its root
 

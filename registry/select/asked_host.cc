@@ -6,7 +6,7 @@
 
 #include "factory/record/gpu_code.h"
 #include "registry/select/cpu_code.h"
-#include "registry/select/select_clauses.h"
+#include "registry/select/judge.h"
 
 namespace kiln {
 namespace {

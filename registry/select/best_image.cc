@@ -8,8 +8,8 @@
 
 #include "factory/base/text.h"
 #include "registry/index/image_parts.h"
+#include "registry/select/judge.h"
 #include "registry/select/ranking.h"
-#include "registry/select/select_clauses.h"
 
 namespace kiln {
 namespace {
@@ -154,20 +154,20 @@ class BestImage {
     if (!once(builds_, build, [&] {
           ImageRecord part = bare_part(row.external);
           part.optimised = row.optimised;
-          return judge_.suits(About::build, part);
+          return judge_.suits(ClauseSubject::build, part);
         }))
       return false;
     if (names_compilers(row) && !once(compilers_, row.compilers, [&] {
           ImageRecord part = bare_part(row.external);
           for (const std::string& name : words_from(row.compilers))
             part.components.push_back({"compiler", name, {}, "", false});
-          return judge_.suits(About::compilers, part);
+          return judge_.suits(ClauseSubject::compilers, part);
         }))
       return false;
     return !by_version_ || once(versions_, row.version, [&] {
       ImageRecord part = bare_part(row.external);
       if (!row.version.empty()) part.version = Version(row.version);
-      return judge_.suits(About::version, part);
+      return judge_.suits(ClauseSubject::version, part);
     });
   }
 

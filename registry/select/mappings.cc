@@ -9,7 +9,7 @@
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/dsl_words.h"
-#include "registry/select/select_clauses.h"
+#include "registry/select/judge.h"
 
 namespace kiln {
 namespace {

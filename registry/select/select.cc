@@ -7,8 +7,8 @@
 #include "factory/base/text.h"
 #include "registry/select/dsl_values.h"
 #include "registry/select/gain.h"
+#include "registry/select/judge.h"
 #include "registry/select/ranking.h"
-#include "registry/select/select_clauses.h"
 
 namespace kiln {
 namespace {

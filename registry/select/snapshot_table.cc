@@ -135,7 +135,7 @@ void SnapshotTable::rank_versions() {
   for (Choice& choice : choices_) choice.version_rank = ranks[choice.version];
 }
 
-TableAsker::TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
+SnapshotLookup::SnapshotLookup(const SnapshotTable& table, Host host, const Microarchitectures& cpus)
     : table_(&table),
       host_(std::move(host)),
       cpus_(&cpus),
@@ -149,7 +149,7 @@ TableAsker::TableAsker(const SnapshotTable& table, Host host, const Microarchite
     doubts_.push_back(ranker.doubt(choice.part, choice.part.tests));
 }
 
-const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const Judge& judge) {
+const SnapshotLookup::Places& SnapshotLookup::places_for(const ImageQuery& query, const Judge& judge) {
   constexpr std::size_t kMost = 256;  // questions that ask something else of the place
   std::string words = query.opt_build.value_or(false) ? "1" : "0";
   for (const std::string* word : {&query.cpu_type, &query.acc_type, &query.cpu, &query.gpu, &query.format})
@@ -181,7 +181,7 @@ const TableAsker::Places& TableAsker::places_for(const ImageQuery& query, const 
   return places_.emplace(std::move(words), std::move(places)).first->second;
 }
 
-void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Places& places) {
+void SnapshotLookup::contend(const ImageQuery& query, const Judge& judge, const Places& places) {
   contenders_.clear();
   auto application = table_->applications_.find(lower_case(query.application));
   if (application == table_->applications_.end()) return;
@@ -189,14 +189,16 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
   const Ranker ranker(query, known_, *cpus_);
   enum : char { unknown, yes, no };
   std::vector<char> versions(table_->versions_.size()), compilers(table_->compilers_.size());
-  auto once = [&](char& known, About about, const ImageRecord& part) {
+  auto once = [&](char& known, ClauseSubject about, const ImageRecord& part) {
     if (known == unknown) known = judge.suits(about, part) ? yes : no;
     return known == yes;
   };
   for (std::uint32_t i = application->second.first; i < application->second.end; ++i) {
     const SnapshotTable::Choice& choice = table_->choices_[i];
-    if (!once(compilers[choice.compilers], About::compilers, table_->compilers_[choice.compilers])) continue;
-    if (by_version && !once(versions[choice.version], About::version, table_->versions_[choice.version]))
+    if (!once(compilers[choice.compilers], ClauseSubject::compilers, table_->compilers_[choice.compilers]))
+      continue;
+    if (by_version &&
+        !once(versions[choice.version], ClauseSubject::version, table_->versions_[choice.version]))
       continue;
     if (!judge.chooses(choice.part)) continue;
     const std::size_t unasked = ranker.unasked(choice.part).size();
@@ -208,7 +210,7 @@ void TableAsker::contend(const ImageQuery& query, const Judge& judge, const Plac
   }
 }
 
-std::map<const SnapshotTable::Row*, Speed> TableAsker::speeds(const ImageQuery& query) const {
+std::map<const SnapshotTable::Row*, Speed> SnapshotLookup::speeds(const ImageQuery& query) const {
   std::map<const SnapshotTable::Row*, Speed> speeds;
   std::vector<const IndexEntry*> entries;
   std::map<const IndexEntry*, const SnapshotTable::Row*> rows;
@@ -224,7 +226,7 @@ std::map<const SnapshotTable::Row*, Speed> TableAsker::speeds(const ImageQuery& 
   return speeds;
 }
 
-const SnapshotTable::Image* TableAsker::best(const ImageQuery& query) {
+const SnapshotTable::Image* SnapshotLookup::best(const ImageQuery& query) {
   const Judge judge(query, known_, *cpus_);
   const Places& places = places_for(query, judge);
   contend(query, judge, places);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "registry/select/host_clauses.h"
+#include "registry/select/judge.h"
 #include "registry/select/ranking.h"
-#include "registry/select/select_clauses.h"
 
 namespace kiln {
 
@@ -28,7 +28,7 @@ class SnapshotTable {
   std::size_t size() const { return images_.size(); }
 
  private:
-  friend class TableAsker;
+  friend class SnapshotLookup;
   struct Row {
     std::uint32_t place;
     std::uint32_t image;  // by name, code and manifest: the lower is the better
@@ -60,9 +60,9 @@ class SnapshotTable {
 };
 
 // One host's questions. The arguments outlive it; one thread at a time.
-class TableAsker {
+class SnapshotLookup {
  public:
-  TableAsker(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
+  SnapshotLookup(const SnapshotTable& table, Host host, const Microarchitectures& cpus);
   // nullptr: none qualifies. Throws as select_image() does.
   const SnapshotTable::Image* best(const ImageQuery& query);
 

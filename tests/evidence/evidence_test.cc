@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiled.h"
-#include "factory/base/proven.h"
+#include "factory/base/checksummed.h"
 #include "support/layout.h"
 
 namespace kiln::evidence {
@@ -271,10 +271,10 @@ TEST(ImageFilesTest, TheCacheGivesTheSameAnswer) {
   // What another kiln, or another table of names, found does not count.
   const std::string name = digest.hex() + ".json";
   const std::string kept = files.read(folder / name).value();
-  std::string other = proven(digest.hex(), kept).value();
+  std::string other = without_checksum(digest.hex(), kept).value();
   std::size_t version = other.find(facts_version());
   ASSERT_NE(version, std::string::npos);
-  folder.write(name, with_proof(digest.hex(), other.replace(version, 3, "0-x")));
+  folder.write(name, with_checksum(digest.hex(), other.replace(version, 3, "0-x")));
   EXPECT_FALSE(cache.find(digest));
   folder.write(name, kept.substr(0, kept.size() / 2));
   EXPECT_FALSE(cache.find(digest));

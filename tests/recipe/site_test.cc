@@ -27,7 +27,7 @@ TEST(Site, ReadsEveryKey) {
   Site site = read_text(kSite);
   EXPECT_EQ(site.engine, "buildah");
   EXPECT_EQ(site.scratch, "/local/scratch");
-  EXPECT_EQ(site.launcher, (Strings{"srun", "-n1"}));
+  EXPECT_EQ(site.launch_prefix, (Strings{"srun", "-n1"}));
   EXPECT_EQ(site.jobs, 2);
   EXPECT_EQ(site.layer_compression, LayerCompression::gzip);
   EXPECT_EQ(site.zstd_level, 9);

@@ -74,7 +74,7 @@ TEST(Build, AnotherMachineMayHaveBuiltIt) {
 
 TEST(Build, ALauncherOrAnEmulatorStandsInForOtherMachines) {
   OneImageForOthers by_launcher;
-  by_launcher.site.launcher = {"srun"};
+  by_launcher.site.launch_prefix = {"srun"};
   by_launcher.run();
   EXPECT_EQ(by_launcher.runner.commands.size(), 1u);
   OneImageForOthers by_emulator;
@@ -182,7 +182,7 @@ TEST(Build, AStepThatEndedWithoutARecordIsTheReason) {
   OneImage one;
   const std::string key = one.plan.steps().hex(one.image.steps()[1]);
   const std::string other = one.plan.steps().pattern(one.image.steps()[0]).title;
-  one.site.launcher = {"srun"};
+  one.site.launch_prefix = {"srun"};
   one.runner.respond = [&](const Command&) {
     one.make_step(0);
     CommandResult result{CommandEnd::exited, 1, "", "", 1};
@@ -232,7 +232,7 @@ TEST(Build, AKilledNinjaIsSaid) {
 // A launcher's child is no child of ninja.
 TEST(Build, StepsOfALauncherDoNotAskForNinja) {
   OneImage one;
-  one.site.launcher = {"srun"};
+  one.site.launch_prefix = {"srun"};
   one.run();
   EXPECT_FALSE(one.runner.commands.at(0).environment.contains(kStepOfNinja));
 }
@@ -249,7 +249,7 @@ TEST(Build, LogsHaveNamesThatAPersonFinds) {
 
 TEST(Build, ALauncherThatIsNotThereIsNamed) {
   OneImage one;
-  one.site.launcher = {"srum", "-n1"};
+  one.site.launch_prefix = {"srum", "-n1"};
   one.runner.missing.insert("srum");
   try {
     one.run();

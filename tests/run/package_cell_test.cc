@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/oci/layout.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 #include "support/fake_effects.h"
 #include "support/tar_bytes.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "factory/state/standing.h"
+#include "factory/state/cell_status.h"
 #include "registry/index/index.h"
 #include "support/small_state.h"
 
@@ -27,7 +27,7 @@ class Retest : public ::testing::Test {
       all.push_back(small.plan.image(number).key());
     return all;
   }
-  Standing standing(std::size_t image) const {
+  CellStatus standing(std::size_t image) const {
     StateNames names(small.state, small.files);
     return StateView(small.plan, small.site, small.state, small.files, names)
         .standing(small.plan.image(image));

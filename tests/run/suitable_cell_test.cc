@@ -6,7 +6,7 @@
 
 #include "factory/package/declared.h"
 #include "factory/run/package_cell.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/tar_bytes.h"

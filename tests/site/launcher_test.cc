@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Launcher read(const std::string& text) {
+LauncherConfig read(const std::string& text) {
   return read_launcher(JsonDocument::parse(text, "site.json").root());
 }
 
@@ -21,14 +21,14 @@ Error error_in(const std::string& text) {
   return {ExitCode::ok, ""};
 }
 
-TEST(Launcher, AsksForThePartitionOfTheSiteOrAnother) {
-  const Launcher launcher =
+TEST(LauncherConfig, AsksForThePartitionOfTheSiteOrAnother) {
+  const LauncherConfig launcher =
       read(R"({"launcher": ["srun", "-n1", "--partition={partition}"], "partition": "build"})");
   EXPECT_EQ(launcher_words(launcher, ""), (Words{"srun", "-n1", "--partition=build"}));
   EXPECT_EQ(launcher_words(launcher, "zen4"), (Words{"srun", "-n1", "--partition=zen4"}));
 }
 
-TEST(Launcher, WithoutPartitionsIsTakenAsItIs) {
+TEST(LauncherConfig, WithoutPartitionsIsTakenAsItIs) {
   EXPECT_EQ(launcher_words(read("{}"), ""), Words{});
   EXPECT_EQ(launcher_words(read(R"({"launcher": ["srun"]})"), ""), Words{"srun"});
   for (const char* text : {"{}", R"({"launcher": ["srun"]})"}) {
@@ -42,7 +42,7 @@ TEST(Launcher, WithoutPartitionsIsTakenAsItIs) {
   }
 }
 
-TEST(Launcher, IsRefusedWhereOneOfTheTwoIsMissing) {
+TEST(LauncherConfig, IsRefusedWhereOneOfTheTwoIsMissing) {
   EXPECT_EQ(error_in(R"({"launcher": ["srun"], "partition": "build"})").format(),
             "site.json:1:37: error: no word of the launcher asks for a partition (at /partition); such as "
             "\"--partition={partition}\"");

@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Launcher read_cluster(const std::string& slurm, const std::string& more = "") {
+LauncherConfig read_cluster(const std::string& slurm, const std::string& more = "") {
   return read_launcher(
       JsonDocument::parse(R"({"launcher": {"slurm": )" + slurm + "}" + more + "}", "site.json").root());
 }
@@ -43,7 +43,7 @@ TEST(SlurmSite, IsReadAndAPartitionTakesFromTheDefaultWhatItDoesNotSay) {
 }
 
 TEST(SlurmSite, MayBeEmpty) {
-  const Launcher launcher = read_cluster("{}");
+  const LauncherConfig launcher = read_cluster("{}");
   EXPECT_EQ(launcher.slurm->poll.count(), 5);
   EXPECT_EQ(launcher.slurm->patience.count(), 3600);
   EXPECT_EQ(place_words(*launcher.slurm, launcher.slurm->standard), Words{});

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "support/fake_effects.h"
 
 namespace kiln {

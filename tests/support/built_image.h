@@ -10,7 +10,7 @@
 #include "factory/oci/layout.h"
 #include "factory/oci/referrer.h"
 #include "factory/resolve/resolve.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 
 namespace kiln::testing {
 

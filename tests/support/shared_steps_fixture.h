@@ -8,7 +8,7 @@
 #include "factory/share/folder_place.h"
 #include "factory/share/registry_place.h"
 #include "factory/share/shared_steps.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "support/fake_effects.h"
 #include "support/key_file.h"
 #include "support/memory_registry.h"

@@ -12,7 +12,7 @@
 #include "factory/run/package_cell.h"
 #include "factory/run/publish.h"
 #include "factory/run/step.h"
-#include "factory/state/record_files.h"
+#include "factory/state/record_store.h"
 #include "support/fake_effects.h"
 #include "support/folder_engine.h"
 #include "support/memory_folder.h"

@@ -1,0 +1,63 @@
+// The clauses that an image must meet to answer a query, in the order of docs/selection.md. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/cpu/microarchitecture.h"
+#include "factory/record/image_record.h"
+#include "registry/select/dsl.h"
+#include "registry/select/host_clauses.h"
+#include "registry/select/select.h"
+
+namespace kiln {
+
+// What a clause of the question looks at.
+enum class ClauseSubject { place, application, version, build, compilers, method, contents };
+
+struct Judgement {
+  int met = 0;                // clauses that held before the first that did not
+  std::string failed;         // that one as a sentence, "" when all hold
+  bool host_refuses = false;  // that one is about the host
+  bool alone = false;         // no other fails
+};
+
+struct JudgedImage;
+
+// One query against many images: what depends on the host and the query alone is found once. The arguments
+// must outlive it.
+class Judge {
+ public:
+  // Throws Error(input) when the query names a microarchitecture that archspec does not know.
+  Judge(const ImageQuery& query, const std::optional<KnownHost>& host, const Microarchitectures& cpus);
+  Judgement operator()(const ImageRecord& image) const;
+  // The same, of a part of a record (image_parts.h), without the words: the question's clauses about one
+  // thing; and all clauses about where an image runs, those of the host among them.
+  bool suits(ClauseSubject about, const ImageRecord& part) const;
+  bool runs(const ImageRecord& place) const;
+  // All that a question chooses by, but for the application.
+  bool chooses(const ImageRecord& choice) const;
+
+ private:
+  JudgedImage judged(const ImageRecord& image) const;
+  std::string host_clauses(const JudgedImage& image, int& met) const;
+  bool fails_several(const JudgedImage& image) const;
+  Judgement first_failed(const JudgedImage& image) const;
+
+  const ImageQuery* query_;
+  const Microarchitectures* cpus_;
+  const KnownHost* host_;  // nullptr: nothing is known of it
+  HostDescription asked_;  // what the query says that the image must run on
+  std::optional<HostCpu> asked_cpu_;
+};
+
+// Whether the version that is asked for is the application's, whatever else is in an image.
+bool asks_version_of_application(const ImageQuery& query);
+// archspec's family that a question's `cpu_type` means; "" for none.
+std::string family_of_type(const std::string& cpu_type);
+// The graph compilers that an image has: components, or, of a mapping that was imported where no recipe named
+// them, selectors.
+std::vector<std::string> graph_compilers_of(const ImageRecord& image);
+
+}  // namespace kiln
