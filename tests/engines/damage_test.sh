@@ -83,10 +83,21 @@ expect 0 "$KILN" build -f "$matrix"
 holds "$out" 'nothing to do'
 expect 0 "$KILN" index fsck --deep
 
+# The engine's folder in a copy of the state is not believed and starts anew, and what it imports then adds descriptions to the store.
+all_whole() {
+  local gone
+  gone=$(comm -23 <(echo "$whole") <(sums))
+  [ -z "$gone" ] || fail "$1: not as it was: $gone"
+  expect 0 "$KILN" index fsck --deep
+}
+
 # 2. A flipped bit is found by whoever reads every byte; --repair takes the blob away, or makes it again, and the build the rest.
+# Two steps make the layer, so a layout may have a copy of its own, which --repair takes: that depends on which step ended first. Here
+# no layout has one; what a copy restores is below.
 for kind in base layer manifest sif document; do
   rm -rf .kiln && cp -a whole.kiln .kiln
   file=$(blob "$kind")
+  find .kiln/images -name "${file##*/}" -exec ln -f "$file" {} \;
   damage flip "$file"
   expect 8 "$KILN" index fsck --deep --format json
   equals "$(json 'len(it["damage"])')" 1
@@ -94,25 +105,17 @@ for kind in base layer manifest sif document; do
   status=0
   "$KILN" index fsck --deep --repair >repair.out 2>&1 || status=$?
   case $kind in
-    base)
+    base | layer)
       equals "$status" 8
       holds "$(cat repair.out)" ' runs the step'
       ;;
-    layer) holds "$(cat repair.out)" "${file##*/}" ;; # a layout may have a copy of its own, as two steps made the blob
     *) equals "$status" 0 ;;
   esac
   expect 0 "$KILN" build -f "$matrix"
-  [ "$(sums)" = "$whole" ] || fail "$kind flipped: the store is not as it was"
-  expect 0 "$KILN" index fsck --deep
+  all_whole "$kind flipped"
 done
 
 # 3. A flipped layer is found as it is used, by the build itself, also when the engine has nothing kept.
-all_whole() { # the engine, when it starts anew, adds descriptions of what it imports
-  local gone
-  gone=$(comm -23 <(echo "$whole") <(sums))
-  [ -z "$gone" ] || fail "$1: not as it was: $gone"
-  expect 0 "$KILN" index fsck --deep
-}
 rm -rf .kiln && cp -a whole.kiln .kiln
 damage flip "$(blob layer)"
 rm -rf .kiln/images/hello # they are packaged again, of their layers
