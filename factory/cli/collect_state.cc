@@ -5,6 +5,7 @@
 
 #include "factory/cli/gc_registry.h"
 #include "factory/collect/collect.h"
+#include "factory/collect/collection_due.h"
 #include "factory/collect/engine_storage.h"
 #include "factory/engine/engine_facts.h"
 #include "factory/state/sweep.h"
@@ -127,6 +128,9 @@ GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation) {
   collect_engine_store(found.survey, invocation);
   collect(found.survey, state, index ? &*index : nullptr, invocation.files);
   if (collection) remove_from_registry(*collection, found);
+  if (!found.in_registry)
+    keep_collection({state_stamp(state, hunt.retention), invocation.clock.unix_seconds()}, state,
+                    invocation.files);
   return found;
 }
 

@@ -17,6 +17,7 @@
 #include "factory/cli/publish_to.h"
 #include "factory/cli/send_notice.h"
 #include "factory/cli/state_lock.h"
+#include "factory/collect/collection_due.h"
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
 #include "factory/night/reserve.h"
@@ -76,6 +77,7 @@ class NightProgram : public NightParts {
   std::string collect(std::optional<Error>& in_registry) override {
     wait_for_claims(state_, invocation_.files, invocation_.clock);  // of a night that was killed
     const std::string registry = site_.collect_registry ? registry_to_collect("", invocation_) : "";
+    if (!is_tight_ && registry.empty() && !is_due()) return "";
     const GarbageFound found = collect_garbage({site_.retention, registry}, invocation_);
     in_registry = found.in_registry;
     const std::string hint = registry.empty() ? registry_hint(found.survey.roots, invocation_) : "";
@@ -100,6 +102,7 @@ class NightProgram : public NightParts {
   std::vector<std::string> warnings() override { return warnings_.all(); }
 
   NightSetup setup(const std::string& matrix, bool is_tight) {
+    is_tight_ = is_tight;
     return {matrix,
             site_,
             state_,
@@ -113,6 +116,12 @@ class NightProgram : public NightParts {
   }
 
  private:
+  // Looking at all of a state folder costs more than all else that a night without work does.
+  bool is_due() const {
+    return is_collection_due(last_collection(state_, invocation_.files), state_stamp(state_, site_.retention),
+                             site_.retention, invocation_.clock.unix_seconds());
+  }
+
   static NightPublication publication_of(bool is_new_snapshot, const RegistryNews& news) {
     return {is_new_snapshot, news.pushed, news.left, news.unclear, news.mended, news.lost};
   }
@@ -125,6 +134,7 @@ class NightProgram : public NightParts {
   NightFolder folder_;
   HeardWarnings warnings_;
   std::optional<Catalogue> catalogue_;
+  bool is_tight_ = false;  // the disk is full
 };
 
 }  // namespace

@@ -1,0 +1,72 @@
+#include "factory/collect/collection_due.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kWeek = 7 * 24 * 3600;
+constexpr const char* kFile = "collected.json";
+
+bool is_written_each_night(const std::string& name) {
+  constexpr std::array kNames = {"lock",           "index.lock", "nights",    "nights.lease",
+                                 "nights.reserve", "origins",    "kiln.prom", kFile};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::string entry_stamp(const fs::path& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return "gone";
+  // The size of a folder says nothing that its time does not.
+  return fmt::format("{} {} {}.{:09}", found.st_ino, S_ISDIR(found.st_mode) ? 0 : found.st_size,
+                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+std::string state_stamp(const StatePaths& state, const Retention& retention) {
+  std::string text = fmt::format("{} {} {} {}\n", retention.keep_for.count(), retention.keep_snapshots,
+                                 retention.keep_steps_for.count(), fmt::join(retention.keep, "\n"));
+  std::vector<std::string> names = RealFileSystem().list(state.root());
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names)
+    if (!is_written_each_night(name)) text += fmt::format("{} {}\n", name, entry_stamp(state.root() / name));
+  return Digest::of(text).hex();
+}
+
+std::int64_t longest_wait(const Retention& retention) {
+  return std::min({kWeek, static_cast<std::int64_t>(retention.keep_for.count()),
+                   static_cast<std::int64_t>(retention.keep_steps_for.count())});
+}
+
+bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
+                       const Retention& retention, std::int64_t now) {
+  if (!last || last->stamp != stamp) return true;
+  return now < last->at || now - last->at >= longest_wait(retention);
+}
+
+std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files) try {
+  const auto text = files.read(state.root() / kFile);
+  if (!text) return std::nullopt;
+  const JsonDocument document = JsonDocument::parse(*text, kFile);
+  return LastCollection{document.root().at("stamp").line_of_text(),
+                        document.root().at("at").integer(0, INT64_MAX)};
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files) {
+  const Json json = {{"format", 1}, {"stamp", last.stamp}, {"at", last.at}};
+  files.write(state.root() / kFile, json.dump() + "\n");
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Whether a night may leave the collection out, because the state folder is as the last collection left it.
+// Skipping is always safe: what nothing needs stays a little longer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "factory/base/effects.h"
+#include "factory/site/site.h"
+#include "factory/state/state.h"
+
+namespace kiln {
+
+struct LastCollection {
+  std::string stamp;    // state_stamp() after it
+  std::int64_t at = 0;  // seconds since 1970
+};
+
+// A digest of the entries of the state folder (name, inode, size, time of the last change) and of what is to
+// be kept. Not of what each night writes: its lock, lease, reserve and reports, the
+// origins of recipes and the metrics. What changes two folders deep is not seen.
+std::string state_stamp(const StatePaths& state, const Retention& retention);
+
+// Seconds after which things may have become old enough to go, although nothing changed: a week, or the
+// shortest age of `retention` if that is less.
+std::int64_t longest_wait(const Retention& retention);
+
+// `last`: nullopt if there was none that is known. A clock that went back makes it due.
+bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
+                       const Retention& retention, std::int64_t now);
+
+// <state>/collected.json. A file that cannot be read is none.
+std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files);
+// Throws Error(store).
+void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files);
+
+}  // namespace kiln
