@@ -167,14 +167,42 @@ Measurement measurement_of(const std::vector<BenchRun>& runs) {
   measurement.high = std::max(summary.high, measurement.median);
   measurement.samples = static_cast<int>(steady.size());
   measurement.host = last.host;
+  measurement.stock = last.stock;
   measurement.session = session.id;
   measurement.workload_files = session.files;
   measurement.rounds = static_cast<int>(rounds.size());
   return measurement;
 }
 
+namespace {
+
+using ImageRuns = std::map<std::string, std::vector<BenchRun>>;  // of one session, by image_id()
+
+bool is_stock_of(const BenchRun& stock, const BenchRun& run) {
+  return stock.stock && stock.axes.framework == run.axes.framework &&
+         stock.axes.version == run.axes.version && stock.axes.accelerator == run.axes.accelerator;
+}
+
+// The fastest of several: that is what an optimised image has to beat.
+const std::vector<BenchRun>* stock_of(const BenchRun& run, const ImageRuns& images) {
+  const std::vector<BenchRun>* best = nullptr;
+  if (run.stock) return best;
+  double best_median = 0;
+  for (const auto& [id, runs] : images) {
+    if (!is_stock_of(runs.back(), run)) continue;
+    const double median = measurement_of(runs).median;
+    const bool faster = more_is_better(run.unit) ? median > best_median : median < best_median;
+    if (best != nullptr && !faster) continue;
+    best = &runs;
+    best_median = median;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<Measurement> measurements_of(const std::vector<BenchRun>& kept) {
-  std::map<SessionName, std::map<std::string, std::vector<BenchRun>>> sessions;
+  std::map<SessionName, ImageRuns> sessions;
   for (BenchRun& run : runs_that_count(kept))
     sessions[session_of(run)][image_id(run)].push_back(std::move(run));
   std::vector<Measurement> measurements;
@@ -183,6 +211,8 @@ std::vector<Measurement> measurements_of(const std::vector<BenchRun>& kept) {
       measurements.push_back(measurement_of(image->second));
       for (auto over = images.begin(); over != image; ++over)
         measurements.back().gains.push_back(gain_of(image->second, over->second));
+      if (const std::vector<BenchRun>* stock = stock_of(image->second.back(), images))
+        measurements.back().over_stock = gain_of(image->second, *stock);
     }
   return measurements;
 }

@@ -35,11 +35,19 @@ std::vector<IndexEntry> chosen_entries(const ListRequest& request, const Index& 
   return entries;
 }
 
+// " (proven)", " (stock)"; nothing where no stock image took turns.
+std::string gain_note(const Measurement& measurement) {
+  if (measurement.stock) return " (stock)";
+  if (!measurement.over_stock) return "";
+  const StockGain gain = stock_gain(measurement);
+  return gain == StockGain::not_measured ? " (too few rounds)" : fmt::format(" ({})", stock_gain_word(gain));
+}
+
 std::string speeds_text(const IndexEntry& entry) {
   std::string text;
   for (const Measurement& measurement : entry.measurements)
-    text += fmt::format("{}{} {:.1f} {}", text.empty() ? "" : ", ", measurement.workload, measurement.median,
-                        measurement.unit);
+    text += fmt::format("{}{} {:.1f} {}{}", text.empty() ? "" : ", ", measurement.workload,
+                        measurement.median, measurement.unit, gain_note(measurement));
   return text;
 }
 

@@ -27,6 +27,7 @@ struct SelectOptions {
   bool explain = false;
   bool json = false;
   bool allow_failing = false;
+  bool strict_gains = false;
   bool lenient = false;
   std::vector<std::string> matrices;
   bool build_if_missing = false;
@@ -90,6 +91,7 @@ QuestionTerms terms_of(const CLI::App& command, const SelectOptions& options) {
   if (command.count("--format") > 0) terms.format = options.format;
   if (options.snapshot > 0) terms.snapshot = options.snapshot;
   terms.allow_failing = options.allow_failing;
+  terms.strict_gains = options.strict_gains;
   terms.lenient = options.lenient;
   return terms;
 }
@@ -190,6 +192,9 @@ CLI::App* add_select(CLI::App& app, Invocation& invocation) {
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000'000));
+  command->add_flag(
+      "--strict-gains", options->strict_gains,
+      "of optimised builds, answer only with one that is proven faster than stock on this kind of host");
   command->add_flag("--allow-failing", options->allow_failing,
                     "also choose images that fail a test that their recipes now have");
   command->add_flag("--lenient", options->lenient,

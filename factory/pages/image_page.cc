@@ -7,6 +7,7 @@
 #include "factory/pages/image_sections.h"
 #include "factory/pages/page_frame.h"
 #include "factory/pages/page_text.h"
+#include "registry/select/gain.h"
 
 namespace kiln {
 namespace {
@@ -23,7 +24,7 @@ std::string badge(std::string_view kind, const std::string& words) {
 std::string badges_of(const IndexEntry& entry) {
   const ImageRecord& image = entry.image;
   std::string html = "<ul class=\"badges\" aria-label=\"In short\">";
-  html += badge("", image.external() ? "mapping" : image.optimised ? "optimised build" : "stock build");
+  html += badge("", build_words(entry));
   if (!image.cpu.empty()) html += badge("", image.cpu);
   for (const std::string& accelerator : image.accelerators) html += badge("", accelerator);
   if (!image.evidence.verdict.empty())

@@ -75,6 +75,20 @@ std::vector<SpeedRow> rows_of(const SpeedPlace& place, const std::vector<std::si
   return rows;
 }
 
+// Of the image of the page.
+std::string over_stock_html(const std::vector<SpeedRow>& rows) {
+  for (const SpeedRow& row : rows) {
+    if (!row.own) continue;
+    if (row.speed->stock) return "<p class=\"soft\">This is the stock image.</p>\n";
+    const std::string_view word = stock_gain_word(stock_gain(*row.speed));
+    return row.speed->over_stock ? fmt::format("<p>Gain over stock: <strong>{}</strong>, {} in {}.</p>\n",
+                                               word, gain_text(*row.speed->over_stock),
+                                               counted(static_cast<std::size_t>(row.speed->rounds), "round"))
+                                 : fmt::format("<p class=\"soft\">Gain over stock: {}.</p>\n", word);
+  }
+  return "";
+}
+
 std::string place_html(const SpeedPlace& place, const std::vector<SpeedRow>& rows, std::size_t all,
                        const PageNames& names) {
   double most = 0;
@@ -88,6 +102,7 @@ std::string place_html(const SpeedPlace& place, const std::vector<SpeedRow>& row
                                                             : "";
   std::string html = fmt::format("<h3>{}, {}{}</h3>\n<p class=\"soft\">{}</p>\n", page_text(place.workload),
                                  page_text(place.unit), better, page_text(place.host));
+  html += over_stock_html(rows);
   html += wide_table(
       fmt::format("Speeds of {} on {}", page_text(place.workload), page_text(place.host)),
       {"Image", "<span class=\"unseen\">Picture</span>", fmt::format("Median, {}", page_text(place.unit)),

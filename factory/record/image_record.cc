@@ -101,6 +101,30 @@ MeasuredGain inverse(const MeasuredGain& gain, const std::string& key) {
   return {key, 1 / gain.ratio, 1 / gain.high, 1 / gain.low};
 }
 
+bool is_yardstick(const Measurement& measurement) {
+  return measurement.stock && measurement.rounds >= kProvingRounds;
+}
+
+StockGain stock_gain(const Measurement& measurement) {
+  if (!measurement.over_stock || measurement.rounds < kProvingRounds) return StockGain::not_measured;
+  if (measurement.over_stock->low > 1) return StockGain::proven;
+  return measurement.over_stock->high < 1 ? StockGain::slower : StockGain::no_gain;
+}
+
+std::string_view stock_gain_word(StockGain gain) {
+  switch (gain) {
+    case StockGain::proven:
+      return "proven";
+    case StockGain::no_gain:
+      return "no gain";
+    case StockGain::slower:
+      return "slower";
+    case StockGain::not_measured:
+      break;
+  }
+  return "not measured";
+}
+
 std::string gain_text(const MeasuredGain& gain, std::string_view against) {
   const std::string interval = fmt::format("({:.2f} to {:.2f})", gain.low, gain.high);
   if (!gain.different())
@@ -209,6 +233,8 @@ Json to_json(const Measurement& measurement) {
   for (const MeasuredGain& gain : measurement.gains) gains.push_back(to_json(gain));
   put(json, "gains", gains);
   if (measurement.withdrawn) json["withdrawn"] = true;
+  if (measurement.stock) json["stock"] = true;
+  if (measurement.over_stock) json["over_stock"] = to_json(*measurement.over_stock);
   return json;
 }
 
@@ -281,7 +307,8 @@ ImageRecord image_record_from_json(const JsonNode& node) {
 
 Measurement measurement_from_json(const JsonNode& node) {
   node.allow_only({"image", "key", "workload", "unit", "median", "low", "high", "samples", "busy", "host",
-                   "taken", "session", "workload_files", "rounds", "gains", "withdrawn"});
+                   "taken", "session", "workload_files", "rounds", "gains", "withdrawn", "stock",
+                   "over_stock"});
   Measurement measurement;
   node.at("image");
   measurement.image = digest_at(node, "image");
@@ -302,6 +329,8 @@ Measurement measurement_from_json(const JsonNode& node) {
   if (auto gains = node.find("gains"))
     for (const JsonNode& gain : gains->items()) measurement.gains.push_back(gain_from_json(gain));
   measurement.withdrawn = flag_at(node, "withdrawn");
+  measurement.stock = flag_at(node, "stock");
+  if (auto gain = node.find("over_stock")) measurement.over_stock = gain_from_json(*gain);
   return measurement;
 }
 

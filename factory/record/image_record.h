@@ -141,7 +141,22 @@ struct Measurement {
   int rounds = 0;                     // of the session that count; 0 in old ones
   std::vector<MeasuredGain> gains{};  // over images of the same session that come before it by key
   bool withdrawn = false;             // its runs were discarded: the index does not return it
+  bool stock = false;                 // the image is what the framework's project publishes for its version
+  std::optional<MeasuredGain> over_stock{};  // over the fastest stock image of its framework and version that
+                                             // took turns with it
 };
+
+// What a measurement says of an image's gain over stock: docs/measure.md, "Gain over stock".
+enum class StockGain { not_measured, proven, no_gain, slower };
+// Starts of an image that show how much its starts differ. Fewer prove nothing: stock PyTorch took 139 to 221
+// ms a step from one start to the next.
+inline constexpr int kProvingRounds = 7;
+// `not_measured`: no stock image took turns with it, or in fewer than kProvingRounds rounds.
+StockGain stock_gain(const Measurement& measurement);
+// "proven", "no gain", "slower", "not measured".
+std::string_view stock_gain_word(StockGain gain);
+// Whether it is of a stock image, in enough rounds to hold others against it.
+bool is_yardstick(const Measurement& measurement);
 
 // Why a measurement is to be taken with care: samples far apart, or others on the machine; "" when it is not.
 std::string doubt_about(const Measurement& measurement);

@@ -35,6 +35,7 @@ Question read_question(const JsonDocument& document, const GraphCompilers& compi
   ImageQuery& query = question.reading.query;
   if (!terms.format.empty()) query.format = terms.format;
   query.allow_failing = terms.allow_failing;
+  query.strict_gains = terms.strict_gains;
   const auto stock = compilers.stock.find(lower_case(query.application));
   if (stock != compilers.stock.end()) query.stock_compilers = stock->second;
   return question;

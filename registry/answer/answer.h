@@ -20,6 +20,7 @@ namespace kiln {
 struct QuestionTerms {
   std::string format{};                    // of the reference; "" = the document's, else tag
   std::optional<std::int64_t> snapshot{};  // nothing = the current one
+  bool strict_gains = false;               // of optimised builds only those that are proven faster than stock
   bool allow_failing = false;              // images, too, that fail a test which their recipes have by now
   bool lenient = false;                    // an unknown key where images are chosen is a note
 };

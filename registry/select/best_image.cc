@@ -49,7 +49,8 @@ class BestImage {
     for (const ApplicationRow& row : state_.applications(asked.current))
       if (row.application == lower_case(query_.application)) contend(row);
     if (contenders_.empty()) return std::nullopt;
-    return raw_entry(state_, std::move(best().tag));
+    Contender* found = best();
+    return found == nullptr ? std::nullopt : std::optional(raw_entry(state_, std::move(found->tag)));
   }
 
  private:
@@ -73,7 +74,8 @@ class BestImage {
   };
 
   // The best rank that has contenders with machine code is enough, but for what was measured: that comes
-  // before the build, and all measured images that qualify have a say in which speeds are compared.
+  // before the build, or behind all others if it is slower than stock, and all measured images that qualify
+  // have a say in which speeds are compared.
   void contend(const ApplicationRow& application) {
     std::vector<Suiting> suiting;
     for (ChoiceRow& row : state_.choices_of(application))
@@ -130,7 +132,8 @@ class BestImage {
   }
 
   void add(Contender contender) {
-    has_machine_code_ = has_machine_code_ || !ranker_.by_ptx(contender.place->code);
+    const bool may_be_last = contender.tag.measured && query_.opt_build.value_or(false);
+    has_machine_code_ = has_machine_code_ || (!may_be_last && !ranker_.by_ptx(contender.place->code));
     contenders_.push_back(std::move(contender));
   }
 
@@ -228,7 +231,9 @@ class BestImage {
     return speeds;
   }
 
-  Contender& best() {
+  // nullptr: gains are to be proven, and none is.
+  Contender* best() {
+    const bool only_proven = query_.strict_gains && query_.opt_build.value_or(false);
     const std::map<const Contender*, Speed> measured = speeds();
     std::vector<Contender*> equals;
     ImageStanding standing;
@@ -237,6 +242,7 @@ class BestImage {
       ImageStanding here = ranker_.standing(contender.choice->part, contender.place->code,
                                             speed == measured.end() ? Speed{} : speed->second,
                                             contender.tag.tagged.stale ? kDoubtful : contender.choice->doubt);
+      if (only_proven && here.gain != GainRank::proven) continue;
       const auto order = equals.empty() ? std::strong_ordering::less : difference(here, standing).order;
       if (std::is_gt(order)) continue;
       if (std::is_lt(order)) {
@@ -245,7 +251,8 @@ class BestImage {
       }
       equals.push_back(&contender);
     }
-    return *(equals.size() == 1 ? equals.front() : first_by_name(equals));
+    if (equals.empty()) return nullptr;
+    return equals.size() == 1 ? equals.front() : first_by_name(equals);
   }
 
   // Only the record of a mapping has its name.

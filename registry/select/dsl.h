@@ -35,7 +35,9 @@ struct ImageQuery {
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
   std::optional<JsonNode> target;                // the name of the machines that the job is for
-  bool allow_failing = false;                    // not of the document: images that fail a test of today, too
+  bool strict_gains =
+      false;  // not of the document: of optimised builds only those that are proven faster than stock
+  bool allow_failing = false;  // not of the document: images that fail a test of today, too
 };
 
 struct DslNote {

@@ -1,6 +1,13 @@
 #include "registry/select/gain.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "factory/base/text.h"
 
 namespace kiln {
 namespace {
@@ -33,6 +40,30 @@ std::optional<GainOver> gain_over(const std::vector<Measurement>& image, const s
         if (auto gain = between(*of, other)) return GainOver{&*of, &other, *gain};
   }
   return std::nullopt;
+}
+
+std::string gain_state(const Measurement* measured) {
+  if (measured == nullptr) return "not measured where it compares";
+  if (is_yardstick(*measured)) return "it is the stock image";
+  const StockGain gain = stock_gain(*measured);
+  if (gain != StockGain::not_measured)
+    return fmt::format("{}: {}", stock_gain_word(gain), gain_text(*measured->over_stock, "its stock image"));
+  if (!measured->over_stock) return "not measured in turns with its stock image";
+  return fmt::format("measured in {}, and {} are needed",
+                     counted(static_cast<std::size_t>(measured->rounds), "round"), kProvingRounds);
+}
+
+std::string build_words(const IndexEntry& entry) {
+  if (entry.image.external()) return "mapping";
+  if (!entry.image.optimised) return "stock build";
+  std::map<std::tuple<std::string, std::string, std::string, int>, StockGain> last;
+  for (const Measurement& one : entry.measurements)  // by their time
+    last[{one.workload, one.host.model, one.host.cpu, one.host.cores}] = stock_gain(one);
+  std::set<StockGain> gains;
+  for (const auto& [where, gain] : last) gains.insert(gain);
+  if (gains.contains(StockGain::proven)) return "optimised build, proven";
+  if (gains.contains(StockGain::no_gain)) return "no gain over stock";
+  return gains.contains(StockGain::slower) ? "slower than stock" : "optimised build, gain not measured";
 }
 
 }  // namespace kiln

@@ -50,6 +50,7 @@ Difference difference(const Ranked& a, const Ranked& b) {
 Difference difference(const ImageStanding& a, const ImageStanding& b) {
   Difference result{std::strong_ordering::equal, Preference::name};
   if (differ(a.pre_release, b.pre_release, Preference::released, result)) return result;
+  if (differ(a.gain, b.gain, Preference::gain, result)) return result;
   if (differ(b.measured, a.measured, Preference::measured, result)) return result;
   if (differ(a.speed_class, b.speed_class, Preference::speed, result)) return result;
   if (differ(a.by_ptx, b.by_ptx, Preference::machine_code, result)) return result;
@@ -101,6 +102,7 @@ ImageStanding Ranker::standing(const ImageRecord& choice, const CodeFit& code, c
                                int doubt) const {
   ImageStanding standing;
   standing.pre_release = !any_release_ && choice.version.is_pre_release();
+  standing.gain = gain(speed.measured);
   standing.measured = speed.measured != nullptr;
   standing.speed_class = speed.speed_class;
   standing.by_ptx = by_ptx(code);
@@ -110,6 +112,21 @@ ImageStanding Ranker::standing(const ImageRecord& choice, const CodeFit& code, c
   standing.doubt = doubt;
   standing.unasked = unasked(choice).size();
   return standing;
+}
+
+GainRank Ranker::gain(const Measurement* measured) const {
+  if (measured == nullptr || !query_->opt_build.value_or(false)) return GainRank::unknown;
+  switch (stock_gain(*measured)) {
+    case StockGain::proven:
+      return GainRank::proven;
+    case StockGain::no_gain:
+      return GainRank::none;
+    case StockGain::slower:
+      return GainRank::slower;
+    case StockGain::not_measured:
+      break;
+  }
+  return is_yardstick(*measured) ? GainRank::none : GainRank::unknown;
 }
 
 int Ranker::doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const {

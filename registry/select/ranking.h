@@ -20,6 +20,7 @@ namespace kiln {
 // behind `speed`.
 enum class Preference {
   released,
+  gain,
   measured,
   speed,
   machine_code,
@@ -62,9 +63,19 @@ struct CodeFit {
   CudaFit cuda;
 };
 
+// Where an optimised build is asked for: what is known of its gain over stock. Less is better; else
+// `unknown`.
+enum class GainRank {
+  proven,
+  unknown,
+  none,   // it is the stock image, measured, or is as fast
+  slower  // than stock
+};
+
 // All that decides between images, but for their names.
 struct ImageStanding {
   bool pre_release = false;  // and none was asked for
+  GainRank gain = GainRank::unknown;
   bool measured = false;
   int speed_class = 0;
   bool by_ptx = false;  // where an optimised build is asked for: a GPU has to compile its code
@@ -93,6 +104,8 @@ class Ranker {
   // ImageStanding::doubt of one that is not stale, by the kinds of machines that it was tested on
   // (test_kinds()).
   int doubt(const ImageRecord& choice, const std::optional<TestsRecord>& kinds) const;
+  // By the measurement of an image that compares; nullptr: none.
+  GainRank gain(const Measurement* measured) const;
   // Whether this code counts as PTX in the order: an optimised build is asked for, and a GPU compiles it.
   bool by_ptx(const CodeFit& code) const;
   // Names of components that the question does not ask for: an MPI, Horovod, a workload. What every image is

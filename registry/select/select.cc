@@ -98,6 +98,8 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
   switch (first_difference(winner, next)) {
     case Preference::released:
       return fmt::format("a release; {} of {} is none", other.version.text(), next.name);
+    case Preference::gain:
+      return fmt::format("{}: {}", next.name, gain_state(next.candidate.measured));
     case Preference::measured:
       return fmt::format("{} is not measured where it compares", next.name);
     case Preference::speed:
@@ -173,6 +175,8 @@ std::string behind_text(const Ranked& winner, const Ranked& other) {
   switch (first_difference(winner, other)) {
     case Preference::released:
       return fmt::format("{} is a pre-release", image.version.text());
+    case Preference::gain:
+      return gain_state(other.candidate.measured);
     case Preference::measured:
       return "not measured";
     case Preference::speed:
@@ -211,7 +215,11 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
   std::vector<std::string> reasons = {place_reason(winner, host), choices_reason(query, entry.image)};
-  if (winner.candidate.measured != nullptr) reasons.push_back(speed_reason(ranked));
+  if (winner.candidate.measured != nullptr) {
+    reasons.push_back(speed_reason(ranked));
+    if (winner.candidate.measured->over_stock)
+      reasons.push_back("gain over stock: " + gain_state(winner.candidate.measured));
+  }
   if (ranked.size() == 1) {
     reasons.push_back("the only image that qualifies");
   } else if (std::string reason = preference_reason(winner, ranked[1]); !reason.empty()) {
@@ -263,6 +271,17 @@ std::vector<Miss> sorted_misses(const ImageQuery& query, std::vector<Candidate> 
 constexpr const char* kFailingNow =
     "failing: it fails a test that its recipe has by now (--allow-failing takes it)";
 
+// Gains are to be proven: leaves the images that are, and adds the others to the misses.
+void refuse_unproven(std::vector<Ranked>& ranked, std::vector<Candidate>& failing) {
+  for (Ranked& one : ranked) {
+    if (one.standing.gain == GainRank::proven) continue;
+    one.candidate.failed = "not proven faster than stock: " + gain_state(one.candidate.measured);
+    one.candidate.alone = true;
+    failing.push_back(std::move(one.candidate));
+  }
+  std::erase_if(ranked, [](const Ranked& one) { return one.standing.gain != GainRank::proven; });
+}
+
 }  // namespace
 
 Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& entries, const Host& host,
@@ -283,6 +302,7 @@ Selection select_image(const ImageQuery& query, const std::vector<IndexEntry>& e
   }
   Selection selection;
   std::vector<Ranked> ranked = rank(query, std::move(qualifying), host, cpus);
+  if (query.strict_gains && query.opt_build.value_or(false)) refuse_unproven(ranked, failing);
   std::vector<Miss> misses = sorted_misses(query, std::move(failing));
   if (!ranked.empty()) {
     selection.winner = ranked.front().candidate;

@@ -35,6 +35,7 @@ Json candidate_json(const Candidate& candidate) {
   }
   if (candidate.measured != nullptr) {
     json["measurement"] = to_json(*candidate.measured);
+    json["gain_over_stock"] = stock_gain_word(stock_gain(*candidate.measured));
     json["measurement"].erase("gains");  // over all others of the session; that of the winner is its own key
   }
   return json;
@@ -94,7 +95,9 @@ class Explanation {
     for (const std::string& reason : selection_.reasons) text_ += "  " + reason + "\n";
     if (!selection_.nearest_miss.empty()) text_ += "  nearest miss: " + selection_.nearest_miss + "\n";
     list("also qualify, best first", others_.qualifying, [](const Candidate& other) {
-      return other.measured == nullptr ? other.behind : speed_text(*other.measured);
+      if (other.measured == nullptr) return other.behind;
+      const bool compared = other.measured->stock || other.measured->over_stock;
+      return speed_text(*other.measured) + (compared ? "; " + gain_state(other.measured) : "");
     });
     // A handful of names says all; of many, first what they have in common.
     if (others_.misses.size() > shown(kHandful, limit_)) add_reasons();

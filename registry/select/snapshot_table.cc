@@ -234,21 +234,28 @@ const SnapshotTable::Image* SnapshotLookup::best(const ImageQuery& query) {
   const auto measured = speeds(query);
   const bool any_release = query.version.names_pre_release();
   const bool wants_optimised = query.opt_build.value_or(false);
+  const Ranker ranker(query, known_, *cpus_);
   // As ImageStanding, in numbers.
-  using Key = std::tuple<bool, bool, int, bool, bool, std::uint32_t, std::uint32_t, int, std::size_t,
-                         std::uint32_t, std::uint32_t>;
+  using Key = std::tuple<bool, GainRank, bool, int, bool, bool, std::uint32_t, std::uint32_t, int,
+                         std::size_t, std::uint32_t, std::uint32_t>;
   auto key_of = [&](const Contender& contender) {
     const auto& [row, choice, unasked] = contender;
     auto speed = measured.empty() ? measured.end() : measured.find(row);
     const bool has_speed = speed != measured.end();
-    return Key(!any_release && choice->pre_release, !has_speed, has_speed ? speed->second.speed_class : 0,
-               places[row->place].by_ptx, wants_optimised && !choice->part.optimised, places[row->place].rank,
-               choice->version_rank, row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()],
-               unasked, places[row->place].cuda_rank, row->image);
+    return Key(!any_release && choice->pre_release, ranker.gain(has_speed ? speed->second.measured : nullptr),
+               !has_speed, has_speed ? speed->second.speed_class : 0, places[row->place].by_ptx,
+               wants_optimised && !choice->part.optimised, places[row->place].rank, choice->version_rank,
+               row->stale ? kDoubtful : doubts_[choice - table_->choices_.data()], unasked,
+               places[row->place].cuda_rank, row->image);
   };
+  if (query.strict_gains && wants_optimised)
+    std::erase_if(contenders_, [&](const Contender& contender) {
+      return std::get<1>(key_of(contender)) != GainRank::proven;
+    });
+  if (contenders_.empty()) return nullptr;
   Key best = key_of(contenders_.front());
   for (const Contender& contender : contenders_) best = std::min(best, key_of(contender));
-  return &table_->images_[std::get<10>(best)];
+  return &table_->images_[std::get<11>(best)];
 }
 
 }  // namespace kiln

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 namespace kiln {
 namespace {
 
@@ -114,6 +117,62 @@ TEST(MeasurementOfRuns, IsTheMedianOfTheirMediansAndTheQuartilesOfAll) {
   EXPECT_EQ(measurement.taken, second.taken) << "the later one";
   EXPECT_EQ(measurement.image, Digest::of("a"));
   EXPECT_EQ(measurement.session, "s");
+}
+
+// The session of a stock image and of others: what each has to beat.
+TEST(MeasurementsOfASession, HaveTheirGainOverTheFastestStockImageOfTheirVersion) {
+  struct Image {
+    std::string key, version;
+    double speed;
+    bool stock;
+  };
+  const std::vector<Image> images = {{"slow stock", "2.6", 20, true},
+                                     {"stock", "2.6", 10, true},
+                                     {"fast", "2.6", 5, false},
+                                     {"slower", "2.6", 15, false},
+                                     {"other version", "2.7", 4, false}};
+  std::vector<BenchRun> runs;
+  for (int round = 0; round < 7; ++round)
+    for (const Image& image : images) {
+      runs.push_back(run_of(image.key, round, {image.speed, image.speed, image.speed}));
+      runs.back().stock = image.stock;
+      runs.back().axes.framework = "pytorch";
+      runs.back().axes.version = image.version;
+    }
+  std::map<std::string, Measurement> found;
+  for (const Measurement& one : measurements_of(runs))
+    found[one.key] =
+        measurement_from_json(JsonDocument::parse(to_json(one).dump(), "measurement.json").root());
+  ASSERT_EQ(found.size(), images.size());
+  ASSERT_TRUE(found["fast"].over_stock);
+  EXPECT_EQ(found["fast"].over_stock->key, "stock");
+  EXPECT_DOUBLE_EQ(found["fast"].over_stock->ratio, 2);
+  EXPECT_EQ(stock_gain(found["fast"]), StockGain::proven);
+  EXPECT_EQ(stock_gain(found["slower"]), StockGain::slower);
+  EXPECT_FALSE(found["other version"].over_stock);
+  EXPECT_EQ(stock_gain(found["other version"]), StockGain::not_measured);
+  EXPECT_FALSE(found["stock"].over_stock) << "it is held against nothing";
+  EXPECT_TRUE(is_yardstick(found["stock"]));
+  EXPECT_FALSE(is_yardstick(found["fast"]));
+}
+
+TEST(StockGain, NeedsSevenRoundsAndAnIntervalOnOneSideOfOne) {
+  Measurement one;
+  one.rounds = kProvingRounds;
+  const auto word = [&](double low, double high) {
+    one.over_stock = MeasuredGain{"stock", (low + high) / 2, low, high};
+    return std::string(stock_gain_word(stock_gain(one)));
+  };
+  EXPECT_EQ(word(1.01, 1.4), "proven");
+  EXPECT_EQ(word(1, 1.4), "no gain");
+  EXPECT_EQ(word(0.9, 1.1), "no gain");
+  EXPECT_EQ(word(0.5, 1), "no gain");
+  EXPECT_EQ(word(0.5, 0.99), "slower");
+  one.rounds = kProvingRounds - 1;
+  EXPECT_EQ(word(1.01, 1.4), "not measured");
+  EXPECT_EQ(word(0.5, 0.9), "not measured");
+  one.stock = true;
+  EXPECT_FALSE(is_yardstick(one)) << "stock varies from start to start, too";
 }
 
 TEST(MeasurementOfRuns, ItsMedianIsBetweenItsQuartiles) {

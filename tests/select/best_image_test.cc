@@ -100,6 +100,35 @@ TEST_F(BestImage, ReadsWhatMayStillWin) {
   EXPECT_EQ(best(query(), host("haswell")), "rc");
 }
 
+TEST_F(BestImage, KnowsWhatIsSlowerThanStock) {
+  ImageRecord stock = stored("stock", "2.6.0", "x86_64_v2");
+  stock.optimised = false;
+  const ImageRecord slower = stored("slower", "2.6.0", "x86_64_v3"),
+                    proven = stored("proven", "2.6.0", "x86_64_v2");
+  open().publish({stock, slower, proven}, {}, kNow, "night");
+  const auto measure = [&](const ImageRecord& image, double median, double low, double high) {
+    Measurement one = measurement_of(image.manifest, median);
+    one.host.cpu = "haswell";
+    one.rounds = kProvingRounds;
+    one.over_stock = MeasuredGain{"stock", (low + high) / 2, low, high};
+    open().record(one);
+  };
+  measure(slower, 120, 0.7, 0.9);
+  EXPECT_EQ(best(query(), host("haswell")), "proven") << "not measured yet";
+  measure(proven, 100, 1.1, 1.2);
+  EXPECT_EQ(best(query(), host("haswell")), "proven");
+  ImageQuery strict = query();
+  strict.strict_gains = true;
+  EXPECT_EQ(best(strict, host("haswell")), "proven");
+  EXPECT_EQ(best(strict, host("zen2")), "none") << "not on this kind of host";
+  EXPECT_EQ(best(strict), "none");
+  open().retire({proven.identity()}, "wrong results", kNow);
+  EXPECT_EQ(best(query(), host("haswell")), "stock") << "though it was never measured";
+  EXPECT_EQ(best(strict, host("haswell")), "none");
+  open().retire({stock.identity()}, "wrong results", kNow);
+  EXPECT_EQ(best(query(), host("haswell")), "slower");
+}
+
 TEST_F(BestImage, AStockImageMayWinByItsMachineCode) {
   ImageRecord stock = stored("stock", "2.6.0", "x86_64_v3"), ptx = stored("ptx", "2.6.0", "x86_64_v3");
   stock.optimised = false;

@@ -48,5 +48,105 @@ TEST(GainOverAnother, IsNoneOfOtherSessionsWorkloadsUnitsAndHosts) {
   }
 }
 
+// Measured in seven rounds: `low` to `high` times as fast as stock; 0: it is the stock image.
+IndexEntry against_stock(IndexEntry entry, double median, double low, double high = 0) {
+  entry = testing::measured(std::move(entry), median);
+  Measurement& measured = entry.measurements.back();
+  measured.rounds = kProvingRounds;
+  if (low == 0)
+    measured.stock = true;
+  else
+    measured.over_stock = MeasuredGain{"stock", (low + high) / 2, low, high};
+  return entry;
+}
+IndexEntry stock() { return against_stock(testing::image("stock"), 100, 0); }
+IndexEntry built(const std::string& tag) { return testing::optimised(testing::image(tag)); }
+
+std::string winner_of(const std::vector<IndexEntry>& entries, std::optional<bool> opt_build = true) {
+  const Selection selection =
+      select_image(testing::query(opt_build), entries, testing::host("haswell"), testing::archspec());
+  return selection.winner ? selection.winner->entry->image.tag : selection.nearest_miss;
+}
+
+TEST(OrderByGain, ProvenThenNotMeasuredThenStockThenSlower) {
+  const IndexEntry proven = against_stock(built("proven"), 90, 1.05, 1.2), unmeasured = built("unmeasured"),
+                   none = against_stock(built("none"), 99, 0.9, 1.1),
+                   slower = against_stock(built("slower"), 120, 0.7, 0.9);
+  EXPECT_EQ(winner_of({slower, none, stock(), unmeasured, proven}), "proven");
+  EXPECT_EQ(winner_of({slower, none, stock(), unmeasured}), "unmeasured");
+  EXPECT_EQ(winner_of({slower, stock()}), "stock");
+  EXPECT_EQ(winner_of({slower}), "slower") << "nothing else has the choices";
+  EXPECT_EQ(winner_of({slower, testing::image("another stock")}), "another stock");
+}
+
+TEST(OrderByGain, IsOnlyOfQuestionsForAnOptimisedBuild) {
+  const IndexEntry proven = against_stock(testing::image("proven"), 200, 1.05, 1.2);
+  EXPECT_EQ(winner_of({proven, stock()}, false), "stock") << "the faster";
+}
+
+// What earlier measurements left open stays as it was.
+TEST(OrderByGain, FewRoundsDecideNothing) {
+  IndexEntry slower = against_stock(built("slower"), 50, 0.7, 0.9);
+  slower.measurements.back().rounds = kProvingRounds - 1;
+  EXPECT_EQ(winner_of({slower, built("unmeasured")}), "slower") << "measured before not measured";
+}
+
+TEST(StrictGains, RefuseWhatIsNotProven) {
+  ImageQuery query = testing::query();
+  query.strict_gains = true;
+  const auto answer = [&](const std::vector<IndexEntry>& entries) {
+    const Selection selection = select_image(query, entries, testing::host("haswell"), testing::archspec());
+    return selection.winner ? selection.winner->entry->image.tag : selection.nearest_miss;
+  };
+  const IndexEntry proven = against_stock(built("proven"), 90, 1.05, 1.2);
+  IndexEntry few = proven;
+  few.measurements.back().rounds = 3;
+  EXPECT_EQ(answer({built("unmeasured"), stock(), proven}), "proven");
+  EXPECT_EQ(answer({few}),
+            "pytorch:proven: not proven faster than stock: measured in 3 rounds, and 7 are needed");
+  EXPECT_EQ(answer({built("unmeasured")}),
+            "pytorch:unmeasured: not proven faster than stock: not measured where it compares");
+  EXPECT_EQ(answer({stock()}), "pytorch:stock: not proven faster than stock: it is the stock image");
+  EXPECT_EQ(answer({testing::measured(built("alone"), 90)}),
+            "pytorch:alone: not proven faster than stock: not measured in turns with its stock image");
+  query.opt_build = false;
+  EXPECT_EQ(answer({stock()}), "stock");
+}
+
+TEST(ExplainOfGain, SaysTheWordAndTheInterval) {
+  const IndexEntry slower = against_stock(built("slower"), 120, 0.7, 0.9),
+                   proven = against_stock(built("proven"), 90, 1.05, 1.2);
+  const auto text = [](const std::vector<IndexEntry>& entries) {
+    return explain(select_image(testing::query(), entries, testing::host("haswell"), testing::archspec()));
+  };
+  EXPECT_NE(
+      text({slower}).find("gain over stock: slower: 0.80 times as fast as its stock image (0.70 to 0.90)"),
+      std::string::npos)
+      << text({slower});
+  const std::string both = text({slower, proven, stock(), built("unmeasured")});
+  EXPECT_NE(both.find("gain over stock: proven: 1.12 times as fast as its stock image (1.05 to 1.20)"),
+            std::string::npos)
+      << both;
+  EXPECT_NE(both.find("pytorch:stock: 100.0 ms/step, quartiles 99.0 to 102.0; it is the stock image"),
+            std::string::npos)
+      << both;
+  EXPECT_NE(both.find("pytorch:slower: 120.0 ms/step, quartiles 119.0 to 122.0; slower: 0.80 times as fast"),
+            std::string::npos)
+      << both;
+  EXPECT_NE(both.find("pytorch:unmeasured: not measured where it compares"), std::string::npos) << both;
+}
+
+TEST(BuildWords, CallNothingOptimisedThatIsNot) {
+  EXPECT_EQ(build_words(stock()), "stock build");
+  EXPECT_EQ(build_words(testing::mapped("a")), "mapping");
+  EXPECT_EQ(build_words(built("a")), "optimised build, gain not measured");
+  EXPECT_EQ(build_words(against_stock(built("a"), 90, 1.05, 1.2)), "optimised build, proven");
+  EXPECT_EQ(build_words(against_stock(built("a"), 100, 0.9, 1.2)), "no gain over stock");
+  EXPECT_EQ(build_words(against_stock(built("a"), 120, 0.7, 0.9)), "slower than stock");
+  EXPECT_EQ(build_words(against_stock(against_stock(built("a"), 90, 1.05, 1.2), 120, 0.7, 0.9)),
+            "slower than stock")
+      << "the last one of the same workload and host counts";
+}
+
 }  // namespace
 }  // namespace kiln

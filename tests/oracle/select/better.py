@@ -2,9 +2,9 @@
 import facts
 import gpus
 from facts import is_prerelease
-from measured import classes
+from measured import UNKNOWN, classes, gains
 
-PREFERENCES = ["released", "measured", "machine code", "optimised", "fewer accelerators", "gpu", "cpu", "newest", "fresh", "fewer components", "cuda", "name", "code", "digest"]
+PREFERENCES = ["released", "gain", "measured", "machine code", "optimised", "fewer accelerators", "gpu", "cpu", "newest", "fresh", "fewer components", "cuda", "name", "code", "digest"]
 
 
 class Order:
@@ -13,6 +13,7 @@ class Order:
     def __init__(self, images, question, host):
         self.question, self.host = question, host
         self.classes = classes(images, question, host) if host else {}
+        self.gains = gains(images, question, host) if host and question.optimised else {}
         self.gpus = self._gpus()
 
     def key(self, image):
@@ -20,6 +21,7 @@ class Order:
         asks_prerelease = is_prerelease(self.question.version)
         return (
             image.prerelease and not asks_prerelease,
+            self.gains.get(id(image), UNKNOWN),
             self.classes.get(id(image), float("inf")),
             self.question.optimised and self.is_by_ptx(image),
             self.question.optimised and not image.optimised,

@@ -2,6 +2,8 @@
 import re
 
 SAME_MACHINE, SAME_MODEL, SAME_CPU = range(3)
+PROVEN, UNKNOWN, NONE, SLOWER = range(4)  # what is known of a gain over stock
+LEAST_ROUNDS = 7
 LESS = re.compile(r"(ns|us|µs|ms|s|min|h)(/.*)?")
 MORE = re.compile(r".*/(s|min|h)")
 
@@ -89,3 +91,20 @@ def classes(images, question, host):
             del left[image]
         number += 1
     return result
+
+
+def gain(one):
+    """Of an image, by the measurement that counts."""
+    if one.get("rounds", 0) < LEAST_ROUNDS:
+        return UNKNOWN
+    interval = one.get("over_stock")
+    if interval is None:
+        return NONE if one.get("stock") else UNKNOWN
+    if interval["low"] > 1:
+        return PROVEN
+    return SLOWER if interval["high"] < 1 else NONE
+
+
+def gains(images, question, host):
+    """id of image → what is known of its gain."""
+    return {image: gain(one) for image, one in figures(images, question, host)[0].items()}

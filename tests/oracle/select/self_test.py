@@ -268,6 +268,18 @@ class Best(unittest.TestCase):
         self.better("measured", of(in_version(10, "one", 1), in_version(1, "two", 2)), of(in_version(9, "one", 1), in_version(2, "two", 1)), here)
 
 
+    def test_gain(self):
+        here = {"cpu": "zen2", "model": "EPYC", "cores": 64}
+        of = lambda median=9, rounds=7, low=None, high=None, **more: built(measurements=[
+            {**measurement(median, **{}), "rounds": rounds, **({"over_stock": {"key": "a", "ratio": 1, "low": low, "high": high}} if low else {}), **more}])
+        proven, none, slower, stock = of(20, low=1.1, high=1.2), of(8, low=0.9, high=1.1), of(8, low=0.8, high=0.9), of(8, stock=True)
+        unknown = of(30)
+        for better, worse in [(proven, unknown), (unknown, none), (unknown, stock), (none, slower), (stock, slower), (built(), slower), (built(), none)]:
+            self.better("gain", better, worse, here, optimised=True)
+        self.better("measured", stock, proven, here, optimised=False)
+        self.better("measured", of(8, rounds=6, low=0.8, high=0.9), unknown, here, optimised=True)  # too few rounds
+
+
 class Worlds(unittest.TestCase):
     def test_a_seed_is_a_world(self):
         ask = "import sys; sys.path.insert(0, sys.argv[1]); from world import World; print(World(4711).text())"
