@@ -259,7 +259,7 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   const std::vector<Candidate> all = candidates(images);
   std::vector<std::string> keys;
   for (const Candidate& one : all) keys.push_back(one.image.key);
-  KeptRuns kept(setup_.state, setup_.files, setup_.clock.unix_seconds());
+  KeptRuns kept(setup_.state, setup_.files);
   const Json what = identity(work, workload, host_, keys);
   BegunComparison begun(what, kept, setup_.state, setup_.files);
   if (begun.done() > 0)

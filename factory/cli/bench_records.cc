@@ -36,9 +36,7 @@ struct ImportRunsOptions {
   std::string as;
 };
 
-KeptRuns kept_runs(const StatePaths& state, Invocation& invocation) {
-  return {state, invocation.files, invocation.clock.unix_seconds()};
-}
+KeptRuns kept_runs(const StatePaths& state, Invocation& invocation) { return {state, invocation.files}; }
 
 std::vector<BenchRun> runs_of_file(const std::string& file, const std::string& as, Invocation& invocation) {
   invocation.need_file(file);

@@ -36,7 +36,7 @@ std::vector<BenchRun> runs_of_file(const fs::path& path, const Invocation& invoc
 
 std::vector<BenchRun> recorded_runs(Invocation& invocation) {
   const StatePaths state = invocation.state();
-  std::vector<BenchRun> runs = KeptRuns(state, invocation.files, invocation.clock.unix_seconds()).all();
+  std::vector<BenchRun> runs = KeptRuns(state, invocation.files).all();
   if (runs.empty())
     throw Error(ExitCode::no_match, fmt::format("no run is recorded in {}", state.bench_runs().string()),
                 "`kiln bench` records runs; --runs FILE reads those of a file");

@@ -19,9 +19,8 @@ namespace kiln {
 // once.
 class KeptRuns {
  public:
-  // REQUIRES: both outlive this. `now`: Unix seconds, as bench_run_from_json() has it.
-  KeptRuns(const StatePaths& state, FileSystem& files, std::int64_t now)
-      : state_(state), files_(files), now_(now) {}
+  // REQUIRES: both outlive this.
+  KeptRuns(const StatePaths& state, FileSystem& files) : state_(state), files_(files) {}
 
   // What a run is named by: 64 hex digits.
   static std::string sum_of(const BenchRun& run);
@@ -43,7 +42,6 @@ class KeptRuns {
 
   const StatePaths& state_;
   FileSystem& files_;
-  std::int64_t now_;
 };
 
 // A comparison of which some runs are done. It is named by what is compared, so that the same command finds

@@ -8,8 +8,6 @@
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kLongAfter = 4'000'000'000;  // Unix seconds
-
 BenchRun run_of(int round, const std::string& key, std::vector<double> samples) {
   BenchRun run;
   run.workload = "mnist-cnn";
@@ -81,7 +79,7 @@ class Kept : public ::testing::Test {
  protected:
   testing::FakeFileSystem files;
   StatePaths state{"/state"};
-  KeptRuns runs{state, files, kLongAfter};
+  KeptRuns runs{state, files};
 };
 
 TEST_F(Kept, ARunThatComesTwiceIsThereOnce) {
@@ -92,6 +90,13 @@ TEST_F(Kept, ARunThatComesTwiceIsThereOnce) {
   EXPECT_EQ(runs.find(sum)->samples, (std::vector<double>{1, 2}));
   runs.remove(sum);
   EXPECT_FALSE(runs.find(sum));
+}
+
+TEST_F(Kept, ARunStaysWhenTheClockIsPutBack) {
+  BenchRun run = run_of(0, "a", {1, 2});
+  run.taken = "2999-01-01T00:00:00Z";
+  runs.add(run);
+  EXPECT_EQ(runs.all().size(), 1u);
 }
 
 TEST_F(Kept, ADiscardedRunIsPutAsideAndCanComeBack) {
