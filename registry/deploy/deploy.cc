@@ -165,7 +165,10 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
   choose_mpi(deployment, infrastructure);
   if (infrastructure != nullptr) choose_binds(deployment, *infrastructure);
   if (deployment.job.efficiency)
-    deployment.notes.push_back("minimal_efficiency is not used: the image has no scaling model");
+    deployment.notes.push_back(
+        "minimal_efficiency is not used: the image has no scaling model; `kiln scale --dsl FILE` shows the "
+        "ranks "
+        "that reach it");
   return deployment;
 }
 

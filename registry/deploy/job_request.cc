@@ -239,6 +239,7 @@ void read_optimisation_of(const JsonNode& job_node, JobRequest& job) {
   if (!optimisation) return;
   if (auto type = present(*optimisation, "app_type"); type && job.app_type.empty())
     job.app_type = lower_case(type->line_of_text());
+  if (auto workload = present(*optimisation, "workload")) job.workload = workload->line_of_text();
   read_library(*optimisation, job);
   auto training = present(*optimisation, "app_type-ai_training");
   auto config = training ? present(*training, "config") : std::nullopt;

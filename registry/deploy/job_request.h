@@ -67,6 +67,7 @@ struct JobRequest {
   std::map<std::string, std::string> features;  // options of its part, but for versions
   std::string framework;                        // of ai_training, lower case
   bool distributed = false;                     // distributed_training
+  std::string workload;                         // of the optimisation
 
   std::map<std::string, SourceLocation, std::less<>> places;  // of the keys that were read
   std::vector<std::string> notes;

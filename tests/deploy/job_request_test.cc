@@ -53,11 +53,12 @@ TEST(JobRequest, NullAndBlanksAreAsAbsent) {
 
 TEST(JobRequest, TakesTheTypeFromTheOptimisation) {
   const JobRequest job = request_of(
-      R"({"application": {"executable": "python3 t.py"}, "optimisation": {"app_type": "ai_training",
+      R"({"application": {"executable": "python3 t.py"}, "optimisation": {"app_type": "ai_training", "workload": "resnet50",
     "app_type-ai_training": {"config": {"ai_framework": "PyTorch", "distributed_training": "true"}}}})");
   EXPECT_EQ(job.app_type, "ai_training");
   EXPECT_EQ(job.framework, "pytorch");
   EXPECT_TRUE(job.distributed);
+  EXPECT_EQ(job.workload, "resnet50");
 }
 
 // What stands where in a wrong document. Of each: options, application, the end of the error.

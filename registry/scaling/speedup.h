@@ -1,0 +1,60 @@
+// Laws of how much faster ranks make a program: MODAK's scaling models (noop, max, amdahl) and Gustafson's.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "factory/base/enum_names.h"
+
+namespace kiln {
+
+enum class SpeedupLaw { noop, max, amdahl, gustafson };
+inline constexpr auto kSpeedupLaws = enum_names<SpeedupLaw>({{SpeedupLaw::noop, "noop"},
+                                                             {SpeedupLaw::max, "max"},
+                                                             {SpeedupLaw::amdahl, "amdahl"},
+                                                             {SpeedupLaw::gustafson, "gustafson"}});
+
+struct SpeedupModel {
+  SpeedupLaw law = SpeedupLaw::noop;
+  double parallel = 1;    // share of the work that ranks divide, 0 to 1: of amdahl and gustafson
+  std::int64_t most = 0;  // ranks, of max
+};
+
+// "noop", "max:64", "amdahl:0.9" or "gustafson:0.9". Throws Error(input).
+SpeedupModel read_speedup_model(std::string_view text);
+
+// Speedup over the ranks: 1 where each rank adds as much as the first. REQUIRES: ranks > 0.
+double efficiency_of(const SpeedupModel& model, std::int64_t ranks);
+
+// The most ranks, at most `asked`, whose efficiency is at least `least`; never fewer than 1. MODAK rounds
+// Amdahl's answer to the nearest number, which may be less efficient than was asked for. REQUIRES: asked > 0,
+// 0 < least <= 1.
+std::int64_t choose_ranks(const SpeedupModel& model, std::int64_t asked, std::optional<double> least);
+
+struct TimedRun {
+  std::int64_t ranks = 1;
+  double seconds = 0;
+};
+
+// "1:142.24,2:104.44", in the order of the ranks. Throws Error(input) for a time that is no number over 0,
+// ranks that occur twice, and times without one of a single rank.
+std::vector<TimedRun> read_timed_runs(std::string_view text, std::string_view what);
+
+// What is known of a share that was fitted: `low` and `high` are the least and the most of the fits that
+// leave out one run each.
+struct FittedSpeedup {
+  SpeedupModel model;
+  double low = 0, high = 1;
+  double error = 0;  // largest difference of an efficiency, measured against fitted
+};
+
+// Least squares of the efficiencies. `law` is amdahl (times of one problem) or gustafson (times of a problem
+// that grows with the ranks). Throws Error(input) for fewer than three runs.
+FittedSpeedup fit_speedup(SpeedupLaw law, std::span<const TimedRun> runs);
+
+}  // namespace kiln
