@@ -14,6 +14,7 @@
 
 #include "factory/oci/blob_store.h"
 #include "factory/record/image_record.h"
+#include "registry/index/site_documents.h"
 
 namespace kiln {
 
@@ -119,6 +120,11 @@ class Index {
   };
   Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
                            const std::string& created);
+  // A new snapshot of the same images, which has these documents of the site as well. Returns its number, or
+  // that of the current one where nothing is new.
+  std::int64_t import_site_documents(std::vector<SiteDocument> documents, const std::string& created);
+  // Of this snapshot, in the order of their import. Throws Error(no_match) when there is none of that number.
+  std::vector<SiteDocument> site_documents(std::optional<std::int64_t> snapshot = {}) const;
   // In place of an earlier one of the same bits, workload, host and session, if there is one.
   void record(const Measurement& measurement);
 
