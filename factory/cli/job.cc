@@ -1,18 +1,19 @@
 // kiln job: a DSL document in, a script for a scheduler out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "factory/base/reading.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/select_host.h"
 #include "factory/cli/select_question.h"
+#include "factory/cli/site_files.h"
 #include "factory/cli/usage.h"
-#include "registry/deploy/deployed_image.h"
-#include "registry/deploy/deployment.h"
-#include "registry/deploy/enforcement.h"
-#include "registry/deploy/render_job.h"
+#include "registry/deploy/deploy_site.h"
+#include "registry/deploy/job_answer.h"
 
 namespace kiln {
 namespace {
@@ -27,73 +28,112 @@ struct JobCommandOptions {
   std::string runtime;
   std::string scheduler;
   std::string scripts;
+  std::vector<std::string> scaling_models;
   std::int64_t snapshot = 0;
   bool json = false;
   bool allow_failing = false;
   bool lenient = false;
 };
 
-std::optional<Infrastructure> find_infrastructure(const JobCommandOptions& options, const JobRequest& job,
-                                                  const Invocation& invocation) {
+// Infrastructures of a file, of the working folder and of the index, the first of a name first.
+struct KnownMachines {
+  std::vector<SiteDocument> documents;
+  std::string asked;  // by --infrastructure; "" = by the document
+};
+
+bool is_file(const std::string& named, const Invocation& invocation) {
+  return !named.empty() &&
+         (named.find('/') != named.npos || named.ends_with(".json") || invocation.files.exists(named));
+}
+
+void add_file(const std::string& name, const fs::path& file, const Invocation& invocation,
+              KnownMachines& known) {
+  known.documents.push_back(
+      read_site_document(SiteKind::infrastructure, read_document(invocation.files, file).root(), name));
+  known.asked = known.documents.front().name;  // which may be another than that of the file
+}
+
+KnownMachines find_machines(const JobCommandOptions& options, const JobRequest& job,
+                            const Invocation& invocation) {
   const std::string& named = options.infrastructure;
-  const bool is_file = !named.empty() && (named.find('/') != named.npos || named.ends_with(".json") ||
-                                          invocation.files.exists(named));
-  if (is_file)
-    return read_infrastructure(read_document(invocation.files, named), fs::path(named).stem().string());
   const std::string& name = named.empty() ? job.infrastructure : named;
-  if (name.empty()) return std::nullopt;
+  KnownMachines known{{}, named};
   const fs::path file = fs::path(kInfrastructures) / (name + ".json");
-  if (invocation.files.exists(file)) return read_infrastructure(read_document(invocation.files, file), name);
-  if (!named.empty())
-    throw Error(ExitCode::input,
-                fmt::format("--infrastructure '{}' is no file, and there is no {}", name, file.string()));
-  invocation.note(fmt::format("the infrastructure {} is not known: there is no {}", name, file.string()));
-  return std::nullopt;
+  if (is_file(named, invocation))
+    add_file(fs::path(named).stem().string(), named, invocation, known);
+  else if (!name.empty() && name.find('/') == name.npos && invocation.files.exists(file))
+    add_file(name, file, invocation, known);
+  if (invocation.has_index()) {
+    const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
+    for (SiteDocument& one : invocation.index(Index::Mode::read).site_documents(snapshot))
+      known.documents.push_back(std::move(one));
+  }
+  const bool is_known =
+      std::any_of(known.documents.begin(), known.documents.end(), [&](const SiteDocument& one) {
+        return one.kind == SiteKind::infrastructure && one.name == known.asked;
+      });
+  if (!known.asked.empty() && !is_known)
+    throw Error(
+        ExitCode::input,
+        fmt::format("--infrastructure '{}' is no file, there is no {}, and the index does not have it", named,
+                    file.string()),
+        "`kiln infrastructure list` shows those of the index");
+  return known;
 }
 
-// A job for other machines is not for this one.
-QuestionHost host_for(const JobCommandOptions& options, const ImageQuery& query, const JobRequest& job,
-                      const Infrastructure* infrastructure, Invocation& invocation) {
-  if (!options.host.empty() || infrastructure == nullptr) return choose_host(options.host, query, invocation);
+QuestionHost host_for(const JobCommandOptions& options, const ChooserQuestion& asked, const ImageQuery& query,
+                      Invocation& invocation) {
+  if (!options.host.empty()) return choose_host(options.host, query, invocation);
   const HostBook book{invocation.files, invocation.cpus()};
-  const Partition* partition = partition_for(job, *infrastructure);
-  const std::string name = partition != nullptr && partition->node ? partition->node->host_name() : "";
-  if (name.empty()) return host_of_question(query, UnsaidHost::any, book);
-  return named_host(name, {infrastructure->name, 0, 0, ""}, book);
+  if (!asked.host.empty()) return named_host(asked.host, {"infrastructure", 0, 0, ""}, book);
+  return host_of_question(query, asked.unsaid, book);
 }
 
-DeployedImage select_deployed(const WrittenDocument& document, const JobCommandOptions& options,
-                              const JobRequest& job, const Infrastructure* infrastructure,
-                              Invocation& invocation) {
-  QuestionTerms terms;
-  if (options.snapshot > 0) terms.snapshot = options.snapshot;
-  terms.allow_failing = options.allow_failing;
-  terms.lenient = options.lenient;
-  // Without an index, what is wrong in the document is still the first thing to mend.
-  if (!invocation.has_index()) read_asked(document, terms, nullptr, {}, invocation);
-  const Index index = invocation.index(Index::Mode::read);
-  Question question = read_asked(document, terms, &index, {}, invocation);
-  for (const DslNote& note : question.reading.notes) invocation.note(text_of(note));
-  question.host = host_for(options, question.reading.query, job, infrastructure, invocation);
-  if (!question.host.note.empty()) invocation.note(question.host.note);
-  const Answer answer = ask(&index, question, false, invocation.cpus());
-  count_question(question, answer.selection, invocation);
-  if (!answer.selection.winner)
-    throw no_match(answer, question, "", "the index is empty: run `kiln publish`");
-  return deployed_image(answer.selection.winner->entry->image, reference_places(invocation));
-}
+// The index of the state folder. The first question of a job is counted.
+class JobIndex {
+ public:
+  JobIndex(const WrittenDocument& document, const JobCommandOptions& options, Invocation& invocation)
+      : document_(document), options_(options), invocation_(invocation) {}
 
-DeployTerms terms_of_job(const JobCommandOptions& options) {
-  return {kSchedulers.find(options.scheduler), kContainerRuntimes.find(options.runtime)};
-}
+  ChooserReply ask(const ChooserQuestion& asked) {
+    // Without an index, what is wrong in the document is still the first thing to mend.
+    if (!invocation_.has_index()) read_asked(document_, asked.terms, nullptr, {}, invocation_);
+    const Index index = invocation_.index(Index::Mode::read);
+    Question question = read_asked(document_, asked.terms, &index, {}, invocation_);
+    question.host = host_for(options_, asked, question.reading.query, invocation_);
+    const Answer answer = kiln::ask(&index, question, false, invocation_.cpus());
+    ChooserReply reply;
+    if (!std::exchange(was_asked_, true)) {
+      for (const DslNote& note : question.reading.notes) reply.notes.push_back(text_of(note));
+      if (!question.host.note.empty()) reply.notes.push_back(question.host.note);
+      count_question(question, answer.selection, invocation_);
+    }
+    if (!answer.selection.winner) {
+      reply.code = ExitCode::no_match;
+      reply.error = no_match(answer, question, "", "the index is empty: run `kiln publish`");
+      return reply;
+    }
+    reply.image = answer.selection.winner->entry->image;
+    reply.reference =
+        reference_of(*reply.image, question.reading.query.format, reference_places(invocation_));
+    return reply;
+  }
+
+ private:
+  const WrittenDocument& document_;
+  const JobCommandOptions& options_;
+  Invocation& invocation_;
+  bool was_asked_ = false;
+};
 
 fs::path build_file(const fs::path& file) {
   return file.parent_path() / (file.stem().string() + ".build" + file.extension().string());
 }
 
-void hand_over(const Deployment& deployment, const JobScripts& scripts, const JobCommandOptions& options,
-               Invocation& invocation) {
-  for (const std::string& note : deployment.notes) invocation.note("note: " + note);
+void hand_over(const JobAnswer& answer, const JobCommandOptions& options, Invocation& invocation) {
+  const JobScripts& scripts = answer.scripts;
+  for (const std::string& note : answer.notes) invocation.note(note);
+  for (const std::string& note : answer.deployment.notes) invocation.note("note: " + note);
   for (const std::string& note : scripts.notes) invocation.note("note: " + note);
   if (!options.output.empty()) {
     const fs::path build = build_file(options.output);
@@ -104,31 +144,41 @@ void hand_over(const Deployment& deployment, const JobScripts& scripts, const Jo
     invocation.files.write(options.output, scripts.job);
   }
   if (options.json) {
-    Json json = to_json(deployment);
-    json["job_script"] = scripts.job;
-    if (!scripts.build.empty()) json["build_script"] = scripts.build;
-    print_json(json);
+    print_json(to_json(answer));
   } else if (options.output.empty()) {
     if (!scripts.build.empty()) invocation.note("note: application.build: -o FILE writes its script as well");
     print_bytes(scripts.job);
   }
 }
 
+JobQuestion question_of(const JobCommandOptions& options) {
+  JobQuestion question;
+  if (options.snapshot > 0) question.terms.snapshot = options.snapshot;
+  question.terms.allow_failing = options.allow_failing;
+  question.terms.lenient = options.lenient;
+  question.host = options.host;
+  question.unsaid = UnsaidHost::here;
+  question.deploy = {kSchedulers.find(options.scheduler), kContainerRuntimes.find(options.runtime)};
+  return question;
+}
+
 void write_job(const JobCommandOptions& options, Invocation& invocation) {
   refuse_one_stdin(options.dsl, options.host);
   const WrittenDocument document = read_written_document(options.dsl, invocation.files);
-  const JobRequest job = read_job_request(document.document, options.lenient);
-  const auto infrastructure = find_infrastructure(options, job, invocation);
-  const Infrastructure* machines = infrastructure ? &*infrastructure : nullptr;
-  const DeployedImage image = job.image.empty()
-                                  ? select_deployed(document, options, job, machines, invocation)
-                                  : named_image(job.image, job.places.at("container_runtime"));
-  Deployment deployment = deploy(job, image, machines, terms_of_job(options));
+  KnownMachines machines =
+      find_machines(options, read_job_request(document.document, options.lenient), invocation);
+  for (SiteDocument& one : read_site_files({{}, {}, options.scaling_models}, invocation.files))
+    machines.documents.insert(machines.documents.begin(), std::move(one));
+  DeploySite site(std::move(machines.documents));
   if (!options.scripts.empty())
-    deployment.site_commands =
-        site_commands(read_enforcement_scripts(read_document(invocation.files, options.scripts)),
-                      situation_of(job, machines));
-  hand_over(deployment, render_job(deployment), options, invocation);
+    site.put_first(read_enforcement_scripts(read_document(invocation.files, options.scripts)));
+  JobQuestion question = question_of(options);
+  question.infrastructure = machines.asked;
+  JobIndex index(document, options, invocation);
+  const JobAnswer answer =
+      answer_job(document.document, question, site, invocation.cpus(), reference_places(invocation),
+                 [&](const ChooserQuestion& asked) { return index.ask(asked); });
+  hand_over(answer, options, invocation);
 }
 
 }  // namespace
@@ -139,9 +189,10 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("job", "Write the job script of a DSL document, with its best image");
   command->add_option("--dsl", options->dsl, "DSL document, - for stdin")->required()->type_name("FILE");
   command
-      ->add_option("--infrastructure", options->infrastructure,
-                   "the machines that the job goes to: a file, or a name in matrix/infrastructures (default: "
-                   "the document's target.name)")
+      ->add_option(
+          "--infrastructure", options->infrastructure,
+          "the machines that the job goes to: a file, or a name in matrix/infrastructures or in the index "
+          "(default: the document's target.name)")
       ->type_name("NAME|FILE");
   command
       ->add_option(
@@ -166,6 +217,10 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--scripts", options->scripts,
                    "enforcement scripts of the site: JSON as MODAK has it, one or an array")
+      ->type_name("FILE");
+  command
+      ->add_option("--scaling-models", options->scaling_models,
+                   "scaling models of mappings: JSON as MODAK has it, one or an array; may be repeated")
       ->type_name("FILE");
   command->add_option("--snapshot", options->snapshot, "choose among the images of this snapshot")
       ->type_name("N")

@@ -12,6 +12,7 @@
 #include "factory/cli/print.h"
 #include "factory/cli/serve_token.h"
 #include "factory/cli/served_pages.h"
+#include "factory/cli/site_files.h"
 #include "factory/cli/state_lock.h"
 #include "registry/http/listen.h"
 #include "registry/http/server.h"
@@ -29,6 +30,7 @@ constexpr std::size_t kOwnDescriptors = 256;        // of files: the index, and 
 struct ServeOptions {
   std::string listen = "127.0.0.1:8642";
   std::string tokens;
+  SiteFiles site;
   HttpLimits limits;
   int seconds = 20;
 };
@@ -67,6 +69,7 @@ ServeSettings read_settings(const ServeOptions& options, Invocation& invocation)
   const auto folder = invocation.environment.find("SINGULARITY_DIR");
   if (folder != invocation.environment.end()) settings.places.sif_folder = folder->second;
   if (!options.tokens.empty()) settings.tokens = TokenBook::read(invocation.files, options.tokens);
+  settings.site = read_site_files(options.site, invocation.files);
   return settings;
 }
 
@@ -81,6 +84,12 @@ WrittenMapping import_mapping(const JsonDocument& document, const WrittenNumbers
                                           rfc3339(invocation.clock.unix_seconds()))
                          .snapshot;
   return written;
+}
+
+std::int64_t import_site_document(const SiteDocument& document, Invocation& invocation) {
+  const WriterLock lock = lock_state(invocation, "kiln serve, a document of the site");
+  return invocation.index(Index::Mode::write)
+      .import_site_documents({document}, rfc3339(invocation.clock.unix_seconds()));
 }
 
 ListeningSocket listen(const ServeOptions& options, const Invocation& invocation) {
@@ -128,6 +137,10 @@ void run_serve(ServeOptions options, Invocation& invocation) {
         return import_mapping(document, numbers, invocation);
       },
       invocation.clock, [&](const std::string& path) { return pages.page(path); });
+  service.write_site_with([&](const SiteDocument& document) {
+    const std::lock_guard held(writing);
+    return import_site_document(document, invocation);
+  });
   const ListeningSocket socket = listen(options, invocation);
   HttpServer server(socket.descriptor(), options.limits,
                     [&](const ReceivedRequest& request) { return service.answer(request); });
@@ -154,6 +167,18 @@ CLI::App* add_serve(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--tokens", options->tokens,
                    "file of `kiln serve token` with the tokens that permit writing")
+      ->type_name("FILE");
+  command
+      ->add_option("--infrastructure", options->site.infrastructures,
+                   "file with infrastructures, which the documents of jobs may name; may be repeated")
+      ->type_name("FILE");
+  command
+      ->add_option("--scripts", options->site.scripts,
+                   "file with enforcement scripts of the site; may be repeated")
+      ->type_name("FILE");
+  command
+      ->add_option("--scaling-models", options->site.scaling_models,
+                   "file with scaling models of mappings; may be repeated")
       ->type_name("FILE");
   command->add_option("--connections", options->limits.connections, "most connections at a time")
       ->type_name("N")

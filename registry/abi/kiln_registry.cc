@@ -12,6 +12,7 @@
 #include "registry/abi/installed_share.h"
 #include "registry/answer/chooser.h"
 #include "registry/answer/entry_json.h"
+#include "registry/deploy/job_answer.h"
 
 struct kiln_registry {
   kiln::ImageChooser chooser;
@@ -88,27 +89,33 @@ ChooserPlaces places_of(const char* state, const kiln_open_options& options) {
   return places;
 }
 
-ChooserQuestion question_of(const char* dsl, std::size_t length, const kiln_select_options& options) {
+QuestionTerms terms_of(std::uint32_t flags, std::int64_t snapshot) {
   constexpr std::uint32_t kKnown = KILN_ALLOW_FAILING | KILN_LENIENT;
-  need((options.flags & ~kKnown) == 0, "a flag is asked for that this version of the library does not have");
-  need(options.snapshot >= 0, "the number of a snapshot is negative");
+  need((flags & ~kKnown) == 0, "a flag is asked for that this version of the library does not have");
+  need(snapshot >= 0, "the number of a snapshot is negative");
+  QuestionTerms terms;
+  if (snapshot > 0) terms.snapshot = snapshot;
+  terms.allow_failing = (flags & KILN_ALLOW_FAILING) != 0;
+  terms.lenient = (flags & KILN_LENIENT) != 0;
+  return terms;
+}
+
+ChooserQuestion question_of(const char* dsl, std::size_t length, const kiln_select_options& options) {
   ChooserQuestion question;
   question.document = {dsl, length};
   question.host = word(options.host);
+  question.terms = terms_of(options.flags, options.snapshot);
   question.terms.format = word(options.format);
   need(question.terms.format.empty() || is_reference_format(question.terms.format),
        "the format is none of tag, digest, oci, sif");
-  if (options.snapshot > 0) question.terms.snapshot = options.snapshot;
-  question.terms.allow_failing = (options.flags & KILN_ALLOW_FAILING) != 0;
-  question.terms.lenient = (options.flags & KILN_LENIENT) != 0;
   if (options.limit > 0) question.limit = options.limit;
   return question;
 }
 
 // As `kiln select` counts: where the state folder cannot be written, it is not.
-void count(const ChooserReply& reply, const std::filesystem::path& state) {
-  if (!reply.demand) return;
-  Demand demand = *reply.demand;
+void count(const std::optional<Demand>& asked, const std::filesystem::path& state) {
+  if (!asked) return;
+  Demand demand = *asked;
   demand.last = rfc3339(RealClock().unix_seconds()).substr(0, 10);
   record_demand(state, demand);
 }
@@ -123,10 +130,55 @@ int asked(kiln_registry* registry, const char* dsl, std::size_t length, const ki
     ChooserQuestion question = question_of(dsl, length, whole(options));
     question.explained = explained;
     const ChooserReply reply = registry->chooser.choose(question);
-    count(reply, registry->chooser.places().state);
+    count(reply.demand, registry->chooser.places().state);
     if (const std::string text = text_of(reply); !text.empty()) give(text, answer);
     return reply.error ? fail(*reply.error, error) : static_cast<int>(KILN_DONE);
   });
+}
+
+template <typename Names>
+auto name_in(const Names& names, const char* text, const char* what) {
+  const auto found = names.find(word(text));
+  need(found || word(text).empty(), what);
+  return found;
+}
+
+JobQuestion job_question(const kiln_job_options& options) {
+  JobQuestion question;
+  question.terms = terms_of(options.flags, options.snapshot);
+  question.host = word(options.host);
+  question.unsaid = UnsaidHost::here;
+  question.infrastructure = word(options.infrastructure);
+  question.deploy.scheduler =
+      name_in(kSchedulers, options.scheduler, "the scheduler is none of slurm, torque, openpbs, bash");
+  question.deploy.runtime =
+      name_in(kContainerRuntimes, options.runtime, "there is no such container runtime");
+  return question;
+}
+
+// Of the index, and before it an infrastructure that the caller describes, whose name `question` then has.
+DeploySite site_of(JobQuestion& question, ImageChooser& chooser) {
+  std::vector<SiteDocument> documents;
+  if (question.infrastructure.starts_with('{')) {
+    const JsonDocument json = JsonDocument::parse(question.infrastructure, "infrastructure");
+    documents.push_back(read_site_document(SiteKind::infrastructure, json.root(), "infrastructure"));
+    question.infrastructure = documents.front().name;
+  }
+  chooser.with_index([&](const Index& index) {
+    for (SiteDocument& one : index.site_documents(question.terms.snapshot)) documents.push_back(one);
+  });
+  return DeploySite(std::move(documents));
+}
+
+JobAnswer job_of(const JsonDocument& document, std::string_view text, JobQuestion question,
+                 ImageChooser& chooser) {
+  const DeploySite site = site_of(question, chooser);
+  const ChooserPlaces& places = chooser.places();
+  return answer_job(document, question, site, chooser.cpus(), {places.state, places.sif_folder},
+                    [&](ChooserQuestion asked) {
+                      asked.document = text;
+                      return chooser.choose(asked);
+                    });
 }
 
 std::string lines_of(const Json& json) { return printable_json(json, 2) + "\n"; }
@@ -179,6 +231,20 @@ int kiln_registry_explain(kiln_registry* registry, const char* dsl, size_t lengt
                           const struct kiln_select_options* options, char** text, char** error) {
   return kiln::asked(registry, dsl, length, options, true, text, error,
                      [](const kiln::ChooserReply& reply) { return reply.text; });
+}
+
+int kiln_registry_job(kiln_registry* registry, const char* dsl, size_t length,
+                      const struct kiln_job_options* options, char** answer, char** error) {
+  return kiln::guarded(error, [&] {
+    if (answer != nullptr) *answer = nullptr;
+    kiln::need(registry != nullptr && dsl != nullptr, "the registry or the document is a null pointer");
+    const std::string_view text(dsl, length);
+    const kiln::JobAnswer job = kiln::job_of(kiln::JsonDocument::parse(text, "document"), text,
+                                             kiln::job_question(kiln::whole(options)), registry->chooser);
+    kiln::count(job.demand, registry->chooser.places().state);
+    kiln::give(kiln::lines_of(kiln::to_json(job)), answer);
+    return static_cast<int>(KILN_DONE);
+  });
 }
 
 int kiln_registry_snapshot(kiln_registry* registry, int64_t* number, char** error) {

@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /* Raised when a symbol comes to be, never lowered. */
-#define KILN_REGISTRY_ABI 1
+#define KILN_REGISTRY_ABI 2
 
 /* How a call ended: the exit codes of the program `kiln`. */
 enum kiln_status {
@@ -67,6 +67,19 @@ struct kiln_select_options {
   uint32_t limit;     /* no more than so many other images of a kind in an answer. 0: 20 */
 };
 
+/* What is asked of a job besides the document. A structure of zeros, but for its size, is what NULL is. */
+struct kiln_job_options {
+  size_t size;      /* sizeof(struct kiln_job_options) */
+  const char* host; /* as in kiln_select_options. NULL: a node of the infrastructure, else as there */
+  const char* infrastructure; /* its name in the index, or its JSON. NULL: target.name of the document */
+  const char* scheduler; /* slurm, torque, openpbs or bash, where neither document nor infrastructure names
+                            one. NULL: bash */
+  const char* runtime;   /* apptainer, singularity, charliecloud, sarus, shifter, podman or enroot. NULL: the
+                            infrastructure's, else singularity */
+  int64_t snapshot;      /* 0: the current one */
+  uint32_t flags;        /* of kiln_select_flags */
+};
+
 #define KILN_API __attribute__((visibility("default")))
 
 /* KILN_REGISTRY_ABI of the library that runs; its version, "0.1.0". */
@@ -93,6 +106,12 @@ KILN_API int kiln_registry_reference(kiln_registry* registry, const char* dsl, s
 /* The same question, and the reasons for people, as `kiln select --explain` prints them. */
 KILN_API int kiln_registry_explain(kiln_registry* registry, const char* dsl, size_t length,
                                    const struct kiln_select_options* options, char** text, char** error);
+
+/* The job script of a document, with its best image: *answer is what `kiln job --json` prints, with the text
+ * of the script in `job_script`. Enforcement scripts and scaling models are those of the index. Since
+ * interface 2. */
+KILN_API int kiln_registry_job(kiln_registry* registry, const char* dsl, size_t length,
+                               const struct kiln_job_options* options, char** answer, char** error);
 
 /* The number of the current snapshot; 0 when nothing was published yet. */
 KILN_API int kiln_registry_snapshot(kiln_registry* registry, int64_t* number, char** error);

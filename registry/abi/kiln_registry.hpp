@@ -39,6 +39,17 @@ struct Terms {
   std::uint32_t limit = 0;  // 0: 20
 };
 
+// What is asked of a job besides the document; "" and 0 are what nothing was said.
+struct JobTerms {
+  std::string host{};
+  std::string infrastructure{};  // its name in the index, or its JSON
+  std::string scheduler{};       // slurm, torque, openpbs, bash
+  std::string runtime{};         // apptainer, singularity, …
+  std::int64_t snapshot = 0;     // 0: the current one
+  bool allow_failing = false;
+  bool lenient = false;
+};
+
 class Registry {
  public:
   // `share`: what kiln was installed with; "": beside the library.
@@ -70,6 +81,22 @@ class Registry {
   // The reasons, as `kiln select --explain` prints them.
   std::string explain(std::string_view dsl, const Terms& terms = {}) const {
     return ask(kiln_registry_explain, dsl, terms);
+  }
+  // JSON, as `kiln job --json` prints it, with the text of the script in `job_script`.
+  std::string job(std::string_view dsl, const JobTerms& terms = {}) const {
+    auto text = [](const std::string& word) { return word.empty() ? nullptr : word.c_str(); };
+    kiln_job_options options{};
+    options.size = sizeof options;
+    options.host = text(terms.host);
+    options.infrastructure = text(terms.infrastructure);
+    options.scheduler = text(terms.scheduler);
+    options.runtime = text(terms.runtime);
+    options.snapshot = terms.snapshot;
+    options.flags = (terms.allow_failing ? unsigned{KILN_ALLOW_FAILING} : 0u) |
+                    (terms.lenient ? unsigned{KILN_LENIENT} : 0u);
+    char *answer = nullptr, *error = nullptr;
+    const int status = kiln_registry_job(registry_, dsl.data(), dsl.size(), &options, &answer, &error);
+    return check(status, Text(answer), Text(error));
   }
   // 0 when nothing was published yet.
   std::int64_t snapshot() const {

@@ -95,6 +95,7 @@ void ImageChooser::answer(const ChooserQuestion& asked, const Index* index, Choo
   reply.reference = reference_of(answer.selection.winner->entry->image, question.reading.query.format,
                                  {places_.state, places_.sif_folder});
   reply.answer["answer"] = reply.reference;
+  if (asked.with_image) reply.image = answer.selection.winner->entry->image;
 }
 
 ChooserReply ImageChooser::choose(const ChooserQuestion& question) {

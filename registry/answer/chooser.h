@@ -35,8 +35,9 @@ struct ChooserQuestion {
   // `unsaid`. Never the name of a file.
   std::string host{};
   UnsaidHost unsaid = UnsaidHost::here;
-  std::size_t limit = 20;  // of each kind of others that are told; 0: all
-  bool explained = true;   // false: `answer` has the winner and no reasons, and takes a fraction of the time
+  std::size_t limit = 20;   // of each kind of others that are told; 0: all
+  bool explained = true;    // false: `answer` has the winner and no reasons, and takes a fraction of the time
+  bool with_image = false;  // the reply has the record of the image
 };
 
 struct ChooserReply {
@@ -48,7 +49,8 @@ struct ChooserReply {
   std::optional<Error> error{};      // says why, where code is not ok
   // The question, to be counted by record_demand() with the day of today; choose() writes nothing.
   std::optional<Demand> demand{};
-  std::int64_t snapshot = 0;  // that was asked; 0: there is no index
+  std::int64_t snapshot = 0;           // that was asked; 0: there is no index
+  std::optional<ImageRecord> image{};  // where it was asked for, and one was chosen
 };
 
 // What tells one state of the index's file from another without reading it: a new snapshot changes it. It is

@@ -155,20 +155,25 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
     deployment.runtime = *terms.runtime;
   else if (infrastructure != nullptr && infrastructure->runtime)
     deployment.runtime = *infrastructure->runtime;
-  const Partition* partition =
+  const Partition* whole =
       infrastructure == nullptr ? nullptr : partition_for(deployment.job, *infrastructure);
+  const std::optional<Partition> part =
+      whole == nullptr ? std::nullopt : std::optional(part_for(*whole, deployment.job));
+  const Partition* partition = part ? &*part : nullptr;
   check_launch(deployment);
+  if (terms.scaling != nullptr)
+    for (std::string& reason : scale(deployment.job, *terms.scaling))
+      deployment.reasons.push_back(std::move(reason));
   choose_partition(deployment, infrastructure, partition);
   place_processes(deployment, partition);
   if (partition != nullptr) check_partition(deployment, *partition);
   choose_gpus(deployment);
   choose_mpi(deployment, infrastructure);
   if (infrastructure != nullptr) choose_binds(deployment, *infrastructure);
-  if (deployment.job.efficiency)
+  if (deployment.job.efficiency && terms.scaling == nullptr)
     deployment.notes.push_back(
         "minimal_efficiency is not used: the image has no scaling model; `kiln scale --dsl FILE` shows the "
-        "ranks "
-        "that reach it");
+        "ranks that reach it");
   return deployment;
 }
 

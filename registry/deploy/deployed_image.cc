@@ -14,6 +14,7 @@ DeployedImage deployed_image(const ImageRecord& image, const ReferencePlaces& pl
   if (!image.accelerators.empty()) deployed.gpu_vendor = split_accelerator(image.accelerators.front()).first;
   if (image.external()) {
     deployed.reference = image.name();
+    deployed.code = image.code;
     return deployed;
   }
   if (image.attachment("sif") != nullptr) {

@@ -10,6 +10,7 @@
 #include "registry/deploy/container_runtime.h"
 #include "registry/deploy/infrastructure.h"
 #include "registry/deploy/job_request.h"
+#include "registry/deploy/scaling.h"
 
 namespace kiln {
 
@@ -42,6 +43,7 @@ struct Deployment {
 struct DeployTerms {
   std::optional<Scheduler> scheduler{};       // where neither document nor infrastructure names one
   std::optional<ContainerRuntime> runtime{};  // before the infrastructure's
+  const ScalingModel* scaling = nullptr;      // of the image; nullptr = there is none
 };
 
 // `infrastructure`: nullptr = nothing is known of the machines. Throws Error(input) at the place of a value

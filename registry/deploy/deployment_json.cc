@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_put.h"
-#include "registry/deploy/deployment.h"
+#include "registry/deploy/render_job.h"
 #include "registry/deploy/wall_time.h"
 
 namespace kiln {
@@ -71,6 +71,14 @@ Json to_json(const Deployment& deployment) {
           {"run", run_json(deployment)},
           {"reasons", deployment.reasons},
           {"notes", deployment.notes}};
+}
+
+Json to_json(const Deployment& deployment, const JobScripts& scripts) {
+  Json json = to_json(deployment);
+  for (const std::string& note : scripts.notes) json["notes"].push_back(note);
+  json["job_script"] = scripts.job;
+  put(json, "build_script", scripts.build);
+  return json;
 }
 
 }  // namespace kiln

@@ -48,6 +48,38 @@ MachineKind read_node(const JsonNode& node) {
   return kind;
 }
 
+// What nodes of both kinds have. Without one microarchitecture and one model, the node names no host.
+MachineKind common_of(const MachineKind& one, const MachineKind& other) {
+  MachineKind common = one.all_cores() <= other.all_cores() ? one : other;
+  common.threads = std::min(one.threads, other.threads);
+  common.accelerators = std::min(one.accelerators, other.accelerators);
+  common.memory = one.memory == 0 || other.memory == 0 ? 0 : std::min(one.memory, other.memory);
+  if (one.microarchitecture != other.microarchitecture) common.microarchitecture.clear();
+  if (one.model != other.model) common.model.clear();
+  return common;
+}
+
+std::optional<MachineKind> common_node(const std::vector<AlikeNodes>& kinds) {
+  std::optional<MachineKind> common;
+  for (const AlikeNodes& kind : kinds) common = common ? common_of(*common, kind.node) : kind.node;
+  return common;
+}
+
+void read_kinds(const JsonNode& node, Partition& partition) {
+  for (const JsonNode& item : node.items()) {
+    item.allow_only({"constraint", "nnodes", "node"});
+    AlikeNodes kind;
+    if (auto constraint = present(item, "constraint")) kind.constraint = constraint->name();
+    kind.nodes = count_at(item, "nnodes", 0, kMostInPartition);
+    kind.node = read_node(item.at("node"));
+    for (const AlikeNodes& before : partition.kinds)
+      if (!kind.constraint.empty() && before.constraint == kind.constraint)
+        item.fail(fmt::format("a second kind of nodes with the constraint '{}'", kind.constraint));
+    partition.kinds.push_back(std::move(kind));
+  }
+  partition.node = common_node(partition.kinds);
+}
+
 void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
   for (const auto& [url, value] : node.members()) {
     value.allow_only({"storage_class"});
@@ -65,7 +97,7 @@ void read_storage(const JsonNode& node, Infrastructure& infrastructure) {
 void read_partitions(const JsonNode& node, Infrastructure& infrastructure) {
   bool standard = false;
   for (const auto& [name, value] : node.members()) {
-    value.allow_only({"nnodes", "default", "node", "storage"});
+    value.allow_only({"nnodes", "default", "node", "kinds", "storage"});
     if (name.empty() || !is_letter_or_digit(name.front()) ||
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@+-") !=
             name.npos)
@@ -75,12 +107,35 @@ void read_partitions(const JsonNode& node, Infrastructure& infrastructure) {
     if (auto is_default = present(value, "default")) partition.standard = flag(*is_default);
     if (partition.standard && standard) value.fail("a second default partition");
     standard = standard || partition.standard;
-    if (auto kind = present(value, "node")) partition.node = read_node(*kind);
+    auto kind = present(value, "node"), kinds = present(value, "kinds");
+    if (kind && kinds) kinds->fail("'node' is there, too: a partition has nodes of one kind, or of several");
+    if (kind) partition.node = read_node(*kind);
+    if (kinds) read_kinds(*kinds, partition);
     infrastructure.partitions.emplace(name, std::move(partition));
   }
 }
 
 }  // namespace
+
+Partition part_for(const Partition& partition, const JobRequest& job) {
+  Partition part = partition;
+  std::erase_if(part.kinds, [&](const AlikeNodes& kind) {
+    const bool chosen = job.constraint.empty() || kind.constraint == job.constraint;
+    return !chosen || kind.node.accelerators < job.gpus.value_or(0);
+  });
+  // A constraint of several features, or of one that all have, says nothing of the kinds.
+  if (part.kinds.empty() || part.kinds.size() == partition.kinds.size()) return partition;
+  part.node = common_node(part.kinds);
+  part.nodes = 0;
+  for (const AlikeNodes& kind : part.kinds) {
+    if (kind.nodes == 0) {
+      part.nodes = partition.nodes;
+      break;
+    }
+    part.nodes += kind.nodes;
+  }
+  return part;
+}
 
 const std::vector<std::string>& storage_classes() {
   static const std::vector<std::string> kClasses = {"default-common", "default-high", "default-ssd",
@@ -115,8 +170,7 @@ const Partition* Infrastructure::standard_partition() const {
   return nullptr;
 }
 
-Infrastructure read_infrastructure(const JsonDocument& document, const std::string& name) {
-  const JsonNode root = document.root();
+Infrastructure read_infrastructure(const JsonNode& root, const std::string& name) {
   Infrastructure infrastructure;
   infrastructure.name = name;
   if (auto own = present(root, "name")) infrastructure.name = own->line_of_text();

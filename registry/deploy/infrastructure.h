@@ -24,11 +24,20 @@ struct MachineKind {
   std::string host_name() const;
 };
 
+// Nodes of a partition that are alike. kiln's addition: MODAK's partitions have nodes of one kind.
+struct AlikeNodes {
+  std::string
+      constraint;  // a feature that these nodes alone have (`sbatch --constraint`); "" = there is none
+  int nodes = 0;   // 0 = not said
+  MachineKind node;
+};
+
 struct Partition {
   std::string name;
   int nodes = 0;  // 0 = not said
   bool standard = false;
-  std::optional<MachineKind> node;
+  std::optional<MachineKind> node;  // of several kinds, what each of them has
+  std::vector<AlikeNodes> kinds{};  // none where all nodes are alike
 };
 
 struct Infrastructure {
@@ -42,6 +51,10 @@ struct Infrastructure {
   const Partition* standard_partition() const;
 };
 
+// What is left of a partition for a job: the kinds of nodes that have its constraint, where it names one of
+// them, and enough accelerators.
+Partition part_for(const Partition& partition, const JobRequest& job);
+
 // MODAK's classes of storage, from slow to fast.
 const std::vector<std::string>& storage_classes();
 // The class as storage_classes() writes it, whether `name` has '-' or '_' between its words; else `name`.
@@ -49,6 +62,6 @@ std::string storage_class_named(const std::string& name);
 
 // As posted to MODAK ({"name", "configuration": {…}}), or the configuration alone. `name`: of a document
 // without one. Throws Error(input).
-Infrastructure read_infrastructure(const JsonDocument& document, const std::string& name = {});
+Infrastructure read_infrastructure(const JsonNode& root, const std::string& name = {});
 
 }  // namespace kiln

@@ -225,10 +225,11 @@ void check_partition(const Deployment& deployment, const Partition& partition) {
   if (!partition.node) return;
   check_cores(deployment, partition);
   check_memory(deployment, partition);
-  if (job.gpus.value_or(0) > partition.node->accelerators)
-    job.fail("request_gpus",
-             fmt::format("{} on a node; the partition {} has nodes with {}", counted(*job.gpus, "GPU"),
-                         partition.name, partition.node->accelerators));
+  int most = partition.node->accelerators;
+  for (const AlikeNodes& kind : partition.kinds) most = std::max(most, kind.node.accelerators);
+  if (job.gpus.value_or(0) > most)
+    job.fail("request_gpus", fmt::format("{} on a node; the partition {} has nodes with {}",
+                                         counted(*job.gpus, "GPU"), partition.name, most));
 }
 
 }  // namespace kiln

@@ -19,4 +19,8 @@ struct JobScripts {
 // value that the scheduler cannot take, Error(no_match) for an image that the runtime cannot find.
 JobScripts render_job(const Deployment& deployment);
 
+// The deployment with `job_script`, `build_script` where there is one, and the notes of both: as `kiln job
+// --json` prints it.
+Json to_json(const Deployment& deployment, const JobScripts& scripts);
+
 }  // namespace kiln

@@ -22,6 +22,8 @@ std::string http_error_code(int status) {
       return "not_found";
     case 405:
       return "method_not_allowed";
+    case 409:
+      return "conflict";
     case 411:
       return "length_required";
     case 413:

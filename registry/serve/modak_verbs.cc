@@ -1,6 +1,7 @@
 // MODAK's verbs, in its shapes: a document comes back with what was chosen, errors have a `detail`.
 #include <fmt/format.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/text.h"
@@ -32,6 +33,29 @@ void put_runtime(Json& document, const std::string& reference) {
     return;
   }
   job["application"]["container_runtime"] = reference;
+}
+
+void add_notes(VerbAnswer& answer, const std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < std::min(notes.size(), kMostNotes); ++i)
+    answer.response.headers.emplace_back("Kiln-Note", header_text(notes[i]));
+}
+
+// The document with what `put` adds to its job.
+VerbAnswer job_document(const VerbCall& call, const VerbPlace& place,
+                        const std::function<void(const JobAnswer& answer, Json& job)>& put) {
+  Json document = JsonDocument::parse(call.request.body, "document").value();
+  JobQuestion question;
+  question.terms.lenient = true;
+  question.chooses_anew = true;
+  JobAnswer made = job_of(place, call.request.body, question);
+  put(made, document.contains("job") ? document["job"] : document);
+  VerbAnswer answer = json_answer(document);
+  std::vector<std::string> notes = made.notes;
+  for (const auto* more : {&made.deployment.notes, &made.scripts.notes})
+    notes.insert(notes.end(), more->begin(), more->end());
+  add_notes(answer, notes);
+  answer.demand = std::move(made.demand);
+  return answer;
 }
 
 // A job that chooses no application: MODAK gives it back as it is.
@@ -66,8 +90,7 @@ VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place) {
   if (!has_answer && !asks_for_nothing(document, *reply.error)) throw Error(*reply.error);
   put_runtime(document, reply.reference);
   VerbAnswer answer = json_answer(document);
-  for (std::size_t i = 0; i < std::min(reply.notes.size(), kMostNotes); ++i)
-    answer.response.headers.emplace_back("Kiln-Note", header_text(reply.notes[i]));
+  add_notes(answer, reply.notes);
   answer.demand = std::move(reply.demand);
   return answer;
 }
@@ -95,9 +118,26 @@ VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place) {
   return answer;
 }
 
-VerbAnswer answer_not_yet(const VerbCall& call, const VerbPlace&) {
-  return {plain_error(501, fmt::format("{} is not served yet", call.request.target.segments.at(0)),
-                      "kiln serves /get_image and /container_mappings of MODAK's verbs", ErrorStyle::peer)};
+// MODAK writes files of its server and answers with their paths; kiln answers with their text.
+VerbAnswer answer_optimise(const VerbCall& call, const VerbPlace& place) {
+  return job_document(call, place, [](const JobAnswer& answer, Json& job) {
+    job["application"]["container_runtime"] = answer.reference;
+    job["job_script"] = answer.scripts.job;
+    if (!answer.scripts.build.empty()) job["build_script"] = answer.scripts.build;
+  });
+}
+
+// MODAK answers a document without `application.build` with an empty text.
+VerbAnswer answer_get_build(const VerbCall& call, const VerbPlace& place) {
+  return job_document(call, place,
+                      [](const JobAnswer& answer, Json& job) { job["build_script"] = answer.scripts.build; });
+}
+
+VerbAnswer answer_get_optimisation(const VerbCall& call, const VerbPlace& place) {
+  return job_document(call, place, [](const JobAnswer& answer, Json& job) {
+    job["application"]["container_runtime"] = answer.reference;
+    job["job_content"] = answer.scripts.job;
+  });
 }
 
 }  // namespace kiln

@@ -13,10 +13,14 @@ namespace {
 
 constexpr std::string_view kSelectParameters = "host format snapshot limit allow_failing lenient";
 
+constexpr std::string_view kJobParameters =
+    "host infrastructure scheduler runtime snapshot allow_failing lenient";
+
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/select", "select", answer_select,
           "host format snapshot limit allow_failing lenient explain", true},
     Route{"POST", "/v1/explain", "explain", answer_explain, kSelectParameters, true},
+    Route{"POST", "/v1/job", "job", answer_job_script, kJobParameters, true},
     Route{"GET", "/v1/images", "images", answer_images, "match snapshot limit offset", true, false,
           ErrorStyle::own, true},
     Route{"GET", "/v1/images/{repository}/{tag}", "image", answer_image, "snapshot", true, false,
@@ -33,12 +37,26 @@ constexpr std::array kRoutes = {
           ErrorStyle::peer},
     Route{"GET", "/container_mappings/{opt_dsl_code}", "container_mapping", answer_mapping, "", true, false,
           ErrorStyle::peer, true},
+    Route{"POST", "/optimise", "optimise", answer_optimise, "", true, false, ErrorStyle::peer},
+    Route{"POST", "/get_build", "get_build", answer_get_build, "", true, false, ErrorStyle::peer},
+    Route{"POST", "/get_optimisation", "get_optimisation", answer_get_optimisation, "", true, false,
+          ErrorStyle::peer},
+    Route{"GET", "/infrastructures", "infrastructures", answer_infrastructures, "", true, false,
+          ErrorStyle::peer},
+    Route{"POST", "/infrastructures", "new_infrastructure", answer_new_infrastructure, "", false, true,
+          ErrorStyle::peer},
+    Route{"GET", "/infrastructures/{id}", "infrastructure", answer_infrastructure, "", true, false,
+          ErrorStyle::peer},
+    Route{"GET", "/scripts", "scripts", answer_scripts, "", true, false, ErrorStyle::peer},
+    Route{"POST", "/scripts", "new_script", answer_new_script, "", false, true, ErrorStyle::peer},
+    Route{"GET", "/scripts/{id}", "script", answer_script, "", true, false, ErrorStyle::peer},
+    Route{"GET", "/scaling_models", "scaling_models", answer_scaling_models, "", true, false,
+          ErrorStyle::peer},
+    Route{"POST", "/scaling_models", "new_scaling_model", answer_new_scaling_model, "", false, true,
+          ErrorStyle::peer},
+    Route{"GET", "/scaling_models/{id}", "scaling_model", answer_scaling_model, "", true, false,
+          ErrorStyle::peer},
 };
-
-// The peer's that are whole in a later version: every method, and whatever is below.
-constexpr std::array<std::string_view, 6> kNotYet = {"infrastructures", "scripts",   "scaling_models",
-                                                     "optimise",        "get_build", "get_optimisation"};
-constexpr Route kNotYetRoute{"", "", "not_yet", answer_not_yet, "", false, false, ErrorStyle::peer};
 
 // For people, and so in no /openapi.json.
 constexpr Route kPageRoute{"GET", "", "page", answer_page};
@@ -73,9 +91,6 @@ std::span<const Route> all_routes() { return kRoutes; }
 RouteMatch find_route(const ReceivedRequest& request) {
   RouteMatch found;
   const auto& segments = request.target.segments;
-  if (!segments.empty())
-    for (std::string_view word : kNotYet)
-      if (segments.front() == word) return {&kNotYetRoute, {}, "", ErrorStyle::peer};
   const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
   for (const Route& route : all_routes()) {
     if (!match(route.path, segments, found.names)) continue;

@@ -183,7 +183,7 @@ HttpResponse Service::metrics_response() {
 
 VerbAnswer Service::made(const ReceivedRequest& request, const RouteMatch& match) {
   const VerbCall call{request, match.names, today()};
-  const VerbPlace place{held_->chooser, demand_, write_, pages_};
+  const VerbPlace place{held_->chooser, demand_, write_, pages_, held_->site, write_site_};
   try {
     return match.route->verb(call, place);
   } catch (const std::exception& exception) {

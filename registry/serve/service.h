@@ -14,6 +14,7 @@
 #include "registry/serve/demand_batch.h"
 #include "registry/serve/metrics.h"
 #include "registry/serve/routes.h"
+#include "registry/serve/site_copy.h"
 #include "registry/serve/tokens.h"
 
 namespace kiln {
@@ -21,7 +22,8 @@ namespace kiln {
 // What a site may change while it is served.
 struct ServeSettings {
   ChooserPlaces places;
-  TokenBook tokens{};  // none: nobody writes
+  TokenBook tokens{};                // none: nobody writes
+  std::vector<SiteDocument> site{};  // of the site's files
 };
 
 class Service {
@@ -35,6 +37,8 @@ class Service {
   // constructor, and then the old settings stay.
   void change(ServeSettings settings);
   void write_demand();
+  // Who writes what clients post of a site.
+  void write_site_with(SiteWriter write) { write_site_ = std::move(write); }
   // What metrics say of the sockets.
   void watch(std::function<HttpCounts()> counts) { counts_ = std::move(counts); }
   // What /metrics has beside the server's own, in the same format; called by several threads at once, and
@@ -44,9 +48,12 @@ class Service {
  private:
   struct Held {  // what settings are made into
     explicit Held(ServeSettings settings)
-        : chooser(std::move(settings.places)), tokens(std::move(settings.tokens)) {}
+        : chooser(std::move(settings.places)),
+          tokens(std::move(settings.tokens)),
+          site(std::move(settings.site)) {}
     ImageChooser chooser;
     TokenBook tokens;
+    SiteCopy site;
   };
   struct Tag {  // of the index that an answer is from
     IndexIdentity index;
@@ -67,6 +74,7 @@ class Service {
   std::string today() const;
 
   MappingWriter write_;
+  SiteWriter write_site_;
   PageMaker pages_;
   const Clock& clock_;
   std::atomic<bool> change_waits_{false};  // for changing_: who asks now lets it go first

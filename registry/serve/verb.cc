@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "factory/base/json_text.h"
+#include "registry/serve/site_copy.h"
 
 namespace kiln {
 namespace {
@@ -41,8 +42,7 @@ bool QueryParameters::flag(std::string_view name) const {
   throw Error(ExitCode::usage, fmt::format("expected true or false for '{}'", name));
 }
 
-std::string QueryParameters::one_of(std::string_view name,
-                                    std::initializer_list<std::string_view> words) const {
+std::string QueryParameters::one_of(std::string_view name, const std::vector<std::string>& words) const {
   const std::string* text = find(name);
   if (text == nullptr) return "";
   if (std::find(words.begin(), words.end(), *text) != words.end()) return *text;
@@ -64,6 +64,18 @@ ChooserReply choose(const VerbPlace& place, const ChooserQuestion& question) {
   ChooserReply reply = place.chooser.choose(question);
   if (reply.code == ExitCode::store && place.chooser.identity() == IndexIdentity{}) throw no_index_yet();
   return reply;
+}
+
+JobAnswer job_of(const VerbPlace& place, const std::string& document, const JobQuestion& question) {
+  const ChooserPlaces& places = place.chooser.places();
+  const auto& snapshot = question.terms.snapshot;
+  const auto site =
+      snapshot ? place.site.of_snapshot(place.chooser, *snapshot) : place.site.of_now(place.chooser);
+  return answer_job(JsonDocument::parse(document, "document"), question, *site, place.chooser.cpus(),
+                    {places.state, places.sif_folder}, [&](ChooserQuestion asked) {
+                      asked.document = document;
+                      return choose(place, asked);
+                    });
 }
 
 void use_index(const VerbPlace& place, const std::function<void(const Index& index)>& use) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +10,14 @@
 #include "factory/base/json_numbers.h"
 #include "factory/record/image_record.h"
 #include "registry/answer/chooser.h"
+#include "registry/deploy/job_answer.h"
 #include "registry/http/message.h"
+#include "registry/index/site_documents.h"
 
 namespace kiln {
 
 class DemandBatch;
+class SiteCopy;
 
 // A mapping that was written, and the snapshot that it is in.
 struct WrittenMapping {
@@ -26,6 +28,9 @@ struct WrittenMapping {
 // what is no mapping, Error(locked) while somebody else writes there, Error(store).
 using MappingWriter =
     std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
+
+// Imports a document of the site, as a snapshot of its own. Returns its number. Throws as MappingWriter.
+using SiteWriter = std::function<std::int64_t(const SiteDocument& document)>;
 
 // A page for people.
 struct ServedPage {
@@ -42,6 +47,8 @@ struct VerbPlace {
   DemandBatch& demand;
   const MappingWriter& write;
   const PageMaker& pages;  // may be empty: there are none
+  SiteCopy& site;
+  const SiteWriter& write_site;  // may be empty: nothing of a site is written
 };
 
 struct VerbCall {
@@ -66,8 +73,7 @@ class QueryParameters {
   std::int64_t number(std::string_view name, std::int64_t otherwise, std::int64_t least,
                       std::int64_t most) const;
   bool flag(std::string_view name) const;  // there, and neither 0 nor false
-  std::string one_of(std::string_view name,
-                     std::initializer_list<std::string_view> words) const;  // "": absent
+  std::string one_of(std::string_view name, const std::vector<std::string>& words) const;  // "": absent
   std::optional<std::int64_t> snapshot() const;
 
  private:
@@ -78,6 +84,8 @@ class QueryParameters {
 VerbAnswer json_answer(const Json& json);
 // What the index answers. Throws Error(locked) when there is none yet, after what is wrong with the question.
 ChooserReply choose(const VerbPlace& place, const ChooserQuestion& question);
+// The job scripts of a document. Throws as choose() and answer_job().
+JobAnswer job_of(const VerbPlace& place, const std::string& document, const JobQuestion& question);
 // Runs `use` on the index. Throws Error(locked) when there is none yet.
 void use_index(const VerbPlace& place, const std::function<void(const Index& index)>& use);
 

@@ -9,6 +9,9 @@ namespace kiln {
 VerbAnswer answer_select(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_explain(const VerbCall& call, const VerbPlace& place);
 
+// /v1/job.
+VerbAnswer answer_job_script(const VerbCall& call, const VerbPlace& place);
+
 // What the index holds.
 VerbAnswer answer_images(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_image(const VerbCall& call, const VerbPlace& place);
@@ -25,6 +28,19 @@ VerbAnswer answer_get_image(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_mappings(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_mapping(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_new_mapping(const VerbCall& call, const VerbPlace& place);
-VerbAnswer answer_not_yet(const VerbCall& call, const VerbPlace& place);  // 501
+VerbAnswer answer_optimise(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_get_build(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_get_optimisation(const VerbCall& call, const VerbPlace& place);
+
+// MODAK's infrastructures, scripts and scaling models: all, one by its id, and a new one.
+VerbAnswer answer_infrastructures(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_infrastructure(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_new_infrastructure(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_scripts(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_script(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_new_script(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_scaling_models(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_scaling_model(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_new_scaling_model(const VerbCall& call, const VerbPlace& place);
 
 }  // namespace kiln

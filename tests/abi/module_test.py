@@ -143,6 +143,20 @@ class Answers(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_a_job_has_its_script(self):
+        job = self.registry.job(DOCUMENT, host="any", scheduler="torque")
+        self.assertEqual((job["answer"], job["scheduler"]), (IMAGE, "torque"))
+        self.assertIn("#PBS -l nodes=1:ppn=40:gpus=1", job["job_script"])
+        machines = {"name": "here", "scheduler": "slurm", "partitions": {"gpu": {"nnodes": 2}}}
+        self.assertIn("#SBATCH --partition=gpu\n", self.registry.job(DOCUMENT, infrastructure=machines)["job_script"])
+        for wrong in ({"infrastructure": "none"}, {"scheduler": "lsf"}, {"runtime": "lxc"}, {"snapshot": -1}):
+            with self.assertRaises(kiln.UsageError):
+                self.registry.job(DOCUMENT, host="any", **wrong)
+        with self.assertRaises(kiln.InputError):
+            self.registry.job({"job": {"job_options": {"node_count": 0}}})
+        with self.assertRaises(kiln.NoMatch):
+            self.registry.job(question("nothing"), host="any")
+
     def test_closing_twice_is_no_mistake(self):
         with kiln.Registry(STATE) as registry:
             registry.close()

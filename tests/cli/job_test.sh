@@ -66,6 +66,35 @@ holds "$err" '5 nodes; the partition cpu has 4 (at /job/job_options/node_count)'
 expect 0 sh -c "'$KILN' job --dsl - --host any <'$dsl/mpi_test.json'"
 holds "$out" 'mpirun -np 80'
 
+# The same machines from the index, at each snapshot; scripts by a scaling model.
+mv matrix/infrastructures/hlrs.json cluster.json
+expect 3 "$KILN" job --dsl "$dsl/tf_snow.json" --infrastructure hlrs
+holds "$err" 'the index does not have it'
+expect 0 "$KILN" infrastructure import cluster.json
+equals "$out" 'snapshot 2: 1 infrastructure imported'
+expect 0 "$KILN" infrastructure list
+holds "$out" 'cluster'
+holds "$out" 'cpu (4 nodes)'
+expect 0 "$KILN" infrastructure show cluster
+equals "$(json '(it["name"], it["scheduler"])')" "('cluster', 'slurm')"
+expect 4 "$KILN" infrastructure show clutser
+holds "$err" "did you mean 'cluster'?"
+expect 0 "$KILN" job --dsl "$dsl/tf_snow.json" --infrastructure cluster
+holds "$out" '#SBATCH --partition=cpu'
+expect 3 "$KILN" job --dsl "$dsl/tf_snow.json" --infrastructure cluster --snapshot 1
+expect 0 "$KILN" infrastructure import cluster.json
+equals "$out" 'snapshot 2: 1 infrastructure imported'
+echo '{"partitions": {"a": {"nnodes": 0}}}' >wrong-machines.json
+expect 3 "$KILN" infrastructure import wrong-machines.json
+holds "$err" 'wrong-machines.json:1:'
+expect 0 "$KILN" infrastructure detect --name here
+printf '%s\n' "$out" >here.json
+expect 0 "$KILN" infrastructure import here.json
+expect 0 "$KILN" infrastructure show here
+echo '{"opt_dsl_code": "mpich", "model": {"name": "max", "max_nranks": 4}}' >scaling.json
+expect 0 job "$dsl/mpi_test.json" --scaling-models scaling.json
+holds "$out" 'mpirun -np 4'
+
 # 4. Wrong input, and nothing is written.
 wrong() { # wrong STATUS FROM TO WORDS
   sed "s/$2/$3/" "$dsl/tf_snow.json" >wrong.json

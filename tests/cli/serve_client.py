@@ -8,10 +8,11 @@ sys.path.insert(0, folder)
 
 from kiln_client import AuthenticatedClient, Client  # noqa: E402
 from kiln_client.api.index import images, snapshots  # noqa: E402
-from kiln_client.api.peer import container_mapping, get_image, new_container_mapping, optimise  # noqa: E402
+from kiln_client.api.job import job  # noqa: E402
+from kiln_client.api.peer import container_mapping, get_image, infrastructures, new_container_mapping, new_infrastructure, optimise  # noqa: E402
 from kiln_client.api.select import explain, select  # noqa: E402
 from kiln_client.api.service import health  # noqa: E402
-from kiln_client.models import Failure, JobDocument, Mapping, Question, SelectFormat, Selection  # noqa: E402
+from kiln_client.models import Failure, Infrastructure, JobDocument, Mapping, Question, SelectFormat, Selection  # noqa: E402
 
 client = Client(base_url=f"http://127.0.0.1:{port}")
 writer = AuthenticatedClient(base_url=f"http://127.0.0.1:{port}", token=token)
@@ -38,4 +39,12 @@ assert container_mapping.sync("made-by-client", client=client).container_name ==
 assert [one.number for one in snapshots.sync(client=client)] == [2, 1]
 page = images.sync(client=client, limit=1)
 assert page.total == 2 and len(page.images) == 1, page
-assert optimise.sync_detailed(client=client).status_code == 501
+machines = Infrastructure.from_dict({"name": "hlrs", "configuration": {"scheduler": "slurm", "partitions": {"gpu": {"nnodes": 2}}}})
+assert new_infrastructure.sync(client=writer, body=machines).name == "hlrs"
+assert new_infrastructure.sync_detailed(client=writer, body=machines).status_code == 409
+assert [one.name for one in infrastructures.sync(client=client)] == ["hlrs"]
+document = {"job": {**asked, "application": {"executable": "./a"}, "target": {"name": "hlrs"}}}
+scripts = optimise.sync(client=client, body=JobDocument.from_dict(document)).job.to_dict()
+assert scripts["application"]["container_runtime"] == REFERENCE and "#SBATCH --partition=gpu\n" in scripts["job_script"], scripts
+made = job.sync(client=client, body=Question.from_dict(document))
+assert made.job_script == scripts["job_script"] and made.answer == REFERENCE, made

@@ -17,8 +17,8 @@ Json answer(const Json& question) {
                                text_at(image, "mpi"), text_at(image, "gpu")};
   std::optional<Infrastructure> machines;
   if (question.contains("infrastructure"))
-    machines =
-        read_infrastructure(JsonDocument::parse(question.at("infrastructure").dump(), "machines.json"));
+    machines = read_infrastructure(
+        JsonDocument::parse(question.at("infrastructure").dump(), "machines.json").root());
   DeployTerms terms;
   terms.runtime = kContainerRuntimes.find(text_at(question, "runtime"));
   const JsonDocument document = JsonDocument::parse(text_at(question, "document"), "job.json");

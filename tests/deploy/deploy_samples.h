@@ -30,7 +30,7 @@ inline const char* kCluster = R"({"name": "hlrs", "configuration": {"scheduler":
             "naccel": 4, "accel": {"type": "gpu", "model": "nvidia:sm_80"}}}}}})";
 
 inline Infrastructure infrastructure(const std::string& text = kCluster) {
-  return read_infrastructure(JsonDocument::parse(text, "hlrs.json"));
+  return read_infrastructure(JsonDocument::parse(text, "hlrs.json").root());
 }
 
 // A job's document: the insides of its three parts.

@@ -118,17 +118,5 @@ TEST_F(PeerVerbs, AWriteTakesATokenAndIsWholeOrNothing) {
   EXPECT_EQ(json(ask("GET", "/container_mappings")).size(), 1u);
 }
 
-TEST_F(PeerVerbs, OthersAreNotServedYet) {
-  for (const char* path : {"/infrastructures", "/scripts", "/scripts/7", "/scaling_models"}) {
-    EXPECT_EQ(ask("GET", path).status, 501) << path;
-    EXPECT_EQ(ask("POST", path, "{}").status, 501) << path;
-  }
-  for (const char* path : {"/optimise", "/get_build", "/get_optimisation"}) {
-    const HttpResponse response = ask("POST", path, "{}");
-    EXPECT_EQ(response.status, 501);
-    EXPECT_TRUE(json(response)["detail"].is_string());
-  }
-}
-
 }  // namespace
 }  // namespace kiln

@@ -38,6 +38,10 @@ class ServeTest : public ::testing::Test {
     import(R"([{"opt_dsl_code": "tf-2.1", "app_name": "tensorflow", "version": "2.1",
     "enable_opt_build": true, "target": {"cpu_type": "x86", "acc_type": "nvidia"}, "selectors": {"xla": true},
     "container_name": "modakopt/modak:tensorflow-2.1-gpu-src", "container_type": "docker"}])");
+    service.write_site_with([this](const SiteDocument& document) {
+      return Index::open(folder.path(), Index::Mode::write)
+          .import_site_documents({document}, "2026-11-20T11:00:00Z");
+    });
   }
 
   std::int64_t import(const std::string& mappings) {

@@ -268,11 +268,7 @@ TEST_F(ServiceTest, OpenApiHasEveryRouteAndNoOther) {
   for (const Route& route : all_routes())
     served.insert(std::string(route.method) + " " + std::string(route.path));
   for (const std::string& one : served) EXPECT_TRUE(written.contains(one)) << one;
-  for (const std::string& one : written) {
-    if (served.contains(one)) continue;
-    const std::size_t blank = one.find(' ');
-    EXPECT_EQ(ask(one.substr(0, blank), one.substr(blank + 1), "{}").status, 501) << one;
-  }
+  for (const std::string& one : written) EXPECT_TRUE(served.contains(one)) << one;
 }
 
 TEST_F(ServiceTest, OpenApiHasEveryParameter) {

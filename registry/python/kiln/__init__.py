@@ -20,7 +20,7 @@ Document = Union[str, bytes, Mapping[str, Any]]
 Host = Union[str, Mapping[str, Any]]
 Folder = Union[str, "os.PathLike[str]"]
 
-_ABI = 1
+_ABI = 2
 _ALLOW_FAILING, _LENIENT = 1, 2
 
 
@@ -74,6 +74,18 @@ class _SelectOptions(ctypes.Structure):
     ]
 
 
+class _JobOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("host", ctypes.c_char_p),
+        ("infrastructure", ctypes.c_char_p),
+        ("scheduler", ctypes.c_char_p),
+        ("runtime", ctypes.c_char_p),
+        ("snapshot", ctypes.c_int64),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
 def _library_file() -> str:
     """$KILN_REGISTRY_LIBRARY, else the one that this module was installed with, else what the loader finds."""
     named = os.environ.get("KILN_REGISTRY_LIBRARY")
@@ -98,6 +110,7 @@ def _load() -> ctypes.CDLL:
         ("select", ctypes.c_int, ask),
         ("reference", ctypes.c_int, ask),
         ("explain", ctypes.c_int, ask),
+        ("job", ctypes.c_int, [ctypes.c_void_p, text, ctypes.c_size_t, ctypes.POINTER(_JobOptions), out, out]),
         ("snapshot", ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64), out]),
         ("snapshots", ctypes.c_int, [ctypes.c_void_p, out, out]),
         ("images", ctypes.c_int, [ctypes.c_void_p, ctypes.c_int64, out, out]),
@@ -218,6 +231,36 @@ class Registry:
     ) -> str:
         """The reasons, as `kiln select --explain` prints them."""
         return self._ask("explain", dsl, host, format, snapshot, allow_failing, lenient, limit)
+
+    def job(
+        self,
+        dsl: Document,
+        *,
+        host: Optional[Host] = None,
+        infrastructure: Optional[Host] = None,
+        scheduler: Optional[str] = None,
+        runtime: Optional[str] = None,
+        snapshot: int = 0,
+        allow_failing: bool = False,
+        lenient: bool = False,
+    ) -> Dict[str, Any]:
+        """The job script of a document with its best image, as `kiln job --json` prints it (docs/run-a-job.md): `job_script` is its
+        text. `infrastructure`: a name in the index, or a description (a mapping, or its JSON). `scheduler` and `runtime`: as the
+        options of `kiln job`. Raises as reference()."""
+        document = _bytes(dsl) or b""
+        options = _JobOptions(ctypes.sizeof(_JobOptions))
+        options.host, options.infrastructure = _bytes(host), _bytes(infrastructure)
+        options.scheduler, options.runtime = _bytes(scheduler), _bytes(runtime)
+        options.snapshot = snapshot
+        options.flags = (_ALLOW_FAILING if allow_failing else 0) | (_LENIENT if lenient else 0)
+        text, error = ctypes.c_void_p(), ctypes.c_void_p()
+        status = _library.kiln_registry_job(
+            self._registry, document, len(document), ctypes.byref(options), ctypes.byref(text), ctypes.byref(error)
+        )
+        found, why = _take(text), _take(error)
+        if status != 0:
+            raise _error(status, why)
+        return json.loads(found)  # type: ignore[no-any-return]
 
     def snapshot(self) -> int:
         """The number of the current snapshot; 0 when nothing was published yet."""

@@ -1,0 +1,155 @@
+// kiln infrastructure: the machines that jobs go to, in the index.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/text.h"
+#include "factory/base/unique_name.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/site_files.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "factory/record/host.h"
+#include "registry/deploy/deploy_site.h"
+#include "registry/deploy/detected_machines.h"
+
+namespace kiln {
+namespace {
+
+struct InfrastructureOptions {
+  std::vector<std::string> files;
+  std::string name;
+  std::int64_t snapshot = 0;
+  bool json = false;
+};
+
+std::vector<SiteDocument> infrastructures_of(const InfrastructureOptions& options,
+                                             const Invocation& invocation) {
+  const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
+  auto documents = invocation.index(Index::Mode::read).site_documents(snapshot);
+  std::erase_if(documents, [](const SiteDocument& one) { return one.kind != SiteKind::infrastructure; });
+  return documents;
+}
+
+void run_import(const InfrastructureOptions& options, Invocation& invocation) {
+  std::vector<SiteDocument> documents = read_site_files({options.files, {}, {}}, invocation.files);
+  const std::size_t count = documents.size();
+  const WriterLock lock = lock_state(invocation, "kiln infrastructure import");
+  const std::int64_t snapshot =
+      invocation.index(Index::Mode::write)
+          .import_site_documents(std::move(documents), rfc3339(invocation.clock.unix_seconds()));
+  say("snapshot {}: {} imported\n", snapshot, counted(count, "infrastructure"));
+}
+
+void run_list(const InfrastructureOptions& options, Invocation& invocation) {
+  const auto documents = infrastructures_of(options, invocation);
+  if (options.json) {
+    Json list = Json::array();
+    for (const SiteDocument& one : documents) list.push_back(Json::parse(one.document));
+    print_json(list);
+    return;
+  }
+  Table table({"INFRASTRUCTURE", "SCHEDULER", "PARTITIONS", "SINCE"});
+  const DeploySite site(documents);
+  for (const SiteDocument& one : documents) {
+    const Infrastructure& machines = *site.infrastructure(one.name);
+    std::string partitions;
+    for (const auto& [name, partition] : machines.partitions)
+      partitions +=
+          fmt::format("{}{} ({})", partitions.empty() ? "" : ", ", name, counted(partition.nodes, "node"));
+    table.add(
+        {one.name, kSchedulers.of(machines.scheduler), partitions, fmt::format("snapshot {}", one.since)});
+  }
+  print_text(table.text());
+}
+
+void run_show(const InfrastructureOptions& options, Invocation& invocation) {
+  std::vector<std::string> names;
+  for (const SiteDocument& one : infrastructures_of(options, invocation)) {
+    if (one.name == options.name) return print_json(Json::parse(one.document));
+    names.push_back(one.name);
+  }
+  throw Error(ExitCode::no_match, fmt::format("the index has no infrastructure '{}'", options.name),
+              did_you_mean(options.name, names));
+}
+
+// "" where there is no such program, or it does not answer.
+std::string answer_of(std::vector<std::string> argv, Invocation& invocation) {
+  if (!invocation.runner.find_program(argv.front())) return "";
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = invocation.child_environment();
+  command.limits.wall = std::chrono::seconds(20);
+  command.capture_stdout = true;
+  const CommandResult result = invocation.runner.run(command);
+  return result.ok() ? result.output : "";
+}
+
+void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
+  MachineAnswers answers;
+  answers.nodes = answer_of({"scontrol", "--oneliner", "show", "node"}, invocation);
+  answers.partitions = answer_of({"scontrol", "--oneliner", "show", "partition"}, invocation);
+  answers.gpus =
+      answer_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"}, invocation);
+  answers.host = detect_host(invocation.files, invocation.cpus());
+  const std::string whole = host_name();
+  answers.host_name = whole.substr(0, whole.find('.'));  // as slurmd takes it (gethostname_short)
+  const std::string name = options.name.empty() ? answers.host_name : options.name;
+  const DetectedMachines found = detected_machines(answers, name, invocation.cpus());
+  // What was printed can be imported.
+  read_site_document(SiteKind::infrastructure,
+                     JsonDocument::parse(found.infrastructure.dump(), "detect").root());
+  for (const std::string& note : found.notes) invocation.note("note: " + note);
+  print_json(found.infrastructure);
+}
+
+void add_snapshot(CLI::App& command, InfrastructureOptions& options) {
+  command.add_option("--snapshot", options.snapshot, "snapshot by number (default: the current one)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000'000));
+}
+
+}  // namespace
+
+CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<InfrastructureOptions>();
+  CLI::App* command =
+      app.add_subcommand("infrastructure", "Keep the machines that jobs go to in the registry index");
+  command->require_subcommand(1);
+  command->footer(
+      "kiln infrastructure detect --name hlrs >hlrs.json\n"
+      "kiln infrastructure import hlrs.json\n"
+      "kiln job --dsl job.json --infrastructure hlrs");
+  auto add = [&](const char* name, const char* help, const char* example) {
+    CLI::App* sub = command->add_subcommand(name, help);
+    sub->fallthrough();
+    sub->footer(example);
+    return sub;
+  };
+  CLI::App* importing =
+      add("import", "Import infrastructures, as a new snapshot", "kiln infrastructure import cluster.json");
+  importing->add_option("files", options->files, "JSON as MODAK has it, one infrastructure or an array")
+      ->required()
+      ->type_name("FILE");
+  add_wait_option(*importing, invocation.options);
+  importing->callback([options, &invocation] { run_import(*options, invocation); });
+  CLI::App* list = add("list", "List the infrastructures of a snapshot", "kiln infrastructure list");
+  list->add_flag("--json", options->json, "print them as a JSON array");
+  add_snapshot(*list, *options);
+  list->callback([options, &invocation] { run_list(*options, invocation); });
+  CLI::App* show =
+      add("show", "Print one infrastructure, as JSON", "kiln infrastructure show hlrs >hlrs.json");
+  show->add_option("name", options->name, "its name")->required()->type_name("NAME");
+  add_snapshot(*show, *options);
+  show->callback([options, &invocation] { run_show(*options, invocation); });
+  CLI::App* detect = add("detect", "Describe the machines of this site's Slurm, or this machine, as JSON",
+                         "kiln infrastructure detect --name hlrs >hlrs.json");
+  detect->add_option("--name", options->name, "its name (default: that of this machine)")->type_name("NAME");
+  detect->callback([options, &invocation] { run_detect(*options, invocation); });
+  return command;
+}
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+// An infrastructure from what Slurm and a machine say of themselves. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "factory/cpu/microarchitecture.h"
+#include "factory/record/host_description.h"
+
+namespace kiln {
+
+struct MachineAnswers {
+  std::string nodes;       // of `scontrol --oneliner show node`; "" = there is no Slurm
+  std::string partitions;  // of `scontrol --oneliner show partition`
+  std::string gpus;  // of `nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader`, on this machine
+  HostDescription host;   // this machine
+  std::string host_name;  // its name, as Slurm may know it
+};
+
+struct DetectedMachines {
+  Json infrastructure;             // as read_infrastructure() takes it
+  std::vector<std::string> notes;  // what could not be found out, a line each
+};
+
+// Nodes of a partition are kinds where they differ in processor, cores or accelerators; of several
+// amounts of memory the least counts. A microarchitecture is a feature of the node that archspec knows by its
+// name, or that of this machine. Without Slurm: one partition with this machine.
+DetectedMachines detected_machines(const MachineAnswers& answers, const std::string& name,
+                                   const Microarchitectures& cpus);
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+// Scaling models: MODAK's known answers, and what it got wrong.
+#include "registry/deploy/scaling.h"
+
+#include <gtest/gtest.h>
+
+#include "deploy_samples.h"
+
+namespace kiln {
+namespace {
+
+ScalingModel model_of(const std::string& model) {
+  return read_scaling_model(
+      JsonDocument::parse(R"({"opt_dsl_code": "c", "model": )" + model + "}", "m.json").root());
+}
+
+TEST(Scaling, AmdahlHasTheKnownAnswers) {
+  EXPECT_EQ(amdahl_ranks(0.5, 0.2), 9);
+  EXPECT_EQ(amdahl_ranks(0.999, 0.8), 251);
+  EXPECT_EQ(amdahl_ranks(0.9, 0.5), 11);
+  EXPECT_EQ(amdahl_ranks(0, 1), 1);
+  EXPECT_EQ(amdahl_ranks(0.5, 1), 1);
+  EXPECT_GT(amdahl_ranks(0.999'999, 1e-9), 1'000'000);
+}
+
+double amdahl_efficiency(double parallel, int ranks) { return 1 / (ranks * (1 - parallel) + parallel); }
+
+// MODAK rounds to the nearest number, which may be a rank too many.
+TEST(Scaling, AmdahlIsNeverUnderTheEfficiency) {
+  for (int f = 0; f < 100; ++f)
+    for (int e = 1; e <= 100; ++e) {
+      const int ranks = amdahl_ranks(f / 100.0, e / 100.0);
+      EXPECT_GE(ranks, 1);
+      EXPECT_GE(amdahl_efficiency(f / 100.0, ranks), e / 100.0 - 1e-9) << f << " " << e;
+      EXPECT_LT(amdahl_efficiency(f / 100.0, ranks + 1), e / 100.0) << f << " " << e;
+    }
+}
+
+TEST(Scaling, LowersRanksAndThreadsAndSaysWhy) {
+  JobRequest job;
+  job.ranks = 256;
+  job.threads = 8;
+  EXPECT_TRUE(scale(job, model_of(R"({"name": "amdahl", "F": 0.5})")).empty())
+      << "no efficiency is asked for";
+  job.efficiency = 0.2;
+  EXPECT_EQ(scale(job, model_of(R"({"name": "amdahl", "F": 0.5})")),
+            std::vector<std::string>{
+                "9 ranks in place of 256: by the scaling model of c, more have an efficiency under 0.2"});
+  EXPECT_EQ(*job.ranks, 9);
+  const auto reasons = scale(job, model_of(R"({"name": "max", "max_nranks": 16, "max_nthreads": 4})"));
+  EXPECT_EQ(reasons,
+            std::vector<std::string>{"4 threads in place of 8: the scaling model of c allows no more"});
+  EXPECT_EQ(*job.ranks, 9);
+  EXPECT_EQ(*job.threads, 4);
+  EXPECT_TRUE(scale(job, model_of(R"({"name": "no-op"})")).empty());
+}
+
+TEST(Scaling, WhatIsNoModelIsRefused) {
+  for (const char* bad : {"{}", R"({"name": "amdhal", "F": 0.5})", R"({"name": "amdahl"})",
+                          R"({"name": "amdahl", "F": 1})", R"({"name": "amdahl", "F": -0.1})",
+                          R"({"name": "amdahl", "F": "x"})", R"({"name": "max", "max_nranks": 0})",
+                          R"({"name": "max", "F": 0.5})", R"({"name": "noop", "F": 0.5})"})
+    EXPECT_THROW(model_of(bad), Error) << bad;
+}
+
+}  // namespace
+}  // namespace kiln
