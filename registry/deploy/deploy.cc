@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "factory/base/text.h"
 #include "factory/record/mpi.h"
@@ -94,16 +95,43 @@ void choose_binds(Deployment& deployment, const Infrastructure& infrastructure) 
   }
 }
 
+// NCCL takes USR1 (NVIDIA/nccl, its own handler), so applications get USR2. torchrun ends at USR2 and leaves
+// its processes behind; at TERM it signals them, waits for 30 s and kills them (pytorch/pytorch@0068f5a3,
+// torch/distributed/elastic/multiprocessing/api.py: PContext.start, .close).
+void choose_signal(Deployment& deployment) {
+  if (!deployment.job.checkpoint) return;
+  const bool torchrun = deployment.job.uses_torchrun();
+  std::string& signal = deployment.job.checkpoint->signal;
+  if (torchrun && signal.starts_with("USR"))
+    deployment.notes.push_back(
+        fmt::format("torchrun ends at {}, unless TORCHELASTIC_SIGNALS_TO_HANDLE has it", signal));
+  else if (torchrun)
+    deployment.notes.push_back("torchrun kills its processes 30 s after it handed them the signal");
+  if (signal.empty()) signal = torchrun ? "TERM" : "USR2";
+}
+
+void choose_interval(Deployment& deployment) {
+  if (!deployment.job.checkpoint || !deployment.job.checkpoint->failure_rate) return;
+  JobCheckpoint& checkpoint = *deployment.job.checkpoint;
+  const int nodes = deployment.job.nodes.value_or(1);
+  const double write = write_time(checkpoint);
+  const double between = mean_time_between_failures(*checkpoint.failure_rate, nodes);
+  checkpoint.interval = std::chrono::seconds(std::max(1l, std::lround(daly_interval(write, between))));
+  deployment.reasons.push_back(fmt::format(
+      "an interval of {} s between checkpoints of {:.3g} s: {} that fail {} times a year have a failure each "
+      "{:.0f} s (Daly)",
+      checkpoint.interval.count(), write, counted(nodes, "node"), *checkpoint.failure_rate, between));
+}
+
 void check_launch(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
   if (deployment.runtime == ContainerRuntime::enroot && deployment.scheduler != Scheduler::slurm)
     throw Error(ExitCode::input, fmt::format("enroot's pyxis is a plugin of Slurm, and the script is for {}",
                                              kSchedulers.of(deployment.scheduler)));
-  if (job.distributed && !job.uses_mpi() && job.framework != "pytorch")
+  if (job.uses_torchrun() && job.framework != "pytorch")
     job.fail("distributed_training", fmt::format("there is no launcher for distributed {}", job.framework),
              "app_type mpi starts Horovod's ranks; pytorch has torchrun");
-  if (job.distributed && !job.uses_mpi() && job.nodes.value_or(1) > 1 &&
-      deployment.scheduler != Scheduler::slurm)
+  if (job.uses_torchrun() && job.nodes.value_or(1) > 1 && deployment.scheduler != Scheduler::slurm)
     job.fail("node_count", "torchrun on several nodes needs Slurm, which names them");
   if (job.checkpoint && deployment.scheduler != Scheduler::slurm)
     job.fail("checkpoint", "checkpoints before the limit of time need Slurm, which sends a signal");
@@ -117,7 +145,7 @@ void check_launch(const Deployment& deployment) {
     job.fail("checkpoint", fmt::format("the signal for a checkpoint comes {} s before the limit of time; "
                                        "Slurm sends it at most 65535 s before",
                                        job.checkpoint->before.count()));
-  if (job.distributed && !job.uses_mpi() && has_variables(job.command))
+  if (job.uses_torchrun() && has_variables(job.command))
     job.fail("arguments", "torchrun's program is started by no shell: variables are not expanded");
   if (job.command.empty() && (job.distributed || job.uses_mpi()))
     job.fail("executable", "the application has no executable to start ranks of");
@@ -164,9 +192,11 @@ Deployment deploy(JobRequest job, const DeployedImage& image, const Infrastructu
   if (terms.scaling != nullptr)
     for (std::string& reason : scale(deployment.job, *terms.scaling))
       deployment.reasons.push_back(std::move(reason));
+  choose_signal(deployment);
   choose_partition(deployment, infrastructure, partition);
   place_processes(deployment, partition);
   if (partition != nullptr) check_partition(deployment, *partition);
+  choose_interval(deployment);
   choose_gpus(deployment);
   choose_mpi(deployment, infrastructure);
   if (infrastructure != nullptr) choose_binds(deployment, *infrastructure);

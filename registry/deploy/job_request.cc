@@ -160,21 +160,6 @@ JobBuild read_build(const JsonNode& node) {
   return build;
 }
 
-JobCheckpoint read_checkpoint(const JsonNode& node) {
-  JobCheckpoint checkpoint;
-  checkpoint.path = read_option(node.at("path"));
-  if (auto interval = present(node, "interval")) checkpoint.interval = read_wall_time(*interval);
-  if (auto before = present(node, "before")) checkpoint.before = read_wall_time(*before);
-  if (auto signal = present(node, "signal")) {
-    checkpoint.signal = upper_case(signal->line_of_text());
-    static constexpr std::array kSignals = {"USR2", "USR1", "HUP", "TERM", "INT"};
-    if (std::find(kSignals.begin(), kSignals.end(), checkpoint.signal) == kSignals.end())
-      signal->fail(fmt::format("'{}' is no signal for a checkpoint", checkpoint.signal),
-                   "USR2, USR1, HUP, TERM or INT");
-  }
-  return checkpoint;
-}
-
 void read_command_of(const PartReader& part, JobRequest& job) {
   for (const char* key : {"executable", "arguments"}) {
     const auto text = part.find(key);
@@ -205,7 +190,8 @@ void read_application(const JsonNode& node, JobRequest& job) {
   if (auto commands = part.find("post-execution")) job.after = read_shell_commands(*commands);
   if (auto build = part.find("build")) job.build = read_build(*build);
   if (auto checkpoint = part.find("checkpoint")) {
-    checkpoint->allow_only({"path", "interval", "signal", "before"});
+    checkpoint->allow_only(
+        {"path", "interval", "signal", "before", "failure_rate", "write_time", "size", "bandwidth"});
     job.checkpoint = read_checkpoint(*checkpoint);
   }
 }

@@ -10,6 +10,7 @@
 
 #include "factory/base/enum_names.h"
 #include "factory/base/json.h"
+#include "registry/deploy/checkpoint.h"
 #include "registry/deploy/command_words.h"
 #include "registry/deploy/job_values.h"
 
@@ -27,13 +28,6 @@ struct JobBuild {
   std::string source;        // a URL; "" = there is nothing to fetch
   std::string command;       // of a shell in the container
   std::optional<int> cores;  // build_parallelism
-};
-
-struct JobCheckpoint {
-  std::string path;
-  std::chrono::seconds interval{0};  // 0: the application's own
-  std::string signal = "USR2";       // NCCL takes USR1 (nccl's own handler)
-  std::chrono::seconds before{120};  // the limit of time
 };
 
 struct JobRequest {
@@ -76,6 +70,8 @@ struct JobRequest {
                          const std::string& hint = {}) const;
   // MPI starts its processes: `app_type` of the application, or of the optimisation, is mpi or hpc.
   bool uses_mpi() const { return app_type == "mpi" || app_type == "hpc"; }
+  // torchrun starts the processes on each node.
+  bool uses_torchrun() const { return distributed && !uses_mpi(); }
 };
 
 // An unknown key is an error, or with `lenient` a note: each of them decides how the job runs. Throws

@@ -26,7 +26,7 @@ std::string handed_gpus_variable(const Deployment& deployment) {
 
 bool is_parallel(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
-  return job.uses_mpi() || (job.distributed && job.nodes.value_or(1) > 1);
+  return job.uses_mpi() || (job.uses_torchrun() && job.nodes.value_or(1) > 1);
 }
 
 // pyxis starts its containers by srun alone.
@@ -119,10 +119,20 @@ std::string application_words(const Deployment& deployment) {
   const bool task = job.uses_mpi();
   if (task) words += fmt::format(" sh -c \"${{task}}\" task {}", deployment.ranks);
   if (!needs_step(deployment)) words += " \"${container[@]}\"";
-  words +=
-      " " + (job.distributed && !job.uses_mpi() ? torchrun_words(deployment) : command_text(job.command));
+  words += " " + (job.uses_torchrun() ? torchrun_words(deployment) : command_text(job.command));
   const std::size_t begin = words.find_first_not_of(' '), end = words.find_last_not_of(' ');
   return begin == words.npos ? "" : words.substr(begin, end - begin + 1);
+}
+
+// srun hands USR1 and USR2 to its processes. At TERM, HUP and QUIT it kills them, and a first INT it takes
+// for a question (SchedMD/slurm@284c3b95, src/srun/signals.c); scancel signals the processes, and not the
+// script (scancel(1), --batch).
+std::string forward_words(const Deployment& deployment, const std::string& id) {
+  const std::string& signal = deployment.job.checkpoint->signal;
+  const bool step = is_parallel(deployment) || needs_step(deployment);
+  return step && !signal.starts_with("USR")
+             ? fmt::format("scancel --signal={} \"{}\"", signal, id)
+             : fmt::format("kill -{} \"${{application}}\" 2>/dev/null", signal);
 }
 
 // The signal reaches the script alone, which hands it on; whether time ran out is for the clock to say,
@@ -134,8 +144,7 @@ void add_resumed(Lines& lines, const Deployment& deployment, const std::string& 
       job.array.empty() ? "${SLURM_JOB_ID}" : "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}";
   lines.insert(lines.end(),
                {words + " &", "application=$!",
-                fmt::format("trap 'kill -{} \"${{application}}\" 2>/dev/null || true' {}", checkpoint.signal,
-                            checkpoint.signal),
+                fmt::format("trap '{} || true' {}", forward_words(deployment, id), checkpoint.signal),
                 "status=0", "while :; do", "  status=0", "  wait \"${application}\" || status=$?",
                 "  kill -0 \"${application}\" 2>/dev/null || break", "done",
                 fmt::format("if [ \"${{SECONDS}}\" -ge {} ]; then",
@@ -177,8 +186,7 @@ Lines container_lines(const Deployment& deployment) {
 Lines run_lines(const Deployment& deployment) {
   Lines lines;
   if (deployment.job.uses_mpi()) lines = task_lines(deployment);
-  if (deployment.job.distributed && is_parallel(deployment) && !deployment.job.uses_mpi())
-    add_rendezvous(lines);
+  if (deployment.job.uses_torchrun() && is_parallel(deployment)) add_rendezvous(lines);
   const std::string words = application_words(deployment);
   if (deployment.job.checkpoint)
     add_resumed(lines, deployment, words);

@@ -131,6 +131,29 @@ TEST(PublicCases, C16TheSignalIsUsr2AndTheClockDecides) {
   EXPECT_TRUE(holds(text, "#SBATCH --signal=B:USR2@120\n"));
   EXPECT_TRUE(holds(text, "if [ \"${SECONDS}\" -ge 3480 ]; then\n"));
 }
+// torchrun ends at USR2 and leaves its processes; srun kills its processes when it gets TERM.
+TEST(PublicCases, C16TheSignalOfTorchrunReachesItsProcesses) {
+  auto training = [](const std::string& nodes, const std::string& signal) {
+    return with_mistake(
+        with_mistake(torch_job(nodes), R"("node_count")", R"("wall_time_limit": "1h", "node_count")"),
+        R"("python3 train.py")", R"("python3 train.py", "checkpoint": {"path": "/scratch/c")" + signal + "}");
+  };
+  const std::string one = script(training("1", ""));
+  EXPECT_TRUE(holds(one, "#SBATCH --signal=B:TERM@120\n")) << one;
+  EXPECT_TRUE(holds(one, "trap 'kill -TERM \"${application}\" 2>/dev/null || true' TERM\n")) << one;
+  const std::string two = script(training("2", ""));
+  EXPECT_TRUE(holds(two, "trap 'scancel --signal=TERM \"${SLURM_JOB_ID}\" || true' TERM\n")) << two;
+  const std::string asked = script(training("2", R"(, "signal": "USR2")"));
+  EXPECT_TRUE(holds(asked, "trap 'kill -USR2 \"${application}\" 2>/dev/null || true' USR2\n")) << asked;
+  // The same of other processes that srun starts.
+  const std::string ranks = script(document(
+      R"("wall_time_limit": "1h", "job_array": "0-3")",
+      R"("executable": "./a", "app_type": "mpi", "mpi_ranks": 2, "checkpoint": {"path": "c", "signal": "HUP"})"));
+  EXPECT_TRUE(holds(ranks,
+                    "trap 'scancel --signal=HUP "
+                    "\"${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\" || true' HUP\n"))
+      << ranks;
+}
 // NVIDIA/pyxis#129: there is no scontrol in the container.
 TEST(PublicCases, C17TheScriptRequeuesAndLogsGrow) {
   const std::string text = script(document(R"("wall_time_limit": "1h")", kCheckpoint));
