@@ -1,0 +1,181 @@
+// kiln model: the performance model that measured runs give.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "factory/base/reading.h"
+#include "factory/bench/speed_records.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/usage.h"
+#include "factory/record/host.h"
+#include "factory/run/kept_runs.h"
+#include "registry/model/model_check.h"
+
+namespace kiln {
+namespace {
+
+struct ModelRequest {
+  std::vector<std::string> files;
+  std::vector<std::string> features;
+  std::string workload;
+  std::string host;
+  bool json = false;
+};
+
+std::vector<SpeedRecord> records_for(const ModelRequest& request, Invocation& invocation) {
+  const std::int64_t now = invocation.clock.unix_seconds();
+  constexpr JsonLimits kLimits{.bytes = 64u << 20, .members = 5'000'000};
+  std::vector<BenchRun> runs;
+  for (const std::string& file : request.files)
+    for (BenchRun& run : runs_from_json(read_document(invocation.files, file, kLimits).root(), now))
+      runs.push_back(std::move(run));
+  if (request.files.empty()) {
+    const StatePaths state = invocation.state();
+    runs = KeptRuns(state, invocation.files).all();
+  }
+  ModelRecords found = speed_records(runs);
+  for (const std::string& line : found.left_out) invocation.note("note: left out: " + line);
+  return std::move(found.records);
+}
+
+Json fit_json(const SpeedModel& model) {
+  Json json{
+      {"records", model.records().size()}, {"coefficients", Json::array()}, {"left_out", Json::array()}};
+  const RobustFit& fit = model.fit();
+  for (std::size_t j = 0; j < fit.coefficients.size(); ++j) {
+    const ModelColumn& column = model.columns().columns()[j];
+    Json one{{"feature", column.feature}, {"coefficient", fit.coefficients[j]}, {"error", fit.errors[j]}};
+    if (!column.level.empty()) one["level"] = column.level;
+    json["coefficients"].push_back(std::move(one));
+  }
+  for (const LeftOutFeature& feature : model.columns().left_out())
+    json["left_out"].push_back({{"feature", feature.name}, {"why", feature.why}});
+  return json;
+}
+
+void fit_model(const ModelRequest& request, Invocation& invocation) {
+  const SpeedModel model(records_for(request, invocation));
+  if (request.json) return print_json(fit_json(model));
+  say("{} records, {} coefficients\n", model.records().size(), model.fit().coefficients.size());
+  std::string last;
+  for (const ModelColumn& column : model.columns().columns())
+    if (std::exchange(last, column.feature) != column.feature)
+      say("used: {}: {}\n", column.feature, find_model_feature(column.feature)->meaning);
+  for (const LeftOutFeature& feature : model.columns().left_out())
+    say("left out: {}: {}\n", feature.name, feature.why);
+}
+
+void show_model(const ModelRequest& request, Invocation& invocation) {
+  const SpeedModel model(records_for(request, invocation));
+  if (request.json) return print_json(fit_json(model));
+  say("{} records; a step takes {:.4g} ms on average\n", model.records().size(),
+      1000 * std::exp(model.fit().mean));
+  for (const std::string& line : model.lines()) say("{}\n", line);
+}
+
+void check_records(const ModelRequest& request, Invocation& invocation) {
+  const CheckedModel checked = checked_model(records_for(request, invocation));
+  if (request.json) {
+    Json json = Json::array();
+    for (const ModelCheck& check : checked.checks) json.push_back(to_json(check));
+    return print_json(json);
+  }
+  for (const ModelCheck& check : checked.checks) say("{}\n", text_of(check));
+}
+
+// What the records know of the workload, then the host, then what was said.
+SpeedRecord question_of(const ModelRequest& request, const std::vector<SpeedRecord>& records,
+                        Invocation& invocation) {
+  SpeedRecord question = workload_question(records, request.workload);
+  add_host(question, request.host.empty() ? detect_host(invocation.files, invocation.cpus())
+                                          : read_host(read_document(invocation.files, request.host).root(),
+                                                      invocation.cpus()));
+  for (const std::string& text : request.features) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos)
+      throw Error(ExitCode::usage, fmt::format("'{}' is not FEATURE=VALUE", text), "write framework=pytorch");
+    set_model_feature(question, text.substr(0, equals), text.substr(equals + 1));
+  }
+  return question;
+}
+
+void predict_step(const ModelRequest& request, Invocation& invocation) {
+  const auto records = records_for(request, invocation);
+  const SpeedRecord question = question_of(request, records, invocation);
+  const CheckedModel checked = checked_model(records);
+  const SpeedPrediction prediction = checked.model.predict(question);
+  const ModelCheck& check = checked.checks.front();
+  if (request.json) {
+    Json json{{"check", to_json(check)}};
+    if (prediction.no_data.empty())
+      json.update({{"seconds", prediction.seconds},
+                   {"low", prediction.low},
+                   {"high", prediction.high},
+                   {"reasons", prediction.reasons},
+                   {"averages", prediction.averages}});
+    else
+      json["no_data"] = prediction.no_data;
+    print_json(json);
+  } else if (prediction.no_data.empty()) {
+    say("{:.4g} ms/step, {:.4g} to {:.4g}\n", 1000 * prediction.seconds, 1000 * prediction.low,
+        1000 * prediction.high);
+    for (const std::string& reason : prediction.reasons) say("  {}\n", reason);
+    for (const std::string& average : prediction.averages)
+      say("  {} was never measured: the average stands for it\n", average);
+    say("{}\n", text_of(check));
+  }
+  if (!prediction.no_data.empty())
+    throw Error(ExitCode::no_match, "no data: " + prediction.no_data, "`kiln bench` measures it");
+}
+
+CLI::App* add_verb(CLI::App& command, const std::shared_ptr<ModelRequest>& request, Invocation& invocation,
+                   const char* name, const char* text, const char* example,
+                   void (*act)(const ModelRequest& request, Invocation& invocation)) {
+  CLI::App* verb = command.add_subcommand(name, text);
+  repeatable(verb->add_option("--runs", request->files,
+                              "read this file of runs; may be repeated (default: those of the state folder)"))
+      ->type_name("FILE");
+  verb->add_flag("--json", request->json, "print JSON");
+  verb->fallthrough();
+  verb->footer(example);
+  verb->callback([request, &invocation, act] { act(*request, invocation); });
+  return verb;
+}
+
+}  // namespace
+
+CLI::App* add_model(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<ModelRequest>();
+  CLI::App* command =
+      app.add_subcommand("model", "Learn from measured runs, and predict what was not measured");
+  command->require_subcommand(1);
+  add_verb(*command, request, invocation, "fit",
+           "Fit the model, and name the features that it uses and leaves out",
+           "kiln model fit --runs runs.json", fit_model);
+  add_verb(*command, request, invocation, "show", "Show each coefficient with its error, in words",
+           "kiln model show", show_model);
+  add_verb(*command, request, invocation, "check",
+           "Leave out images, workloads and hosts, and compare with two guesses without a model",
+           "kiln model check --json", check_records);
+  CLI::App* predict =
+      add_verb(*command, request, invocation, "predict", "Predict the time of a step, with its interval",
+               "kiln model predict --workload mnist-cnn --set framework=pytorch", predict_step);
+  predict->add_option("--workload", request->workload, "a workload that was measured")
+      ->type_name("WORKLOAD")
+      ->required();
+  predict->add_option("--host", request->host, "host description (default: this host)")->type_name("FILE");
+  repeatable(
+      predict->add_option("--set", request->features,
+                          "a feature of the image, or another one: framework=pytorch; may be repeated"))
+      ->type_name("FEATURE=VALUE");
+  command->footer(
+      "kiln model check\n"
+      "kiln model fit --runs runs.json\n"
+      "kiln model predict --workload mnist-cnn --set framework=pytorch --set version='pytorch 2.6.0'");
+  return command;
+}
+
+}  // namespace kiln

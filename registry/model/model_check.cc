@@ -1,0 +1,186 @@
+#include "registry/model/model_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "factory/base/enum_names.h"
+#include "factory/base/error.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostFolds = 40;  // models that are fitted for a check
+constexpr auto kLeftOutNames = enum_names<LeftOut>(
+    {{LeftOut::image, "image"}, {LeftOut::workload, "workload"}, {LeftOut::host, "host"}});
+
+const std::string& group_of(const SpeedRecord& record, LeftOut left_out) {
+  switch (left_out) {
+    case LeftOut::workload:
+      return record.workload;
+    case LeftOut::host:
+      return record.host;
+    case LeftOut::image:
+      break;
+  }
+  return record.image;
+}
+
+double median_of_values(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double error_of(double predicted, double measured) { return std::abs(predicted / measured - 1); }
+
+std::string_view framework_of(const SpeedRecord& record) {
+  const auto found = record.words.find("framework");
+  return found == record.words.end() ? std::string_view{} : found->second;
+}
+
+// Of those that share the most with the question.
+double framework_median(const std::vector<SpeedRecord>& records, const SpeedRecord& question) {
+  std::map<int, std::vector<double>> shared;
+  for (const SpeedRecord& record : records)
+    shared[(framework_of(record) == framework_of(question) ? 4 : 0) +
+           (record.workload == question.workload ? 2 : 0) + (record.host == question.host ? 1 : 0)]
+        .push_back(record.seconds);
+  return median_of_values(std::prev(shared.end())->second);
+}
+
+// One record that was left out, and what was said of it.
+struct LeftOutAnswer {
+  const SpeedRecord* record = nullptr;
+  double predicted = 0;
+};
+
+// nullopt: what is left is too little or too equal to learn from.
+std::optional<SpeedModel> model_of(const std::vector<SpeedRecord>& kept) {
+  try {
+    return SpeedModel(kept);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+struct CheckErrors {
+  std::vector<double> model, linear, nearest, median;
+};
+
+// Whether the fastest image would be found if one image were only predicted, of each image in turn.
+void count_choices(std::span<const SpeedRecord> records, const std::vector<LeftOutAnswer>& answers,
+                   ModelCheck& check) {
+  for (const LeftOutAnswer& answer : answers) {
+    double fastest = answer.record->seconds, other = INFINITY;
+    for (const SpeedRecord& record : records)
+      if (record.workload == answer.record->workload && record.host == answer.record->host &&
+          record.image != answer.record->image)
+        other = std::min(other, record.seconds);
+    if (other == INFINITY) continue;
+    const double chosen = answer.predicted < other ? fastest : other;
+    fastest = std::min(fastest, other);
+    ++check.questions;
+    if (chosen <= fastest) ++check.chosen;
+    check.worst = std::max(check.worst, chosen / fastest - 1);
+  }
+}
+
+}  // namespace
+
+ModelCheck check_model(std::span<const SpeedRecord> records, LeftOut left_out) {
+  ModelCheck check;
+  check.left_out = left_out;
+  std::set<std::string> groups;
+  for (const SpeedRecord& record : records) groups.insert(group_of(record, left_out));
+  check.groups = groups.size();
+  if (groups.size() < 2) {
+    check.skipped = fmt::format("all records are of one {}", kLeftOutNames.of(left_out));
+    return check;
+  }
+  std::map<std::string, std::size_t> folds;
+  for (const std::string& group : groups) folds.emplace(group, folds.size() % kMostFolds);
+  CheckErrors errors;
+  std::vector<LeftOutAnswer> answers;
+  for (std::size_t fold = 0; fold < std::min(groups.size(), kMostFolds); ++fold) {
+    std::vector<SpeedRecord> kept;
+    for (const SpeedRecord& record : records)
+      if (folds.at(group_of(record, left_out)) != fold) kept.push_back(record);
+    const auto model = model_of(kept);
+    if (!model) {
+      check.no_data += records.size() - kept.size();
+      continue;
+    }
+    for (const SpeedRecord& record : records) {
+      if (folds.at(group_of(record, left_out)) != fold) continue;
+      const SpeedPrediction prediction = model->predict(record);
+      if (!prediction.no_data.empty()) {
+        ++check.no_data;
+        continue;
+      }
+      check.errors.push_back(std::log(prediction.seconds / record.seconds));
+      errors.model.push_back(error_of(prediction.seconds, record.seconds));
+      errors.linear.push_back(error_of(prediction.trend, record.seconds));
+      errors.nearest.push_back(error_of(kept[model->nearest(record, 1).front()].seconds, record.seconds));
+      errors.median.push_back(error_of(framework_median(kept, record), record.seconds));
+      answers.push_back({&record, prediction.seconds});
+    }
+  }
+  check.predicted = errors.model.size();
+  if (check.predicted == 0) {
+    check.skipped = fmt::format("without a {}, what is left has no data for it", kLeftOutNames.of(left_out));
+    return check;
+  }
+  check.model = median_of_values(errors.model);
+  check.linear = median_of_values(errors.linear);
+  check.nearest = median_of_values(errors.nearest);
+  check.median = median_of_values(errors.median);
+  if (left_out == LeftOut::image) count_choices(records, answers, check);
+  return check;
+}
+
+CheckedModel checked_model(const std::vector<SpeedRecord>& records) {
+  CheckedModel checked{SpeedModel(records), {}};
+  for (const LeftOut left_out : {LeftOut::image, LeftOut::workload, LeftOut::host})
+    checked.checks.push_back(check_model(records, left_out));
+  checked.model.set_errors(checked.checks.front().errors);
+  return checked;
+}
+
+std::string text_of(const ModelCheck& check) {
+  const std::string_view what = kLeftOutNames.of(check.left_out);
+  if (!check.skipped.empty()) return fmt::format("{} left out: not checked, {}", what, check.skipped);
+  std::string text = fmt::format(
+      "{} left out: median error {:.1f} % of {} predictions, {} without data; the trend alone {:.1f} %, the "
+      "nearest record {:.1f} %, the framework's median {:.1f} %: {}",
+      what, 100 * check.model, check.predicted, check.no_data, 100 * check.linear, 100 * check.nearest,
+      100 * check.median, check.beats_both() ? "the model is better than both" : "not used");
+  if (check.questions > 0)
+    text += fmt::format("; the fastest image is found in {} of {} cases, else one up to {:.1f} % slower",
+                        check.chosen, check.questions, 100 * check.worst);
+  return text;
+}
+
+Json to_json(const ModelCheck& check) {
+  Json json{{"left_out", kLeftOutNames.of(check.left_out)}, {"groups", check.groups}};
+  if (!check.skipped.empty()) {
+    json["skipped"] = check.skipped;
+    return json;
+  }
+  json.update({{"predicted", check.predicted},
+               {"no_data", check.no_data},
+               {"median_error", check.model},
+               {"linear_error", check.linear},
+               {"nearest_error", check.nearest},
+               {"framework_error", check.median},
+               {"used", check.beats_both()}});
+  if (check.questions > 0)
+    json.update({{"questions", check.questions}, {"chosen", check.chosen}, {"worst", check.worst}});
+  return json;
+}
+
+}  // namespace kiln

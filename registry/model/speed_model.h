@@ -1,0 +1,53 @@
+// The performance model: a robust linear trend of the logarithm of the time of a step, and on it what
+// the nearest measured records are off. Pure and deterministic.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "registry/model/feature_columns.h"
+#include "registry/model/robust_fit.h"
+
+namespace kiln {
+
+struct SpeedPrediction {
+  std::string no_data;                    // why there is none; nothing else is set then
+  double seconds = 0, low = 0, high = 0;  // of a step; nine in ten are between low and high
+  double trend = 0;                       // seconds of the linear part alone
+  std::vector<std::string> reasons;       // the features that made it, the strongest first
+  std::vector<std::string> averages;      // words that were never measured, for which the average stands
+};
+
+inline constexpr std::size_t kLeastRecords = 8;
+
+class SpeedModel {
+ public:
+  // Throws Error(input) for fewer than kLeastRecords, times that are no number over 0, times that are all
+  // equal, and records of which no feature varies.
+  explicit SpeedModel(std::vector<SpeedRecord> records);
+
+  SpeedPrediction predict(const SpeedRecord& question) const;  // without its interval: see with_interval()
+  // The interval from what images that were left out turned out to be. Empty: not known yet.
+  void set_errors(std::vector<double> logarithms);
+
+  const FeatureColumns& columns() const { return columns_; }
+  const RobustFit& fit() const { return fit_; }
+  const std::vector<SpeedRecord>& records() const { return records_; }
+  // A line for each column: "time times 1.82 for twice the parameters (1.70 to 1.95)".
+  std::vector<std::string> lines() const;
+  // Of the records the nearest to `question`, by their place; ties by their order.
+  std::vector<std::size_t> nearest(const SpeedRecord& question, std::size_t count) const;
+
+ private:
+  double trend(const std::vector<double>& values) const;
+
+  std::vector<SpeedRecord> records_;
+  FeatureColumns columns_;
+  RobustFit fit_;
+  std::vector<double> residuals_;
+  std::vector<double> errors_;  // absolute logarithms, sorted
+};
+
+}  // namespace kiln

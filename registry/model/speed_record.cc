@@ -1,0 +1,142 @@
+#include "registry/model/speed_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "factory/base/error.h"
+
+namespace kiln {
+namespace {
+
+// Of one core, in thousands of millions a second: far beyond machines of 2026, and far below any of them.
+struct RateBound {
+  std::string_view name;
+  double least, most;
+};
+constexpr RateBound kRateBounds[] = {{"triad", 0.01, 200}, {"copy", 0.01, 400},    {"sgemm", 0.05, 1000},
+                                     {"dgemm", 0.02, 500}, {"disk_write", 0, 100}, {"disk_read", 0, 200}};
+
+std::vector<std::string> feature_names() {
+  std::vector<std::string> names;
+  for (const ModelFeature& feature : model_features()) names.emplace_back(feature.name);
+  return names;
+}
+
+void refuse_impossible(const HostDescription& host) {
+  const double cores = std::max(1, host.cores);
+  for (const RateBound& bound : kRateBounds) {
+    const auto rate = host.rates.find(std::string(bound.name));
+    if (rate == host.rates.end()) continue;
+    const double per_core = rate->second / cores;
+    if (!(std::isfinite(rate->second) && rate->second > 0) || per_core < bound.least || per_core > bound.most)
+      throw Error(ExitCode::input,
+                  fmt::format("the host's {} of {:g} {} cannot be: a core has between {:g} and {:g}, and the "
+                              "host has {:g}",
+                              bound.name, rate->second, unit_of_host_rate(bound.name), bound.least,
+                              bound.most, cores),
+                  "`kiln host --measure` measures it");
+  }
+}
+
+}  // namespace
+
+const std::vector<ModelFeature>& model_features() {
+  static const std::vector<ModelFeature> kFeatures = {
+      {"operations", true, false, "multiplications of a step"},
+      {"parameters", true, false, "numbers that the network learns"},
+      {"batch", true, false, "samples of a step"},
+      {"input_bytes", true, false, "input of a step"},
+      {"activations", true, false, "numbers that layers hand on, of a step"},
+      {"ranks", true, false, "processes that train together"},
+      {"threads", true, false, "threads of each process"},
+      {"triad", true, false, "GB/s of memory"},
+      {"sgemm", true, false, "GFLOP/s of one precision"},
+      {"dgemm", true, false, "GFLOP/s of double precision"},
+      {"cores", true, false, "processors of the host"},
+      {"memory", true, false, "bytes of the host"},
+      {"device", false, true, "cpu or accelerator that computes"},
+      {"microarchitecture", false, true, "archspec's name of the processor"},
+      {"framework", false, true, "framework of the image"},
+      {"version", false, false, "framework and its version"},
+      {"compilers", false, false, "graph compilers that are in use"},
+      {"method", false, false, "how the framework was built"},
+      {"target", false, false, "processor that the image is for"},
+      {"libraries", false, false, "libraries that the image's cell names"},
+      {"runtimes", false, false, "allocators and the like"},
+      {"precision", false, false, "format of the numbers"},
+      {"workload", false, false, "name of the workload, where its amounts do not say all"},
+  };
+  return kFeatures;
+}
+
+const ModelFeature* find_model_feature(std::string_view name) {
+  for (const ModelFeature& feature : model_features())
+    if (feature.name == name) return &feature;
+  return nullptr;
+}
+
+void add_host(SpeedRecord& record, const HostDescription& host) {
+  refuse_impossible(host);
+  for (const char* rate : {"triad", "sgemm", "dgemm"})
+    if (auto found = host.rates.find(rate); found != host.rates.end()) record.amounts[rate] = found->second;
+  if (host.cores > 0) record.amounts["cores"] = host.cores;
+  if (host.memory_bytes > 0) record.amounts["memory"] = static_cast<double>(host.memory_bytes);
+  if (!host.cpu.empty()) record.words["microarchitecture"] = host.cpu;
+  record.host = fmt::format("{}, {} processors", host.model.empty() ? host.cpu : host.model, host.cores);
+}
+
+SpeedRecord workload_question(const std::vector<SpeedRecord>& records, const std::string& workload) {
+  std::set<std::string> names;
+  SpeedRecord question;
+  question.workload = workload;
+  bool found = false;
+  for (const SpeedRecord& record : records) {
+    names.insert(record.workload);
+    if (record.workload != workload) continue;
+    if (!found) {
+      for (const char* name :
+           {"operations", "parameters", "batch", "input_bytes", "activations", "ranks", "threads"})
+        if (auto amount = record.amounts.find(name); amount != record.amounts.end())
+          question.amounts.insert(*amount);
+      for (const char* name : {"device", "precision", "workload"})
+        if (auto word = record.words.find(name); word != record.words.end()) question.words.insert(*word);
+    }
+    std::erase_if(question.amounts, [&](const auto& amount) {
+      const auto other = record.amounts.find(amount.first);
+      return other == record.amounts.end() || other->second != amount.second;
+    });
+    std::erase_if(question.words, [&](const auto& word) {
+      const auto other = record.words.find(word.first);
+      return other == record.words.end() || other->second != word.second;
+    });
+    found = true;
+  }
+  if (!found)
+    throw Error(
+        ExitCode::no_match, fmt::format("no run of '{}' was measured", workload),
+        names.empty() ? "`kiln bench` measures it" : fmt::format("there are: {}", fmt::join(names, ", ")));
+  return question;
+}
+
+void set_model_feature(SpeedRecord& record, std::string_view name, const std::string& value) {
+  const ModelFeature* feature = find_model_feature(name);
+  if (feature == nullptr)
+    throw Error(ExitCode::input, fmt::format("the model has no feature '{}'", name),
+                did_you_mean(name, feature_names()));
+  if (!feature->amount) {
+    record.words[std::string(name)] = value;
+    return;
+  }
+  double amount = 0;
+  const char* end = value.data() + value.size();
+  const auto [rest, problem] = std::from_chars(value.data(), end, amount);
+  if (value.empty() || rest != end || problem != std::errc{} || !std::isfinite(amount) || amount <= 0)
+    throw Error(ExitCode::input, fmt::format("{}: '{}' is not a number over 0", name, value));
+  record.amounts[std::string(name)] = amount;
+}
+
+}  // namespace kiln
