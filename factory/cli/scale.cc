@@ -142,7 +142,7 @@ void add_network_options(CLI::App& command, ScalingWords& words) {
   add("--seconds", words.seconds, "S",
       "a sample's forward and backward pass on one rank (default: a V100's)");
   add("--update", words.update, "S", "one rank's update of all weights (default: none)");
-  add("--links", words.links, "LIST", "RANKS:SECONDS:BYTES_PER_SECOND,… (default: those of ABCI)");
+  add("--links", words.links, "LIST", "RANKS:SECONDS:BYTES_PER_SECOND,... (default: those of ABCI)");
   add("--memory", words.memory, "BYTES", "memory of a rank (default: 16e9)");
   add("--group", words.group, "N", "ranks of a replica of a hybrid strategy (default: 4)");
   add("--segments", words.segments, "N", "segments of a pipeline's batch (default: its stages)");
@@ -165,7 +165,7 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
       ->type_name("MODEL");
   command
       ->add_option("--times", request->words.times,
-                   "measured RANKS:SECONDS,…: fit the law, or with a network its steps and links")
+                   "measured RANKS:SECONDS,...: fit the law, or with a network its steps and links")
       ->type_name("LIST");
   command->add_option("--ranks", request->words.ranks, "1..512 doubles, 1..64:4 adds 4, 1,2,24 lists")
       ->type_name("RANKS");

@@ -33,6 +33,8 @@ constexpr Part kParts[] = {
     {"nights", "reports of nights"},
     {"nights.lease", "reports of nights"},
     {"nights.reserve", "reports of nights"},
+    {"kiln.prom", "reports of nights"},
+    {"collected.json", "leavings"},
     {"sif", "SIF files' names"},
     {"sif.snapshots", "SIF files' names"},
     {"built", "packaged images"},

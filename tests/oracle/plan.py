@@ -1,5 +1,6 @@
 """A whole catalogue: expand, choose, lay, name (docs/formats/matrix.md, "Names and tags"; docs/formats/files.md, "Plan" and "Labels")."""
 import hashlib
+import json
 import re
 from collections import Counter
 
@@ -119,6 +120,7 @@ class Image:
             "io.kiln.key": self.key,
             "io.kiln.cell": self.cell.id,
             "io.kiln.flags": "; ".join(flags),
+            "io.kiln.accept": self.acceptances(),
         }
         for one in self.components:
             facts, base = one.recipe.facts(one.version), one.recipe.kind == "base"
@@ -128,11 +130,17 @@ class Image:
                     labels["io.kiln.facts." + name] = facts[name]
         return {name: value for name, value in labels.items() if value}
 
+    def acceptances(self):
+        """As compact JSON; "" for none."""
+        found = [{"by": one.recipe.path, **accepted} for one in self.components for accepted in one.recipe.accepted(one.version, one.method_name)]
+        return json.dumps(found, separators=(",", ":"), ensure_ascii=False) if found else ""
+
     def document(self):
         return {
             "axes": self.cell.axes, "id": self.cell.id, "where": self.cell.where,
             "components": [{"kind": one.recipe.kind, "name": one.recipe.name, "version": one.version, "method": one.method_name,
                             "automatic": one.automatic, "written": one.written, "optimised": one.method.get("optimised", False),
+                            **({"accept": accepted} if (accepted := one.recipe.accepted(one.version, one.method_name)) else {}),
                             **({"role": one.recipe.role} if one.recipe.role else {})}
                            for one in self.components],
             "stages": [{"name": name, "steps": [step.key for step in steps]} for name, steps in self.builder.stages],

@@ -24,6 +24,12 @@ class Recipe:
         tests = written.get("test", [])
         self.tests = [tests] if isinstance(tests, dict) else tests
         self.role = written.get("role", "")
+        self.accept = written.get("accept", [])
+
+    def accepted(self, version, method):
+        """The files that may have code beyond the target, in this version by this method."""
+        return [{"file": one["file"], "reason": one["reason"]} for one in self.accept
+                if one.get("method", method) == method and contains(one.get("versions", "*"), version)]
 
     def note_shared(self, written, folders):
         """Replaces "shared:<path>", wherever it stands, by the name that scripts find the file under."""
