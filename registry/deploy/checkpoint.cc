@@ -25,10 +25,11 @@ void read_signal(const JsonNode& node, JobCheckpoint& checkpoint) {
 }
 
 void read_failure_rate(const JsonNode& node, const JsonNode& rate, JobCheckpoint& checkpoint) {
-  constexpr double kMostFailures = 1e6;
+  // Rarer ones make intervals that fit into no number of seconds.
+  constexpr double kLeastFailures = 1e-6, kMostFailures = 1e6;
   checkpoint.failure_rate = rate.number();
-  if (!(*checkpoint.failure_rate > 0 && *checkpoint.failure_rate <= kMostFailures))
-    rate.fail("expected the failures of one node in a year, a number over 0");
+  if (!(*checkpoint.failure_rate >= kLeastFailures && *checkpoint.failure_rate <= kMostFailures))
+    rate.fail("expected the failures of one node in a year, from 0.000001 to 1000000");
   if (checkpoint.interval.count() > 0)
     rate.fail("'interval' is there, too: the interval is given, or follows from the failures",
               "leave one of them out");

@@ -63,6 +63,7 @@ TEST(CheckpointInterval, IsInTheScriptWithItsReason) {
 TEST(CheckpointInterval, WhatContradictsItselfIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {R"(, "failure_rate": 0, "write_time": 1)", "failures of one node in a year"},
+      {R"(, "failure_rate": 1e-300, "write_time": 1)", "from 0.000001 to 1000000"},
       {R"(, "failure_rate": -1, "write_time": 1)", "(at /job/application/checkpoint/failure_rate)"},
       {R"(, "failure_rate": 1)", "the time that a checkpoint takes"},
       {R"(, "failure_rate": 1, "size": "1G")", "the time that a checkpoint takes"},
