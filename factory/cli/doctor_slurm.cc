@@ -3,23 +3,12 @@
 #include <fmt/format.h>
 
 #include "factory/base/text.h"
+#include "factory/cli/program_answer.h"
 #include "factory/cluster/slurm_names.h"
 #include "factory/engine/own_ids.h"
 
 namespace kiln {
 namespace {
-
-// nullopt: there is no such program, or it does not answer.
-std::optional<std::string> answer_to(std::vector<std::string> argv, Invocation& invocation) {
-  if (!invocation.runner.find_program(argv.front())) return std::nullopt;
-  Command command;
-  command.argv = std::move(argv);
-  command.environment = invocation.child_environment();
-  command.limits.wall = std::chrono::seconds(20);
-  command.capture_stdout = true;
-  const CommandResult result = invocation.runner.run(command);
-  return result.ok() ? std::optional(result.output) : std::nullopt;
-}
 
 // `known`: those that Slurm has; empty = it does not say.
 bool add_names(const std::string& what, const std::set<std::string>& asked,
@@ -55,15 +44,17 @@ bool add_slurm(const Site& site, Invocation& invocation, Table& table) {
   if (!asked.partitions.empty())
     all &= add_names(
         "partition", asked.partitions,
-        partitions_in(answer_to({"scontrol", "--oneliner", "show", "partition"}, invocation).value_or("")),
+        partitions_in(
+            answer_of_program({"scontrol", "--oneliner", "show", "partition"}, invocation).value_or("")),
         table);
   if (!asked.accounts.empty())
-    all &= add_names("account", asked.accounts,
-                     accounts_in(answer_to({"sacctmgr", "--noheader", "--parsable2", "show", "associations",
-                                            "user=" + own_user(invocation.environment), "format=account"},
-                                           invocation)
-                                     .value_or("")),
-                     table);
+    all &= add_names(
+        "account", asked.accounts,
+        accounts_in(answer_of_program({"sacctmgr", "--noheader", "--parsable2", "show", "associations",
+                                       "user=" + own_user(invocation.environment), "format=account"},
+                                      invocation)
+                        .value_or("")),
+        table);
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "factory/base/unique_name.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
+#include "factory/cli/program_answer.h"
 #include "factory/cli/site_files.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/table.h"
@@ -76,24 +77,14 @@ void run_show(const InfrastructureOptions& options, Invocation& invocation) {
               did_you_mean(options.name, names));
 }
 
-// "" where there is no such program, or it does not answer.
-std::string answer_of(std::vector<std::string> argv, Invocation& invocation) {
-  if (!invocation.runner.find_program(argv.front())) return "";
-  Command command;
-  command.argv = std::move(argv);
-  command.environment = invocation.child_environment();
-  command.limits.wall = std::chrono::seconds(20);
-  command.capture_stdout = true;
-  const CommandResult result = invocation.runner.run(command);
-  return result.ok() ? result.output : "";
-}
-
 void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
   MachineAnswers answers;
-  answers.nodes = answer_of({"scontrol", "--oneliner", "show", "node"}, invocation);
-  answers.partitions = answer_of({"scontrol", "--oneliner", "show", "partition"}, invocation);
+  answers.nodes = answer_of_program({"scontrol", "--oneliner", "show", "node"}, invocation).value_or("");
+  answers.partitions =
+      answer_of_program({"scontrol", "--oneliner", "show", "partition"}, invocation).value_or("");
   answers.gpus =
-      answer_of({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"}, invocation);
+      answer_of_program({"nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"}, invocation)
+          .value_or("");
   answers.host = detect_host(invocation.files, invocation.cpus());
   const std::string whole = host_name();
   answers.host_name = whole.substr(0, whole.find('.'));  // as slurmd takes it (gethostname_short)

@@ -26,11 +26,11 @@ std::string state_stamp(const StatePaths& state, const Retention& retention);
 // shortest age of `retention` if that is less.
 std::int64_t longest_wait(const Retention& retention);
 
-// `last`: nullopt if there was none that is known. A clock that went back makes it due.
+// `last`: nullopt if no earlier collection is known. A clock that went back makes it due.
 bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
                        const Retention& retention, std::int64_t now);
 
-// <state>/collected.json. A file that cannot be read is none.
+// <state>/collected.json. nullopt without that file, or if it is damaged.
 std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files);
 // Throws Error(store).
 void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files);

@@ -72,6 +72,9 @@ double read_positive(std::string_view text, std::string_view what) {
   const auto [rest, problem] = std::from_chars(text.data(), end, value);
   if (text.empty() || rest != end || problem != std::errc{} || !std::isfinite(value) || value <= 0)
     throw Error(ExitCode::input, fmt::format("{}: '{}' is not a number over 0", what, text));
+  if (value < kLeastPositive || value > kMostPositive)
+    throw Error(ExitCode::input,
+                fmt::format("{}: {} is not between {} and {}", what, text, kLeastPositive, kMostPositive));
   return value;
 }
 

@@ -14,7 +14,10 @@ inline constexpr std::size_t kMostRankCounts = 4096;  // a table of more is not 
 // and has no number twice. `what` names the option in messages. Throws Error(input).
 std::vector<std::int64_t> read_rank_list(std::string_view text, std::string_view what);
 
-// A finite number over 0: "0.265", "50e9". `what` names it in messages. Throws Error(input).
+// Bounds of times in seconds and of bytes a second: beyond them quotients have no figure that counts.
+inline constexpr double kLeastPositive = 1e-18, kMostPositive = 1e18;
+
+// A number over 0 within these bounds: "0.265", "50e9". `what` names it in messages. Throws Error(input).
 double read_positive(std::string_view text, std::string_view what);
 
 // A whole number from 1 to kMostRanks. Throws Error(input).

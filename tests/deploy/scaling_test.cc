@@ -1,4 +1,4 @@
-// Scaling models: MODAK's known answers, and what it got wrong.
+// Scaling models in a job. The law itself: tests/scaling/speedup_test.cc.
 #include "registry/deploy/scaling.h"
 
 #include <gtest/gtest.h>
@@ -11,28 +11,6 @@ namespace {
 ScalingModel model_of(const std::string& model) {
   return read_scaling_model(
       JsonDocument::parse(R"({"opt_dsl_code": "c", "model": )" + model + "}", "m.json").root());
-}
-
-TEST(Scaling, AmdahlHasTheKnownAnswers) {
-  EXPECT_EQ(amdahl_ranks(0.5, 0.2), 9);
-  EXPECT_EQ(amdahl_ranks(0.999, 0.8), 251);
-  EXPECT_EQ(amdahl_ranks(0.9, 0.5), 11);
-  EXPECT_EQ(amdahl_ranks(0, 1), 1);
-  EXPECT_EQ(amdahl_ranks(0.5, 1), 1);
-  EXPECT_GT(amdahl_ranks(0.999'999, 1e-9), 1'000'000);
-}
-
-double amdahl_efficiency(double parallel, int ranks) { return 1 / (ranks * (1 - parallel) + parallel); }
-
-// MODAK rounds to the nearest number, which may be a rank too many.
-TEST(Scaling, AmdahlIsNeverUnderTheEfficiency) {
-  for (int f = 0; f < 100; ++f)
-    for (int e = 1; e <= 100; ++e) {
-      const int ranks = amdahl_ranks(f / 100.0, e / 100.0);
-      EXPECT_GE(ranks, 1);
-      EXPECT_GE(amdahl_efficiency(f / 100.0, ranks), e / 100.0 - 1e-9) << f << " " << e;
-      EXPECT_LT(amdahl_efficiency(f / 100.0, ranks + 1), e / 100.0) << f << " " << e;
-    }
 }
 
 TEST(Scaling, LowersRanksAndThreadsAndSaysWhy) {

@@ -45,6 +45,10 @@ TEST(RankList, NumbersAreFiniteAndOverZero) {
     EXPECT_NE(input_error([&] { read_positive(text, "--seconds"); }).find("is not a number over 0"),
               std::string::npos)
         << text;
+  for (const char* text : {"1e-320", "1e-19", "1e19", "1e308"})
+    EXPECT_NE(input_error([&] { read_positive(text, "--times"); }).find("is not between 1e-18 and 1e+18"),
+              std::string::npos)
+        << text << ": quotients of such times are no figures";
 }
 
 }  // namespace

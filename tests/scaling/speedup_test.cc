@@ -40,6 +40,17 @@ TEST(Speedup, NeverChoosesLessEfficiencyThanAskedFor) {
   EXPECT_EQ(chosen("amdahl:0.5", 80, 1), 1);
 }
 
+TEST(Speedup, AmdahlHasTheMostRanksOfAnEfficiency) {
+  for (int f = 0; f < 100; ++f)
+    for (int e = 1; e <= 100; ++e) {
+      const SpeedupModel model{SpeedupLaw::amdahl, f / 100.0, 0};
+      const std::int64_t ranks = choose_ranks(model, 100'000'000, e / 100.0);
+      EXPECT_GE(ranks, 1);
+      EXPECT_GE(efficiency_of(model, ranks), e / 100.0 - 1e-9) << f << " " << e;
+      EXPECT_LT(efficiency_of(model, ranks + 1), e / 100.0) << f << " " << e;
+    }
+}
+
 TEST(Speedup, GustafsonGrowsWithTheRanks) {
   const SpeedupModel model = read_speedup_model("gustafson:0.9");
   EXPECT_DOUBLE_EQ(10 * efficiency_of(model, 10), 10 - 0.1 * 9);  // n - s (n - 1)
