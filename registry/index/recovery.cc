@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "registry/index/next_snapshot.h"
+#include "registry/index/site_documents.h"
 
 namespace kiln {
 namespace {
@@ -142,6 +143,7 @@ void write_missing_sidecars(IndexState& state, RecoveryReport& report) {
   write_missing(
       store, Sidecar::record, images, [](Statement& row) { return row.text(0); },
       [](Statement& row) { return row.text(1); }, report);
+  report.rewritten += mend_site_documents(store);
   Statement measured = state.database.prepare("SELECT image, number, record FROM measurements");
   write_missing(
       store, Sidecar::measurement, measured,

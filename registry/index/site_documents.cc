@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "factory/base/digest.h"
@@ -12,10 +13,20 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kSiteFile = "site";
+// Nothing else has these documents, so there are two copies. The second is written first: a copy that is
+// whole has all of a finished import.
+constexpr std::array kCopies = {"site", "site-copy"};
 
 bool same_name(const SiteDocument& one, const SiteDocument& other) {
   return one.kind == other.kind && one.name == other.name;
+}
+
+// Whether there is a copy, whole or not.
+bool has_copy(const BlobStore& store) {
+  const std::vector<std::string> names = store.sidecars(BlobStore::Sidecar::snapshot);
+  return std::any_of(kCopies.begin(), kCopies.end(), [&](const char* copy) {
+    return std::find(names.begin(), names.end(), copy) != names.end();
+  });
 }
 
 SiteDocument read_entry(const JsonNode& node) {
@@ -37,8 +48,13 @@ std::string SiteDocument::id() const {
 }
 
 std::vector<SiteDocument> all_site_documents(const BlobStore& store) {
-  const auto text = store.read_sidecar(BlobStore::Sidecar::snapshot, kSiteFile);
+  std::optional<std::string> text;
+  for (const char* copy : kCopies)
+    if (!text) text = store.read_sidecar(BlobStore::Sidecar::snapshot, copy);
   std::vector<SiteDocument> all;
+  if (!text && has_copy(store))
+    throw Error(ExitCode::store, "snapshots/site.json and site-copy.json are damaged",
+                "take both away, and import the documents of the site again");
   if (!text) return all;
   try {
     const JsonDocument document = parse_own(*text, "snapshots/site.json");
@@ -70,7 +86,17 @@ void write_site_documents(const BlobStore& store, const std::vector<SiteDocument
                     {"name", one.name},
                     {"since", one.since},
                     {"document", Json::parse(one.document)}});
-  store.write_sidecar(BlobStore::Sidecar::snapshot, kSiteFile, Json{{"documents", std::move(list)}}.dump());
+  const std::string text = Json{{"documents", std::move(list)}}.dump();
+  for (const char* copy : {kCopies[1], kCopies[0]})
+    store.write_sidecar(BlobStore::Sidecar::snapshot, copy, text);
+}
+
+std::size_t mend_site_documents(const BlobStore& store) {
+  const auto one = store.read_sidecar(BlobStore::Sidecar::snapshot, kCopies[0]);
+  const auto other = store.read_sidecar(BlobStore::Sidecar::snapshot, kCopies[1]);
+  if (one.has_value() == other.has_value()) return 0;
+  store.write_sidecar(BlobStore::Sidecar::snapshot, one ? kCopies[1] : kCopies[0], one ? *one : *other);
+  return 1;
 }
 
 }  // namespace kiln

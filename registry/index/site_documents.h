@@ -1,5 +1,6 @@
 // What a site tells of its machines and its jobs: infrastructures, enforcement scripts and scaling models, as
-// JSON. They belong to snapshots: `snapshots/site.json` of the blob store has the first snapshot of each.
+// JSON. They belong to snapshots: `snapshots/site.json` of the blob store has the first snapshot of each, and
+// `site-copy.json` has the same.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,16 @@ struct SiteDocument {
   std::string id() const;
 };
 
-// All that was imported, oldest first, also what was replaced. Throws Error(store) for a damaged file.
+// All that was imported, oldest first, also what was replaced. Throws Error(store) if both copies are
+// damaged.
 std::vector<SiteDocument> all_site_documents(const BlobStore& store);
 // Those of this snapshot, in the order of their import.
 std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all, std::int64_t snapshot);
 // REQUIRES: the store is open for writing.
 void write_site_documents(const BlobStore& store, const std::vector<SiteDocument>& all);
+
+// Writes a copy that is missing or damaged again from the other. Returns how many it wrote. REQUIRES: as
+// write_site_documents().
+std::size_t mend_site_documents(const BlobStore& store);
 
 }  // namespace kiln

@@ -87,6 +87,56 @@ TEST_F(SiteDocuments, ADamagedFileIsAnErrorOfTheStore) {
   EXPECT_EQ(testing::error_of([&] { index.site_documents(); }).code(), ExitCode::store);
 }
 
+// A bit of one of the two files flips.
+class FlippedBit : public SiteDocuments {
+ protected:
+  void import(const std::string& name) {
+    open().import_site_documents({document(name, "1")}, "2026-11-20T10:00:00Z");
+  }
+  std::filesystem::path file(const std::string& copy) const {
+    return folder.path() / "store/snapshots" / (copy + ".json");
+  }
+  void flip(const std::string& copy) {
+    std::string bytes = testing::read_bytes(file(copy));
+    bytes[bytes.size() / 2] ^= 4;
+    testing::write_bytes(file(copy), bytes);
+  }
+  std::vector<std::string> names() { return names_of(open(Index::Mode::read).site_documents()); }
+};
+
+TEST_F(FlippedBit, LosesNothingAndTheNextImportMendsIt) {
+  import("a");
+  for (const char* copy : {"site", "site-copy"}) {
+    flip(copy);
+    EXPECT_EQ(names().at(0), "a 1") << copy;
+    import(std::string("after ") + copy);
+    const BlobStore store = BlobStore::reading(folder.path() / "store");
+    const auto site = store.read_sidecar(BlobStore::Sidecar::snapshot, "site");
+    EXPECT_TRUE(site);
+    EXPECT_EQ(site, store.read_sidecar(BlobStore::Sidecar::snapshot, "site-copy"));
+  }
+  EXPECT_EQ(names(), (std::vector<std::string>{"a 1", "after site 1", "after site-copy 1"}));
+}
+
+TEST_F(FlippedBit, IsMendedByRecovery) {
+  import("a");
+  for (const char* copy : {"site", "site-copy"}) {
+    const std::string whole = testing::read_bytes(file(copy));
+    flip(copy);
+    open().recover();
+    EXPECT_EQ(testing::read_bytes(file(copy)), whole) << copy;
+  }
+}
+
+TEST_F(FlippedBit, InBothIsAnErrorAndNoEmptyList) {
+  import("a");
+  flip("site");
+  flip("site-copy");
+  EXPECT_EQ(testing::error_of([&] { names(); }).code(), ExitCode::store);
+  EXPECT_EQ(testing::error_of([&] { import("b"); }).code(), ExitCode::store)
+      << "it would overwrite the first";
+}
+
 TEST(SiteDocumentId, IsAUuidOfTheContent) {
   const std::string id = document("a", "1").id();
   EXPECT_EQ(id.size(), 36u);
