@@ -24,7 +24,7 @@ class NightImages {
     if (view.before != nullptr)
       for (const NightImage& image : view.before->images) before_.emplace(image.cell, &image);
     if (view.index != nullptr)
-      for (const IndexEntry& entry : view.index->entries()) add_speeds(entry);
+      for (const IndexEntry& entry : view.index->measured_entries()) add_speeds(entry);
   }
 
   NightImage planned(const ResolvedImage& image, const ImageOutcome* outcome) {

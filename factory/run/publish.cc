@@ -13,21 +13,22 @@ namespace kiln {
 namespace {
 
 // Names of what broken cells published before.
-void add_broken(const BuildPlan& plan, const std::vector<std::uint32_t>& broken, const Index& index,
-                std::vector<std::string>& failed) {
+void add_broken(const BuildPlan& plan, const std::vector<std::uint32_t>& broken,
+                const std::vector<IndexEntry>& published, std::vector<std::string>& failed) {
   std::set<std::string> cells;
   for (std::uint32_t number : broken) cells.insert(plan.broken(number).request.id);
   if (cells.empty()) return;
-  for (const IndexEntry& entry : index.entries())
+  for (const IndexEntry& entry : published)
     if (!entry.image.external() && cells.contains(entry.image.cell)) failed.push_back(entry.image.name());
 }
 
 // Where images lie that are in the index already: a publication that goes nowhere else takes nothing away.
-void keep_places(std::vector<ImageRecord>& records, const Index& index) {
+void keep_places(std::vector<ImageRecord>& records, const std::vector<IndexEntry>& published) {
   std::map<std::string, PublishedRecord> places;
-  for (IndexEntry& entry : index.entries())
+  for (const IndexEntry& entry : published)
     if (!entry.image.published.registry.empty())
-      places.emplace(entry.image.identity().hex(), std::move(entry.image.published));
+      places.emplace(entry.image.identity().hex(), entry.image.published);
+  if (places.empty()) return;
   for (ImageRecord& record : records)
     if (auto found = places.find(record.identity().hex()); found != places.end())
       record.published = found->second;
@@ -57,13 +58,14 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
     throw Error(ExitCode::no_match, "nothing of '" + plan.name() + "' is built", "run `kiln build` first");
   const std::size_t not_built = failed.size() + options.broken.size();
   Index index = Index::open(state.root(), Index::Mode::write);
-  std::int64_t before = index.current();
-  keep_places(records, index);
+  const std::int64_t before = index.current();
+  const std::vector<IndexEntry> published = index.entries();
+  keep_places(records, published);
   if (options.place) options.place(records);
-  add_broken(plan, options.broken, index, failed);
+  add_broken(plan, options.broken, published, failed);
   std::int64_t number =
       index.publish(records, failed, rfc3339(clock.unix_seconds()), plan.name(), {options.pruned, failing});
-  show_sifs(state, index);
+  show_sifs(state, number, number == before ? published : index.entries());
   return {number, number != before, records.size(), not_built, failing.size()};
 }
 

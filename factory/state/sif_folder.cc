@@ -25,9 +25,10 @@ fs::path blob_path(const StatePaths& state, const Digest& digest) {
 }
 
 // Name → digest of the SIF.
-std::map<std::string, Digest> wanted_names(const StatePaths& state, const Index& index) {
+std::map<std::string, Digest> wanted_names(const StatePaths& state,
+                                           const std::vector<IndexEntry>& published) {
   std::map<std::string, Digest> wanted;
-  for (const IndexEntry& entry : index.entries()) {
+  for (const IndexEntry& entry : published) {
     const Attachment* sif = entry.retired.empty() ? entry.image.attachment("sif") : nullptr;
     std::error_code absent;
     if (sif != nullptr && fs::is_regular_file(blob_path(state, sif->blob.digest), absent))
@@ -87,11 +88,15 @@ void drop_others(const fs::path& folder, const std::string& now, const std::stri
 }  // namespace
 
 void show_sifs(const StatePaths& state, const Index& index) {
-  std::map<std::string, Digest> wanted = wanted_names(state, index);
+  show_sifs(state, index.current(), index.entries());
+}
+
+void show_sifs(const StatePaths& state, std::int64_t snapshot, const std::vector<IndexEntry>& published) {
+  std::map<std::string, Digest> wanted = wanted_names(state, published);
   std::error_code absent;
   std::string before = fs::read_symlink(state.sif_folder(), absent).filename().string();
   if (wanted.empty() && !fs::exists(fs::symlink_status(state.sif_folder(), absent))) return;
-  std::string now = folder_name(index.current(), wanted);
+  std::string now = folder_name(snapshot, wanted);
   fs::path folder = state.sif_snapshots() / now;
   if (!fs::is_directory(folder, absent)) make_folder(state, folder, wanted);
   if (before != now) {

@@ -130,6 +130,8 @@ class Index {
 
   std::vector<IndexEntry> entries(
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
+  // Those of the current snapshot that have measurements: reads no record of another.
+  std::vector<IndexEntry> measured_entries() const;
   // Those of one application, in whatever case it is written: reads and proves no others.
   std::vector<IndexEntry> entries_of(const std::string& application,
                                      std::optional<std::int64_t> snapshot = {}) const;

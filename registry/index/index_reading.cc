@@ -55,6 +55,11 @@ RawEntry with_measurements(IndexState& state, TagName name, Tagged tagged, Image
   return {std::move(name), std::move(tagged), std::move(image), std::move(measurements)};
 }
 
+bool takes(const EntryFilter& filter, const std::string& application, bool is_measured) {
+  return (!filter.application || application == *filter.application) &&
+         (is_measured || !filter.only_measured);
+}
+
 ApplicationRow& row_for(std::vector<ApplicationRow>& rows, const std::string& application) {
   auto found = std::lower_bound(
       rows.begin(), rows.end(), application,
@@ -87,7 +92,7 @@ void no_snapshot(std::int64_t number, std::int64_t newest) {
                           : fmt::format("the newest is {}; `kiln index snapshots` shows them", newest));
 }
 
-std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::string>& application,
+std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
                                   std::optional<std::int64_t> snapshot) {
   const Asked asked = asked_for(state, snapshot);
   if (asked.live && asked.number < 0) fail_lost(-asked.number);
@@ -95,15 +100,16 @@ std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::st
   if (!asked.live) {
     for (auto& [name, tagged] : content_of(state, asked).tags) {
       auto image = image_by_id(state, tagged.image);
-      if (image && !image->lost && (!application || image->application == *application))
+      if (image && !image->lost && takes(filter, image->application, !image->measured.empty()))
         entries.push_back(with_measurements(state, name, std::move(tagged), *std::move(image)));
     }
     return entries;
   }
   for (const ApplicationRow& row : state.applications(asked.current)) {
-    if (application && row.application != *application) continue;
+    if (filter.application && row.application != *filter.application) continue;
     for (TagRow& tag : state.tags_of(row))
-      if (!tag.lost) entries.push_back(raw_entry(state, std::move(tag)));
+      if (!tag.lost && takes(filter, row.application, tag.measured))
+        entries.push_back(raw_entry(state, std::move(tag)));
   }
   std::sort(entries.begin(), entries.end(),
             [](const RawEntry& a, const RawEntry& b) { return a.name < b.name; });
@@ -145,12 +151,12 @@ IndexEntry parsed(const RawEntry& raw) {
 namespace {
 
 // Parsing is most of the time, and nobody who writes has to wait for it.
-std::vector<IndexEntry> entries_in(IndexState& state, const std::optional<std::string>& application,
+std::vector<IndexEntry> entries_in(IndexState& state, const EntryFilter& filter,
                                    std::optional<std::int64_t> snapshot) {
   std::vector<RawEntry> raw;
   {
     Transaction transaction(state.database, Database::Access::read);  // one state for all statements
-    raw = raw_entries(state, application, snapshot);
+    raw = raw_entries(state, filter, snapshot);
   }
   std::vector<IndexEntry> entries;
   entries.reserve(raw.size());
@@ -166,12 +172,16 @@ Index& Index::operator=(Index&&) noexcept = default;
 Index::~Index() = default;
 
 std::vector<IndexEntry> Index::entries(std::optional<std::int64_t> snapshot) const {
-  return mended([&] { return entries_in(*state_, std::nullopt, snapshot); });
+  return mended([&] { return entries_in(*state_, {}, snapshot); });
 }
 
 std::vector<IndexEntry> Index::entries_of(const std::string& application,
                                           std::optional<std::int64_t> snapshot) const {
-  return mended([&] { return entries_in(*state_, lower_case(application), snapshot); });
+  return mended([&] { return entries_in(*state_, {lower_case(application), false}, snapshot); });
+}
+
+std::vector<IndexEntry> Index::measured_entries() const {
+  return mended([&] { return entries_in(*state_, {std::nullopt, true}, std::nullopt); });
 }
 
 std::optional<IndexEntry> Index::found_by(

@@ -25,8 +25,13 @@ struct Asked {
 };
 Asked asked_for(IndexState& state, std::optional<std::int64_t> snapshot);
 
-// Images that are not lost, of this application (lower case) or all, proven.
-std::vector<RawEntry> raw_entries(IndexState& state, const std::optional<std::string>& application,
+// Which entries of a snapshot are read.
+struct EntryFilter {
+  std::optional<std::string> application{};  // in lower case; nullopt: all
+  bool only_measured = false;
+};
+// Images that are not lost and that the filter takes, proven.
+std::vector<RawEntry> raw_entries(IndexState& state, const EntryFilter& filter,
                                   std::optional<std::int64_t> snapshot);
 // One for each application of the snapshot, proven.
 std::vector<ApplicationRow> application_rows(IndexState& state, std::optional<std::int64_t> snapshot);

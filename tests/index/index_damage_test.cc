@@ -81,6 +81,7 @@ class IndexDamage : public testing::IndexTest {
     };
     answer([](const Index& index) { return text_of(index.entries()); });
     answer([&](const Index& index) { return text_of(index.entries_of(applications_[which])); });
+    answer([](const Index& index) { return text_of(index.measured_entries()); });
     answer([](const Index& index) {
       std::string text = fmt::format("{}", fmt::join(index.compilers(), " "));
       for (const auto& [application, images] : index.applications())

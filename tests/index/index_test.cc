@@ -226,6 +226,19 @@ TEST_F(IndexTest, KeepsMeasurementsInOrder) {
             (Strings{record.manifest.hex() + "-1", record.manifest.hex() + "-2"}));
 }
 
+TEST_F(IndexTest, ReadsNoRecordOfAnImageThatIsNotMeasured) {
+  const auto measured = image("a", "one");
+  Index index = open();
+  index.publish({measured, image("b", "two")}, {}, kNow, "");
+  EXPECT_TRUE(index.measured_entries().empty());
+  index.record(measurement_of(measured.manifest, 300));
+  const auto entries = index.measured_entries();
+  EXPECT_EQ(tags(entries), Strings{"pytorch:a=one"});
+  ASSERT_EQ(entries[0].measurements.size(), 1u);
+  sql("UPDATE images SET record = '{' WHERE measured = ''");
+  EXPECT_EQ(open(Index::Mode::read).measured_entries().size(), 1u);
+}
+
 TEST_F(IndexTest, AMeasurementOfOneSessionReplacesTheEarlierOne) {
   Index index = open();
   auto record = image("a", "one");
