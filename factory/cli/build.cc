@@ -109,6 +109,15 @@ std::optional<BuildReport> nothing_to_do(const BuildPlan& plan, const ImageNumbe
   return report;
 }
 
+// Images that lack a format are taken away while no other build may need them.
+void repackage_alone(const Site& site, const Invocation& invocation) {
+  const StatePaths state = invocation.state();
+  RealFileSystem files;
+  if (has_formats(site, state, files) || files.list(state.built_folder()).empty()) return;
+  const WriterLock alone = lock_state(invocation, "kiln build, for the formats of its images");
+  repackage_for_formats(site, state, files);
+}
+
 void run_build(const CLI::App& command, const BuildRequest& options, Invocation& invocation) {
   refuse_together(command, "--keep-going", "--fail-fast");
   refuse_together(command, "--dry-run", "--format",
@@ -140,7 +149,8 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
     }
   }
   invocation.need_root_for_steps();
-  const WriterLock lock = lock_state(invocation, "kiln build of " + plan.name());
+  repackage_alone(site, invocation);
+  const BuildLocks locks = lock_for_build(invocation, plan.name());
   look_for_room(plan, chosen.images, view, site, invocation);
   BuildReport report =
       build_images(catalogue, chosen.images, {options.jobs, options.fail_fast}, site, invocation);

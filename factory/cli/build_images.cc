@@ -10,8 +10,10 @@
 #include "factory/cluster/job_place.h"
 #include "factory/fetch/source_needs.h"
 #include "factory/mirror/mirror_folder.h"
+#include "factory/os/file_lock.h"
 #include "factory/run/build.h"
 #include "factory/state/formats.h"
+#include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -75,7 +77,6 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
   const StatePaths state = invocation.state();
   if (site.launcher_config.slurm) check_places(*site.launcher_config.slurm, invocation.cpus(), site.file);
   if (site.offline) need_mirror(catalogue, images, site, invocation);
-  repackage_for_formats(site, state, invocation.files);
   Progress progress = invocation.progress();
   auto environment = invocation.child_environment();
   environment["KILN_ENGINE"] = site.engine;
@@ -85,9 +86,14 @@ BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images,
     environment["KILN_MIRROR"] = site.mirror;
   }
   if (!site.file.empty()) environment["KILN_SITE"] = fs::absolute(site.file).string();
-  RecordWriter(state, invocation.files)
-      .write_recipe_origin(catalogue.plan.name(), sbom::find_origin(catalogue.recipes, invocation.runner,
-                                                                    invocation.child_environment()));
+  const auto origin = sbom::find_origin(catalogue.recipes, invocation.runner, invocation.child_environment());
+  {
+    const FileLock turn = FileLock::acquire(state.builds_turn());  // another build may be cleaning up
+    // Images that lack a format may be what another build has just made: a later build repackages them.
+    if (other_builds(state, invocation.files, catalogue.plan.name()).empty())
+      repackage_for_formats(site, state, invocation.files);
+    RecordWriter(state, invocation.files).write_recipe_origin(catalogue.plan.name(), origin);
+  }
   BuildSetup setup{catalogue.plan,    images,           catalogue.recipes, site, state, invocation.files,
                    invocation.runner, invocation.clock, environment,       {}};
   if (site.shared_steps.is_used())

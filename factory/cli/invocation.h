@@ -135,6 +135,7 @@ class Invocation {
   ExitCode exit_code = ExitCode::ok;
   std::optional<ImageRecord> image_read;  // the image of ours that the command reads
   std::vector<std::string> workloads;     // that the command names: read() looks for their recipes, too
+  std::string step_plan;                  // of `kiln step`: whose build hears of it
   StartFolder started_in;                 // before --directory
   // Gets each line of note() and of a build's progress; called by several threads. Empty: nothing does.
   std::function<void(const std::string&)> heard;

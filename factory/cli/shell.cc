@@ -22,8 +22,13 @@ struct ShellOptions : CellOptions {
 
 constexpr std::size_t kShortestKey = 6;  // digits of a key that name a step
 
+struct BuiltCell {
+  std::string plan;
+  ImageSpec image;
+};
+
 // The one image that the patterns mean, as it was last built: what is looked into is what is there.
-ImageSpec image_of(const ShellOptions& options, const StatePaths& state, Invocation& invocation) {
+BuiltCell built_cell(const ShellOptions& options, const StatePaths& state, Invocation& invocation) {
   Catalogue catalogue = invocation.load(options.matrix);
   ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
   if (chosen.images.size() != 1) {
@@ -40,7 +45,7 @@ ImageSpec image_of(const ShellOptions& options, const StatePaths& state, Invocat
   auto image = file ? file->image(id) : std::nullopt;
   if (!image)
     throw Error(ExitCode::usage, fmt::format("{} was never built here", id), "run `kiln build` first");
-  return *std::move(image);
+  return {catalogue.plan.name(), *std::move(image)};
 }
 
 std::vector<Step> all_steps(const ImageSpec& image) {
@@ -140,13 +145,16 @@ void run_shell(const ShellOptions& options, Invocation& invocation) {
   invocation.need_root_or_namespace();
   ::umask(022);  // as in a step
   const StatePaths state = invocation.state();
-  const ImageSpec image = image_of(options, state, invocation);
+  const auto [plan, image] = built_cell(options, state, invocation);
   const ShellPlace place = choose_place(options, image, state, invocation);
   const Site site = invocation.site();
   StepSetup setup = invocation.step_setup(site, state);
   setup.base = base_of(place.step, image);
-  for (const std::string& component : {place.step.component, setup.base->component})
-    setup.recipe_folders[component] = state.recipes() / component;
+  for (const std::string& component : {place.step.component, setup.base->component}) {
+    const fs::path copied = state.recipes(plan) / component;
+    const fs::path of_earlier_kilns = state.root() / "recipes" / component;  // one folder for all plans
+    setup.recipe_folders[component] = invocation.files.is_directory(copied) ? copied : of_earlier_kilns;
+  }
   invocation.note(described(place, image));
   CommandResult result = open_shell(place, setup);
   const int status = result.end == CommandEnd::exited ? result.status : 128 + result.status;

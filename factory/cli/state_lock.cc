@@ -29,6 +29,14 @@ bool is_network(const fs::path& folder) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
+// Empty without --wait.
+OnLockWait waiting_for(const std::string& what, const Invocation& invocation) {
+  if (!invocation.options.wait) return {};
+  return [what, &invocation](const std::string& holder) {
+    invocation.note(fmt::format("waiting for {}: {}", what, holder));
+  };
+}
+
 }  // namespace
 
 void add_wait_option(CLI::App& command, GlobalOptions& options) {
@@ -58,19 +66,23 @@ Lease take_lease(const fs::path& folder, const std::string& what, const std::str
   }
 }
 
-WriterLock lock_state(const Invocation& invocation, const std::string& purpose) {
+WriterLock lock_state(const Invocation& invocation, const std::string& purpose, LockKind kind) {
   const StatePaths state = invocation.state();
   follow_permissions(state);
-  StateLock::OnWait on_wait;
-  if (invocation.options.wait)
-    on_wait = [&](const std::string& holder) {
-      invocation.note(fmt::format("waiting for {}: {}", state.root().string(), holder));
-    };
-  StateLock lock(state.lock(), invocation.clock, purpose, on_wait);
+  StateLock lock(state, invocation.clock, purpose, waiting_for(state.root().string(), invocation), kind);
   std::optional<Lease> lease;
   if (is_network(state.root()))
     lease.emplace(take_lease(state.writers_lease(), "another kiln", purpose, invocation));
   return {std::move(lock), std::move(lease)};
+}
+
+BuildLocks lock_for_build(const Invocation& invocation, const std::string& plan) {
+  const StatePaths state = invocation.state();
+  const std::string purpose = "kiln build of " + plan;
+  WriterLock shared = lock_state(invocation, purpose, LockKind::shared);
+  const std::string what = fmt::format("'{}' in {}", plan, state.root().string());
+  return {std::move(shared),
+          BuildLock(state, plan, invocation.clock, purpose, waiting_for(what, invocation))};
 }
 
 }  // namespace kiln

@@ -23,9 +23,19 @@ class WriterLock {
   std::optional<Lease> lease_;  // <state>/writers.lease/
 };
 
-// `purpose`: "kiln build of demo". Throws Error(locked) unless --wait is given; then whom it waits for goes
+// `purpose`: "kiln publish of demo". Throws Error(locked) unless --wait is given; then whom it waits for goes
 // to stderr, once. What is written from now on is as open as the folder is.
-WriterLock lock_state(const Invocation& invocation, const std::string& purpose);
+WriterLock lock_state(const Invocation& invocation, const std::string& purpose,
+                      LockKind kind = LockKind::exclusive);
+
+// What a build holds: the folder together with the builds of other plans, and its own plan alone.
+struct BuildLocks {
+  WriterLock state;
+  BuildLock plan;
+};
+
+// As lock_state(), for `kiln build`. Where the lease goes with the lock, builds come one after the other.
+BuildLocks lock_for_build(const Invocation& invocation, const std::string& plan);
 
 // Waits for the lease while --wait says so. `what`: who holds it in a word, "another night". Throws
 // Error(locked), Error(interrupted), Error(store).

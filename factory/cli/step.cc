@@ -21,6 +21,7 @@
 #include "factory/state/claim.h"
 #include "factory/state/plan_file.h"
 #include "factory/state/record_store.h"
+#include "factory/state/state_names.h"
 
 namespace kiln {
 namespace {
@@ -90,9 +91,19 @@ void die_with_ninja(bool by_slurm, const Invocation& invocation) {
 // Waits while another process does the same, such as one that a killed run left on another machine.
 Claim claim(const StatePaths& state, const std::string& key, const std::string& title,
             Invocation& invocation) {
-  return Claim(state, key, invocation.clock, [&](const std::string& holder) {
-    announce(invocation, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
-  });
+  return Claim(
+      state, key, invocation.clock,
+      [&](const std::string& holder) {
+        announce(invocation, {StepEvent::State::waiting, key, title, 0, holder + " runs it", ""});
+      },
+      invocation.step_plan);
+}
+
+// Another build may have packaged it since ninja looked for its record.
+bool is_packaged(const ImageSpec& spec, const StatePaths& state, const FileSystem& files) {
+  const std::string record = record_name(spec);
+  return files.exists(state.built(record)) &&
+         StateNames(state, files).is_packaged(record, spec.repository, spec.immutable_tag);
 }
 
 // The last edge of an image: what is inside is looked at, and then it gets its manifest.
@@ -103,6 +114,10 @@ void package_image(const PlanFile& file, const StepOptions& options, Invocation&
   const Claim alone = claim(state, spec.key, title, invocation);
   double start = invocation.clock.monotonic_seconds();
   StepEvent event{StepEvent::State::started, spec.key, title, 0, "", ""};
+  if (is_packaged(spec, state, invocation.files)) {
+    event.state = StepEvent::State::up_to_date;
+    return report(event);
+  }
   announce(invocation, event);
   Site site = invocation.site();
   auto failure =
@@ -158,6 +173,7 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
   die_with_ninja(options.slurm, invocation);
   if (!options.slurm) invocation.need_root_or_namespace();
   StatePaths state = invocation.state();
+  invocation.step_plan = options.plan;
   follow_permissions(state);
   PlanFile file = open_plan(state, options.plan, invocation.files);
   if (options.slurm) return run_as_job(file, options, invocation);
@@ -179,8 +195,9 @@ void run_edge(const StepOptions& options, Invocation& invocation) {
     host = detect_host(invocation.files, invocation.cpus());
     setup.place.emplace(TestPlace{*host, invocation.cpus()});
   }
-  setup.recipe_folders[step.component] = state.recipes() / step.component;
-  if (setup.base) setup.recipe_folders[setup.base->component] = state.recipes() / setup.base->component;
+  const fs::path recipes = state.recipes(options.plan);
+  setup.recipe_folders[step.component] = recipes / step.component;
+  if (setup.base) setup.recipe_folders[setup.base->component] = recipes / setup.base->component;
   const Claim alone = claim(state, options.key, step.title, invocation);
   announce(invocation, {StepEvent::State::started, options.key, step.title, 0, "", ""});
   double start = invocation.clock.monotonic_seconds();
@@ -223,7 +240,7 @@ CLI::App* add_step(CLI::App& app, Invocation& invocation) {
       ->add_option("--partition", invocation.options.partition,
                    "partition of that job (default: by the needs of the step)")
       ->type_name("NAME");
-  command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/build.ninja");
+  command->footer("kiln step --plan demo 1fb32a9f...   # a line of .kiln/builds/demo/build.ninja");
   command->callback([options, &invocation] { run_edge(*options, invocation); });
   return command;
 }

@@ -13,7 +13,8 @@ namespace kiln {
 
 void announce(const Invocation& invocation, const StepEvent& event) {
   if (invocation.environment.contains(kJob)) return report(event);
-  int fifo = ::open(invocation.state().events().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  int fifo =
+      ::open(invocation.state().events(invocation.step_plan).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (fifo < 0) return;
   std::string line = to_json(event).dump() + "\n";
   if (line.size() < 4096 && ::write(fifo, line.data(), line.size()) < 0) errno = 0;

@@ -1,4 +1,4 @@
-// How `kiln step` says how far it is: to `kiln build` through the state folder's FIFO, or, in a job of Slurm,
+// How `kiln step` says how far it is: to `kiln build` through the FIFO of its plan, or, in a job of Slurm,
 // on its standard output, which whoever waits for the job hands on.
 #pragma once
 

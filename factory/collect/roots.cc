@@ -18,7 +18,8 @@ constexpr std::string_view kJsonEnding = ".json";
 // Of the state folder, beside what begins with a point: what names images only in ways that are followed
 // here, or as a cache.
 constexpr std::string_view kKnown =
-    " plans origins recipes lock build.ninja steps tests failed running images built conversions sif logs"
+    " plans origins recipes builds builds.turn lock lock.queue build.ninja steps tests failed running images "
+    "built conversions sif logs"
     " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
     " events.fifo index.lock demand.jsonl locks proposals.json pushed.jsonl history.jsonl memory nights"
     " nights.lease nights.reserve hosts bench site.json writers.lease doctor.lock"

@@ -94,7 +94,7 @@ class Surveyor {
       const std::string name = file.substr(0, file.size() - kJson.size());
       if (found_.roots.plans.contains(name)) continue;
       add(GarbageKind::plan, name, "no snapshot has images of it" + and_older(setup_.retention.keep_for),
-          {fs::path("plans") / file, fs::path("origins") / file});
+          {fs::path("plans") / file, fs::path("origins") / file, fs::path("builds") / name});
     }
   }
 
@@ -238,13 +238,14 @@ class Surveyor {
     }
   }
 
-  // Of components that no plan has. A plan names them as "kind/name".
+  // Of earlier kilns, which kept one folder of them for all plans (now in builds/): of components that no
+  // plan has. A plan names them as "kind/name".
   void find_recipes() {
     std::string plans;
     for (const auto& [name, why] : found_.roots.plans)
       plans += setup_.files.read(state_.plan(name), std::uint64_t{4} << 30).value_or("");
-    for (const std::string& kind : setup_.files.list(state_.recipes())) {
-      for (const std::string& name : setup_.files.list(state_.recipes() / kind)) {
+    for (const std::string& kind : setup_.files.list(state_.root() / "recipes")) {
+      for (const std::string& name : setup_.files.list(state_.root() / "recipes" / kind)) {
         const fs::path path = fs::path("recipes") / kind / name;
         if (plans.find('"' + kind + "/" + name + '"') != std::string::npos ||
             is_young(path, setup_.retention.keep_for))

@@ -32,7 +32,7 @@ void need_file(int fd, const fs::path& file) {
 
 }  // namespace
 
-std::optional<FileLock> FileLock::try_open(const fs::path& file, int flags) {
+std::optional<FileLock> FileLock::try_open(const fs::path& file, int flags, LockKind kind) {
   int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0644);
   if (fd < 0 && errno == ENOENT && flags == 0) return std::nullopt;
   if (fd < 0 && errno == ELOOP)
@@ -45,25 +45,27 @@ std::optional<FileLock> FileLock::try_open(const fs::path& file, int flags) {
                 fmt::format("cannot open the lock {}: {}", file.string(), std::strerror(errno)));
   FileLock lock(fd);
   need_file(fd, file);
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) {
+  if (::flock(fd, (kind == LockKind::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) {
     if (is_still_named(fd, file)) return lock;
-    return try_open(file, flags);
+    return try_open(file, flags, kind);
   }
   if (errno == EWOULDBLOCK || errno == EINTR) return std::nullopt;
   throw Error(ExitCode::store, fmt::format("cannot lock {}: {}", file.string(), std::strerror(errno)),
               "the state folder must be on a file system that knows flock");
 }
 
-std::optional<FileLock> FileLock::try_acquire(const fs::path& file) {
+std::optional<FileLock> FileLock::try_acquire(const fs::path& file, LockKind kind) {
   RealFileSystem().make_directories(file.parent_path());
-  return try_open(file, O_CREAT);
+  return try_open(file, O_CREAT, kind);
 }
 
-std::optional<FileLock> FileLock::of_the_dead(const fs::path& file) { return try_open(file, 0); }
+std::optional<FileLock> FileLock::of_the_dead(const fs::path& file) {
+  return try_open(file, 0, LockKind::exclusive);
+}
 
-FileLock FileLock::acquire(const fs::path& file) {
+FileLock FileLock::acquire(const fs::path& file, LockKind kind) {
   while (true) {
-    if (auto lock = try_acquire(file)) return std::move(*lock);
+    if (auto lock = try_acquire(file, kind)) return std::move(*lock);
     if (interrupted()) throw Error(ExitCode::interrupted, "interrupted while waiting for " + file.string());
     ::usleep(20'000);
   }

@@ -8,12 +8,16 @@
 
 namespace kiln {
 
+// shared: any number of processes hold it at once, and none of them while one holds it exclusively.
+enum class LockKind { exclusive, shared };
+
 class FileLock {
  public:
   // Makes the file (and its folders) and waits for the lock. Throws Error(store), Error(interrupted).
-  static FileLock acquire(const std::filesystem::path& file);
+  static FileLock acquire(const std::filesystem::path& file, LockKind kind = LockKind::exclusive);
   // nullopt when another process holds it.
-  static std::optional<FileLock> try_acquire(const std::filesystem::path& file);
+  static std::optional<FileLock> try_acquire(const std::filesystem::path& file,
+                                             LockKind kind = LockKind::exclusive);
   // That of a file which is there and which nobody holds: its holder is dead. nullopt for every other.
   static std::optional<FileLock> of_the_dead(const std::filesystem::path& file);
   // Replaces the text of the lock's file: who holds it. For people; a failure to write is no error.
@@ -24,7 +28,7 @@ class FileLock {
 
  private:
   explicit FileLock(int fd) : fd_(fd) {}
-  static std::optional<FileLock> try_open(const std::filesystem::path& file, int flags);
+  static std::optional<FileLock> try_open(const std::filesystem::path& file, int flags, LockKind kind);
   int fd_;
 };
 

@@ -49,6 +49,7 @@ struct NinjaOptions {
   std::vector<std::string> arguments = {};  // further ones of `kiln step`
   // Keys of steps that are done and have all that those below them made: they ask for none of them.
   std::set<std::string> closed{};
+  std::string folder = {};  // of ninja's log, below the state folder; "": the state folder itself
 };
 std::string render_ninja(const BuildPlan& plan, const NinjaOptions& options);
 

@@ -25,6 +25,7 @@
 #include "factory/run/untrusted_steps.h"
 #include "factory/state/access.h"
 #include "factory/state/claim.h"
+#include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 #include "factory/state/state_names.h"
 #include "factory/state/sweep.h"
@@ -32,8 +33,10 @@
 namespace kiln {
 namespace {
 
-// The recipe files as planned: an edit during the build must not change what a key stands for.
+// The recipe files as planned: an edit during the build must not change what a key stands for, nor may the
+// build of another plan, whose recipes may be others of the same names.
 void snapshot_recipes(const BuildSetup& setup) {
+  const fs::path folder = setup.state.recipes(setup.plan.name());
   std::set<std::string> components;
   for (StepTable::Number step : StepUses(setup.plan, all_images(setup.plan)).steps())
     components.insert(setup.plan.steps().pattern(step).component);
@@ -41,10 +44,15 @@ void snapshot_recipes(const BuildSetup& setup) {
     std::string name = fmt::format("{}/{}", name_of(id.first), id.second);
     if (!components.contains(name)) continue;
     for (const auto& [path, file] : component.files) {
-      fs::path target = setup.state.recipes() / name / path;
+      fs::path target = folder / name / path;
       if (setup.files.read(target) != file.bytes) setup.files.write(target, file.bytes);
     }
   }
+}
+
+// As ninja sees it, in the state folder.
+fs::path ninja_file(const BuildSetup& setup) {
+  return setup.state.ninja(setup.plan.name()).lexically_relative(setup.state.root());
 }
 
 Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& cells,
@@ -54,7 +62,7 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
                   "-C",
                   setup.state.root().string(),
                   "-f",
-                  setup.state.ninja().filename().string(),
+                  ninja_file(setup).string(),
                   "-j",
                   std::to_string(std::max(1, options.jobs))};
   if (options.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
@@ -72,8 +80,22 @@ Command ninja_command(const BuildSetup& setup, const std::vector<std::string>& c
   return command;
 }
 
-// The first step, in order of execution, that keeps an image from being whole.
-void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageOutcome& outcome) {
+std::optional<FailureRecord> last_failure(const std::string& key, const RecordReader& reader,
+                                          const BuildReport& report) {
+  if (auto failure = reader.failure(key)) return failure;
+  auto told = report.told.find(key);
+  if (told == report.told.end()) return std::nullopt;
+  FailureRecord failure;
+  failure.key = key;
+  failure.what = told->second.what;
+  failure.log = told->second.log;
+  return failure;
+}
+
+// The first step, in order of execution, that keeps an image from being whole. Its record is another build's
+// where that runs the step again: then what it said to us counts.
+void explain_failure(const ResolvedImage& image, const BuildSetup& setup, const BuildReport& report,
+                     ImageOutcome& outcome) {
   RecordReader reader(setup.state, setup.files);
   auto failed = [&](const FailureRecord& failure, std::string reason) {
     outcome.outcome = Outcome::failed;
@@ -85,8 +107,9 @@ void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageO
   auto look = [&](const std::vector<StepTable::Number>& steps, bool tests) {
     for (StepTable::Number step : steps) {
       const std::string key = setup.plan.steps().hex(step);
-      if (setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key))) continue;
-      auto failure = reader.failure(key);
+      const bool is_done = setup.files.exists(tests ? setup.state.test(key) : setup.state.step(key));
+      if (is_done && !report.told.contains(key)) continue;
+      const auto failure = last_failure(key, reader, report);
       if (!failure) continue;
       const std::string& title = setup.plan.steps().pattern(step).title;
       failed(*failure, fmt::format("{}: {} ({})", title, failure->what, name_of(failure->failure)));
@@ -96,7 +119,7 @@ void explain_failure(const ResolvedImage& image, const BuildSetup& setup, ImageO
     return false;
   };
   if (look(image.steps(), false) || look(image.tests(), true)) return;
-  if (auto failure = reader.failure(image.key())) failed(*failure, failure->what);
+  if (auto failure = last_failure(image.key(), reader, report)) failed(*failure, failure->what);
 }
 
 // Says of images whether they can be built here. Through a launcher any machine may run a step.
@@ -116,7 +139,7 @@ class Machine {
 };
 
 ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_this_machine, StateNames& after,
-                        const BuildSetup& setup) {
+                        const BuildSetup& setup, const BuildReport& report) {
   ImageOutcome outcome;
   outcome.id = image.id();
   outcome.name = image.reference();
@@ -124,7 +147,7 @@ ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_thi
   if (after.is_built(image, setup.plan.steps())) {
     outcome.outcome = was_built ? Outcome::up_to_date : Outcome::built;
   } else if (for_this_machine) {
-    explain_failure(image, setup, outcome);
+    explain_failure(image, setup, report, outcome);
   } else {
     outcome.outcome = Outcome::skipped;
     outcome.reason = why_not_here(architecture_of(image));
@@ -132,11 +155,20 @@ ImageOutcome outcome_of(const ResolvedImage& image, bool was_built, bool for_thi
   return outcome;
 }
 
+// Another build packages it, or has by now: then its record is good.
+void forget_broken(const ResolvedImage& image, const BuildSetup& setup) {
+  if (!setup.files.exists(setup.state.built(image.record_name()))) return;
+  const auto alone = Claim::try_take(setup.state, image.key(), this_process(setup.clock));
+  if (!alone || StateNames(setup.state, setup.files).is_packaged(image)) return;
+  RecordWriter(setup.state, setup.files).remove_image(image.record_name());
+}
+
+// Those that there were as `before` looked: later ones are of other builds, which are going to read them.
 // REQUIRES: none of the images is built.
 void forget_failures(const ImageNumbers& images, StateNames& before, const BuildSetup& setup) {
   RecordWriter writer(setup.state, setup.files);
   auto forget = [&](const std::string& key) {
-    if (setup.files.exists(setup.state.failure(key))) writer.forget_failure(key);
+    if (before.has_failure(key)) writer.forget_failure(key);
   };
   for (StepTable::Number step : StepUses(setup.plan, images).steps()) forget(setup.plan.steps().hex(step));
   for (std::uint32_t number : images) {
@@ -144,22 +176,23 @@ void forget_failures(const ImageNumbers& images, StateNames& before, const Build
     forget(image.key());
     // A record without its layout promises what is not there; ninja would believe it. One that only lacks
     // tests stays.
-    if (!before.is_packaged(image)) writer.remove_image(image.record_name());
+    if (!before.is_packaged(image)) forget_broken(image, setup);
   }
 }
 
-// A process that is killed leaves no record of its failure.
+// A process that is killed leaves no record of its failure. A claim without text may be one that a process is
+// about to take; where its process did die, its edge failed without a record (lost_steps.h).
 void record_deaths(const BuildSetup& setup) {
   RecordReader reader(setup.state, setup.files);
-  for (const DeadClaim& dead : take_dead_claims(setup.state, setup.files)) {
-    if (reader.step(dead.key) || reader.test(dead.key) || reader.failure(dead.key)) continue;
-    const Error error(ExitCode::images_failed,
-                      "killed: " + (dead.holder.empty() ? "its process" : dead.holder) + " is gone",
+  take_dead_claims(setup.state, setup.files, [&](const DeadClaim& dead) {
+    if (dead.holder.empty() || reader.step(dead.key) || reader.test(dead.key) || reader.failure(dead.key))
+      return;
+    const Error error(ExitCode::images_failed, "killed: " + dead.holder + " is gone",
                       "the kernel's log (dmesg) says whether memory ran out");
     FailureRecord failure = failure_record(dead.key, error, 0, setup.state.log(dead.key));
     failure.failure = FailureClass::infrastructure;  // what the recipe's own scripts do, kiln step outlives
     RecordWriter(setup.state, setup.files).write(failure);
-  }
+  });
 }
 
 std::set<std::string> hex_of_closed(const ClosedSteps& closed, const StepTable& steps) {
@@ -185,8 +218,9 @@ void write_ninja(const BuildSetup& setup, const ClosedSteps& closed, const Build
                            setup.site.launch_prefix,
                            setup.plan.name(),
                            step_arguments(setup.site.launcher_config),
-                           hex_of_closed(closed, setup.plan.steps())};
-  setup.files.write(setup.state.ninja(), render_ninja(setup.plan, ninja));
+                           hex_of_closed(closed, setup.plan.steps()),
+                           ninja_file(setup).parent_path().string()};
+  setup.files.write(setup.state.ninja(setup.plan.name()), render_ninja(setup.plan, ninja));
 }
 
 // The steps that were run. `lost`: of this run.
@@ -205,6 +239,8 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
         ++report.steps_fetched;
       else if (event->state != StepEvent::State::up_to_date)
         ++run;
+      report.told.erase(event->key);
+      if (event->state == StepEvent::State::failed) report.told.emplace(event->key, *event);
       progress.event(*event);
       return;
     }
@@ -214,13 +250,14 @@ std::size_t run_ninja_once(const BuildSetup& setup, const ImageNumbers& images, 
   };
   CommandResult result;
   {
-    EventReader reader(setup.state.events(), progress);
+    EventReader reader(setup.state.events(setup.plan.name()), progress);
     result = setup.runner.run(command);
   }
   progress.finish();
-  need_still_there(setup.state, setup.state.ninja(), setup.files);
+  need_still_there(setup.state, setup.state.ninja(setup.plan.name()), setup.files);
   report.interrupted = result.end == CommandEnd::interrupted || interrupted();
-  if (result.end != CommandEnd::exited) wait_for_claims(setup.state, setup.files, setup.clock);
+  if (result.end != CommandEnd::exited)
+    wait_for_claims(setup.state, setup.files, setup.clock, setup.plan.name());
   record_deaths(setup);
   if (result.end == CommandEnd::signalled)
     report.stopped = "ninja was " + describe_end(result, command.limits);
@@ -263,10 +300,13 @@ ImageNumbers not_built(const ImageNumbers& images, const BuildSetup& setup) {
 }
 
 std::size_t take_back(const ImageNumbers& images, bool whole_chain, const BuildSetup& setup) {
+  const RecordWriter writer(setup.state, setup.files);
   const std::vector<std::string> steps =
       untrusted_steps(setup.plan, images, setup.state, setup.files, whole_chain);
-  const RecordWriter writer(setup.state, setup.files);
   for (const std::string& key : steps) {
+    // What another build makes anew, or has by now, is good.
+    const auto alone = Claim::try_take(setup.state, key, this_process(setup.clock));
+    if (!alone || is_trusted(key, setup.state, setup.files, whole_chain)) continue;
     writer.remove_step(key);
     writer.remove_test(key);
   }
@@ -303,6 +343,20 @@ void make(ImageNumbers images, const BuildSetup& setup, const BuildOptions& opti
   if (any_damage && !report.interrupted) mend_layouts(setup.state, setup.files);
 }
 
+// What was left by the killed is cleared away by a build that no other is at work beside: what looks
+// left may be what the others are writing.
+void begin(const ImageNumbers& images, const BuildSetup& setup) {
+  const FileLock turn = FileLock::acquire(setup.state.builds_turn());
+  if (other_builds(setup.state, setup.files, setup.plan.name()).empty()) {
+    take_dead_claims(setup.state, setup.files);
+    sweep_state(setup.state, setup.files);
+  }
+  renew_record_times(setup.state);
+  snapshot_recipes(setup);
+  setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
+  link_logs(setup.plan, images, setup.state);
+}
+
 }  // namespace
 
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress) {
@@ -321,12 +375,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
   BuildReport report;
   if (!to_build.empty()) {
     need_engine_paths(setup.site, setup.state);
-    take_dead_claims(setup.state, setup.files);
-    sweep_state(setup.state, setup.files);
-    renew_record_times(setup.state);
-    snapshot_recipes(setup);
-    setup.files.write(setup.state.plan(setup.plan.name()), plan_text(setup.plan));
-    link_logs(setup.plan, to_build, setup.state);
+    begin(to_build, setup);
     make(to_build, setup, options, progress, report);
     if (!report.interrupted) share_steps(setup, setup.images, progress);
   }
@@ -335,7 +384,7 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     const ResolvedImage image = setup.plan.image(number);
     const bool was_built = built_before.contains(number);
     report.images.push_back(
-        outcome_of(image, was_built, was_built || machine.can_build(image), after, setup));
+        outcome_of(image, was_built, was_built || machine.can_build(image), after, setup, report));
   }
   after.keep(setup.files);
   if (!report.stopped.empty())

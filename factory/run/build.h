@@ -49,6 +49,7 @@ struct BuildReport {
   double seconds = 0;
   bool interrupted = false;
   std::string stopped;  // "ninja was killed by signal 9": what ended the run before its time; else ""
+  std::map<std::string, StepEvent> told{};  // by key: what steps and images that failed said
   std::size_t count(Outcome outcome) const;
   void add(const ForgedStep& step);
   // What the words in brackets behind the reasons mean, a line each.
@@ -103,7 +104,8 @@ struct BuildSetup {
 };
 
 // Throws Error(tool_missing) without ninja, Error(store) when ninja itself fails; images that fail are in the
-// report.
+// report. Builds of other plans may be at work in the same state folder. REQUIRES: the state's lock is held,
+// alone, or shared with the lock of the plan (state/lock.h).
 BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress& progress);
 
 Json to_json(const BuildReport& report);

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "factory/state/claim.h"
+#include "factory/state/lock.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -40,6 +42,15 @@ class Fetching {
   bool has(StepTable::Number step) {
     const std::string key = setup_.plan.steps().hex(step);
     return is_test(step) ? names_.has_test(key) : names_.has_step(key);
+  }
+  // By now: another build may have been faster.
+  bool is_recorded(const Step& step) const {
+    return setup_.files.exists(step.kind == StepKind::test ? setup_.state.test(step.key)
+                                                           : setup_.state.step(step.key));
+  }
+  void set_tried(StepTable::Number number) {
+    const std::lock_guard lock(mutex_);
+    tried_.insert(setup_.plan.steps().first(number));
   }
   bool is_test(StepTable::Number step) const {
     return setup_.plan.steps().pattern(step).kind == StepKind::test;
@@ -84,6 +95,10 @@ class Fetching {
 
   void fetch(StepTable::Number number, SharedSteps& shared) {
     const Step step = setup_.plan.steps().step(number);
+    // Another build that runs it gives it to us as well as another machine does.
+    const auto alone = Claim::try_take(setup_.state, step.key, this_process(setup_.clock));
+    const bool is_ours = alone && !is_recorded(step);
+    if (!is_ours) return set_tried(number);
     const double start = setup_.clock.monotonic_seconds();
     const auto fetched = shared.fetch(wanted_of(step, setup_.site));
     const std::lock_guard lock(mutex_);

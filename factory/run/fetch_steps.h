@@ -11,7 +11,7 @@ namespace kiln {
 
 // Of the steps and tests that these images need and that have no record, several at a time. What is not there
 // or not believed is left to be run. Throws Error(input) for a key of the site file that is none,
-// Error(interrupted). REQUIRES: the state's lock is held.
+// Error(interrupted). REQUIRES: the plan's lock is held, or the state's alone.
 void fetch_steps(const BuildSetup& setup, const ImageNumbers& images, int jobs, Progress& progress,
                  BuildReport& report);
 

@@ -9,6 +9,7 @@
 #include "factory/oci/blob_damage.h"
 #include "factory/oci/layout.h"
 #include "factory/record/image_check.h"
+#include "factory/state/claim.h"
 #include "factory/state/record_store.h"
 
 namespace kiln {
@@ -177,6 +178,18 @@ class Mending {
   std::map<Digest, std::string> done_;
 };
 
+// Unless another build packages the image, or has by now: then its layout is a new one.
+void link_again(const LayoutDamage& damage, const StatePaths& state, const BlobStore& store,
+                FileSystem& files) {
+  const auto alone = Claim::try_take(state, damage.image.key, "kiln, which links its layout again,");
+  if (!alone) return;
+  const auto now = RecordReader(state, files).find_image([&](const ImageRecord& image) {
+    return image.layout == damage.folder;
+  });
+  if (now && now->manifest == damage.image.manifest)
+    write_layout_again(state.root() / damage.folder, layout_index_of(damage.image, store), store, files);
+}
+
 }  // namespace
 
 std::vector<Mended> mend(const FsckReport& report, const MendSetup& setup) {
@@ -188,8 +201,7 @@ void mend_layouts(const StatePaths& state, FileSystem& files) {
   // A blob that was made again leaves layouts behind that link the damaged file: what is no link to the
   // store's is read.
   for (const LayoutDamage& damage : check_layouts(blob_uses(state, files), state, true))
-    if (!first_damage(blobs_of(damage.image, store)))
-      write_layout_again(state.root() / damage.folder, layout_index_of(damage.image, store), store, files);
+    if (!first_damage(blobs_of(damage.image, store))) link_again(damage, state, store, files);
 }
 
 std::vector<Mended> remedies(const FsckReport& report) {

@@ -30,7 +30,7 @@ std::vector<Mended> mend(const FsckReport& report, const MendSetup& setup);
 
 // Links again, in every layout, what the store has whole and the layout has not, or with other bytes: after
 // blobs were made again.
-// REQUIRES: the state's lock is held. Throws Error(store).
+// REQUIRES: the state's lock is held, shared or alone. Throws Error(store).
 void mend_layouts(const StatePaths& state, FileSystem& files);
 
 // The damage alone, and what would make it good.

@@ -26,7 +26,7 @@ std::size_t renew_in(const std::filesystem::path& folder) {
     if (::fstatat(at, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
         !is_before_1970(status.st_mtim))
       continue;
-    if (::utimensat(at, entry->d_name, nullptr, AT_SYMLINK_NOFOLLOW) != 0)
+    if (::utimensat(at, entry->d_name, nullptr, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
       fail_with_errno(errno, "set the time of", folder / entry->d_name);
     ++renewed;
   }

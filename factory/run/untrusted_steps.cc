@@ -53,6 +53,10 @@ std::vector<std::string> untrusted_steps(const BuildPlan& plan, const ImageNumbe
   return found;
 }
 
+bool is_trusted(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain) {
+  return is_believable(key, state, files, whole_chain) && can_be_read(key, RecordReader(state, files));
+}
+
 std::string seen_damage(const LayerChain& chain, const BlobStore& store) {
   for (std::size_t i = 0; i < chain.layers.size(); ++i) {
     const Descriptor& blob = chain.layers[i].blob;

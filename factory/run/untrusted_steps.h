@@ -18,6 +18,9 @@ namespace kiln {
 std::vector<std::string> untrusted_steps(const BuildPlan& plan, const ImageNumbers& images,
                                          const StatePaths& state, const FileSystem& files, bool whole_chain);
 
+// Whether one of them is none any more: there is no record of it, or a good one.
+bool is_trusted(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain);
+
 // "layer 2, sha256:…, is missing": the first that is not there with its size; "" when all are.
 std::string seen_damage(const LayerChain& chain, const BlobStore& store);
 

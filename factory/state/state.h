@@ -2,10 +2,13 @@
 //
 //   plans/<matrix>.json    the plan that `kiln step` runs, and that the next `--explain` compares with
 //   origins/<matrix>.json  licences and commits of the recipes: for the documents that go with images
-//   recipes/<kind>/<name>/ the recipe files of the plan: an edit during a build changes nothing
-//   lock                   held by `kiln build`: one writer a state folder; writers.lease/ where it is on a
-//                          network file system, whose locks may be each machine's own (night/lease.h)
-//   build.ninja            the same plan for ninja
+//   builds/<plan>/         of the build of that plan: its lock (lock.h), build.ninja and ninja's log, the
+//                          FIFO in which its steps report, and recipes/<kind>/<name>/, the recipe files of
+//                          the plan: an edit during a build changes nothing
+//   builds.turn            held for moments, while builds begin
+//   lock, lock.queue       of the whole folder: builds share it, other writers have it alone (lock.h);
+//                          writers.lease/ where it is on a network file system, whose locks may be each
+//                          machine's own (night/lease.h)
 //   steps/<key>.json       StepRecord: the step is done, its layers are in the store
 //   tests/<key>.json       TestRecord: the test passed
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
@@ -55,9 +58,14 @@ class StatePaths {
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path plan(std::string_view name) const { return file("plans", name, ".json"); }
   std::filesystem::path recipe_origin(std::string_view plan) const { return file("origins", plan, ".json"); }
-  std::filesystem::path recipes() const { return root_ / "recipes"; }
+  std::filesystem::path builds() const { return root_ / "builds"; }
+  std::filesystem::path builds_turn() const { return root_ / "builds.turn"; }
+  std::filesystem::path build(std::string_view plan) const { return builds() / checked(plan); }
+  std::filesystem::path build_lock(std::string_view plan) const { return build(plan) / "lock"; }
+  std::filesystem::path ninja(std::string_view plan) const { return build(plan) / "build.ninja"; }
+  std::filesystem::path events(std::string_view plan) const { return build(plan) / "events.fifo"; }
+  std::filesystem::path recipes(std::string_view plan) const { return build(plan) / "recipes"; }
   std::filesystem::path lock() const { return root_ / "lock"; }
-  std::filesystem::path ninja() const { return root_ / "build.ninja"; }
   std::filesystem::path step(std::string_view key) const { return file("steps", key, ".json"); }
   std::filesystem::path test(std::string_view key) const { return file("tests", key, ".json"); }
   std::filesystem::path failure(std::string_view key) const { return file("failed", key, ".json"); }
@@ -106,7 +114,6 @@ class StatePaths {
   std::filesystem::path caches() const { return root_ / "caches"; }
   std::filesystem::path engine() const { return engine_; }
   std::filesystem::path store() const { return root_ / "store"; }
-  std::filesystem::path events() const { return root_ / "events.fifo"; }
   std::filesystem::path temporary() const { return root_ / "tmp"; }
 
  private:

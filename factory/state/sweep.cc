@@ -37,7 +37,7 @@ void sweep_state(const StatePaths& state, FileSystem& files) {
                                    "built", "failed", "conversions", "logs",  "evidence"};
   for (const char* folder : kFolders) remove_those(state.root() / folder, is_half_written, files);
   remove_those(state.evidence(), is_lock, files);
-  remove_below(state.recipes(), files);
+  remove_below(state.builds(), files);
   remove_those(state.sif_snapshots(), is_made_aside, files);
   for (const std::string& repository : files.list(state.root() / "images"))
     remove_those(state.layouts(repository), is_made_aside, files);

@@ -285,7 +285,7 @@ TEST(Collect, BuildsAndCollectionsTakeTurns) {
   if (builder == 0) {
     bool whole = true;
     for (int round = 0; round < 6 && whole; ++round) {
-      const StateLock lock(small.state.lock(), small.clock, "build", [](const std::string&) {});
+      const StateLock lock(small.state, small.clock, "build", [](const std::string&) {});
       small.change_base(fmt::format("of round {}", round % 3));  // old bits come back
       const BuildReport report = small.build();
       whole = report.count(Outcome::failed) + report.count(Outcome::not_reached) == 0;
@@ -297,7 +297,7 @@ TEST(Collect, BuildsAndCollectionsTakeTurns) {
   int status = 0;
   std::size_t collected = 0;
   for (; ::waitpid(builder, &status, WNOHANG) == 0; ::usleep(20'000)) {
-    const StateLock lock(small.state.lock(), small.clock, "gc", [](const std::string&) {});
+    const StateLock lock(small.state, small.clock, "gc", [](const std::string&) {});
     collected += collect_all(small.state, keep_newest(1), small.clock.now, small.files).garbage.size();
   }
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);

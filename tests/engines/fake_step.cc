@@ -97,7 +97,7 @@ int run(const fs::path& fates, const StatePaths& state, const std::string& plan,
                         runner,
                         clock,
                         {{"PATH", "/usr/bin:/bin"}, {"HOME", "/root"}},
-                        {{step.component, state.recipes() / step.component}}};
+                        {{step.component, state.recipes(plan) / step.component}}};
   return run_step(step, setup, engine) == StepOutcome::failed ? 1 : 0;
 }
 

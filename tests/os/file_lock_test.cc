@@ -48,6 +48,21 @@ TEST(PassingLock, OneWorksAtATimeWhileFilesComeAndGo) {
   EXPECT_FALSE(std::filesystem::exists(folder / "work.lock"));
 }
 
+TEST(FileLock, IsSharedByManyOrHeldByOne) {
+  testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "lock";
+  {
+    const auto one = FileLock::try_acquire(file, LockKind::shared);
+    const auto two = FileLock::try_acquire(file, LockKind::shared);
+    EXPECT_TRUE(one && two);
+    EXPECT_FALSE(FileLock::try_acquire(file));
+    EXPECT_FALSE(FileLock::of_the_dead(file)) << "both live";
+  }
+  const auto alone = FileLock::try_acquire(file);
+  EXPECT_TRUE(alone);
+  EXPECT_FALSE(FileLock::try_acquire(file, LockKind::shared));
+}
+
 std::string refusal(const std::filesystem::path& file) {
   try {
     const FileLock lock = FileLock::acquire(file);

@@ -125,6 +125,14 @@ TEST_F(RealNinja, RunsEveryStepOnceInOrder) {
   }
 }
 
+// Two ninjas in one folder each have a log of their own.
+TEST_F(RealNinja, KeepsItsLogWhereItIsTold) {
+  options_.folder = "builds/the $plan";
+  EXPECT_TRUE(ninja(sample_images()).ok());
+  EXPECT_TRUE(files_.exists(state_ / "builds/the $plan/.ninja_log"));
+  EXPECT_FALSE(files_.exists(state_ / ".ninja_log"));
+}
+
 TEST_F(RealNinja, AKeyThatExistsIsNeverMadeAgain) {
   std::vector<ImageSpec> images = sample_images();
   ASSERT_TRUE(ninja(images).ok());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/state/lock.h"
 #include "support/one_image.h"
 
 namespace kiln {
@@ -17,8 +18,8 @@ TEST(Build, OnlyTheRecipesOfThePlanAreCopied) {
         testing::RecipeDraft(Kind::library, "other", {"1"}).method("distro", "echo")})
     one.recipes.add(recipe.get());
   one.run();
-  EXPECT_TRUE(one.files.exists(one.state.recipes() / "framework/hello/distro.sh"));
-  EXPECT_FALSE(one.files.exists(one.state.recipes() / "library/other/distro.sh"));
+  EXPECT_TRUE(one.files.exists(one.state.recipes("one") / "framework/hello/distro.sh"));
+  EXPECT_FALSE(one.files.exists(one.state.recipes("one") / "library/other/distro.sh"));
 }
 
 TEST(Build, NinjaIsNotAskedWhenEverythingIsBuilt) {
@@ -38,8 +39,8 @@ TEST(Build, NinjaGetsTheCellsAndKeepsGoing) {
   BuildReport report = one.run();
   ASSERT_EQ(one.runner.commands.size(), 1u);
   std::vector<std::string> argv = one.runner.commands[0].argv;
-  EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "build.ninja", "-j", "2",
-                                            "-k", "0", "--", one.image.id()}));
+  EXPECT_EQ(argv, (std::vector<std::string>{"ninja", "-C", one.state.root(), "-f", "builds/one/build.ninja",
+                                            "-j", "2", "-k", "0", "--", one.image.id()}));
   EXPECT_EQ(one.runner.commands[0].environment.at(kAtOnce), "1") << "one step waits for the other";
   EXPECT_EQ(report.images.at(0).outcome, Outcome::built);
   EXPECT_TRUE(one.files.exists(one.state.plan("one")));
@@ -175,6 +176,67 @@ TEST(Build, AStepThatDiedAfterItWasDoneIsDone) {
   };
   EXPECT_EQ(one.run().images.at(0).outcome, Outcome::not_reached);
   EXPECT_FALSE(one.files.exists(one.state.failure(key)));
+}
+
+// --- builds of other plans in the same folder
+
+// Another build runs the step again, and its success takes the record of the failure away.
+TEST(Build, WhatAStepSaidIsTheReasonWhenAnotherBuildHasRunItSince) {
+  OneImage one;
+  const std::string key = one.key(1);
+  one.runner.respond = [&](const Command&) {
+    one.make_step(0);
+    one.make_step(1);
+    CommandResult result{CommandEnd::exited, 1, "", "", 1};
+    result.output =
+        to_json(StepEvent{StepEvent::State::failed, key, "hello 2.1 (distro)", 1, "exit status 7", "a.log"})
+            .dump() +
+        "\n";
+    return result;
+  };
+  const BuildReport report = one.run();
+  EXPECT_EQ(report.images.at(0).outcome, Outcome::failed);
+  EXPECT_EQ(report.images.at(0).reason, "hello 2.1 (distro): exit status 7 (build)");
+  EXPECT_EQ(report.images.at(0).step, key);
+}
+
+// It may be what the other is writing.
+TEST(Build, NothingIsClearedAwayBesideAnotherBuild) {
+  OneImage one;
+  const fs::path half = one.state.root() / "steps/.a.json.12.1.tmp";
+  one.files.write(half, "half");
+  one.die_with_claim("a");
+  {
+    const BuildLock other(one.state, "other", one.clock, "kiln build of other");
+    one.run();
+    EXPECT_TRUE(one.files.exists(half));
+  }
+  one.run();
+  EXPECT_FALSE(one.files.exists(half));
+}
+
+// One that is about to be locked looks like one of the dead.
+TEST(Build, AClaimWithoutTextIsNoDeath) {
+  OneImage one;
+  one.runner.respond = [&](const Command&) {
+    one.files.write(one.state.running(one.key(1)), "");
+    return CommandResult{CommandEnd::exited, 1, "", "", 1};
+  };
+  EXPECT_EQ(one.run().images.at(0).outcome, Outcome::not_reached);
+  EXPECT_FALSE(one.files.exists(one.state.failure(one.key(1))));
+}
+
+TEST(Build, ABrokenImageStaysWhileAnotherBuildPackagesIt) {
+  OneImage one;
+  one.make_built();
+  one.files.remove_all(one.state.root() / "images");
+  {
+    const Claim other(one.state, one.image.key(), one.clock, [](const std::string&) {});
+    one.run();
+    EXPECT_TRUE(one.files.exists(one.built_file()));
+  }
+  one.run();
+  EXPECT_FALSE(one.files.exists(one.built_file()));
 }
 
 // A launcher that got no machine, a step that could not even read its plan: ninja alone knows of them.

@@ -79,6 +79,42 @@ TEST_F(Claims, TheSecondWaitsForTheFirst) {
   EXPECT_TRUE(files.read(state.running("a")).value().starts_with("process " + std::to_string(::getpid())));
 }
 
+TEST_F(Claims, AreTakenOnlyWhereNobodyHasThem) {
+  {
+    auto ours = Claim::try_take(state, "a", "who we are");
+    ASSERT_TRUE(ours);
+    EXPECT_EQ(files.read(state.running("a")), "who we are");
+    EXPECT_FALSE(Claim::try_take(state, "a", "another"));
+    const Claim moved = std::move(*ours);
+    ours.reset();
+    EXPECT_FALSE(Claim::try_take(state, "a", "another")) << "it is held where it was moved to";
+  }
+  EXPECT_FALSE(files.exists(state.running("a")));
+}
+
+// While a death is recorded no other process begins the step anew: its success would be overwritten.
+TEST_F(Claims, OfTheDeadAreHeldWhileTheyAreTold) {
+  kill(claim_elsewhere("a"));
+  int told = 0;
+  take_dead_claims(state, files, [&](const DeadClaim& dead) {
+    ++told;
+    EXPECT_EQ(dead.key, "a");
+    EXPECT_FALSE(Claim::try_take(state, "a", "too early"));
+  });
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(Claim::try_take(state, "a", "now"));
+}
+
+TEST_F(Claims, AreThoseOfTheBuildThatMadeThem) {
+  const Claim ours(
+      state, "a", clock, [](const std::string&) {}, "tiny");
+  EXPECT_TRUE(has_living_claims(state, files, "tiny"));
+  EXPECT_FALSE(has_living_claims(state, files, "iny"));
+  EXPECT_FALSE(has_living_claims(state, files, "other"));
+  EXPECT_TRUE(has_living_claims(state, files));
+  EXPECT_TRUE(wait_for_claims(state, files, clock, "other")) << "that build has none to wait for";
+}
+
 // Many want one step: one after the other has it, though each takes the file away.
 TEST_F(Claims, NeverTwoAtOnce) {
   std::vector<pid_t> children;
@@ -100,15 +136,17 @@ TEST_F(Claims, NeverTwoAtOnce) {
 }
 
 TEST_F(Claims, WhatTheKilledWroteHalfIsSweptWhenNobodyWrites) {
-  for (const char* name : {".build.ninja.12.0.tmp", "steps/.a.json.12.1.tmp", "built/.b.json.12.1.tmp",
-                           "plans/.demo.json.12.1.tmp", "recipes/framework/hello/.distro.sh.12.2.tmp",
-                           "images/hello/.2.1-distro-12-0123abcd/oci-layout",
-                           "images/hello/.2.1-distro-12-0123abcd.old/oci-layout", "evidence/layer-1.lock",
-                           "sif.snapshots/.4-0123-12-0123abcd/x.sif"})
+  for (const char* name :
+       {".formats.12.0.tmp", "steps/.a.json.12.1.tmp", "built/.b.json.12.1.tmp", "plans/.demo.json.12.1.tmp",
+        "builds/demo/.build.ninja.12.0.tmp", "builds/demo/recipes/framework/hello/.distro.sh.12.2.tmp",
+        "images/hello/.2.1-distro-12-0123abcd/oci-layout",
+        "images/hello/.2.1-distro-12-0123abcd.old/oci-layout", "evidence/layer-1.lock",
+        "sif.snapshots/.4-0123-12-0123abcd/x.sif"})
     folder.write(name, "half");
-  const std::vector<std::string> stay = {"steps/a.json",     "images/hello/2.1-distro/oci-layout", "lock",
-                                         "evidence/layer-1", "recipes/framework/hello/.profile",   "index.db",
-                                         "tmp/.lock"};
+  const std::vector<std::string> stay = {
+      "steps/a.json",     "images/hello/2.1-distro/oci-layout",           "lock",
+      "evidence/layer-1", "builds/demo/recipes/framework/hello/.profile", "index.db",
+      "tmp/.lock"};
   for (const std::string& name : stay) folder.write(name, "whole");
   {
     const Claim claim(state, "a", clock, [](const std::string&) {});

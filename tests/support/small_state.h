@@ -105,7 +105,7 @@ class SmallState {
   bool make(const Step& step, const fs::path& record) {
     if (files.exists(record)) return true;
     StepSetup setup{site, state, files, runner, clock, {{"PATH", "/bin"}}, {}};
-    setup.recipe_folders[step.component] = state.recipes() / step.component;
+    setup.recipe_folders[step.component] = state.recipes(plan.name()) / step.component;
     ran.push_back(std::string(name_of(step.kind)) + " " + step.title.substr(0, step.title.rfind(' ')));
     return run_step(step, setup, engine) != StepOutcome::failed;
   }
