@@ -99,6 +99,19 @@ Json output_at(const JsonNode& node) {
 
 }  // namespace
 
+std::string metric_name(const std::string& workload, const std::string& metric) {
+  return metric.empty() ? workload : workload + "." + metric;
+}
+
+bool is_speed_of(const std::string& speed, const std::string& workload, int ranks, bool with_data) {
+  const std::string ending = speed_name("", ranks, with_data);
+  if (speed.size() < workload.size() + ending.size() || !speed.starts_with(workload) ||
+      !speed.ends_with(ending))
+    return false;
+  const std::string metric = speed.substr(workload.size(), speed.size() - workload.size() - ending.size());
+  return metric.empty() || (metric.starts_with('.') && metric.find('+') == metric.npos);
+}
+
 std::string speed_name(const std::string& workload, int ranks, bool with_data) {
   return workload + (ranks > 1 ? "+" + std::to_string(ranks) + "ranks" : "") + (with_data ? "+data" : "");
 }

@@ -37,7 +37,7 @@ struct RunConditions {
 };
 
 struct BenchRun {
-  std::string workload;           // mnist-cnn
+  std::string workload;           // mnist-cnn; metric_name() where the workload has several metrics
   std::string unit;               // "ms/step"; a rate ends in "/s"
   std::vector<double> samples;    // every timed step in order, warm-up included; positive; never empty
   std::size_t warm = 0;           // index of the first steady sample, less than there are
@@ -67,11 +67,16 @@ struct BenchRun {
 // How many seconds the clocks of two machines may be apart before a run counts as one from the future.
 inline constexpr std::int64_t kClockTolerance = 600;
 
+// What the workload's metric is measured as: "language-model.decode". `metric` "": the workload itself.
+std::string metric_name(const std::string& workload, const std::string& metric);
+
 // What a speed of the workload is kept under: with two processes, or with real input, it is another figure.
 // "osu", "osu+2ranks", "resnet50+data".
 std::string speed_name(const std::string& workload, int ranks, bool with_data);
 std::string speed_name(const BenchRun& run);  // by what the workload said of its ranks and its input
-int ranks_of(const BenchRun& run);            // 1 where it says nothing
+// Whether a speed of this name is one of the workload, under whatever metric.
+bool is_speed_of(const std::string& speed, const std::string& workload, int ranks, bool with_data);
+int ranks_of(const BenchRun& run);  // 1 where it says nothing
 bool has_real_input(const BenchRun& run);
 
 // Marks of runs that other programs disturbed.

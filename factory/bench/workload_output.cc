@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "factory/base/error.h"
@@ -19,25 +20,57 @@ class OutputReader {
   WorkloadOutput read() {
     Json json = Json::parse(line_, nullptr, false);
     if (!json.is_object()) throw bad(not_json());
-    if (!json.contains("unit") || !json["unit"].is_string() || json["unit"].get<std::string>().empty())
-      throw bad("has no unit");
-    if (!json.contains("samples") || !json["samples"].is_array() || json["samples"].empty())
-      throw bad("has no samples");
     WorkloadOutput result;
-    result.unit = json["unit"].get<std::string>();
-    std::size_t number = 0;
-    for (const Json& sample : json["samples"])
-      result.samples.push_back(time_of(sample, fmt::format("sample {}", ++number)));
-    if (json.contains("first")) result.first = time_of(json["first"], "the first step");
+    result.metrics = metrics_of(json);
     if (auto threads = json.find("threads"); threads != json.end() && threads->is_number_unsigned())
       result.threads = threads->get<int>();
     json.erase("samples");
+    json.erase("metrics");
     need_right_result(json);
     result.rest = std::move(json);
     return result;
   }
 
  private:
+  std::vector<WorkloadMetric> metrics_of(const Json& json) const {
+    auto metrics = json.find("metrics");
+    if (metrics == json.end()) return {metric_of(json, "")};
+    if (json.contains("samples")) throw bad("has samples beside its metrics");
+    if (!metrics->is_object() || metrics->empty()) throw bad("has no metrics");
+    std::vector<WorkloadMetric> found;
+    for (const auto& [name, metric] : metrics->items()) {
+      if (!is_metric_name(name))
+        throw bad(fmt::format("names a metric {}: expected letters, digits, '-' and '_'", Json(name).dump()));
+      if (!metric.is_object()) throw bad(fmt::format("is wrong: {} is not a JSON object", name));
+      found.push_back(metric_of(metric, name));
+    }
+    return found;
+  }
+
+  WorkloadMetric metric_of(const Json& json, const std::string& name) const {
+    const std::string whose = name.empty() ? "" : name + ": ";
+    if (!json.contains("unit") || !json["unit"].is_string() || json["unit"].get<std::string>().empty())
+      throw bad(whose + "has no unit");
+    if (!json.contains("samples") || !json["samples"].is_array() || json["samples"].empty())
+      throw bad(whose + "has no samples");
+    WorkloadMetric metric;
+    metric.name = name;
+    metric.unit = json["unit"].get<std::string>();
+    std::size_t number = 0;
+    for (const Json& sample : json["samples"])
+      metric.samples.push_back(time_of(sample, fmt::format("{}sample {}", whose, ++number)));
+    if (json.contains("first")) metric.first = time_of(json["first"], whose + "the first step");
+    return metric;
+  }
+
+  // It stands behind a point in the name of a workload.
+  static bool is_metric_name(const std::string& name) {
+    constexpr std::size_t kLongest = 32;
+    return !name.empty() && name.size() <= kLongest && is_letter_or_digit(name.front()) &&
+           std::all_of(name.begin(), name.end(),
+                       [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
+  }
+
   Error bad(const std::string& why) const {
     return Error(ExitCode::images_failed,
                  fmt::format("the last line that the workload '{}' printed {}", workload_, why),

@@ -8,13 +8,20 @@
 
 namespace kiln {
 
-// The last line that a workload prints: {"unit": "ms/step", "samples": [..], …} (docs/formats/files.md).
-struct WorkloadOutput {
+// What a workload measured.
+struct WorkloadMetric {
+  std::string name;  // decode; "" of a workload that measures one thing
   std::string unit;
   std::vector<double> samples;  // positive, at least one
   std::optional<double> first;  // the first step
-  int threads = 0;              // that it used, 0: it does not say
-  nlohmann::json rest;          // the object without its samples
+};
+
+// The last line that a workload prints: {"unit": "ms/step", "samples": [..], …}, or
+// {"metrics": {"decode": {"unit": "tokens/s", "samples": [..]}, …}, …} (docs/measure.md).
+struct WorkloadOutput {
+  std::vector<WorkloadMetric> metrics;  // by their names, at least one
+  int threads = 0;                      // that it used, 0: it does not say
+  nlohmann::json rest;                  // the object without its samples
 };
 
 // Throws Error(images_failed) when the last line of `output` is not that, when a number of it is none that a

@@ -142,9 +142,9 @@ class InterleavedRuns {
       const std::string& key = request.image.key;
       if (failed_.contains(key)) {
         pace.skip();
-      } else if (auto done = begun.find(turn.round, key)) {
+      } else if (const auto done = begun.find(turn.round, key); !done.empty()) {
         pace.skip();
-        if (unit_.empty()) unit_ = done->unit;
+        need_units(done);
       } else {
         note(request, pace.next(turn.round, work_.rounds));
         run_one(request, begun);
@@ -168,9 +168,9 @@ class InterleavedRuns {
 
   void run_one(const BenchRequest& request, BegunComparison& begun) {
     try {
-      const BenchRun run = undisturbed(request);
-      need_unit(run);
-      begun.add(run);
+      const std::vector<BenchRun> runs = undisturbed(request);
+      need_units(runs);
+      begun.add(runs);
       changed_ = true;
     } catch (const Error& error) {
       if (error.code() != ExitCode::images_failed) throw;
@@ -188,31 +188,34 @@ class InterleavedRuns {
   }
 
   // Of several, the one that others disturbed least: that says nothing of how fast it was.
-  BenchRun undisturbed(const BenchRequest& request) const {
-    BenchRun best = run_workload(request, setup_);
-    for (int again = 0; again < work_.repeats && was_disturbed(best); ++again) {
-      invocation_.note(fmt::format("bench  others kept {:.1f} processors busy: again", best.conditions.busy));
-      BenchRun run = run_workload(request, setup_);
-      if (run.conditions.busy < best.conditions.busy) best = std::move(run);
+  std::vector<BenchRun> undisturbed(const BenchRequest& request) const {
+    std::vector<BenchRun> best = run_workload(request, setup_);
+    auto busy = [](const std::vector<BenchRun>& runs) { return runs.front().conditions.busy; };
+    for (int again = 0; again < work_.repeats && was_disturbed(best.front()); ++again) {
+      invocation_.note(fmt::format("bench  others kept {:.1f} processors busy: again", busy(best)));
+      std::vector<BenchRun> runs = run_workload(request, setup_);
+      if (busy(runs) < busy(best)) best = std::move(runs);
     }
     return best;
   }
 
-  void need_unit(const BenchRun& run) {
-    if (unit_.empty()) unit_ = run.unit;
-    if (run.unit == unit_) return;
-    throw Error(ExitCode::images_failed,
-                fmt::format("the workload '{}' measured {} in {}, and {} before", run.workload, run.unit,
-                            run.name, unit_),
-                "speeds of two units do not compare");
+  void need_units(const std::vector<BenchRun>& runs) {
+    for (const BenchRun& run : runs) {
+      const std::string& unit = units_.emplace(run.workload, run.unit).first->second;
+      if (run.unit == unit) continue;
+      throw Error(ExitCode::images_failed,
+                  fmt::format("the workload '{}' measured {} in {}, and {} before", run.workload, run.unit,
+                              run.name, unit),
+                  "speeds of two units do not compare");
+    }
   }
 
   const BenchWork& work_;
   const StepSetup& setup_;
   Invocation& invocation_;
-  std::string unit_;
-  bool changed_ = true;         // since the last record
-  std::vector<BenchRun> gone_;  // of images that failed
+  std::map<std::string, std::string> units_;  // by the workload, or its metric
+  bool changed_ = true;                       // since the last record
+  std::vector<BenchRun> gone_;                // of images that failed
   std::set<std::string> failed_;
   std::vector<Error> errors_;
 };
@@ -246,7 +249,6 @@ std::string measured_by(const RecipeBook& recipes, Invocation& invocation) {
 
 struct ImageBench::Session {
   std::string id;
-  std::string workload;  // name of its speeds
   std::string files;
   const Recipe& recipe;              // its files are laid out
   std::set<std::string> unfinished;  // sessions that were interrupted
@@ -265,8 +267,7 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   if (begun.done() > 0)
     invocation_.note(fmt::format("bench  goes on: {} {} done before", counted(begun.done(), "run"),
                                  begun.done() == 1 ? "was" : "were"));
-  Session session{begun.session(), speed_name(work.workload, work.wishes.ranks, !work.wishes.data.empty()),
-                  workload.sum().hex(), workload.recipe,
+  Session session{begun.session(), workload.sum().hex(), workload.recipe,
                   unfinished_sessions(kept, setup_.state, setup_.files)};
   if (session.id.empty())
     session.id = rfc3339(setup_.clock.unix_seconds()) + "-" + Digest::of(what.dump()).hex().substr(0, 8);
@@ -278,7 +279,7 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   const std::vector<BenchRun> counting = runs_that_count(begun.runs());
   std::vector<BenchRow> rows;
   for (const Candidate& one : all) {
-    const Measurement* before = runs.failed(one.image.key) ? nullptr : known_before(one, work, session);
+    const auto before = runs.failed(one.image.key) ? SpeedsByName() : known_before(one, work, session);
     for (BenchRow& row : rows_of(one, counting, before)) rows.push_back(std::move(row));
   }
   begun.end();
@@ -294,7 +295,7 @@ std::vector<BenchRequest> ImageBench::requests_of(const std::vector<Candidate>& 
   const std::string by = measured_by(catalogue_.recipes, invocation_);
   bool has_known = false;
   for (const Candidate& one : all) {
-    const bool known = known_before(one, work, session) != nullptr;
+    const bool known = !known_before(one, work, session).empty();
     has_known = has_known || known;
     if (known || !has_layers(one)) continue;
     requests.push_back({one.image, records_.find(one.image.key)->image.manifest, session.recipe, work.wishes,
@@ -314,35 +315,36 @@ bool ImageBench::has_layers(const Candidate& one) const {
   return false;
 }
 
-const Measurement* ImageBench::known_before(const Candidate& one, const BenchWork& work,
-                                            const Session& session) const {
-  if (work.again) return nullptr;
-  const Measurement* latest = nullptr;
+SpeedsByName ImageBench::known_before(const Candidate& one, const BenchWork& work,
+                                      const Session& session) const {
+  SpeedsByName latest;
+  if (work.again) return latest;
   for (const Measurement& measurement : records_.find(one.image.key)->measurements) {
     const bool is_of_version =
         measurement.workload_files.empty() || measurement.workload_files == session.files;
-    if (measurement.workload == session.workload && measurement.host.model == host_.model &&
-        measurement.host.cores == host_.cores && measurement.session != session.id &&
-        !session.unfinished.contains(measurement.session) && is_of_version)
-      latest = &measurement;
+    if (is_speed_of(measurement.workload, work.workload, work.wishes.ranks, !work.wishes.data.empty()) &&
+        measurement.host.model == host_.model && measurement.host.cores == host_.cores &&
+        measurement.session != session.id && !session.unfinished.contains(measurement.session) &&
+        is_of_version)
+      latest[measurement.workload] = measurement;
   }
   return latest;
 }
 
 std::vector<BenchRow> ImageBench::rows_of(const Candidate& one, const std::vector<BenchRun>& counting,
-                                          const Measurement* before) const {
-  BenchRow row;
+                                          const SpeedsByName& before) const {
+  std::map<std::string, std::vector<BenchRun>> fresh;
   for (const BenchRun& run : counting)
-    if (run.key == one.image.key) row.runs.push_back(run);
-  row.fresh = !row.runs.empty();
-  if (!row.fresh && before == nullptr) return {};
-  row.measurement = row.fresh ? measurement_of(row.runs) : *before;
-  row.history = records_.find(one.image.key)->measurements;
+    if (run.key == one.image.key) fresh[speed_name(run)].push_back(run);
+  SpeedsByName speeds;
+  for (const auto& [speed, runs] : fresh) speeds.emplace(speed, measurement_of(runs));
+  const bool is_fresh = !fresh.empty();
+  if (!is_fresh) speeds = before;
   std::vector<BenchRow> rows;
-  for (const std::string& name : one.names) {
-    row.image = name;
-    rows.push_back(row);
-  }
+  for (const std::string& name : one.names)
+    for (const auto& [speed, measurement] : speeds)
+      rows.push_back({name, measurement, is_fresh, is_fresh ? fresh.at(speed) : std::vector<BenchRun>(),
+                      records_.find(one.image.key)->measurements});
   return rows;
 }
 

@@ -1,6 +1,7 @@
 // Measures a workload in images of a catalogue, interleaved, and records what came out.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct BenchRow {
   std::vector<Measurement> history;  // all measurements of the image, by their time
 };
 
+using SpeedsByName = std::map<std::string, Measurement>;  // by Measurement::workload
+
 class ImageBench {
  public:
   // Takes index and host. REQUIRES: all outlive this; the state folder is locked. Throws Error(usage) when
@@ -49,14 +52,14 @@ class ImageBench {
   };
   std::vector<Candidate> candidates(const ImageNumbers& images) const;
   struct Session;  // the one that a call of run() begins, or goes on with
-  // The measurement on this host, with this version of the workload, of another session; nullptr without one.
-  const Measurement* known_before(const Candidate& one, const BenchWork& work, const Session& session) const;
+  // The last of each metric on this host, with this version of the workload, of other sessions.
+  SpeedsByName known_before(const Candidate& one, const BenchWork& work, const Session& session) const;
   bool has_layers(const Candidate& one) const;  // else it says so
   std::vector<BenchRequest> requests_of(const std::vector<Candidate>& all, const BenchWork& work,
                                         const Session& session) const;
-  // A row for each name; none where there are neither runs that count nor an earlier measurement.
+  // A row for each name and metric; none where there are neither runs that count nor an earlier measurement.
   std::vector<BenchRow> rows_of(const Candidate& one, const std::vector<BenchRun>& counting,
-                                const Measurement* before) const;
+                                const SpeedsByName& before) const;
 
   const Catalogue& catalogue_;
   const StepSetup& setup_;

@@ -160,12 +160,11 @@ void add_image(BenchRun& run, const BenchRequest& request) {
   run.workload_files = request.workload_files;
 }
 
-void add_output(BenchRun& run, WorkloadOutput output) {
-  run.unit = std::move(output.unit);
-  run.samples = std::move(output.samples);
-  run.first = output.first;
-  if (output.threads > 0) run.threads = output.threads;
-  run.output = std::move(output.rest);
+void add_metric(BenchRun& run, WorkloadMetric metric) {
+  run.workload = metric_name(run.workload, metric.name);
+  run.unit = std::move(metric.unit);
+  run.samples = std::move(metric.samples);
+  run.first = metric.first;
   const WarmUp warm_up = find_warm_up(run.samples);
   run.warm = warm_up.length;
   if (!warm_up.settled) run.conditions.marks.emplace_back(kUnsettled);
@@ -212,7 +211,7 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
   return came_with_base ? base_is_stock : stock;
 }
 
-BenchRun run_workload(const BenchRequest& request, const StepSetup& setup) {
+std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup) {
   const StepRecord record = record_of(request.image, setup);
   const fs::path log = setup.state.log("bench-" + request.image.key);
   const std::vector<int> processors = own_processors();
@@ -239,9 +238,13 @@ BenchRun run_workload(const BenchRequest& request, const StepSetup& setup) {
   run.cleared = tuning_variables(setup.environment);
   run.peak_memory = result.memory.peak;
   run.taken = rfc3339(setup.clock.unix_seconds());
-  add_output(run, read_workload_output(result.output, request.workload.name));
+  WorkloadOutput output = read_workload_output(result.output, request.workload.name);
+  if (output.threads > 0) run.threads = output.threads;
+  run.output = std::move(output.rest);
   add_wishes(run, request.wishes);
-  return run;
+  std::vector<BenchRun> runs(output.metrics.size(), run);
+  for (std::size_t i = 0; i < runs.size(); ++i) add_metric(runs[i], std::move(output.metrics[i]));
+  return runs;
 }
 
 }  // namespace kiln

@@ -72,7 +72,7 @@ std::map<std::string, double> host_rates_of(const Json& output) {
 }
 
 HostRecord measure_host(const BenchRequest& request, const StepSetup& setup) {
-  const BenchRun run = run_workload(request, setup);
+  const BenchRun run = run_workload(request, setup).front();
   HostRecord record;
   record.host = run.host;
   record.host.rates = host_rates_of(run.output);

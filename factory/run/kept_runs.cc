@@ -13,6 +13,23 @@ constexpr std::string_view kRunEnding = ".json";
 
 std::string turn_of(int round, const std::string& key) { return std::to_string(round) + "/" + key; }
 
+// The kept runs that a turn names, one or several; empty where one is not there.
+std::vector<std::string> sums_in(const Json& turn, const KeptRuns& runs) {
+  std::vector<std::string> sums;
+  for (const Json& sum : turn.is_array() ? turn : Json::array({turn})) {
+    if (!sum.is_string() || sum.get<std::string>().size() != 64 || !is_hex(sum.get<std::string>()) ||
+        !runs.contains(sum.get<std::string>()))
+      return {};
+    sums.push_back(sum.get<std::string>());
+  }
+  return sums;
+}
+
+void add_runs(const std::vector<std::string>& sums, const KeptRuns& kept, std::vector<BenchRun>& runs) {
+  for (const std::string& sum : sums)
+    if (auto run = kept.find(sum)) runs.push_back(*std::move(run));
+}
+
 }  // namespace
 
 std::string KeptRuns::sum_of(const BenchRun& run) { return Digest::of(to_json(run).dump()).hex(); }
@@ -75,33 +92,34 @@ BegunComparison::BegunComparison(const Json& what, KeptRuns& runs, const StatePa
     : runs_(runs), files_(files), file_(state.bench_begun(Digest::of(what.dump()).hex())) {
   const Json found = Json::parse(files_.read(file_).value_or("{}"), nullptr, false);
   if (!found.is_object()) return;  // begun anew
-  for (const auto& [turn, sum] : found.items())
-    if (sum.is_string() && sum.get<std::string>().size() == 64 && is_hex(sum.get<std::string>()) &&
-        runs_.contains(sum.get<std::string>()))
-      sums_.emplace(turn, sum.get<std::string>());
+  for (const auto& [turn, value] : found.items())
+    if (auto sums = sums_in(value, runs_); !sums.empty()) sums_.emplace(turn, std::move(sums));
 }
 
-std::optional<BenchRun> BegunComparison::find(int round, const std::string& key) const {
-  auto found = sums_.find(turn_of(round, key));
-  return found == sums_.end() ? std::nullopt : runs_.find(found->second);
+std::vector<BenchRun> BegunComparison::find(int round, const std::string& key) const {
+  std::vector<BenchRun> runs;
+  if (auto found = sums_.find(turn_of(round, key)); found != sums_.end())
+    add_runs(found->second, runs_, runs);
+  return runs;
 }
 
 std::vector<BenchRun> BegunComparison::runs() const {
   std::vector<BenchRun> runs;
-  for (const auto& [turn, sum] : sums_)
-    if (auto run = runs_.find(sum)) runs.push_back(*std::move(run));
+  for (const auto& [turn, sums] : sums_) add_runs(sums, runs_, runs);
   return runs;
 }
 
 std::string BegunComparison::session() const {
   if (sums_.empty()) return "";
-  const auto run = runs_.find(sums_.begin()->second);
+  const auto run = runs_.find(sums_.begin()->second.front());
   return run ? run->session : "";
 }
 
-// The run first: what is named is there.
-void BegunComparison::add(const BenchRun& run) {
-  sums_[turn_of(run.round, run.key)] = runs_.add(run);
+// The runs first: what is named is there.
+void BegunComparison::add(const std::vector<BenchRun>& runs) {
+  std::vector<std::string> sums;
+  for (const BenchRun& run : runs) sums.push_back(runs_.add(run));
+  sums_[turn_of(runs.front().round, runs.front().key)] = std::move(sums);
   write();
 }
 
@@ -112,8 +130,8 @@ std::vector<BenchRun> BegunComparison::forget(const std::string& key) {
       ++found;
       continue;
     }
-    if (auto run = runs_.find(found->second)) gone.push_back(*std::move(run));
-    runs_.remove(found->second);
+    add_runs(found->second, runs_, gone);
+    for (const std::string& sum : found->second) runs_.remove(sum);
     found = sums_.erase(found);
   }
   write();
@@ -128,10 +146,10 @@ std::set<std::string> unfinished_sessions(const KeptRuns& runs, const StatePaths
   const fs::path folder = state.bench_begun();
   for (const std::string& name : files.list(folder)) {
     const Json begun = Json::parse(files.read(folder / name).value_or(""), nullptr, false);
-    if (!begun.is_object() || begun.empty() || !begun.begin()->is_string()) continue;
-    const std::string sum = begun.begin()->get<std::string>();
-    if (!is_hex(sum) || !runs.contains(sum)) continue;
-    if (auto run = runs.find(sum)) sessions.insert(run->session);
+    if (!begun.is_object() || begun.empty()) continue;
+    const std::vector<std::string> sums = sums_in(*begun.begin(), runs);
+    if (sums.empty()) continue;
+    if (auto run = runs.find(sums.front())) sessions.insert(run->session);
   }
   sessions.erase("");
   return sessions;

@@ -54,9 +54,10 @@ class BegunComparison {
   std::size_t done() const { return sums_.size(); }
   std::vector<BenchRun> runs() const;
   std::string session() const;  // of these runs; "": none is done
-  // Of `key`, an image's, in this round; nullopt: it is still to be run.
-  std::optional<BenchRun> find(int round, const std::string& key) const;
-  void add(const BenchRun& run);
+  // Of `key`, an image's, in this round, one for each metric; empty: it is still to be run.
+  std::vector<BenchRun> find(int round, const std::string& key) const;
+  // All of one start of the workload: killed within, it is still to be run. REQUIRES: not empty.
+  void add(const std::vector<BenchRun>& runs);
   // What was measured of this image here is not to be believed: its runs, which are returned, are removed.
   std::vector<BenchRun> forget(const std::string& key);
   void end() { files_.remove_all(file_); }
@@ -67,7 +68,7 @@ class BegunComparison {
   KeptRuns& runs_;
   FileSystem& files_;
   fs::path file_;
-  std::map<std::string, std::string> sums_;  // "<round>/<key>": the run's
+  std::map<std::string, std::vector<std::string>> sums_;  // "<round>/<key>": of its runs, at least one
 };
 
 // Sessions of which a begun comparison is not complete.

@@ -20,9 +20,11 @@ std::string refusal_of(const std::string& output) {
 TEST(Workload, TheLastLineCounts) {
   auto output =
       read_workload_output("noise {\n{\"unit\": \"ms/step\", \"samples\": [3, 1.5, 2]}\n\n", "mnist-cnn");
-  EXPECT_EQ(output.unit, "ms/step");
-  EXPECT_EQ(output.samples, (std::vector<double>{3, 1.5, 2}));
-  EXPECT_FALSE(output.first);
+  ASSERT_EQ(output.metrics.size(), 1u);
+  EXPECT_EQ(output.metrics[0].name, "");
+  EXPECT_EQ(output.metrics[0].unit, "ms/step");
+  EXPECT_EQ(output.metrics[0].samples, (std::vector<double>{3, 1.5, 2}));
+  EXPECT_FALSE(output.metrics[0].first);
   EXPECT_EQ(output.threads, 0);
 }
 
@@ -30,7 +32,7 @@ TEST(Workload, WhatElseItSaysIsKept) {
   auto output = read_workload_output(
       R"({"unit": "ms/step", "samples": [3], "first": 812.5, "threads": 2, "result": {"what": "loss falls", "ok": true}})",
       "mnist-cnn");
-  EXPECT_EQ(output.first, 812.5);
+  EXPECT_EQ(output.metrics.at(0).first, 812.5);
   EXPECT_EQ(output.threads, 2);
   EXPECT_FALSE(output.rest.contains("samples"));
   EXPECT_EQ(output.rest["result"]["what"], "loss falls");
@@ -47,6 +49,39 @@ TEST(Workload, AnythingElseIsAnError) {
   EXPECT_NE(
       refusal_of(R"({"unit": "ms/step", "samples": [1, "2"]})").find("sample 2 is not a positive number"),
       std::string::npos);
+}
+
+TEST(Workload, SeveralMetrics) {
+  auto output = read_workload_output(
+      R"({"metrics": {"prefill": {"unit": "tokens/s", "samples": [900, 910], "first": 500},)"
+      R"( "decode": {"unit": "tokens/s", "samples": [30]}}, "threads": 2, "network": "tiny"})",
+      "language-model");
+  ASSERT_EQ(output.metrics.size(), 2u);
+  EXPECT_EQ(output.metrics[0].name, "decode");
+  EXPECT_EQ(output.metrics[0].samples, std::vector<double>{30});
+  EXPECT_EQ(output.metrics[1].name, "prefill");
+  EXPECT_EQ(output.metrics[1].first, 500);
+  EXPECT_EQ(output.threads, 2);
+  EXPECT_FALSE(output.rest.contains("metrics"));
+  EXPECT_EQ(output.rest["network"], "tiny");
+}
+
+TEST(Workload, BadMetrics) {
+  auto says = [](const std::string& output, const std::string& what) {
+    const std::string said = refusal_of(output);
+    EXPECT_NE(said.find(what), std::string::npos) << output << ": " << said;
+  };
+  says(R"({"metrics": {}})", "has no metrics");
+  says(R"({"metrics": [1]})", "has no metrics");
+  says(R"({"metrics": {"a": 1}})", "a is not a JSON object");
+  says(R"({"metrics": {"a": {"samples": [1]}}})", "a: has no unit");
+  says(R"({"metrics": {"a": {"unit": "ms/step", "samples": [1, 0]}}})",
+       "a: sample 2 is not a positive number");
+  says(R"({"metrics": {"a.b": {"unit": "ms/step", "samples": [1]}}})", "names a metric \"a.b\"");
+  says(R"({"metrics": {"": {"unit": "ms/step", "samples": [1]}}})", "names a metric \"\"");
+  says(R"({"metrics": {"a+2ranks": {"unit": "ms/step", "samples": [1]}}})", "names a metric");
+  says(R"({"unit": "ms/step", "samples": [1], "metrics": {"a": {"unit": "ms/step", "samples": [1]}}})",
+       "has samples beside its metrics");
 }
 
 TEST(Workload, NoClockShowsThis) {

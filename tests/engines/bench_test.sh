@@ -185,7 +185,27 @@ expect 3 "$KILN" bench compare runs.json other.json
 holds "$err" 'speeds of two units do not compare'
 expect 4 "$KILN" bench compare until=2020-01-01 runs.json
 
-# 8. gc --all takes them with the rest of the state.
+# 8. A workload with two metrics: a figure each, of one start, that `select` and `compare` know by its name.
+metrics() { # metrics PREFILL DECODE
+  echo "{\"metrics\": {\"prefill\": {\"unit\": \"tokens/s\", \"samples\": [$1, $1, $1, $1]}, \"decode\": {\"unit\": \"ms/token\", \"samples\": [$2, $2, $2, $2]}}, \"steps\": STEPS}"
+}
+tell "$(metrics 900 30)" "$(metrics 1800 60)"
+expect 0 bench --rounds 2 --again --format json
+equals "$(json 'sorted((row["workload"], row["median"], row["unit"], row["runs"]) for row in it)')" \
+  "[('say.decode', 30.0, 'ms/token', 2), ('say.decode', 60.0, 'ms/token', 2), ('say.prefill', 900.0, 'tokens/s', 2), ('say.prefill', 1800.0, 'tokens/s', 2)]"
+equals "$(json 'sorted(row["against_first"]["ratio"] for row in it if "against_first" in row)')" '[0.5, 2.0]'
+equals "$(runs)" 25
+expect 0 bench --format json
+equals "$(json '[row["measured_now"] for row in it]')" '[False, False, False, False]'
+for metric in prefill:1800.0 decode:30.0; do # each is best in another image
+  expect 0 "$KILN" select hello --workload "say.${metric%:*}" --explain
+  holds "$out" "${metric#*:} "
+done
+expect 0 "$KILN" bench compare library=none,workload=say.prefill library=fast,workload=say.prefill
+holds "$out" '2.00 times as fast'
+equals "$(find .kiln/bench/begun -type f | wc -l)" 0
+
+# 9. gc --all takes them with the rest of the state.
 expect 0 "$KILN" gc --all --delete
 [ ! -e .kiln/bench ] || fail 'the runs are still there'
 echo "bench: by turns, kept, killed, compared"

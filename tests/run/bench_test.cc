@@ -133,18 +133,19 @@ TEST_F(Kept, ABegunComparisonGoesOn) {
     EXPECT_EQ(begun.session(), "");
     BenchRun first = run_of(0, "a", {1});
     first.session = "s";
-    begun.add(first);
+    begun.add({first});
     BenchRun second = run_of(0, "b", {2});
     second.session = "s";
-    begun.add(second);
+    begun.add({second});
   }
   BegunComparison again(what, runs, state, files);
   EXPECT_EQ(again.done(), 2u);
   EXPECT_EQ(again.runs().size(), 2u);
   EXPECT_EQ(again.session(), "s") << "it is the same session";
   EXPECT_EQ(unfinished_sessions(runs, state, files), std::set<std::string>{"s"});
-  EXPECT_EQ(again.find(0, "b")->samples.front(), 2);
-  EXPECT_FALSE(again.find(1, "b"));
+  ASSERT_EQ(again.find(0, "b").size(), 1u);
+  EXPECT_EQ(again.find(0, "b").front().samples.front(), 2);
+  EXPECT_TRUE(again.find(1, "b").empty());
   EXPECT_EQ(BegunComparison({{"images", {"a"}}}, runs, state, files).done(), 0u) << "another comparison";
   again.end();
   EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u);
@@ -155,18 +156,54 @@ TEST_F(Kept, ABegunComparisonGoesOn) {
 TEST_F(Kept, WhatCannotBeBelievedIsForgotten) {
   const Json what = {{"images", {"a", "b"}}};
   BegunComparison begun(what, runs, state, files);
-  begun.add(run_of(0, "a", {1}));
-  begun.add(run_of(0, "b", {2}));
+  begun.add({run_of(0, "a", {1})});
+  begun.add({run_of(0, "b", {2})});
   EXPECT_EQ(begun.forget("a").size(), 1u);
-  EXPECT_FALSE(begun.find(0, "a"));
+  EXPECT_TRUE(begun.find(0, "a").empty());
   ASSERT_EQ(runs.all().size(), 1u);
   EXPECT_EQ(runs.all().front().key, "b");
+}
+
+TEST_F(Kept, TheMetricsOfAStartAreOneTurn) {
+  const Json what = {{"images", {"a"}}};
+  BenchRun decode = run_of(0, "a", {1});
+  decode.workload = metric_name(decode.workload, "decode");
+  BenchRun prefill = run_of(0, "a", {2});
+  prefill.workload = metric_name(prefill.workload, "prefill");
+  BegunComparison(what, runs, state, files).add({decode, prefill});
+  BegunComparison again(what, runs, state, files);
+  EXPECT_EQ(again.done(), 1u);
+  EXPECT_EQ(again.runs().size(), 2u);
+  ASSERT_EQ(again.find(0, "a").size(), 2u);
+  EXPECT_EQ(again.find(0, "a").back().workload, prefill.workload);
+  runs.remove(KeptRuns::sum_of(prefill));
+  EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u) << "a turn without one of them is not done";
+  again.forget("a");
+  EXPECT_TRUE(runs.all().empty());
+}
+
+TEST_F(Kept, ATurnOfAnEarlierKilnNamesOneRun) {
+  const Json what = {{"images", {"a"}}};
+  const std::string sum = runs.add(run_of(0, "a", {1}));
+  files.write(state.bench_begun(Digest::of(what.dump()).hex()), Json({{"0/a", sum}}).dump());
+  EXPECT_EQ(BegunComparison(what, runs, state, files).find(0, "a").size(), 1u);
+}
+
+TEST(SpeedName, OfAWorkloadUnderEachMetric) {
+  EXPECT_EQ(speed_name(metric_name("llm", "decode"), 2, true), "llm.decode+2ranks+data");
+  EXPECT_TRUE(is_speed_of("llm", "llm", 1, false));
+  EXPECT_TRUE(is_speed_of("llm.decode", "llm", 1, false));
+  EXPECT_TRUE(is_speed_of("llm.decode+2ranks+data", "llm", 2, true));
+  EXPECT_FALSE(is_speed_of("llm.decode+2ranks", "llm", 1, false));
+  EXPECT_FALSE(is_speed_of("llm.decode", "llm", 2, false));
+  EXPECT_FALSE(is_speed_of("llm2", "llm", 1, false));
+  EXPECT_FALSE(is_speed_of("llm", "llm.decode", 1, false));
 }
 
 TEST_F(Kept, AComparisonWhoseFileIsDamagedBeginsAnew) {
   const Json what = {{"images", {"a"}}};
   BegunComparison begun(what, runs, state, files);
-  begun.add(run_of(0, "a", {1}));
+  begun.add({run_of(0, "a", {1})});
   files.write(state.bench_begun(Digest::of(what.dump()).hex()), "half");
   EXPECT_EQ(BegunComparison(what, runs, state, files).done(), 0u);
 }
