@@ -136,7 +136,7 @@ TEST(Schedulers, WhatPbsCannotTakeIsRefused) {
         << refusal(document(options, kPlain, kTorque));
   for (const char* array : {"1,3", "3", "5-5"})
     EXPECT_TRUE(holds(refusal(document(fmt::format(R"("job_array": "{}")", array), kPlain, kOpenPbs)),
-                      fmt::format("OpenPBS takes one range, not '{}'", array)));
+                      fmt::format("OpenPBS takes one range of two jobs or more, not '{}'", array)));
   EXPECT_TRUE(
       holds(script(document(R"("job_array": "0-15:3%4")", kPlain, kOpenPbs)), "#PBS -J '0-15:3%4'\n"));
 }
