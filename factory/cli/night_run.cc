@@ -21,6 +21,7 @@
 #include "factory/night/lease.h"
 #include "factory/night/night_files.h"
 #include "factory/night/reserve.h"
+#include "factory/run/publication_mark.h"
 #include "factory/state/claim.h"
 
 namespace kiln {
@@ -58,15 +59,21 @@ class NightProgram : public NightParts {
 
   void build(const std::vector<LockChange>& moved, NightBuild& night) override {
     build_for_night(*catalogue_, {request_.jobs, request_.budget, moved}, site_, invocation_, night);
+    is_all_up_to_date_ = night.report.images.size() == catalogue_->plan.size() &&
+                         night.report.count(Outcome::up_to_date) == night.report.images.size();
   }
 
   NightPublication publish() override {
     const BuildPlan& plan = catalogue_->plan;
+    const PublicationMark mark(plan, state_, invocation_.files);
+    const bool is_local = request_.place.registry.empty();
+    if (is_local && is_all_up_to_date_ && is_published(mark)) return publication_of(false, {});
     ChosenCells all;
     all.images = all_images(plan);
     all.broken.resize(plan.broken());
     std::iota(all.broken.begin(), all.broken.end(), 0u);
     const PublishedImages done = publish_images(plan, all, {request_.place, false, {}, true}, invocation_);
+    if (is_local && is_all_up_to_date_) mark.keep();
     return publication_of(done.snapshot.is_new, done.registry);
   }
 
@@ -116,6 +123,13 @@ class NightProgram : public NightParts {
   }
 
  private:
+  // The index is proven all the same: what mends it changes it, and then it is published again.
+  bool is_published(const PublicationMark& mark) const {
+    if (!mark.is_valid()) return false;
+    invocation_.index(Index::Mode::write).prove();
+    return mark.is_valid();
+  }
+
   // Looking at all of a state folder costs more than all else that a night without work does.
   bool is_due() const {
     return is_collection_due(last_collection(state_, invocation_.files), state_stamp(state_, site_.retention),
@@ -134,7 +148,8 @@ class NightProgram : public NightParts {
   NightFolder folder_;
   HeardWarnings warnings_;
   std::optional<Catalogue> catalogue_;
-  bool is_tight_ = false;  // the disk is full
+  bool is_tight_ = false;           // the disk is full
+  bool is_all_up_to_date_ = false;  // all images of the plan were built before this night
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,25 +9,18 @@
 
 #include "factory/base/digest.h"
 #include "factory/base/json.h"
+#include "factory/state/entry_stamp.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::int64_t kWeek = 7 * 24 * 3600;
-constexpr const char* kFile = "collected.json";
 
-bool is_written_each_night(const std::string& name) {
-  constexpr std::array kNames = {"lock",           "index.lock", "nights",    "nights.lease",
-                                 "nights.reserve", "origins",    "kiln.prom", kFile};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-std::string entry_stamp(const fs::path& path) {
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0) return "gone";
-  // The size of a folder says nothing that its time does not.
-  return fmt::format("{} {} {}.{:09}", found.st_ino, S_ISDIR(found.st_mode) ? 0 : found.st_size,
-                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+bool is_written_each_night(const std::string& name, const StatePaths& state) {
+  constexpr std::array kNames = {"lock",           "index.lock", "nights",   "nights.lease",
+                                 "nights.reserve", "origins",    "kiln.prom"};
+  return name == state.collected().filename() ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 }  // namespace
@@ -39,7 +31,8 @@ std::string state_stamp(const StatePaths& state, const Retention& retention) {
   std::vector<std::string> names = RealFileSystem().list(state.root());
   std::sort(names.begin(), names.end());
   for (const std::string& name : names)
-    if (!is_written_each_night(name)) text += fmt::format("{} {}\n", name, entry_stamp(state.root() / name));
+    if (!is_written_each_night(name, state))
+      text += fmt::format("{} {}\n", name, entry_stamp(state.root() / name));
   return Digest::of(text).hex();
 }
 
@@ -55,9 +48,9 @@ bool is_collection_due(const std::optional<LastCollection>& last, const std::str
 }
 
 std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files) try {
-  const auto text = files.read(state.root() / kFile);
+  const auto text = files.read(state.collected());
   if (!text) return std::nullopt;
-  const JsonDocument document = JsonDocument::parse(*text, kFile);
+  const JsonDocument document = JsonDocument::parse(*text, state.collected());
   return LastCollection{document.root().at("stamp").line_of_text(),
                         document.root().at("at").integer(0, INT64_MAX)};
 } catch (const Error&) {
@@ -66,7 +59,7 @@ std::optional<LastCollection> last_collection(const StatePaths& state, const Fil
 
 void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files) {
   const Json json = {{"format", 1}, {"stamp", last.stamp}, {"at", last.at}};
-  files.write(state.root() / kFile, json.dump() + "\n");
+  files.write(state.collected(), json.dump() + "\n");
 }
 
 }  // namespace kiln

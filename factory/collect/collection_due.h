@@ -30,7 +30,7 @@ std::int64_t longest_wait(const Retention& retention);
 bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
                        const Retention& retention, std::int64_t now);
 
-// <state>/collected.json. nullopt without that file, or if it is damaged.
+// StatePaths::collected(). nullopt without that file, or if it is damaged.
 std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files);
 // Throws Error(store).
 void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files);

@@ -6,6 +6,7 @@
 //                          one of another night.json is not believed
 //   latest -> <number>
 //   running.json           of the night that runs; what a killed one leaves tells the next of it
+//   published.json         the state folder as a night left it when it published (run/publication_mark.h)
 //   told.json              the last notice that was sent (notice.h)
 #pragma once
 

@@ -379,7 +379,9 @@ BuildReport build(const BuildSetup& setup, const BuildOptions& options, Progress
     make(to_build, setup, options, progress, report);
     if (!report.interrupted) share_steps(setup, setup.images, progress);
   }
-  StateNames after(setup.state, setup.files);
+  std::optional<StateNames> changed;
+  if (!to_build.empty()) changed.emplace(setup.state, setup.files);
+  StateNames& after = changed ? *changed : before;
   for (std::uint32_t number : setup.images) {
     const ResolvedImage image = setup.plan.image(number);
     const bool was_built = built_before.contains(number);

@@ -13,8 +13,8 @@
 //   tests/<key>.json       TestRecord: the test passed
 //   failed/<key>.json      FailureRecord of the last attempt; removed when the step succeeds
 //   running/<key>          locked by the process that runs the step or packages the image (claim.h)
-//   jobs/<key>/            of Slurm: a step's or an image's job, its script and output
-//   (cluster/job_files.h) history.jsonl          what steps took when they ran (step_history.h)
+//   jobs/<key>/            of Slurm: script and output of a step's or an image's job (cluster/job_files.h)
+//   history.jsonl          what steps took when they ran (step_history.h)
 //   memory/<host>/         the memory of that machine among its running steps (memory_share.h)
 //   images/<repository>/<immutable tag>/   OCI image layout (blobs hard-linked from the store)
 //   built/<record_name>.json  ImageRecord of a packaged image, not yet published
@@ -33,13 +33,16 @@
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
 //   formats                what the images of built/ were packaged as
-//   blobs/                 which blobs the records of built/, steps/ and tests/ promise: a cache
-//   (blob_ledger.h) evidence/              what was found in large ELF files, in layers and in images: a
-//   cache caches/<kind>/<id>/    what scripts find again (run/caches.h); <id>.uses/ a locked file for each
-//                          step that uses it
+//   blobs/                 a cache: which blobs the records promise (blob_ledger.h)
+//   evidence/              a cache: what was found in large ELF files, in layers and in images
+//   caches/<kind>/<id>/    what scripts find again (run/caches.h)
+//   caches/<kind>/<id>.uses/  a locked file for each step that uses it
+//   collected.json         the state folder as the last collection left it (collect/collection_due.h)
 //   engine/                the engine's private store: a cache, deleted whole when in doubt
-//   engine.sessions/       a locked file for each process that uses it; engine.lock, engine.import.lock
-//   beside it tmp/                   private folders of running steps store/                 BlobStore
+//   engine.sessions/       a locked file for each process that uses it
+//   engine.lock, engine.import.lock   for changes of it
+//   tmp/                   private folders of running steps
+//   store/                 BlobStore
 //   index.db               registry index
 #pragma once
 
@@ -114,6 +117,7 @@ class StatePaths {
   std::filesystem::path caches() const { return root_ / "caches"; }
   std::filesystem::path engine() const { return engine_; }
   std::filesystem::path store() const { return root_ / "store"; }
+  std::filesystem::path collected() const { return root_ / "collected.json"; }
   std::filesystem::path temporary() const { return root_ / "tmp"; }
 
  private:

@@ -132,6 +132,8 @@ class Index {
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
   // Those of the current snapshot that have measurements: reads no record of another.
   std::vector<IndexEntry> measured_entries() const;
+  // Proves all of the current snapshot, as entries() does, and parses no record.
+  void prove() const;
   // Those of one application, in whatever case it is written: reads and proves no others.
   std::vector<IndexEntry> entries_of(const std::string& application,
                                      std::optional<std::int64_t> snapshot = {}) const;

@@ -180,6 +180,13 @@ std::vector<IndexEntry> Index::entries_of(const std::string& application,
   return mended([&] { return entries_in(*state_, {lower_case(application), false}, snapshot); });
 }
 
+void Index::prove() const {
+  mended([&] {
+    Transaction transaction(state_->database, Database::Access::read);
+    raw_entries(*state_, {}, std::nullopt);
+  });
+}
+
 std::vector<IndexEntry> Index::measured_entries() const {
   return mended([&] { return entries_in(*state_, {std::nullopt, true}, std::nullopt); });
 }

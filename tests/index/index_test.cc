@@ -239,6 +239,17 @@ TEST_F(IndexTest, ReadsNoRecordOfAnImageThatIsNotMeasured) {
   EXPECT_EQ(open(Index::Mode::read).measured_entries().size(), 1u);
 }
 
+TEST_F(IndexTest, ProvesItselfWithoutParsing) {
+  Index index = open();
+  index.publish({image("a", "one"), image("b", "two")}, {}, kNow, "");
+  open(Index::Mode::read).prove();
+  sql("UPDATE images SET record = record || ' '");
+  EXPECT_TRUE(
+      error_of([&] { open(Index::Mode::read).prove(); }).message().starts_with("the index is damaged: "));
+  open().prove();
+  EXPECT_EQ(open(Index::Mode::read).entries().size(), 2u) << "who may write mends it";
+}
+
 TEST_F(IndexTest, AMeasurementOfOneSessionReplacesTheEarlierOne) {
   Index index = open();
   auto record = image("a", "one");

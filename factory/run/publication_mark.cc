@@ -1,0 +1,39 @@
+#include "factory/run/publication_mark.h"
+
+#include <nlohmann/json.hpp>
+
+#include "factory/base/digest.h"
+#include "factory/base/json.h"
+#include "factory/state/entry_stamp.h"
+
+namespace kiln {
+
+fs::path PublicationMark::file() const { return state_.nights(plan_.name()) / "published.json"; }
+
+std::string PublicationMark::stamp() const {
+  std::string text = plan_.name() + "\n";
+  for (std::uint32_t number : all_images(plan_)) {
+    const ResolvedImage image = plan_.image(number);
+    text += image.id() + " " + image.reference() + " " + image.record_name() + "\n";
+  }
+  for (std::uint32_t number = 0; number < plan_.broken(); ++number)
+    text += plan_.broken(number).request.id + "\n";
+  for (const fs::path& path :
+       {state_.root() / "index.db", state_.root() / "index.db-journal", state_.built_folder(),
+        state_.sif_snapshots(), state_.sif_folder(), state_.sif_folder() / "."})
+    text += entry_stamp(path) + "\n";
+  return Digest::of(text).hex();
+}
+
+bool PublicationMark::is_valid() const {
+  const Json kept = Json::parse(files_.read(file()).value_or(""), nullptr, false);
+  return kept.is_object() && kept.contains("format") && kept["format"] == 1 && kept.contains("stamp") &&
+         kept["stamp"] == stamp();
+}
+
+void PublicationMark::keep() const {
+  files_.make_directories(file().parent_path());
+  files_.write(file(), Json({{"format", 1}, {"stamp", stamp()}}).dump() + "\n");
+}
+
+}  // namespace kiln
