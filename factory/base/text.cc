@@ -126,6 +126,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::size_t first_not_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {  // nearly all that is read
+      ++at;
+      continue;
+    }
     std::size_t size = character_at(text, at);
     if (size == 0) return at;
     at += size;

@@ -20,9 +20,10 @@ const char* flag(bool set) { return set ? "1" : "0"; }
   throw DamagedDatabase(fmt::format("the index is damaged: {} is not what was written", what));
 }
 
-template <typename Row>
-Row without_checksum(Row row, const std::string& checksum, const std::string& what) {
-  if (row.checksum() != checksum) fail_row(what);
+// `name` says which row it is: asked for only if the row is damaged, of thousands that are read.
+template <typename Row, typename Name>
+Row without_checksum(Row row, const std::string& checksum, const Name& name) {
+  if (row.checksum() != checksum) fail_row(name(row));
   return row;
 }
 
@@ -79,7 +80,7 @@ ImageRow ImageRow::from(const Statement& row) {
   return without_checksum(
       ImageRow{row.text(0), row.integer(1) != 0, row.integer(2) != 0, row.text(3), row.text(4), row.text(5),
                row.text(6), row.integer(7), row.integer(8), row.text(9)},
-      row.text(10), "image " + row.text(0));
+      row.text(10), [](const ImageRow& one) { return "image " + one.id; });
 }
 
 std::string ImageRow::checksum() const {
@@ -89,7 +90,9 @@ std::string ImageRow::checksum() const {
 
 MeasurementRow MeasurementRow::from(const Statement& row) {
   return without_checksum(MeasurementRow{row.text(0), row.integer(1), row.text(2), row.text(3)}, row.text(4),
-                          fmt::format("measurement {} of image {}", row.integer(1), row.text(0)));
+                          [](const MeasurementRow& one) {
+                            return fmt::format("measurement {} of image {}", one.number, one.image);
+                          });
 }
 
 std::string MeasurementRow::checksum() const {
@@ -98,7 +101,7 @@ std::string MeasurementRow::checksum() const {
 
 ProfileRow ProfileRow::from(const Statement& row) {
   return without_checksum(ProfileRow{row.integer(0), row.text(2)}, row.text(3),
-                          fmt::format("profile {}", row.integer(0)));
+                          [](const ProfileRow& one) { return fmt::format("profile {}", one.number); });
 }
 
 std::string ProfileRow::id_of(const std::string& text) { return Digest::of(text).hex(); }
@@ -108,7 +111,8 @@ std::string ProfileRow::checksum() const { return row_checksum("profiles", {digi
 SnapshotRow SnapshotRow::from(const Statement& row) {
   return without_checksum(SnapshotRow{row.integer(0), row.text(1), row.text(2), row.integer(3),
                                       RowSum::parse(row.text(4)), row.integer(5)},
-                          row.text(6), fmt::format("snapshot {}", row.integer(0)));
+                          row.text(6),
+                          [](const SnapshotRow& one) { return fmt::format("snapshot {}", one.number); });
 }
 
 std::string SnapshotRow::checksum() const {
@@ -139,11 +143,9 @@ std::string TagRow::checksum() const {
 }
 
 PastRow PastRow::from(const Statement& row) {
-  TagName name(row.text(0), row.text(1));
-  const std::string what = shown(name);
   return without_checksum(
-      PastRow{std::move(name), row.integer(2), row.integer(3), tagged_in_row(row, row.text(4), 5)},
-      row.text(9), what);
+      PastRow{{row.text(0), row.text(1)}, row.integer(2), row.integer(3), tagged_in_row(row, row.text(4), 5)},
+      row.text(9), [](const PastRow& one) { return shown(one.name); });
 }
 
 std::string PastRow::checksum() const {
@@ -154,7 +156,9 @@ ChoiceRow ChoiceRow::from(const Statement& row) {
   return without_checksum(
       ChoiceRow{row.text(0), row.integer(1), row.text(2), row.text(3), row.integer(4) != 0,
                 row.integer(5) != 0, row.integer(6), row.integer(7), RowSum::parse(row.text(8))},
-      row.text(9), fmt::format("choice {} of application {}", row.integer(1), row.text(0)));
+      row.text(9), [](const ChoiceRow& one) {
+        return fmt::format("choice {} of application {}", one.choice, one.application);
+      });
 }
 
 std::string ChoiceRow::checksum() const {
@@ -165,7 +169,7 @@ std::string ChoiceRow::checksum() const {
 ApplicationRow ApplicationRow::from(const Statement& row) {
   return without_checksum(
       ApplicationRow{row.text(0), row.integer(1), counts_from(row.text(2)), RowSum::parse(row.text(3))},
-      row.text(4), "application " + row.text(0));
+      row.text(4), [](const ApplicationRow& one) { return "application " + one.application; });
 }
 
 std::string ApplicationRow::compilers_text() const { return compilers.empty() ? "" : Json(compilers).dump(); }
@@ -176,7 +180,7 @@ std::string ApplicationRow::checksum() const {
 
 TotalRow TotalRow::from(const Statement& row) {
   return without_checksum(TotalRow{row.text(0), row.integer(1), RowSum::parse(row.text(2))}, row.text(3),
-                          "the total of " + row.text(0));
+                          [](const TotalRow& one) { return "the total of " + one.name; });
 }
 
 std::string TotalRow::checksum() const { return row_checksum("totals", {name, digits(count), sum.text()}); }
@@ -184,7 +188,8 @@ std::string TotalRow::checksum() const { return row_checksum("totals", {name, di
 CurrentRow CurrentRow::from(const Statement& row) {
   return without_checksum(CurrentRow{row.integer(0), row.integer(1), row.integer(2),
                                      RowSum::parse(row.text(3)), RowSum::parse(row.text(4)), row.text(5)},
-                          row.text(6), "which snapshot is current");
+                          row.text(6),
+                          [](const CurrentRow&) { return std::string("which snapshot is current"); });
 }
 
 std::string CurrentRow::checksum() const {

@@ -11,7 +11,8 @@ namespace kiln {
 
 std::string row_checksum(std::string_view table, std::initializer_list<std::string_view> columns) {
   thread_local TextHasher hasher;
-  std::string text(table);
+  thread_local std::string text;  // whose memory thousands of rows share
+  text.assign(table);
   for (std::string_view column : columns) {
     text += '\n';
     text += std::to_string(column.size());
