@@ -140,8 +140,7 @@ TEST(LibraryImages, AreImportedForSomebodyToDecide) {
         "Imported: to be decided. ubuntu is an image of the Singularity library, which no registry has");
     EXPECT_EQ(remarks_of(import, "library-base"),
               Words({"app.def:2: ubuntu:18.04 is an image of the Singularity library, which kiln cannot "
-                     "pull: somebody "
-                     "has to decide; say which image of a registry takes its place: --base "
+                     "pull; say which image of a registry takes its place: --base "
                      "library://ubuntu:18.04=REGISTRY/IMAGE:TAG"}));
   }
   Import import = import_files(

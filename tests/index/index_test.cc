@@ -243,7 +243,7 @@ TEST_F(IndexTest, ProvesItselfWithoutParsing) {
   Index index = open();
   index.publish({image("a", "one"), image("b", "two")}, {}, kNow, "");
   open(Index::Mode::read).prove();
-  sql("UPDATE images SET record = record || ' '");
+  sql("UPDATE tags SET stale = 1");
   EXPECT_TRUE(
       error_of([&] { open(Index::Mode::read).prove(); }).message().starts_with("the index is damaged: "));
   open().prove();

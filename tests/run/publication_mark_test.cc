@@ -72,7 +72,14 @@ TEST_F(Mark, AnIndexThatIsMadeAgainEndsIt) {
 }
 
 TEST_F(Mark, TheFolderOfSifsIsLookedAt) {
-  files.make_directories(state.sif_folder());
+  for (const fs::path& path : {state.sif_folder(), state.sif_snapshots()}) {
+    fs::remove_all(path);
+    EXPECT_FALSE(mark.is_valid()) << path;
+    publish_built(plan, all_images(plan), state, files, clock);
+    mark.keep();
+    EXPECT_TRUE(mark.is_valid());
+  }
+  files.write(state.sif_folder() / "another.sif", "by hand");
   EXPECT_FALSE(mark.is_valid());
 }
 
