@@ -3,7 +3,7 @@
 #
 #   benchmarks/night.sh [BUILD [WORK]]
 #
-# BUILD: a build folder in which `ninja bench` has run (default build/release); WORK: where the catalogue of 5,000 cells and its
+# BUILD: a build folder in which `ninja bench` has run (default build/release); WORK: where the catalogue of 10,000 cells and its
 # state folder are made (default a new temporary folder, removed at the end). The first three nights publish, collect and note
 # that they did. docs/performance.md says what each series means.
 set -euo pipefail
@@ -11,7 +11,7 @@ set -euo pipefail
 # shellcheck source=benchmarks/folders.sh
 . "$(dirname "${BASH_SOURCE[0]}")/folders.sh" "${1:-}" "${2:-}"
 
-cells=5000
+cells=10000
 python3 "$root/benchmarks/catalogue.py" catalogue "$cells"
 rm -rf state
 [[ $("$build/benchmarks/mark_built" catalogue state) == "$cells" ]]

@@ -39,8 +39,9 @@ struct BenchRequest {
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 
 // Starts the workload once in the image, without the variables that tune it from outside, and finds where
-// its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors: images_failed (the workload failed, or printed
-// nothing that can be believed; the message names the log), interrupted.
+// its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors:
+// images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
+// interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
 
 }  // namespace kiln
