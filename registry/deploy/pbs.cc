@@ -57,7 +57,8 @@ const std::string& openpbs_array(const JobRequest& job) {
   const std::size_t dash = range.find('-');
   if (range.find(',') != range.npos || dash == range.npos ||
       std::stoi(range) >= std::stoi(range.substr(dash + 1)))
-    job.fail("job_array", fmt::format("OpenPBS takes one range of two jobs or more, not '{}'", job.array), "such as 0-15");
+    job.fail("job_array", fmt::format("OpenPBS takes one range of two jobs or more, not '{}'", job.array),
+             "such as 0-15");
   return job.array;
 }
 
