@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "factory/oci/layer_extract.h"
@@ -25,7 +26,12 @@ class TestFolder {
     std::string name = (std::filesystem::temp_directory_path() / "kiln-test.XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
+  ~TestFolder() {
+    constexpr int kTries = 20;  // GnuPG's agent takes its sockets away at the same time
+    std::error_code problem;
+    for (int number = 0; number < kTries; ++number)
+      if (std::filesystem::remove_all(path_, problem); !problem) return;
+  }
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
