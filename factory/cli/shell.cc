@@ -22,13 +22,13 @@ struct ShellOptions : CellOptions {
 
 constexpr std::size_t kShortestKey = 6;  // digits of a key that name a step
 
-struct BuiltCell {
+struct ShellCell {
   std::string plan;
   ImageSpec image;
 };
 
 // The one image that the patterns mean, as it was last built: what is looked into is what is there.
-BuiltCell built_cell(const ShellOptions& options, const StatePaths& state, Invocation& invocation) {
+ShellCell built_cell(const ShellOptions& options, const StatePaths& state, Invocation& invocation) {
   Catalogue catalogue = invocation.load(options.matrix);
   ChosenCells chosen = choose_cells(catalogue.plan, options, invocation);
   if (chosen.images.size() != 1) {
