@@ -13,6 +13,8 @@ function(kiln_embed library function)
 #include <map>
 #include <string_view>
 
+#pragma GCC diagnostic ignored "-Woverlength-strings"  // C++ asks of compilers no more than 65,536 bytes
+
 namespace kiln {
 std::map<std::string_view, std::string_view> @function@();
 std::map<std::string_view, std::string_view> @function@() {

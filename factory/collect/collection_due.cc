@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kWeek = 7 * 24 * 3600;
+constexpr std::int64_t kWeek = 7LL * 24 * 3600;
 
 bool is_written_each_night(const std::string& name, const StatePaths& state) {
   constexpr std::array kNames = {"lock",           "index.lock", "nights",   "nights.lease",

@@ -1,7 +1,5 @@
 #include "registry/index/row_sum.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 #include "factory/base/digest.h"
@@ -60,9 +58,10 @@ void RowSum::subtract(std::string_view checksum) {
 }
 
 std::string RowSum::text() const {
-  std::string text;
-  for (std::size_t i = limbs_.size(); i-- > 0;) text += fmt::format("{:08x}", limbs_.at(i));
-  return text;
+  Sha256 bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes.at(bytes.size() - 1 - i) = static_cast<unsigned char>(limbs_.at(i / 4) >> (i % 4 * 8));
+  return hex_of(bytes);
 }
 
 }  // namespace kiln

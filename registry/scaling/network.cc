@@ -24,7 +24,8 @@ class NetworkDraft {
     const double weights = static_cast<double>(channels_ * filters * kernel * kernel);
     layer.weights = weights;
     layer.operations = weights * static_cast<double>(side_after * side_after);
-    const double rim = static_cast<double>((kernel - 1) / 2);
+    const std::int64_t half_kernel = (kernel - 1) / 2;
+    const auto rim = static_cast<double>(half_kernel);
     layer.input_halo = rim * static_cast<double>(channels_ * side_);
     layer.output_halo = rim * static_cast<double>(filters * side_after);
     layer.width = layer.height = side_after;
