@@ -129,8 +129,8 @@ GarbageFound collect_garbage(const GarbageHunt& hunt, Invocation& invocation) {
   collect(found.survey, state, index ? &*index : nullptr, invocation.files);
   if (collection) remove_from_registry(*collection, found);
   if (!found.in_registry)
-    keep_collection({state_stamp(state, hunt.retention), invocation.clock.unix_seconds()}, state,
-                    invocation.files);
+    keep_stamp({state_stamp(state, hunt.retention), invocation.clock.unix_seconds()}, state.collected(),
+               invocation.files);
   return found;
 }
 

@@ -65,7 +65,7 @@ class NightProgram : public NightParts {
 
   NightPublication publish() override {
     const BuildPlan& plan = catalogue_->plan;
-    const PublicationMark mark(plan, state_, invocation_.files);
+    const PublicationMark mark(plan, state_, invocation_.files, invocation_.clock);
     const bool is_local = request_.place.registry.empty();
     if (is_local && is_all_up_to_date_ && is_published(mark)) return publication_of(false, {});
     ChosenCells all;
@@ -132,8 +132,9 @@ class NightProgram : public NightParts {
 
   // Looking at all of a state folder costs more than all else that a night without work does.
   bool is_due() const {
-    return is_collection_due(last_collection(state_, invocation_.files), state_stamp(state_, site_.retention),
-                             site_.retention, invocation_.clock.unix_seconds());
+    return is_collection_due(read_stamp(state_.collected(), invocation_.files),
+                             state_stamp(state_, site_.retention), site_.retention,
+                             invocation_.clock.unix_seconds());
   }
 
   static NightPublication publication_of(bool is_new_snapshot, const RegistryNews& news) {

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "factory/base/digest.h"
-#include "factory/base/json.h"
-#include "factory/state/entry_stamp.h"
 
 namespace kiln {
 namespace {
@@ -41,25 +38,9 @@ std::int64_t longest_wait(const Retention& retention) {
                    static_cast<std::int64_t>(retention.keep_steps_for.count())});
 }
 
-bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
+bool is_collection_due(const std::optional<KeptStamp>& last, const std::string& stamp,
                        const Retention& retention, std::int64_t now) {
-  if (!last || last->stamp != stamp) return true;
-  return now < last->at || now - last->at >= longest_wait(retention);
-}
-
-std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files) try {
-  const auto text = files.read(state.collected());
-  if (!text) return std::nullopt;
-  const JsonDocument document = JsonDocument::parse(*text, state.collected());
-  return LastCollection{document.root().at("stamp").line_of_text(),
-                        document.root().at("at").integer(0, INT64_MAX)};
-} catch (const Error&) {
-  return std::nullopt;
-}
-
-void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files) {
-  const Json json = {{"format", 1}, {"stamp", last.stamp}, {"at", last.at}};
-  files.write(state.collected(), json.dump() + "\n");
+  return !last || !last->holds(stamp, now, longest_wait(retention));
 }
 
 }  // namespace kiln

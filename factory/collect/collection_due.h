@@ -6,16 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "factory/base/effects.h"
 #include "factory/site/site.h"
+#include "factory/state/entry_stamp.h"
 #include "factory/state/state.h"
 
 namespace kiln {
-
-struct LastCollection {
-  std::string stamp;    // state_stamp() after it
-  std::int64_t at = 0;  // seconds since 1970
-};
 
 // A digest of the entries of the state folder (name, inode, size, time of the last change) and of what is to
 // be kept. Not of what each night writes: its lock, lease, reserve and reports, the
@@ -26,13 +21,9 @@ std::string state_stamp(const StatePaths& state, const Retention& retention);
 // shortest age of `retention` if that is less.
 std::int64_t longest_wait(const Retention& retention);
 
-// `last`: nullopt if no earlier collection is known. A clock that went back makes it due.
-bool is_collection_due(const std::optional<LastCollection>& last, const std::string& stamp,
+// `last`: the state folder as the last collection left it (StatePaths::collected()); nullopt if none is
+// known.
+bool is_collection_due(const std::optional<KeptStamp>& last, const std::string& stamp,
                        const Retention& retention, std::int64_t now);
-
-// StatePaths::collected(). nullopt without that file, or if it is damaged.
-std::optional<LastCollection> last_collection(const StatePaths& state, const FileSystem& files);
-// Throws Error(store).
-void keep_collection(const LastCollection& last, const StatePaths& state, FileSystem& files);
 
 }  // namespace kiln

@@ -49,6 +49,15 @@ std::string remedy(const UsedBlob& blob, const std::vector<BlobUser>& users) {
   return fmt::format("no build here makes {} again: build its matrix and publish it", best->name);
 }
 
+// Whose layout it is by now: its image may have been packaged again since `uses` were read.
+std::optional<ImageRecord> image_in(const fs::path& layout, const BlobUses& uses, const StatePaths& state,
+                                    const FileSystem& files) {
+  for (const BlobUser& user : uses.users)
+    if (user.kind == UserKind::packaged && user.image.layout == layout)
+      if (auto now = RecordReader(state, files).image(user.record)) return now;
+  return std::nullopt;
+}
+
 class Mending {
  public:
   Mending(const FsckReport& report, const MendSetup& setup)
@@ -149,20 +158,13 @@ class Mending {
   // What reading found is made again here; the rest mend_layouts() did.
   Mended outcome(const LayoutDamage& damage) {
     Mended mended{described(damage), "made again", true};
-    const ImageRecord image = image_in(damage);
+    const ImageRecord image =
+        image_in(damage.folder, report_.uses, setup_.state, setup_.files).value_or(damage.image);
     if (auto missing = first_damage(blobs_of(image, store_)))
       return {mended.damage, fmt::format("its image's {} {}", missing->what, missing->damage), false};
     write_layout_again(setup_.state.root() / damage.folder, layout_index_of(image, store_), store_,
                        setup_.files);
     return mended;
-  }
-
-  // Whose it is by now: its image may have been packaged again.
-  ImageRecord image_in(const LayoutDamage& damage) const {
-    for (const BlobUser& user : report_.uses.users)
-      if (user.kind == UserKind::packaged && user.image.layout == damage.folder)
-        if (auto now = RecordReader(setup_.state, setup_.files).image(user.record)) return *now;
-    return damage.image;
   }
 
   Mended take_record(const std::string& file) {
@@ -179,13 +181,11 @@ class Mending {
 };
 
 // Unless another build packages the image, or has by now: then its layout is a new one.
-void link_again(const LayoutDamage& damage, const StatePaths& state, const BlobStore& store,
-                FileSystem& files) {
+void link_again(const LayoutDamage& damage, const BlobUses& uses, const StatePaths& state,
+                const BlobStore& store, FileSystem& files) {
   const auto alone = Claim::try_take(state, damage.image.key, "kiln, which links its layout again,");
   if (!alone) return;
-  const auto now = RecordReader(state, files).find_image([&](const ImageRecord& image) {
-    return image.layout == damage.folder;
-  });
+  const auto now = image_in(damage.folder, uses, state, files);
   if (now && now->manifest == damage.image.manifest)
     write_layout_again(state.root() / damage.folder, layout_index_of(damage.image, store), store, files);
 }
@@ -200,8 +200,9 @@ void mend_layouts(const StatePaths& state, FileSystem& files) {
   const BlobStore store = BlobStore::reading(state.store());
   // A blob that was made again leaves layouts behind that link the damaged file: what is no link to the
   // store's is read.
-  for (const LayoutDamage& damage : check_layouts(blob_uses(state, files), state, true))
-    if (!first_damage(blobs_of(damage.image, store))) link_again(damage, state, store, files);
+  const BlobUses uses = blob_uses(state, files);
+  for (const LayoutDamage& damage : check_layouts(uses, state, true))
+    if (!first_damage(blobs_of(damage.image, store))) link_again(damage, uses, state, store, files);
 }
 
 std::vector<Mended> remedies(const FsckReport& report) {

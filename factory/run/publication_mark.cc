@@ -1,12 +1,14 @@
 #include "factory/run/publication_mark.h"
 
-#include <nlohmann/json.hpp>
-
 #include "factory/base/digest.h"
-#include "factory/base/json.h"
 #include "factory/state/entry_stamp.h"
 
 namespace kiln {
+namespace {
+
+constexpr std::int64_t kReadAgainAfter = 7LL * 24 * 3600;  // a week
+
+}  // namespace
 
 fs::path PublicationMark::file() const { return state_.nights(plan_.name()) / "published.json"; }
 
@@ -26,14 +28,13 @@ std::string PublicationMark::stamp() const {
 }
 
 bool PublicationMark::is_valid() const {
-  const Json kept = Json::parse(files_.read(file()).value_or(""), nullptr, false);
-  return kept.is_object() && kept.contains("format") && kept["format"] == 1 && kept.contains("stamp") &&
-         kept["stamp"] == stamp();
+  const auto kept = read_stamp(file(), files_);
+  return kept && kept->holds(stamp(), clock_.unix_seconds(), kReadAgainAfter);
 }
 
 void PublicationMark::keep() const {
   files_.make_directories(file().parent_path());
-  files_.write(file(), Json({{"format", 1}, {"stamp", stamp()}}).dump() + "\n");
+  keep_stamp({stamp(), clock_.unix_seconds()}, file(), files_);
 }
 
 }  // namespace kiln

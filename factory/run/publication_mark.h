@@ -10,16 +10,16 @@
 
 namespace kiln {
 
-// <state>/nights/<plan>/published.json.
+// <state>/nights/<plan>/published.json. Valid for a week at most, after which all records are read again.
 class PublicationMark {
  public:
   // REQUIRES: all outlive this; the state's lock is held.
-  PublicationMark(const BuildPlan& plan, const StatePaths& state, FileSystem& files)
-      : plan_(plan), state_(state), files_(files) {}
+  PublicationMark(const BuildPlan& plan, const StatePaths& state, FileSystem& files, const Clock& clock)
+      : plan_(plan), state_(state), files_(files), clock_(clock) {}
 
-  // Whether publish_built() of the whole plan would find all as keep() did: the same names for the same bits,
-  // and records, index and folder of SIF files that nobody has written since. It says nothing of blobs, tests
-  // and damaged bytes. REQUIRES: all images of the plan are built.
+  // Whether publish_built() of the whole plan would find everything as keep() did: the plan has the same
+  // names for the same bits, and no process has written records, index or the folder of SIF files since.
+  // Blobs, tests and flipped bits are not looked at. REQUIRES: all images of the plan are built.
   bool is_valid() const;
   void keep() const;  // after a publication. Throws Error(store).
 
@@ -30,6 +30,7 @@ class PublicationMark {
   const BuildPlan& plan_;
   const StatePaths& state_;
   FileSystem& files_;
+  const Clock& clock_;
 };
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ namespace kiln {
 std::vector<std::string> untrusted_steps(const BuildPlan& plan, const ImageNumbers& images,
                                          const StatePaths& state, const FileSystem& files, bool whole_chain);
 
-// Whether one of them is none any more: there is no record of it, or a good one.
+// Whether a step that untrusted_steps() named is good by now: its record is gone, or whole.
 bool is_trusted(const std::string& key, const StatePaths& state, const FileSystem& files, bool whole_chain);
 
 // "layer 2, sha256:…, is missing": the first that is not there with its size; "" when all are.

@@ -41,7 +41,7 @@ std::string holders(const StatePaths& state) {
   return files.read(state.lock()).value_or("");
 }
 
-// Why a build that would share the folder is refused: somebody has it alone, or waits for that.
+// Which command refuses us the folder: for a build, one that has it alone or waits to have it alone.
 std::string hinderer(const StatePaths& state, LockKind kind) {
   if (kind == LockKind::exclusive || !FileLock::try_acquire(state.lock(), LockKind::shared))
     return holders(state);

@@ -1,5 +1,6 @@
-// Who writes in a state folder. Commands that remove things or move tags have the folder alone; builds share
-// it, one of each plan. One that is refused is told who works there and since when.
+// The locks of the processes that write in a state folder. Commands that remove things or move tags have the
+// folder alone; builds share it, one of each plan. One that is refused is told who works there and since
+// when.
 #pragma once
 
 #include <functional>

@@ -17,7 +17,7 @@ namespace kiln {
 // in the store gets no name. Throws Error(store), also when <state>/sif is something that kiln did not make.
 // REQUIRES: the state's lock is held.
 void show_sifs(const StatePaths& state, const Index& index);
-// The same for who has read this snapshot, the current one, already.
+// The same from the entries of the current snapshot, where the caller has read them.
 void show_sifs(const StatePaths& state, std::int64_t snapshot, const std::vector<IndexEntry>& published);
 
 }  // namespace kiln

@@ -11,7 +11,7 @@ constexpr std::int64_t kOneDay = 24 * 3600;
 
 TEST(CollectionIsDue, IfTheStateChangedOrAWeekWentBy) {
   const Retention month;
-  const LastCollection last{"as it was", 100 * kOneDay};
+  const KeptStamp last{"as it was", 100 * kOneDay};
   EXPECT_TRUE(is_collection_due({}, "as it was", month, 100 * kOneDay)) << "none is known";
   EXPECT_FALSE(is_collection_due(last, "as it was", month, 101 * kOneDay));
   EXPECT_FALSE(is_collection_due(last, "as it was", month, 107 * kOneDay - 1));
@@ -24,10 +24,10 @@ TEST(CollectionIsDue, WithinTheShortestAge) {
   Retention day;
   day.keep_steps_for = std::chrono::hours(24);
   EXPECT_EQ(longest_wait(day), kOneDay);
-  EXPECT_TRUE(is_collection_due(LastCollection{"same", 0}, "same", day, kOneDay));
+  EXPECT_TRUE(is_collection_due(KeptStamp{"same", 0}, "same", day, kOneDay));
   day.keep_for = std::chrono::seconds(0);
   EXPECT_EQ(longest_wait(day), 0);
-  EXPECT_TRUE(is_collection_due(LastCollection{"same", 5}, "same", day, 5)) << "nothing is too young";
+  EXPECT_TRUE(is_collection_due(KeptStamp{"same", 5}, "same", day, 5)) << "nothing is too young";
 }
 
 class StateStamp : public ::testing::Test {
@@ -81,21 +81,21 @@ TEST_F(StateStamp, LeavesOutWhatEachNightWrites) {
     files_.make_directories((folder_.path() / name).parent_path());
     write(name, "x");
   }
-  keep_collection({before, 7}, state_, files_);
+  keep_stamp({before, 7}, state_.collected(), files_);
   EXPECT_EQ(stamp(), before);
 }
 
 TEST_F(StateStamp, IsKeptWithTheTime) {
-  EXPECT_FALSE(last_collection(state_, files_));
-  keep_collection({"abc", 7}, state_, files_);
-  const auto last = last_collection(state_, files_);
+  EXPECT_FALSE(read_stamp(state_.collected(), files_));
+  keep_stamp({"abc", 7}, state_.collected(), files_);
+  const auto last = read_stamp(state_.collected(), files_);
   ASSERT_TRUE(last);
   EXPECT_EQ(last->stamp, "abc");
   EXPECT_EQ(last->at, 7);
   for (const char* damaged :
        {"", "{", "{\"stamp\": \"abc\"}", "{\"stamp\": 5, \"at\": 7}", "{\"stamp\": \"abc\", \"at\": -7}"}) {
     write("collected.json", damaged);
-    EXPECT_FALSE(last_collection(state_, files_)) << damaged;
+    EXPECT_FALSE(read_stamp(state_.collected(), files_)) << damaged;
   }
 }
 

@@ -17,15 +17,19 @@ cat >tiny/pair.json <<'J'
 J
 "$KILN_PYTHON" "$KILN_SOURCE/tests/engines/two_builds.py" "$KILN" "$KILN_SOURCE/tests/support/image_bits.py" "${2:-3}" "${3:-1}"
 
+says() { # says NAME PID PATTERN: waits until NAME.err has the pattern, while the process lives
+  until grep "$3" "$1.err" >/dev/null; do
+    kill -0 "$2" || fail "it ended: $(cat "$1.err")"
+    sleep 0.05
+  done
+}
+
 # The second build of one matrix is told of the first, which a step keeps at work until it is told to end.
 mkfifo gate
 sed -i "2i read -r _ <$work/gate" tiny/recipes/base/busybox/rootfs.sh
 "$KILN" build -f tiny/pair.json --state gated --progress plain >gated.out 2>gated.err &
 gated=$!
-until grep 'start  ' gated.err >/dev/null; do
-  kill -0 "$gated" || fail "it ended: $(cat gated.err)"
-  sleep 0.05
-done
+says gated "$gated" 'start  '
 expect 7 "$KILN" build -f tiny/pair.json --state gated
 holds "$err" "'pair' in $work/gated is in use: kiln build of pair by process $gated on "
 expect 7 "$KILN" publish -f tiny/pair.json --state gated
@@ -33,10 +37,7 @@ holds "$err" "$work/gated is in use: kiln build of pair by process $gated on "
 # One of another matrix begins, and waits for the step that both need.
 "$KILN" build -f tiny/tiny.json --state gated --progress plain >other.out 2>other.err &
 other=$!
-until grep "process [0-9]* on .* for the build of pair runs it" other.err >/dev/null; do
-  kill -0 "$other" || fail "it ended: $(cat other.err)"
-  sleep 0.05
-done
+says other "$other" 'process [0-9]* on .* for the build of pair runs it'
 echo >gate
 wait "$gated" || fail "$(cat gated.err)"
 wait "$other" || fail "$(cat other.err)"

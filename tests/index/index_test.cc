@@ -226,30 +226,6 @@ TEST_F(IndexTest, KeepsMeasurementsInOrder) {
             (Strings{record.manifest.hex() + "-1", record.manifest.hex() + "-2"}));
 }
 
-TEST_F(IndexTest, ReadsNoRecordOfAnImageThatIsNotMeasured) {
-  const auto measured = image("a", "one");
-  Index index = open();
-  index.publish({measured, image("b", "two")}, {}, kNow, "");
-  EXPECT_TRUE(index.measured_entries().empty());
-  index.record(measurement_of(measured.manifest, 300));
-  const auto entries = index.measured_entries();
-  EXPECT_EQ(tags(entries), Strings{"pytorch:a=one"});
-  ASSERT_EQ(entries[0].measurements.size(), 1u);
-  sql("UPDATE images SET record = '{' WHERE measured = ''");
-  EXPECT_EQ(open(Index::Mode::read).measured_entries().size(), 1u);
-}
-
-TEST_F(IndexTest, ProvesItselfWithoutParsing) {
-  Index index = open();
-  index.publish({image("a", "one"), image("b", "two")}, {}, kNow, "");
-  open(Index::Mode::read).prove();
-  sql("UPDATE tags SET stale = 1");
-  EXPECT_TRUE(
-      error_of([&] { open(Index::Mode::read).prove(); }).message().starts_with("the index is damaged: "));
-  open().prove();
-  EXPECT_EQ(open(Index::Mode::read).entries().size(), 2u) << "who may write mends it";
-}
-
 TEST_F(IndexTest, AMeasurementOfOneSessionReplacesTheEarlierOne) {
   Index index = open();
   auto record = image("a", "one");

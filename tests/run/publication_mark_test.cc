@@ -36,7 +36,7 @@ class Mark : public ::testing::Test {
   RealFileSystem files;
   testing::FakeClock clock;
   BuildPlan plan = plan_of({"1", "2"});
-  PublicationMark mark{plan, state, files};
+  PublicationMark mark{plan, state, files, clock};
 };
 
 TEST_F(Mark, IsValidWhileNothingChanges) {
@@ -49,7 +49,7 @@ TEST_F(Mark, IsValidWhileNothingChanges) {
 
 TEST_F(Mark, IsOfOnePlan) {
   const BuildPlan fewer = plan_of({"1"});
-  EXPECT_FALSE(PublicationMark(fewer, state, files).is_valid());
+  EXPECT_FALSE(PublicationMark(fewer, state, files, clock).is_valid());
   EXPECT_TRUE(mark.is_valid());
 }
 
@@ -83,10 +83,24 @@ TEST_F(Mark, TheFolderOfSifsIsLookedAt) {
   EXPECT_FALSE(mark.is_valid());
 }
 
+TEST_F(Mark, IsValidForAWeekByAClockThatRuns) {
+  constexpr std::int64_t kWeek = 7LL * 24 * 3600;
+  const std::int64_t now = clock.unix_seconds();
+  const auto valid_at = [&](std::int64_t time) {
+    testing::FakeClock other;
+    other.now = time;
+    return PublicationMark(plan, state, files, other).is_valid();
+  };
+  EXPECT_TRUE(valid_at(now + kWeek - 1));
+  EXPECT_FALSE(valid_at(now + kWeek));
+  EXPECT_FALSE(valid_at(now - 1));
+}
+
 TEST_F(Mark, DamageIsNoMark) {
   const fs::path file = state.nights(plan.name()) / "published.json";
   const std::string text = files.read(file).value();
-  for (const char* damaged : {"", "{", "[]", "null", R"({"format": 2})", R"({"format": "1", "stamp": 1})"}) {
+  for (const char* damaged :
+       {"", "{", "[]", "null", R"({"format": 1})", R"({"format": 1, "stamp": 1, "at": 0})"}) {
     files.write(file, damaged);
     EXPECT_FALSE(mark.is_valid()) << damaged;
   }
