@@ -32,9 +32,10 @@ bool PublicationMark::is_valid() const {
   return kept && kept->holds(stamp(), clock_.unix_seconds(), kReadAgainAfter);
 }
 
-void PublicationMark::keep() const {
+void PublicationMark::keep() const try {
   files_.make_directories(file().parent_path());
   keep_stamp({stamp(), clock_.unix_seconds()}, file(), files_);
+} catch (const Error&) {  // on a full disk; what was published is published
 }
 
 }  // namespace kiln

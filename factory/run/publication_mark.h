@@ -21,7 +21,8 @@ class PublicationMark {
   // names for the same bits, and no process has written records, index or the folder of SIF files since.
   // Blobs, tests and flipped bits are not looked at. REQUIRES: all images of the plan are built.
   bool is_valid() const;
-  void keep() const;  // after a publication. Throws Error(store).
+  // After a publication. If it cannot be written, the next night publishes again.
+  void keep() const;
 
  private:
   fs::path file() const;

@@ -96,6 +96,14 @@ TEST_F(Mark, IsValidForAWeekByAClockThatRuns) {
   EXPECT_FALSE(valid_at(now - 1));
 }
 
+TEST_F(Mark, AMarkThatCannotBeWrittenIsNoFailure) {
+  const fs::path file = state.nights(plan.name()) / "published.json";
+  fs::remove(file);
+  files.write(file / "in the way", "");
+  mark.keep();
+  EXPECT_FALSE(mark.is_valid());
+}
+
 TEST_F(Mark, DamageIsNoMark) {
   const fs::path file = state.nights(plan.name()) / "published.json";
   const std::string text = files.read(file).value();
