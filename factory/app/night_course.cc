@@ -165,10 +165,12 @@ class Night {
     }
   }
 
-  // Makes a damaged or lost index again from its sidecars, and then builds as usual.
+  // Makes a damaged or lost index again from its sidecars, and then builds as usual. All of it is proven:
+  // a night that has nothing to publish reads no more of it.
   std::optional<Index> open_index() {
     try {
       auto index = parts_.open_index(Index::Mode::read);
+      if (index) index->prove();
       if (index || nights_.empty() || nights_.back().snapshot == 0) return index;
       report_.remarks.push_back("the index of " + setup_.state.root().string() +
                                 " was missing: made again from its sidecars");
@@ -176,7 +178,7 @@ class Night {
       if (error.code() != ExitCode::store) throw;
       report_.remarks.push_back(without_controls(error.message()) + ": made again from its sidecars");
     }
-    parts_.open_index(Index::Mode::write);
+    if (const auto index = parts_.open_index(Index::Mode::write)) index->prove();
     return parts_.open_index(Index::Mode::read);
   }
 

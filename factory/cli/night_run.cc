@@ -67,7 +67,7 @@ class NightProgram : public NightParts {
     const BuildPlan& plan = catalogue_->plan;
     const PublicationMark mark(plan, state_, invocation_.files, invocation_.clock);
     const bool is_local = request_.place.registry.empty();
-    if (is_local && is_all_up_to_date_ && is_published(mark)) return publication_of(false, {});
+    if (is_local && is_all_up_to_date_ && mark.is_valid()) return publication_of(false, {});
     ChosenCells all;
     all.images = all_images(plan);
     all.broken.resize(plan.broken());
@@ -123,13 +123,6 @@ class NightProgram : public NightParts {
   }
 
  private:
-  // The index is proven all the same: what mends it changes it, and then it is published again.
-  bool is_published(const PublicationMark& mark) const {
-    if (!mark.is_valid()) return false;
-    invocation_.index(Index::Mode::write).prove();
-    return mark.is_valid();
-  }
-
   // Looking at all of a state folder costs more than all else that a night without work does.
   bool is_due() const {
     return is_collection_due(read_stamp(state_.collected(), invocation_.files),

@@ -7,6 +7,7 @@
 
 #include "factory/app/night_metrics.h"
 #include "factory/base/unexpected.h"
+#include "support/built_image.h"
 #include "support/fake_effects.h"
 #include "support/plan_fixture.h"
 #include "support/temporary_folder.h"
@@ -259,6 +260,29 @@ TEST_F(NightCourseTest, ALostIndexIsMadeAgainAndRemarked) {
   EXPECT_EQ(parts_.written, 1);
   ASSERT_EQ(report.remarks.size(), 1u);
   EXPECT_NE(report.remarks[0].find("was missing: made again from its sidecars"), std::string::npos);
+}
+
+TEST_F(NightCourseTest, AnIndexWithAFlippedBitIsMendedAndRemarked) {
+  const BuildPlan built = plan();
+  std::vector<ImageRecord> records;
+  for (std::uint32_t number : all_images(built))
+    records.push_back(testing::make_built(testing::names_of(built.image(number)), state_, files_));
+  Index::open(root_.path(), Index::Mode::write).publish(records, {}, "2026-11-27T10:00:00Z", built.name());
+  parts_.root = root_.path();
+  EXPECT_TRUE(run().remarks.empty());
+  std::string bytes = root_.read("index.db");
+  const std::size_t of_a_tag = bytes.find("[\"" + built.name() + "\"]");
+  ASSERT_NE(of_a_tag, std::string::npos);
+  bytes[of_a_tag + 3] ^= 1;
+  root_.write("index.db", bytes);
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::green);
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_NE(report.remarks[0].find("is not what was written: made again from its sidecars"),
+            std::string::npos)
+      << report.remarks[0];
+  EXPECT_EQ(Index::open(root_.path(), Index::Mode::read).entries().size(), 2u);
+  EXPECT_TRUE(run().remarks.empty());
 }
 
 TEST_F(NightCourseTest, AClockThatWentBackIsRemarked) {
