@@ -17,12 +17,6 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// nullptr: archspec does not list the compiler for this microarchitecture.
-const std::vector<CompilerEntry>* entries_of(const Microarchitecture& cpu, std::string_view compiler) {
-  auto found = cpu.compilers.find(std::string(compiler));
-  return found == cpu.compilers.end() ? nullptr : &found->second;
-}
-
 std::string versions_of(const std::vector<CompilerEntry>& entries) {
   std::vector<std::string_view> versions;
   for (const CompilerEntry& entry : entries) versions.push_back(entry.versions);
@@ -39,7 +33,7 @@ const CompilerEntry* admitting(const std::vector<CompilerEntry>& entries,
 }
 
 std::string no_entry_note(const Microarchitecture& cpu, std::string_view compiler, std::string_view version) {
-  const auto* entries = entries_of(cpu, compiler);
+  const auto* entries = cpu.compilers.find(compiler);
   if (entries == nullptr || entries->empty())
     return fmt::format("{} has no entry for {}", compiler, cpu.name);
   return fmt::format("{} {} has no entry for {} (archspec's {})", compiler, version, cpu.name,
@@ -102,12 +96,12 @@ FlagsAnswer Microarchitectures::flags(std::string_view name, std::string_view co
                                       std::string_view version) const {
   const Microarchitecture& cpu = known(name);
   using Kind = FlagsAnswer::Kind;
-  if (entries_of(known(cpu.family), compiler) == nullptr) return {Kind::unknown_compiler, {}, {}, {}};
-  const auto* entries = entries_of(cpu, compiler);
+  if (known(cpu.family).compilers.find(compiler) == nullptr) return {Kind::unknown_compiler, {}, {}, {}};
+  const auto* entries = cpu.compilers.find(compiler);
   if (entries == nullptr) {
     // The family itself has the compiler, so the search ends.
     auto best = std::find_if(cpu.ancestors.begin(), cpu.ancestors.end(), [&](const std::string& ancestor) {
-      return entries_of(known(ancestor), compiler) != nullptr;
+      return known(ancestor).compilers.find(compiler) != nullptr;
     });
     return refusal(
         Kind::unsupported,
@@ -135,7 +129,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
                                                                             std::string_view compiler,
                                                                             std::string_view version) const {
   const Microarchitecture& asked = known(name);
-  if (entries_of(known(asked.family), compiler) == nullptr) return std::nullopt;
+  if (known(asked.family).compilers.find(compiler) == nullptr) return std::nullopt;
   auto parts = archspec::split_version(version);
   if (!parts) {
     throw Error(ExitCode::input,
@@ -146,7 +140,7 @@ std::optional<Microarchitectures::BestFlags> Microarchitectures::best_flags(std:
   candidates.insert(candidates.end(), asked.ancestors.begin(), asked.ancestors.end());
   for (const std::string& candidate : candidates) {
     const Microarchitecture& cpu = known(candidate);
-    const auto* entries = entries_of(cpu, compiler);
+    const auto* entries = cpu.compilers.find(compiler);
     if (entries == nullptr) continue;
     const CompilerEntry* entry = admitting(*entries, *parts, UpperBound::exact);
     const bool exact = entry != nullptr;

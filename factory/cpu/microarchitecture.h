@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,22 @@ struct Microarchitecture {
     std::string name;      // the compiler's own name for it
     std::string warning;   // archspec's remark on using it, mostly ""
   };
+  // What archspec says of each compiler: two thirds of its table, which a choice of images never asks for, so
+  // it is read when the first flags are. May be shared by threads.
+  class Compilers {
+   public:
+    Compilers() = default;  // none
+    Compilers(JsonNode table, std::string cpu);
+    using Entries = std::map<std::string, std::vector<CompilerEntry>, std::less<>>;
+    // By compiler. Throws Error(input) for a table that cannot be read.
+    const Entries& all() const;
+    // nullptr: archspec does not list the compiler. Throws like all().
+    const std::vector<CompilerEntry>* find(std::string_view compiler) const;
+
+   private:
+    struct Table;
+    std::shared_ptr<Table> table_;
+  };
   std::string name;
   std::string vendor;                  // "generic" for families and levels
   std::vector<std::string> parents;    // nearest first, as archspec lists them
@@ -31,7 +48,7 @@ struct Microarchitecture {
   std::set<std::string> features;      // with sse3 added where ssse3 is (as archspec does)
   int generation = 0;                  // POWER: 9; else 0
   std::string cpu_part;                // AArch64: "0xd40"; else ""
-  std::map<std::string, std::vector<CompilerEntry>> compilers;
+  Compilers compilers;
 };
 
 // The answer to "which flags", as archspec gives it.
@@ -44,7 +61,7 @@ struct FlagsAnswer {
 
 class Microarchitectures {
  public:
-  // Reads archspec's microarchitectures.json. Throws Error(input).
+  // Reads archspec's microarchitectures.json, but for its compilers. Throws Error(input).
   static Microarchitectures parse(std::string_view json, std::string file);
 
   const Microarchitecture* find(std::string_view name) const;

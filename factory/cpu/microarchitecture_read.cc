@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "factory/cpu/microarchitecture.h"
@@ -57,6 +58,38 @@ void add_unless_there(std::vector<std::string>& names, const std::string& name) 
 
 }  // namespace
 
+struct Microarchitecture::Compilers::Table {
+  JsonNode source;
+  std::string cpu;
+  std::once_flag once{};
+  Entries entries{};
+
+  void read() {
+    Entries found;
+    for (const auto& [compiler, list] : source.members()) {
+      auto& of_compiler = found[compiler];  // an empty list, too, says that archspec knows the compiler
+      for (const JsonNode& entry : list.items()) of_compiler.push_back(read_entry(entry, cpu));
+    }
+    entries = std::move(found);
+  }
+};
+
+Microarchitecture::Compilers::Compilers(JsonNode table, std::string cpu)
+    : table_(new Table{std::move(table), std::move(cpu)}) {}
+
+const Microarchitecture::Compilers::Entries& Microarchitecture::Compilers::all() const {
+  static const Entries none;
+  if (table_ == nullptr) return none;
+  std::call_once(table_->once, [&] { table_->read(); });
+  return table_->entries;
+}
+
+const std::vector<CompilerEntry>* Microarchitecture::Compilers::find(std::string_view compiler) const {
+  const Entries& entries = all();
+  auto found = entries.find(compiler);
+  return found == entries.end() ? nullptr : &found->second;
+}
+
 class Microarchitectures::Reader {
  public:
   Reader(const JsonNode& microarchitectures, Microarchitectures& into)
@@ -89,12 +122,7 @@ class Microarchitectures::Reader {
     if (auto generation = node.find("generation"))
       cpu.generation = static_cast<int>(generation->integer(0, 1'000'000));
     if (auto part = node.find("cpupart")) cpu.cpu_part = part->string();
-    auto compilers = node.find("compilers");
-    if (!compilers) return;
-    for (const auto& [compiler, entries] : compilers->members()) {
-      auto& known = cpu.compilers[compiler];
-      for (const JsonNode& entry : entries.items()) known.push_back(read_entry(entry, cpu.name));
-    }
+    if (auto compilers = node.find("compilers")) cpu.compilers = {*std::move(compilers), cpu.name};
   }
 
   void inherit(Microarchitecture& cpu, const JsonNode& node) const {

@@ -54,7 +54,8 @@ std::string called_by_compilers(std::string_view name, const Microarchitectures&
   std::size_t fewest = 0;
   for (const std::string& one : cpus.names()) {
     const Microarchitecture& cpu = *cpus.find(one);
-    const bool called = std::any_of(cpu.compilers.begin(), cpu.compilers.end(), [&](const auto& compiler) {
+    const auto& entries = cpu.compilers.all();
+    const bool called = std::any_of(entries.begin(), entries.end(), [&](const auto& compiler) {
       return std::any_of(compiler.second.begin(), compiler.second.end(),
                          [&](const auto& entry) { return entry.name == name; });
     });

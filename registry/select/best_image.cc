@@ -82,20 +82,23 @@ class BestImage {
       if (may_suit(row))
         suiting.push_back(
             {rank_of(row), row.version.empty() ? Version() : Version(row.version), std::move(row)});
-    std::stable_sort(suiting.begin(), suiting.end(), [](const Suiting& a, const Suiting& b) {
-      return a.rank != b.rank ? a.rank < b.rank : a.version > b.version;
+    std::vector<const Suiting*> best_first;
+    best_first.reserve(suiting.size());
+    for (const Suiting& one : suiting) best_first.push_back(&one);
+    std::stable_sort(best_first.begin(), best_first.end(), [](const Suiting* a, const Suiting* b) {
+      return a->rank != b->rank ? a->rank < b->rank : a->version > b->version;
     });
     const bool speeds_decide =
         host_.known &&
         std::any_of(suiting.begin(), suiting.end(), [](const auto& one) { return one.row.measured != 0; });
     std::optional<Rank> best;
-    for (const Suiting& one : suiting) {
-      if (best && one.rank != *best && (!speeds_decide || one.row.measured == 0)) continue;
+    for (const Suiting* one : best_first) {
+      if (best && one->rank != *best && (!speeds_decide || one->row.measured == 0)) continue;
       if (speeds_decide)
-        contend(one.row);
+        contend(one->row);
       else
-        contend_unmeasured(one);
-      if (!best && has_machine_code_) best = one.rank;
+        contend_unmeasured(*one);
+      if (!best && has_machine_code_) best = one->rank;
     }
   }
 

@@ -34,9 +34,12 @@ Microarchitectures parse_table(const std::string& microarchitectures, const std:
 }
 
 // The error of a file with these microarchitectures, as it is printed.
+// Of reading the table, and then of asking it for the flags of 'a' with GCC: a compiler's entries are read
+// when the first flags are asked for.
 std::string table_error(const std::string& microarchitectures, const std::string& aliases = "{}") {
   try {
-    parse_table(microarchitectures, aliases);
+    const Microarchitectures table = parse_table(microarchitectures, aliases);
+    if (table.find("a") != nullptr) table.flags("a", "gcc", "1");
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::input);
     return error.format();

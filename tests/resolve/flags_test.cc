@@ -165,7 +165,7 @@ TEST(Flags, NoneForWhatArchspecDoesNotKnow) {
 // Every microarchitecture, every compiler that archspec has, versions old and new.
 TEST(Flags, NeverNameTheBuildMachine) {
   for (const std::string& name : cpus().names()) {
-    for (const auto& [compiler, entries] : cpus().find(name)->compilers) {
+    for (const auto& [compiler, entries] : cpus().find(name)->compilers.all()) {
       for (const char* version : {"4.8", "9.4", "12.2.0", "16.0.6", "21.2", "2025.1"}) {
         Case c{target(name), {compiler, version}, "o3+lto"};
         for (const std::string& variable : compiler_variables())
