@@ -7,6 +7,7 @@
 #include "factory/record/mpi.h"
 #include "registry/deploy/deployment.h"
 #include "registry/deploy/placement.h"
+#include "registry/select/dsl.h"
 
 namespace kiln {
 namespace {
@@ -128,11 +129,12 @@ void check_launch(const Deployment& deployment) {
   if (deployment.runtime == ContainerRuntime::enroot && deployment.scheduler != Scheduler::slurm)
     throw Error(ExitCode::input, fmt::format("enroot's pyxis is a plugin of Slurm, and the script is for {}",
                                              kSchedulers.of(deployment.scheduler)));
-  if (job.uses_torchrun() && job.framework != "pytorch")
+  if (job.uses_own_launcher() && !has_own_launcher(job.framework))
     job.fail("distributed_training", fmt::format("there is no launcher for distributed {}", job.framework),
-             "app_type mpi starts Horovod's ranks; pytorch has torchrun");
-  if (job.uses_torchrun() && job.nodes.value_or(1) > 1 && deployment.scheduler != Scheduler::slurm)
-    job.fail("node_count", "torchrun on several nodes needs Slurm, which names them");
+             "app_type mpi starts Horovod's ranks; pytorch has torchrun, tensorflow has TF_CONFIG");
+  if (job.uses_own_launcher() && job.nodes.value_or(1) > 1 && deployment.scheduler != Scheduler::slurm)
+    job.fail("node_count", fmt::format("{} on several nodes needs Slurm, which names them",
+                                       job.framework == "pytorch" ? "torchrun" : "TensorFlow"));
   if (job.checkpoint && deployment.scheduler != Scheduler::slurm)
     job.fail("checkpoint", "checkpoints before the limit of time need Slurm, which sends a signal");
   if (job.checkpoint && (!job.wall_time || *job.wall_time <= job.checkpoint->before))

@@ -70,8 +70,14 @@ struct JobRequest {
                          const std::string& hint = {}) const;
   // MPI starts its processes: `app_type` of the application, or of the optimisation, is mpi or hpc.
   bool uses_mpi() const { return app_type == "mpi" || app_type == "hpc"; }
+  // The framework itself starts training on the job's nodes.
+  bool uses_own_launcher() const { return distributed && !uses_mpi(); }
   // torchrun starts the processes on each node.
-  bool uses_torchrun() const { return distributed && !uses_mpi(); }
+  bool uses_torchrun() const { return uses_own_launcher() && framework == "pytorch"; }
+  // One process of TensorFlow on each of several nodes reads the others' addresses in TF_CONFIG.
+  bool uses_tf_config() const {
+    return uses_own_launcher() && framework == "tensorflow" && nodes.value_or(1) > 1;
+  }
 };
 
 // An unknown key is an error, or with `lenient` a note: each of them decides how the job runs. Throws

@@ -26,7 +26,7 @@ std::string handed_gpus_variable(const Deployment& deployment) {
 
 bool is_parallel(const Deployment& deployment) {
   const JobRequest& job = deployment.job;
-  return job.uses_mpi() || (job.uses_torchrun() && job.nodes.value_or(1) > 1);
+  return job.uses_mpi() || (job.uses_own_launcher() && job.nodes.value_or(1) > 1);
 }
 
 // pyxis starts its containers by srun alone.
@@ -44,6 +44,9 @@ void add_environment(Lines& lines, const Deployment& deployment, JobContainer& r
     set("OMP_PLACES", "cores");
     set("OMP_PROC_BIND", "close");
   }
+  // Of the runtimes, it alone hands over nothing unasked; the processes set it.
+  if (deployment.job.uses_tf_config() && deployment.runtime == ContainerRuntime::podman)
+    run.own_variables.emplace_back("TF_CONFIG");
   if (!deployment.job.checkpoint) return;
   set("KILN_CHECKPOINT_PATH", deployment.job.checkpoint->path);
   if (deployment.job.checkpoint->interval.count() > 0)
@@ -80,12 +83,29 @@ Lines task_lines(const Deployment& deployment) {
   return lines;
 }
 
-// torchrun's rendezvous: the job's first node, by its name outside the container, where Slurm's programs are.
+// The job's nodes, by their names outside the container, where Slurm's programs are; the first is torchrun's
+// rendezvous.
 void add_rendezvous(Lines& lines) {
   lines.insert(lines.end(),
                {"hosts=$(scontrol show hostnames \"${SLURM_JOB_NODELIST}\")", "head=${hosts%%$'\\n'*}",
                 "if [ -z \"${head}\" ]; then", "  echo 'kiln: the job has no first node' >&2", "  exit 1",
                 "fi", "# Two jobs on a node have two ports.", "port=$((20000 + SLURM_JOB_ID % 10000))"});
+}
+
+// What a process of TensorFlow on each node is told of the others (tensorflow/tensorflow, class
+// TFConfigClusterResolver). srun numbers one process a node in the order of the nodes; `$1` is the list of
+// the addresses. It has no value of the document.
+void add_tf_config(Lines& lines, const Deployment& deployment) {
+  const std::string prefix = container_prefix(deployment.runtime);
+  lines.insert(lines.end(),
+               {"workers=", "for host in ${hosts}; do",
+                "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
+                "# In each process, before the application begins.", "task='", "workers=$1", "shift",
+                "TF_CONFIG=\"{\\\"cluster\\\": {\\\"worker\\\": [${workers}]}, \\\"task\\\": {\\\"type\\\": "
+                "\\\"worker\\\", \\\"index\\\": ${SLURM_PROCID}}}\"",
+                "export TF_CONFIG"});
+  if (!prefix.empty()) lines.push_back(fmt::format("export {}TF_CONFIG=\"${{TF_CONFIG}}\"", prefix));
+  lines.emplace_back("exec \"$@\"'");
 }
 
 // Options: pytorch/pytorch@010929fd, torch/distributed/run.py.
@@ -116,8 +136,8 @@ std::string application_words(const Deployment& deployment) {
     words = "srun --ntasks=1";
   }
   if (needs_step(deployment)) words += " \"${step[@]}\"";
-  const bool task = job.uses_mpi();
-  if (task) words += fmt::format(" sh -c \"${{task}}\" task {}", deployment.ranks);
+  if (job.uses_mpi()) words += fmt::format(" sh -c \"${{task}}\" task {}", deployment.ranks);
+  if (job.uses_tf_config()) words += " sh -c \"${task}\" task \"${workers}\"";
   if (!needs_step(deployment)) words += " \"${container[@]}\"";
   words += " " + (job.uses_torchrun() ? torchrun_words(deployment) : command_text(job.command));
   const std::size_t begin = words.find_first_not_of(' '), end = words.find_last_not_of(' ');
@@ -186,7 +206,8 @@ Lines container_lines(const Deployment& deployment) {
 Lines run_lines(const Deployment& deployment) {
   Lines lines;
   if (deployment.job.uses_mpi()) lines = task_lines(deployment);
-  if (deployment.job.uses_torchrun() && is_parallel(deployment)) add_rendezvous(lines);
+  if (deployment.job.uses_own_launcher() && is_parallel(deployment)) add_rendezvous(lines);
+  if (deployment.job.uses_tf_config()) add_tf_config(lines, deployment);
   const std::string words = application_words(deployment);
   if (deployment.job.checkpoint)
     add_resumed(lines, deployment, words);

@@ -99,6 +99,8 @@ class Reader {
       note_unknown(*application, dsl_words::application(), Part::running, {"app_tag"});
       note_unknown_in(*application, "build", dsl_words::application_build());
       if (auto tag = present(*application, "app_tag")) app_tag = tag->line_of_text();
+      if (auto type = present(*application, "app_type"); type && type->is_string())
+        query_.mpi_ranks = type->string() == "mpi" || type->string() == "hpc";
     }
     if (auto optimisation = optimisation_of(job)) {
       read_optimisation(*optimisation, app_tag);
@@ -349,6 +351,10 @@ class Reader {
 std::string text_of(const DslNote& note) {
   return fmt::format("{}:{}:{}: note: {} (at {}){}{}", note.where.file, note.where.line, note.where.column,
                      note.message, note.where.pointer, note.hint.empty() ? "" : "; ", note.hint);
+}
+
+bool has_own_launcher(std::string_view framework) {
+  return framework == "pytorch" || framework == "tensorflow";
 }
 
 std::pair<std::string, std::string> asked_gpu(const std::string& text) {

@@ -35,6 +35,7 @@ struct ImageQuery {
   std::map<std::string, std::string> selectors;  // further choices: library, distributed_training, …
   std::optional<JsonNode> host;                  // kiln's addition: a host block
   std::optional<JsonNode> target;                // the name of the machines that the job is for
+  bool mpi_ranks = false;  // application.app_type is mpi or hpc: MPI starts the processes
   bool strict_gains =
       false;  // not of the document: of optimised builds only those that are proven faster than stock
   bool allow_failing = false;  // not of the document: images that fail a test of today, too
@@ -55,6 +56,10 @@ struct DslReading {
   ImageQuery query;
   std::vector<DslNote> notes;
 };
+
+// Whether the framework starts training on several nodes itself, without MPI: PyTorch by torchrun, TensorFlow
+// by the variable TF_CONFIG. Job scripts use the same launchers.
+bool has_own_launcher(std::string_view framework);
 
 // "sm_61", "nvidia:sm_61" or "gfx90a:xnack-", as a query's `gpu` is written, by vendor and code.
 std::pair<std::string, std::string> asked_gpu(const std::string& text);

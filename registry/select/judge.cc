@@ -168,6 +168,7 @@ std::string selector_clause(const JudgedImage& c) {
     if (choice == "distributed_training") {
       // MODAK passes over it; an image of ours must bring what training on several nodes needs.
       if (c.image.external() || component_answers(c.image, "distributed", value)) continue;
+      if (!c.query.mpi_ranks && has_own_launcher(c.query.application)) continue;
     } else if (component_answers(c.image, choice, value == "false" ? "true" : value) != (value == "false")) {
       continue;
     }

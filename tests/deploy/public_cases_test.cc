@@ -93,6 +93,23 @@ TEST(PublicCases, C12ThePortComesFromTheJob) {
   EXPECT_TRUE(holds(one, "torchrun --standalone --nproc-per-node=4 train.py\n"));
   EXPECT_FALSE(holds(one, "29500"));
 }
+// TensorFlow's processes read each other's addresses, and their own number, in TF_CONFIG.
+TEST(PublicCases, C12TensorFlowGetsTheAddressesOfTheJobsNodes) {
+  const std::string training = with_mistake(torch_job("2"), "pytorch", "tensorflow");
+  const std::string text = script(training, gpu_image());
+  EXPECT_TRUE(holds(text, "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"\n")) << text;
+  EXPECT_TRUE(holds(text, "export SINGULARITYENV_TF_CONFIG=\"${TF_CONFIG}\"\n"));
+  EXPECT_TRUE(holds(lines_of(text, "srun"),
+                    "sh -c \"${task}\" task \"${workers}\" \"${container[@]}\" python3 train.py"));
+  const std::string podman = script(training, gpu_image(), nullptr, {{}, ContainerRuntime::podman});
+  EXPECT_TRUE(holds(podman, " --env=TF_CONFIG"));
+  const std::string one = script(with_mistake(torch_job("1"), "pytorch", "tensorflow"), gpu_image());
+  EXPECT_FALSE(holds(one, "TF_CONFIG"));
+  EXPECT_TRUE(holds(refusal(with_mistake(training, R"("slurm")", R"("torque")"), gpu_image(), nullptr),
+                    "TensorFlow on several nodes needs Slurm"));
+  EXPECT_TRUE(holds(refusal(with_mistake(torch_job("2"), "pytorch", "mxnet"), gpu_image()),
+                    "there is no launcher for distributed mxnet"));
+}
 // apptainer/singularity#5131: N ranks that are each 0 of 1.
 TEST(PublicCases, C13RanksKnowTheirNumberBeforeTheWorkBegins) {
   const std::string text = script(document("", kMpi));

@@ -107,7 +107,26 @@ ends COMPLETED
 equals "$(cat cores)" 2
 [ -e made ] || fail 'nothing was built'
 
-# 5. From within a job, whose memory and array are not those of the job that it submits.
+# 5. TensorFlow's processes on two nodes: each reads where all are, and which of them it is.
+touch images/tensorflow_2.sif
+cat >job.json <<'J'
+{"job": {"job_options": {"node_count": 2, "standard_output_file": "tensorflow.txt"}, "application": {"container_runtime": "site/tensorflow:2",
+  "app_type": "python", "executable": ["sh", "-c", "echo $(hostname) $TF_CONFIG >tf-$SLURM_PROCID.txt"]},
+  "optimisation": {"app_type-ai_training": {"config": {"ai_framework": "tensorflow", "distributed_training": true}}}}}
+J
+expect 0 "$KILN" job --dsl job.json --infrastructure site.json --host any -o job.sh
+check job.sh
+submit
+ends COMPLETED
+port=$((20000 + id % 10000))
+for index in 0 1; do
+  read -r host config <"tf-$index.txt"
+  equals "$host" "site$((index + 1))"
+  out=$config
+  equals "$(json 'it["task"]["type"], it["task"]["index"], *it["cluster"]["worker"]')" "('worker', $index, 'site1:$port', 'site2:$port')"
+done
+
+# 6. From within a job, whose memory and array are not those of the job that it submits.
 job '"minimum_memory_per_processor": "100MB", "standard_output_file": "inner.txt"' \
   '"app_type": "mpi", "executable": "sh", "arguments": ["-c", "echo ran ${SLURM_ARRAY_TASK_ID-no array}"], "mpi_ranks": 1'
 id=$(sbatch --parsable --wait --array=7 --mem=300M --output=outer.txt --wrap "sbatch --parsable --wait job.sh") || fail "$(cat outer.txt inner.txt)"

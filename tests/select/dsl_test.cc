@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "index/samples.h"
+#include "support/input_errors.h"
 
 namespace kiln {
 namespace {
 
 using testing::error_of;
+using testing::with_mistake;
 using Strings = std::vector<std::string>;
 
 const Strings kCompilers = {"glow", "inductor", "ngraph", "tvm", "xla"};
@@ -124,6 +126,15 @@ TEST(Dsl, FurtherOptionsOfAFrameworkAreChoices) {
             (std::map<std::string, bool>{{"openvino", true}, {"tvm", true}, {"xla", false}}));
   EXPECT_EQ(query.selectors, (std::map<std::string, std::string>{
                                  {"backend", "theano"}, {"cudnn", "7.6"}, {"horovod", "true"}}));
+}
+
+TEST(Dsl, KnowsWhetherMpiStartsTheProcesses) {
+  const std::string document =
+      R"({"job": {"application": {"app_type": "%T"}, "optimisation": {"app_type-ai_training":
+    {"config": {"ai_framework": "pytorch"}}}}})";
+  EXPECT_TRUE(read(with_mistake(document, "%T", "mpi")).query.mpi_ranks);
+  EXPECT_TRUE(read(with_mistake(document, "%T", "hpc")).query.mpi_ranks);
+  EXPECT_FALSE(read(with_mistake(document, "%T", "python")).query.mpi_ranks);
 }
 
 TEST(Dsl, TakesWhatKilnAdds) {

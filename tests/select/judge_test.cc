@@ -232,15 +232,26 @@ TEST(Clauses, MethodAndFurtherChoices) {
   EXPECT_EQ(refusal(asked, with(image("a"), "distributed", "horovod")),
             "asks for horovod false; nothing here answers to that");
   EXPECT_EQ(refusal(asked, image("a")), "");
-  asked.selectors = {{"distributed_training", "true"}};
-  EXPECT_EQ(refusal(asked, with(image("a"), "distributed", "openmpi")), "");
-  EXPECT_NE(refusal(asked, image("a")), "");
   asked.selectors = {{"mpicc", "true"}};
   IndexEntry mapped = image("a");
   mapped.image.selectors = {{"mpicc", "true"}, {"mpifort", "true"}};
   EXPECT_EQ(refusal(asked, mapped), "");
   mapped.image.selectors = {{"mpicc", "false"}};
   EXPECT_EQ(refusal(asked, mapped), "asks for mpicc true; mapped for false");
+}
+
+// torchrun and TF_CONFIG need nothing beside the framework; ranks of MPI do, and so does a framework without
+// a launcher of its own.
+TEST(Clauses, DistributedTrainingNeedsMpiOrALauncherOfTheFramework) {
+  ImageQuery asked;
+  asked.application = "pytorch";
+  asked.selectors = {{"distributed_training", "true"}};
+  EXPECT_EQ(refusal(asked, image("a")), "");
+  asked.mpi_ranks = true;
+  EXPECT_EQ(refusal(asked, image("a")), "asks for distributed_training true; nothing here answers to that");
+  EXPECT_EQ(refusal(asked, with(image("a"), "distributed", "openmpi")), "");
+  EXPECT_TRUE(has_own_launcher("tensorflow"));
+  EXPECT_FALSE(has_own_launcher("mxnet"));
 }
 
 IndexEntry with_runtime(IndexEntry entry, const std::string& name, const std::string& role = "") {
