@@ -171,6 +171,7 @@ CLI::App* add_nightly(CLI::App& app, Invocation& invocation);
 CLI::App* add_gc(CLI::App& app, Invocation& invocation);
 CLI::App* add_select(CLI::App& app, Invocation& invocation);
 CLI::App* add_job(CLI::App& app, Invocation& invocation);
+CLI::App* add_module(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
 CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation);
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation);

@@ -7,6 +7,7 @@
 
 #include "factory/base/quote.h"
 #include "factory/base/text.h"
+#include "factory/record/python_module.h"
 
 namespace kiln {
 namespace {
@@ -62,10 +63,8 @@ std::string enroot_reference(std::string reference) {
 
 // What is tried in an image: its framework, where that is a Python module of a name that we know.
 std::string trial_of(const ImageRecord& image) {
-  const std::string name = lower_case(image.application);
-  if (name == "pytorch") return "python3 -c 'import torch; print(torch.__version__)'";
-  for (std::string_view module : {"tensorflow", "jax", "mxnet", "keras"})
-    if (name == module) return fmt::format("python3 -c 'import {0}; print({0}.__version__)'", module);
+  const std::string module = python_module_of(image.application);
+  if (!module.empty()) return fmt::format("python3 -c 'import {0}; print({0}.__version__)'", module);
   return "cat /etc/os-release";
 }
 
