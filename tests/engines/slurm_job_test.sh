@@ -110,7 +110,7 @@ equals "$(cat cores)" 2
 # 5. TensorFlow's processes on two nodes: each reads where all are, and which of them it is.
 touch images/tensorflow_2.sif
 cat >job.json <<'J'
-{"job": {"job_options": {"node_count": 2, "standard_output_file": "tensorflow.txt"}, "application": {"container_runtime": "site/tensorflow:2",
+{"job": {"job_options": {"node_count": 2, "standard_output_file": "tensorflow.txt"}, "application": {"container_runtime": "docker://site/tensorflow:2",
   "app_type": "python", "executable": ["sh", "-c", "echo $(hostname) $TF_CONFIG >tf-$SLURM_PROCID.txt"]},
   "optimisation": {"app_type-ai_training": {"config": {"ai_framework": "tensorflow", "distributed_training": true}}}}}
 J
@@ -123,7 +123,7 @@ for index in 0 1; do
   read -r host config <"tf-$index.txt"
   equals "$host" "site$((index + 1))"
   out=$config
-  equals "$(json 'it["task"]["type"], it["task"]["index"], *it["cluster"]["worker"]')" "('worker', $index, 'site1:$port', 'site2:$port')"
+  equals "$(json 'it["task"]["type"], it["task"]["index"], *it["cluster"]["worker"]')" "worker $index site1:$port site2:$port"
 done
 
 # 6. From within a job, whose memory and array are not those of the job that it submits.
