@@ -10,6 +10,7 @@
 #include "factory/cli/usage.h"
 #include "factory/figures/scaling_picture.h"
 #include "registry/deploy/job_request.h"
+#include "registry/scaling/network_file.h"
 #include "registry/scaling/scaling_question.h"
 
 namespace kiln {
@@ -116,12 +117,19 @@ void answer_model(const ScalingQuestion& question, const ScaleRequest& request) 
       choice.low == choice.high ? "" : fmt::format(" ({} to {})", choice.low, choice.high));
 }
 
+// No network that kiln knows has such a name.
+bool is_file_name(std::string_view network) {
+  return network.ends_with(".json") || network.find('/') != network.npos;
+}
+
 void run_scale(const ScaleRequest& request, Invocation& invocation) {
   AskedScaling asked;
   if (!request.dsl.empty()) {
     const JobRequest job = read_job_request(read_written_document(request.dsl, invocation.files).document);
-    asked = {job.workload, job.ranks, job.efficiency};
+    asked = {job.workload, job.ranks, job.efficiency, {}};
   }
+  if (is_file_name(request.words.network))
+    asked.network = read_network(read_document(invocation.files, request.words.network).root());
   const ScalingQuestion question = read_scaling_question(request.words, asked);
   if (question.network) return answer_network(question, request, invocation);
   if (!request.picture.empty()) throw Error(ExitCode::usage, "--svg draws a network", "--network names one");
@@ -158,7 +166,10 @@ CLI::App* add_scale(CLI::App& app, Invocation& invocation) {
       ->add_option("--dsl", request->dsl,
                    "DSL document (- for stdin): its workload, mpi_ranks and minimal_efficiency")
       ->type_name("FILE");
-  command->add_option("--network", request->words.network, "resnet50, vgg16 or alexnet")->type_name("NAME");
+  command
+      ->add_option("--network", request->words.network,
+                   "resnet50, vgg16, alexnet, or a JSON file of another network")
+      ->type_name("NAME|FILE");
   command
       ->add_option("--model", request->words.model,
                    "a law instead of a network: noop, max:64, amdahl:0.9 or gustafson:0.9")

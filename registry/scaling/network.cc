@@ -5,77 +5,23 @@
 #include <numeric>
 
 #include "factory/base/error.h"
+#include "registry/scaling/network_draft.h"
 
 namespace kiln {
 namespace {
 
-// Adds layers one after the other, each on the output of the one before.
-class NetworkDraft {
- public:
-  NetworkDraft(std::string name, std::int64_t batch, std::int64_t side) : channels_(3), side_(side) {
-    network_.name = std::move(name);
-    network_.measured = "NVIDIA V100, Chainer";
-    network_.samples = 1'280'000;
-    network_.batch = batch;
-  }
+NetworkDraft imagenet_draft(std::string name, std::int64_t batch) {
+  return {{std::move(name), "NVIDIA V100, Chainer", kImageNetSamples, batch, {}}, 3, 226};
+}
 
-  void convolution(std::int64_t filters, std::int64_t kernel, std::int64_t side_after) {
-    NetworkLayer layer = next(fmt::format("conv{}", ++convolutions_), filters, side_after);
-    const double weights = static_cast<double>(channels_ * filters * kernel * kernel);
-    layer.weights = weights;
-    layer.operations = weights * static_cast<double>(side_after * side_after);
-    const std::int64_t half_kernel = (kernel - 1) / 2;
-    const auto rim = static_cast<double>(half_kernel);
-    layer.input_halo = rim * static_cast<double>(channels_ * side_);
-    layer.output_halo = rim * static_cast<double>(filters * side_after);
-    layer.width = layer.height = side_after;
-    layer.channels = channels_;
-    layer.filters = filters;
-    add(std::move(layer), filters, side_after);
-  }
-
-  void pool(std::int64_t side_after) {
-    NetworkLayer layer = next(fmt::format("pool{}", ++pools_), channels_, side_after);
-    add(std::move(layer), channels_, side_after);
-  }
-
-  void shortcut() { add(next(fmt::format("add{}", ++shortcuts_), channels_, side_), channels_, side_); }
-
-  void dense(std::int64_t outputs) {
-    NetworkLayer layer = next(fmt::format("fc{}", ++dense_), outputs, 1);
-    layer.weights = layer.operations = static_cast<double>(channels_ * side_ * side_ * outputs);
-    layer.channels = channels_;
-    layer.filters = outputs;
-    add(std::move(layer), outputs, 1);
-  }
-
-  Network finish(double seconds) {
-    set_seconds(network_, seconds);
-    return std::move(network_);
-  }
-
- private:
-  NetworkLayer next(std::string name, std::int64_t channels, std::int64_t side) const {
-    NetworkLayer layer;
-    layer.name = std::move(name);
-    layer.input = static_cast<double>(channels_ * side_ * side_);
-    layer.output = static_cast<double>(channels * side * side);
-    return layer;
-  }
-
-  void add(NetworkLayer layer, std::int64_t channels, std::int64_t side) {
-    network_.layers.push_back(std::move(layer));
-    channels_ = channels;
-    side_ = side;
-  }
-
-  Network network_;
-  std::int64_t channels_, side_;
-  int convolutions_ = 0, pools_ = 0, shortcuts_ = 0, dense_ = 0;
-};
+Network timed(const NetworkDraft& draft, double seconds) {
+  Network network = draft.network();
+  set_seconds(network, seconds);
+  return network;
+}
 
 Network resnet50() {
-  NetworkDraft draft("resnet50", 64, 226);
+  NetworkDraft draft = imagenet_draft("resnet50", 64);
   draft.convolution(64, 7, 113);
   draft.pool(56);
   struct Stage {
@@ -91,11 +37,11 @@ Network resnet50() {
     }
   draft.pool(1);
   draft.dense(1000);
-  return draft.finish(0.003119502);
+  return timed(draft, 0.003119502);
 }
 
 Network vgg16() {
-  NetworkDraft draft("vgg16", 32, 226);
+  NetworkDraft draft = imagenet_draft("vgg16", 32);
   struct Stage {
     std::int64_t filters, side;
     int convolutions;
@@ -108,11 +54,11 @@ Network vgg16() {
   draft.dense(4096);
   draft.dense(4096);
   draft.dense(1000);
-  return draft.finish(0.008245589);
+  return timed(draft, 0.008245589);
 }
 
 Network alexnet() {
-  NetworkDraft draft("alexnet", 512, 226);
+  NetworkDraft draft = imagenet_draft("alexnet", 512);
   draft.convolution(96, 11, 54);
   draft.pool(27);
   draft.convolution(256, 5, 27);
@@ -124,7 +70,7 @@ Network alexnet() {
   draft.dense(4096);
   draft.dense(4096);
   draft.dense(1000);
-  return draft.finish(0.000610938);
+  return timed(draft, 0.000610938);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ struct NetworkLayer {
   double seconds = 0;                      // forward and backward of one sample
 };
 
+inline constexpr std::int64_t kImageNetSamples = 1'280'000;  // as Kahira and others count them
+
 struct Network {
   std::string name;
   std::string measured;      // on what its seconds were measured

@@ -47,11 +47,11 @@ void use_times(ScalingQuestion& question, const std::string& text) {
       fit_links(question.terms.links, runs, network.weights() * question.terms.number_bytes);
 }
 
-void read_network(ScalingQuestion& question, const std::string& name, const ScalingWords& words) {
+void use_network(ScalingQuestion& question, Network used, const ScalingWords& words) {
   if (!words.model.empty())
     throw Error(ExitCode::usage, "--model and a network do not go together",
                 "a model is of any program; --network computes with the network's layers");
-  question.network = network_named(name);
+  question.network = std::move(used);
   Network& network = *question.network;
   TrainingTerms& terms = question.terms;
   terms.samples = words.samples.empty() ? network.samples : whole(words.samples, "--samples", kMostNumber);
@@ -69,6 +69,9 @@ void read_network(ScalingQuestion& question, const std::string& name, const Scal
     network.measured = "--seconds";
   }
   if (!words.times.empty()) use_times(question, words.times);
+  if (!(network.seconds() > 0))
+    throw Error(ExitCode::input, fmt::format("how long {} computes is not known", network.name),
+                "\"seconds\" in its file, --seconds or --times gives the time of a sample");
   question.kinds = read_kinds(words.strategies);
 }
 
@@ -118,7 +121,7 @@ ScalingQuestion read_scaling_question(const ScalingWords& words, const AskedScal
   if (network.empty())
     read_model(question, words);
   else
-    read_network(question, network, words);
+    use_network(question, document.network ? *document.network : network_named(network), words);
   return question;
 }
 

@@ -17,11 +17,12 @@ struct ScalingWords {
   std::vector<std::string> strategies{};
 };
 
-// Of a DSL document.
+// Of files.
 struct AskedScaling {
   std::string workload;
   std::optional<int> ranks;
   std::optional<double> efficiency;
+  std::optional<Network> network{};  // of the file that --network names
 };
 
 // A network under the oracle, or a program under a law of speedup.

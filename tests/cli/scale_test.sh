@@ -13,6 +13,18 @@ expect 0 "$KILN" scale --network resnet50 --strategy data --ranks 2,1024 --json
 equals "$(json '(it["best"], [round(s["steps"] * s["gradients_seconds"], 3) for s in it["strategies"][0]["steps"]])')" \
   "({'ranks': 1024, 'strategy': 'data'}, [18.367, 1.558])"
 
+# A network of a file; the time of a sample is in it, or among the words.
+echo '{"name": "mine", "input": {"channels": 1, "side": 28}, "batch": 64, "samples": 60000, "layers": [
+  {"type": "convolution", "filters": 32, "kernel": 3, "side": 26}, {"type": "pool", "side": 13}, {"type": "dense", "outputs": 10}]}' >mine.json
+expect 0 "$KILN" scale --network mine.json --seconds 0.001 --strategy data --ranks 1,2 --json
+equals "$(json 'it["network"], [s["ranks"] for s in it["strategies"][0]["steps"]]')" 'mine [1, 2]'
+expect 3 "$KILN" scale --network mine.json
+holds "$err" '"seconds" in its file'
+sed -i 's/"pool"/"attention"/' mine.json
+expect 3 "$KILN" scale --network mine.json
+holds "$err" "mine.json:2:77: error: 'attention' is no type of a layer (at /layers/1/type)"
+expect 3 "$KILN" scale --network no.json
+
 # 2. The picture is an SVG that a parser of XML reads.
 expect 0 "$KILN" scale --network alexnet --svg alexnet.svg
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' alexnet.svg || fail 'no XML'

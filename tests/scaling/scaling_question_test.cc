@@ -17,7 +17,7 @@ std::string question_refusal(const ScalingWords& words, const AskedScaling& docu
 using Ranks = std::vector<std::int64_t>;
 
 TEST(ScalingQuestion, ReadsADocument) {
-  const auto question = read_scaling_question({}, {"resnet50", 64, 0.8});
+  const auto question = read_scaling_question({}, {"resnet50", 64, 0.8, {}});
   ASSERT_TRUE(question.network);
   EXPECT_EQ(question.ranks, (Ranks{1, 2, 4, 8, 16, 32, 64}));
   EXPECT_EQ(question.least(), 0.8);
@@ -25,15 +25,29 @@ TEST(ScalingQuestion, ReadsADocument) {
   EXPECT_EQ(question.kinds.size(), 9U);
 }
 
+TEST(ScalingQuestion, TakesANetworkOfAFile) {
+  Network mine = network_named("alexnet");
+  mine.name = "mine";
+  const auto question = read_scaling_question({.network = "mine.json"}, {"", 64, {}, mine});
+  EXPECT_EQ(question.network->name, "mine");
+  for (NetworkLayer& layer : mine.layers) layer.seconds = 0;
+  EXPECT_NE(question_refusal({.network = "mine.json"}, {"", 64, {}, mine})
+                .find("how long mine computes is not known"),
+            std::string::npos);
+  EXPECT_EQ(read_scaling_question({.network = "mine.json", .seconds = "0.5"}, {"", 64, {}, mine})
+                .network->seconds(),
+            0.5);
+}
+
 TEST(ScalingQuestion, WordsComeBeforeTheDocument) {
   const auto network = read_scaling_question(
       {.network = "vgg16", .ranks = "1..8", .efficiency = "0.9", .strategies = {"filter", "data"}},
-      {"resnet50", 64, 0.8});
+      {"resnet50", 64, 0.8, {}});
   EXPECT_EQ(network.network->name, "vgg16");
   EXPECT_EQ(network.ranks.back(), 8);
   EXPECT_EQ(network.least(), 0.9);
   EXPECT_EQ(network.kinds, (std::vector<Parallelism>{Parallelism::data, Parallelism::filter}));
-  const auto law = read_scaling_question({.model = "amdahl:0.9"}, {"resnet50", 80, 0.5});
+  const auto law = read_scaling_question({.model = "amdahl:0.9"}, {"resnet50", 80, 0.5, {}});
   EXPECT_FALSE(law.network);
   EXPECT_EQ(choose_ranks(law).ranks, 11);
 }
