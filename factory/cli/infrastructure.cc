@@ -9,6 +9,7 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/program_answer.h"
+#include "factory/cli/site_documents.h"
 #include "factory/cli/site_files.h"
 #include "factory/cli/state_lock.h"
 #include "factory/cli/table.h"
@@ -29,20 +30,34 @@ struct InfrastructureOptions {
 
 std::vector<SiteDocument> infrastructures_of(const InfrastructureOptions& options,
                                              const Invocation& invocation) {
-  const auto snapshot = options.snapshot > 0 ? std::optional(options.snapshot) : std::nullopt;
-  auto documents = invocation.index(Index::Mode::read).site_documents(snapshot);
-  std::erase_if(documents, [](const SiteDocument& one) { return one.kind != SiteKind::infrastructure; });
-  return documents;
+  return kept_documents(SiteKind::infrastructure, options.snapshot, invocation);
 }
 
 void run_import(const InfrastructureOptions& options, Invocation& invocation) {
   std::vector<SiteDocument> documents = read_site_files({options.files, {}, {}}, invocation.files);
   const std::size_t count = documents.size();
-  const WriterLock lock = lock_state(invocation, "kiln infrastructure import");
   const std::int64_t snapshot =
-      invocation.index(Index::Mode::write)
-          .import_site_documents(std::move(documents), rfc3339(invocation.clock.unix_seconds()));
+      change_documents(std::move(documents), "kiln infrastructure import", invocation);
   say("snapshot {}: {} imported\n", snapshot, counted(count, "infrastructure"));
+}
+
+[[noreturn]] void unknown_infrastructure(const std::string& name, const std::vector<SiteDocument>& known) {
+  std::vector<std::string> names;
+  for (const SiteDocument& one : known) names.push_back(one.name);
+  throw Error(ExitCode::no_match, fmt::format("the index has no infrastructure '{}'", name),
+              did_you_mean(name, names));
+}
+
+void run_remove(const InfrastructureOptions& options, Invocation& invocation) {
+  const auto known = infrastructures_of(options, invocation);
+  if (std::none_of(known.begin(), known.end(),
+                   [&](const SiteDocument& one) { return one.name == options.name; }))
+    unknown_infrastructure(options.name, known);
+  SiteDocument removal;
+  removal.name = options.name;
+  const std::int64_t snapshot =
+      change_documents({std::move(removal)}, "kiln infrastructure remove", invocation);
+  say("snapshot {}: {} removed\n", snapshot, options.name);
 }
 
 void run_list(const InfrastructureOptions& options, Invocation& invocation) {
@@ -68,13 +83,10 @@ void run_list(const InfrastructureOptions& options, Invocation& invocation) {
 }
 
 void run_show(const InfrastructureOptions& options, Invocation& invocation) {
-  std::vector<std::string> names;
-  for (const SiteDocument& one : infrastructures_of(options, invocation)) {
+  const auto known = infrastructures_of(options, invocation);
+  for (const SiteDocument& one : known)
     if (one.name == options.name) return print_json(Json::parse(one.document));
-    names.push_back(one.name);
-  }
-  throw Error(ExitCode::no_match, fmt::format("the index has no infrastructure '{}'", options.name),
-              did_you_mean(options.name, names));
+  unknown_infrastructure(options.name, known);
 }
 
 void run_detect(const InfrastructureOptions& options, Invocation& invocation) {
@@ -136,6 +148,11 @@ CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation) {
   show->add_option("name", options->name, "its name")->required()->type_name("NAME");
   add_snapshot(*show, *options);
   show->callback([options, &invocation] { run_show(*options, invocation); });
+  CLI::App* remove =
+      add("remove", "Remove an infrastructure, as a new snapshot", "kiln infrastructure remove hlrs");
+  remove->add_option("name", options->name, "its name")->required()->type_name("NAME");
+  add_wait_option(*remove, invocation.options);
+  remove->callback([options, &invocation] { run_remove(*options, invocation); });
   CLI::App* detect = add("detect", "Describe the machines of this site's Slurm, or this machine, as JSON",
                          "kiln infrastructure detect --name hlrs >hlrs.json");
   detect->add_option("--name", options->name, "its name (default: that of this machine)")->type_name("NAME");

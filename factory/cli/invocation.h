@@ -174,6 +174,7 @@ CLI::App* add_job(CLI::App& app, Invocation& invocation);
 CLI::App* add_module(CLI::App& app, Invocation& invocation);
 CLI::App* add_index(CLI::App& app, Invocation& invocation);
 CLI::App* add_infrastructure(CLI::App& app, Invocation& invocation);
+CLI::App* add_scripts(CLI::App& app, Invocation& invocation);
 CLI::App* add_inspect(CLI::App& app, Invocation& invocation);
 CLI::App* add_serve(CLI::App& app, Invocation& invocation);
 CLI::App* add_sif(CLI::App& app, Invocation& invocation);

@@ -95,7 +95,7 @@ std::vector<CommandGroup> command_groups() {
       {"Commands for builds", {add_build, add_test, add_log, add_shell}},
       {"Commands for publishing and nightly builds", {add_publish, add_nightly}},
       {"Commands for the choice of an image",
-       {add_select, add_job, add_module, add_infrastructure, add_host, add_serve, add_index}},
+       {add_select, add_job, add_module, add_infrastructure, add_scripts, add_host, add_serve, add_index}},
       {"Commands for the content of an image", {add_inspect, add_sif}},
       {"Commands for measurements", {add_bench, add_report, add_model, add_scale}},
       {"Commands for pinned sources and mirrors", {add_lock, add_mirror}},

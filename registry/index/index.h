@@ -120,8 +120,8 @@ class Index {
   };
   Imported import_mappings(const std::function<void(const TakeMapping& take)>& give,
                            const std::string& created);
-  // A new snapshot of the same images, which has these documents of the site as well. Returns its number, or
-  // that of the current one where nothing is new.
+  // A new snapshot of the same images, which has these documents of the site as well, and none of those that
+  // they remove. Returns its number, or that of the current one where nothing is new.
   std::int64_t import_site_documents(std::vector<SiteDocument> documents, const std::string& created);
   // Of this snapshot, in the order of their import. Throws Error(no_match) when there is none of that number.
   std::vector<SiteDocument> site_documents(std::optional<std::int64_t> snapshot = {}) const;

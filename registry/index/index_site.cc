@@ -11,10 +11,18 @@
 namespace kiln {
 namespace {
 
+// Whether it changes nothing: it is there already, or it removes what is not there.
 bool is_known(const std::vector<SiteDocument>& known, const SiteDocument& document) {
-  return std::any_of(known.begin(), known.end(), [&](const SiteDocument& one) {
-    return one.kind == document.kind && one.name == document.name && one.document == document.document;
+  const auto same = std::find_if(known.begin(), known.end(), [&](const SiteDocument& one) {
+    return one.kind == document.kind && one.name == document.name;
   });
+  return (same == known.end() ? "" : same->document) == document.document;
+}
+
+std::string note_of(const std::vector<SiteDocument>& documents) {
+  const bool removes = std::all_of(documents.begin(), documents.end(),
+                                   [](const SiteDocument& one) { return one.document.empty(); });
+  return counted(documents.size(), "document") + " of the site" + (removes ? " removed" : "");
 }
 
 }  // namespace
@@ -44,8 +52,7 @@ std::int64_t Index::import_site_documents(std::vector<SiteDocument> documents, c
     }
     // First: killed before the snapshot is made, nothing shows it until there is a snapshot of this number.
     write_site_documents(store, all);
-    const std::int64_t number =
-        make_snapshot(step.writer(), {}, created, counted(documents.size(), "document") + " of the site");
+    const std::int64_t number = make_snapshot(step.writer(), {}, created, note_of(documents));
     step.commit();
     return number;
   });

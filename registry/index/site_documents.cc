@@ -30,10 +30,11 @@ bool has_copy(const BlobStore& store) {
 }
 
 SiteDocument read_entry(const JsonNode& node) {
-  node.allow_only({"kind", "name", "since", "document"});
+  node.allow_only({"kind", "name", "since", "document", "removed"});
   const auto kind = kSiteKinds.find(node.at("kind").string());
   if (!kind) node.at("kind").fail("a kind of document that this kiln does not know", "use a newer kiln");
-  return {*kind, node.at("name").string(), node.at("document").value().dump(),
+  const bool removed = node.find("removed").has_value();
+  return {*kind, node.at("name").string(), removed ? "" : node.at("document").value().dump(),
           node.at("since").integer(1, INT64_MAX)};
 }
 
@@ -71,9 +72,12 @@ std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all
     if (document.since > snapshot) continue;
     const auto before = std::find_if(found.begin(), found.end(),
                                      [&](const SiteDocument& one) { return same_name(one, document); });
-    if (before == found.end())
+    const bool removes = document.document.empty();
+    if (before == found.end() && !removes)
       found.push_back(document);
-    else
+    else if (before != found.end() && removes)
+      found.erase(before);
+    else if (before != found.end())
       *before = document;
   }
   return found;
@@ -81,11 +85,14 @@ std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all
 
 void write_site_documents(const BlobStore& store, const std::vector<SiteDocument>& all) {
   Json list = Json::array();
-  for (const SiteDocument& one : all)
-    list.push_back({{"kind", kSiteKinds.of(one.kind)},
-                    {"name", one.name},
-                    {"since", one.since},
-                    {"document", Json::parse(one.document)}});
+  for (const SiteDocument& one : all) {
+    Json entry = {{"kind", kSiteKinds.of(one.kind)}, {"name", one.name}, {"since", one.since}};
+    if (one.document.empty())
+      entry["removed"] = true;
+    else
+      entry["document"] = Json::parse(one.document);
+    list.push_back(std::move(entry));
+  }
   const std::string text = Json{{"documents", std::move(list)}}.dump();
   for (const char* copy : {kCopies[1], kCopies[0]})
     store.write_sidecar(BlobStore::Sidecar::snapshot, copy, text);

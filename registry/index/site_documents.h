@@ -21,16 +21,16 @@ inline constexpr auto kSiteKinds = enum_names<SiteKind>({{SiteKind::infrastructu
 
 struct SiteDocument {
   SiteKind kind = SiteKind::infrastructure;
-  std::string name;        // a later document of a kind replaces an earlier one of the same name
-  std::string document;    // JSON, without `id`; equal values are equal text
+  std::string name;      // a later document of a kind replaces an earlier one of the same name
+  std::string document;  // JSON, without `id`; equal values are equal text; "" = it removes that of its name
   std::int64_t since = 0;  // the first snapshot that has it; 0 = it is in no index
 
   // Of kind, name and content, in the form of a UUID (RFC 9562, version 8), which MODAK's clients expect.
   std::string id() const;
 };
 
-// All that was imported, oldest first, also what was replaced. Throws Error(store) if both copies are
-// damaged.
+// All that was imported, oldest first, also what was replaced, and removals. Throws Error(store) if both
+// copies are damaged.
 std::vector<SiteDocument> all_site_documents(const BlobStore& store);
 // Those of this snapshot, in the order of their import.
 std::vector<SiteDocument> site_documents_of(const std::vector<SiteDocument>& all, std::int64_t snapshot);

@@ -42,13 +42,34 @@ bool is_uuid(std::string_view text) {
          });
 }
 
-VerbAnswer one_of(SiteKind kind, const VerbCall& call, const VerbPlace& place) {
+SiteDocument document_of(SiteKind kind, const VerbCall& call, const VerbPlace& place) {
   const std::string& id = call.names.at(0);
   if (!is_uuid(id)) throw Error(ExitCode::usage, fmt::format("'{}' is not a UUID", id));
   const auto site = place.site.of_now(place.chooser);
   for (const SiteDocument& document : site->documents())
-    if (document.kind == kind && document.id() == lower_case(id)) return json_answer(json_of(document));
+    if (document.kind == kind && document.id() == lower_case(id)) return document;
   throw Error(ExitCode::no_match, fmt::format("there is no {} '{}'", kSiteKinds.of(kind), id));
+}
+
+VerbAnswer one_of(SiteKind kind, const VerbCall& call, const VerbPlace& place) {
+  return json_answer(json_of(document_of(kind, call, place)));
+}
+
+std::int64_t write_document(const SiteDocument& document, const VerbPlace& place) {
+  if (!place.write_site) throw Error(ExitCode::locked, "this server writes no documents of the site");
+  return place.write_site(document);
+}
+
+// kiln's own: MODAK removes nothing. The answer is the document, so that it can be posted again.
+VerbAnswer remove_one(SiteKind kind, const VerbCall& call, const VerbPlace& place) {
+  SiteDocument document = document_of(kind, call, place);
+  if (document.since == 0)
+    return {plain_error(409, "the document is in a file of the server, and not in the index",
+                        "the server's operator can remove it", ErrorStyle::peer)};
+  VerbAnswer answer = json_answer(json_of(document));
+  document.document.clear();
+  answer.response.headers.emplace_back("Kiln-Snapshot", std::to_string(write_document(document, place)));
+  return answer;
 }
 
 bool has_mapping(const VerbPlace& place, const std::string& code) {
@@ -81,8 +102,7 @@ VerbAnswer new_one(SiteKind kind, const VerbCall& call, const VerbPlace& place) 
   const SiteDocument document = read_site_document(kind, body.root());
   if (const std::string why = conflict_of(document, place); !why.empty())
     return {plain_error(409, why, "", ErrorStyle::peer)};
-  if (!place.write_site) throw Error(ExitCode::locked, "this server writes no documents of the site");
-  const std::int64_t snapshot = place.write_site(document);
+  const std::int64_t snapshot = write_document(document, place);
   VerbAnswer answer = json_answer(json_of(document));
   answer.response.status = 201;
   answer.response.headers.emplace_back("Location", fmt::format("{}/{}", path_of(kind), document.id()));
@@ -101,12 +121,18 @@ VerbAnswer answer_infrastructure(const VerbCall& call, const VerbPlace& place) {
 VerbAnswer answer_new_infrastructure(const VerbCall& call, const VerbPlace& place) {
   return new_one(SiteKind::infrastructure, call, place);
 }
+VerbAnswer answer_no_infrastructure(const VerbCall& call, const VerbPlace& place) {
+  return remove_one(SiteKind::infrastructure, call, place);
+}
 VerbAnswer answer_scripts(const VerbCall&, const VerbPlace& place) { return all_of(SiteKind::script, place); }
 VerbAnswer answer_script(const VerbCall& call, const VerbPlace& place) {
   return one_of(SiteKind::script, call, place);
 }
 VerbAnswer answer_new_script(const VerbCall& call, const VerbPlace& place) {
   return new_one(SiteKind::script, call, place);
+}
+VerbAnswer answer_no_script(const VerbCall& call, const VerbPlace& place) {
+  return remove_one(SiteKind::script, call, place);
 }
 VerbAnswer answer_scaling_models(const VerbCall&, const VerbPlace& place) {
   return all_of(SiteKind::scaling_model, place);
@@ -116,6 +142,9 @@ VerbAnswer answer_scaling_model(const VerbCall& call, const VerbPlace& place) {
 }
 VerbAnswer answer_new_scaling_model(const VerbCall& call, const VerbPlace& place) {
   return new_one(SiteKind::scaling_model, call, place);
+}
+VerbAnswer answer_no_scaling_model(const VerbCall& call, const VerbPlace& place) {
+  return remove_one(SiteKind::scaling_model, call, place);
 }
 
 }  // namespace kiln

@@ -29,7 +29,8 @@ struct WrittenMapping {
 using MappingWriter =
     std::function<WrittenMapping(const JsonDocument& mapping, const WrittenNumbers& numbers)>;
 
-// Imports a document of the site, as a snapshot of its own. Returns its number. Throws as MappingWriter.
+// Imports a document of the site, or removes it (SiteDocument), as a snapshot of its own. Returns its number.
+// Throws as MappingWriter.
 using SiteWriter = std::function<std::int64_t(const SiteDocument& document)>;
 
 // A page for people.

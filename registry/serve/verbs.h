@@ -38,6 +38,9 @@ VerbAnswer answer_infrastructure(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_new_infrastructure(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_scripts(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_script(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_no_infrastructure(const VerbCall& call, const VerbPlace& place);  // removes it
+VerbAnswer answer_no_script(const VerbCall& call, const VerbPlace& place);
+VerbAnswer answer_no_scaling_model(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_new_script(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_scaling_models(const VerbCall& call, const VerbPlace& place);
 VerbAnswer answer_scaling_model(const VerbCall& call, const VerbPlace& place);

@@ -55,6 +55,40 @@ TEST_F(SiteDocuments, GoBackWithARollback) {
   EXPECT_EQ(names_of(index.site_documents()), std::vector<std::string>{"a 2"});
 }
 
+SiteDocument removal(const std::string& name) {
+  SiteDocument gone;
+  gone.name = name;
+  return gone;
+}
+
+TEST_F(SiteDocuments, AreRemovedByASnapshotAndComeBackWithARollback) {
+  Index index = open();
+  index.import_site_documents({document("a", "1"), document("b", "1")}, "2026-11-20T10:00:00Z");
+  index.import_site_documents({document("a", "2")}, "2026-11-20T11:00:00Z");
+  EXPECT_EQ(index.import_site_documents({removal("a")}, "2026-11-20T12:00:00Z"), 3);
+  EXPECT_EQ(names_of(index.site_documents()), std::vector<std::string>{"b 1"});
+  EXPECT_EQ(names_of(index.site_documents(2)), (std::vector<std::string>{"a 2", "b 1"}));
+  EXPECT_EQ(index.snapshots().at(0).note, "1 document of the site removed");
+  // What is gone is not removed again.
+  EXPECT_EQ(index.import_site_documents({removal("a"), removal("none")}, "2026-11-20T13:00:00Z"), 3);
+  index.rollback(2);
+  EXPECT_EQ(names_of(index.site_documents()), (std::vector<std::string>{"a 2", "b 1"}));
+  // After it, the next change has the newest documents again, and those are without `a`.
+  EXPECT_EQ(index.import_site_documents({document("c", "1")}, "2026-11-20T14:00:00Z"), 4);
+  EXPECT_EQ(names_of(index.site_documents()), (std::vector<std::string>{"b 1", "c 1"}));
+  index.import_site_documents({document("a", "1")}, "2026-11-20T15:00:00Z");
+  EXPECT_EQ(names_of(index.site_documents()), (std::vector<std::string>{"b 1", "c 1", "a 1"}));
+}
+
+TEST_F(SiteDocuments, ARemovalOutlivesTheDatabase) {
+  open().import_site_documents({document("a", "1"), document("b", "1")}, "2026-11-20T10:00:00Z");
+  open().import_site_documents({removal("a")}, "2026-11-20T11:00:00Z");
+  std::filesystem::remove(folder.path() / "index.db");
+  Index index = open();
+  EXPECT_EQ(names_of(index.site_documents()), std::vector<std::string>{"b 1"});
+  EXPECT_TRUE(index.recover().is_whole());
+}
+
 TEST_F(SiteDocuments, OutliveTheDatabase) {
   open().import_site_documents({document("a", "1")}, "2026-11-20T10:00:00Z");
   std::filesystem::remove(folder.path() / "index.db");

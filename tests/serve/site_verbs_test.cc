@@ -14,6 +14,9 @@ class SiteVerbs : public ServeTest {
   HttpResponse post(const std::string& target, const std::string& body) {
     return ask("POST", target, body, {{"authorization", "Bearer " + token.token}});
   }
+  HttpResponse drop(const std::string& target) {
+    return ask("DELETE", target, "", {{"authorization", "Bearer " + token.token}});
+  }
 };
 
 TEST_F(SiteVerbs, AnInfrastructureIsPostedFoundAndUsed) {
@@ -63,6 +66,30 @@ TEST_F(SiteVerbs, AScalingModelIsOfAMapping) {
   EXPECT_EQ(json(ask("GET", "/scaling_models"))[0]["model"]["name"], "noop");
 }
 
+TEST_F(SiteVerbs, ADocumentIsRemovedAndComesBackByAPost) {
+  const HttpResponse made = post("/infrastructures", kPosted);
+  const std::string place = header_of(made, "Location");
+  EXPECT_EQ(ask("DELETE", place).status, 401);
+  EXPECT_EQ(json(ask("GET", "/infrastructures")).size(), 1u);
+  const HttpResponse gone = drop(place);
+  ASSERT_EQ(gone.status, 200) << gone.body;
+  EXPECT_EQ(gone.body, made.body);
+  EXPECT_EQ(header_of(gone, "Kiln-Snapshot"), "3");
+  EXPECT_EQ(ask("GET", "/infrastructures").body, "[]\n");
+  EXPECT_EQ(ask("GET", place).status, 404);
+  EXPECT_EQ(drop(place).status, 404);
+  EXPECT_EQ(post("/infrastructures", kPosted).status, 201);
+  const HttpResponse script = post("/scripts", R"({"data": {"stage": "pre", "raw": "export A=1"}})");
+  EXPECT_EQ(drop(header_of(script, "Location")).status, 200);
+  EXPECT_EQ(ask("GET", "/scripts").body, "[]\n");
+  const HttpResponse model =
+      post("/scaling_models", R"({"opt_dsl_code": "tf-2.1", "model": {"name": "noop"}})");
+  EXPECT_EQ(drop(header_of(model, "Location")).status, 200);
+  EXPECT_EQ(ask("GET", "/scaling_models").body, "[]\n");
+  EXPECT_EQ(drop("/scripts/7").status, 422);
+  EXPECT_EQ(drop("/scripts/6f1d3f6e-0000-4000-a000-000000000000").status, 404);
+}
+
 TEST_F(SiteVerbs, WhatIsNotUnderstoodIsRefused) {
   for (const char* path : {"/infrastructures", "/scripts", "/scaling_models"}) {
     EXPECT_EQ(ask("POST", path, "{}").status, 401) << path;
@@ -96,6 +123,7 @@ TEST_F(SiteVerbs, FilesComeFirst) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0]["scheduler"], "slurm");
   EXPECT_EQ(all[0]["name"], "hlrs");
+  EXPECT_EQ(drop("/infrastructures/" + all[0]["id"].get<std::string>()).status, 409);
 }
 
 }  // namespace

@@ -1,0 +1,150 @@
+// kiln scripts: the site's enforcement scripts, in the index.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "factory/base/text.h"
+#include "factory/base/visible_text.h"
+#include "factory/cli/invocation.h"
+#include "factory/cli/print.h"
+#include "factory/cli/site_documents.h"
+#include "factory/cli/site_files.h"
+#include "factory/cli/state_lock.h"
+#include "factory/cli/table.h"
+#include "factory/cli/usage.h"
+#include "registry/deploy/enforcement.h"
+
+namespace kiln {
+namespace {
+
+struct ScriptsOptions {
+  std::vector<std::string> files;
+  std::string id;
+  std::int64_t snapshot = 0;
+  bool json = false;
+};
+
+EnforcementScript script_of(const SiteDocument& document) {
+  return read_enforcement_script(JsonDocument::parse(document.document, "script").root());
+}
+
+// "tensorflow with xla=true, on hlrs"; "every job".
+std::string conditions_of(const EnforcementScript& script) {
+  std::string text = script.application;
+  for (const auto& [name, value] : script.features)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (const std::string& machines : {script.infrastructure, script.storage_class})
+    if (!machines.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", machines);
+  return text.empty() ? "every job" : on_one_line(text);
+}
+
+// A script whose condition names machines that nobody described is never run.
+void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invocation& invocation) {
+  const auto machines = kept_documents(SiteKind::infrastructure, 0, invocation);
+  for (const SiteDocument& one : scripts) {
+    const std::string name = script_of(one).infrastructure;
+    if (name.empty() || std::any_of(machines.begin(), machines.end(),
+                                    [&](const SiteDocument& known) { return known.name == name; }))
+      continue;
+    invocation.note(fmt::format("note: the index has no infrastructure '{}', which a script names", name));
+  }
+}
+
+void import_scripts(const ScriptsOptions& options, Invocation& invocation) {
+  const std::vector<SiteDocument> scripts = read_site_files({{}, options.files, {}}, invocation.files);
+  const std::int64_t snapshot = change_documents(scripts, "kiln scripts import", invocation);
+  note_unknown_machines(scripts, invocation);
+  say("snapshot {}: {} imported\n", snapshot, counted(scripts.size(), "script"));
+}
+
+void list_scripts(const ScriptsOptions& options, Invocation& invocation) {
+  const auto documents = kept_documents(SiteKind::script, options.snapshot, invocation);
+  if (options.json) {
+    Json list = Json::array();
+    for (const SiteDocument& one : documents) {
+      list.push_back(Json::parse(one.document));
+      list.back()["id"] = one.id();
+    }
+    print_json(list);
+    return;
+  }
+  Table table({"ID", "STAGE", "CONDITIONS", "DESCRIPTION", "SINCE"});
+  for (const SiteDocument& one : documents) {
+    const EnforcementScript script = script_of(one);
+    table.add({one.id(), script.after ? "post" : "pre", conditions_of(script),
+               on_one_line(script.description), fmt::format("snapshot {}", one.since)});
+  }
+  print_text(table.text());
+}
+
+// By its id, or what only its id begins with.
+SiteDocument find_script(const ScriptsOptions& options, const Invocation& invocation) {
+  std::vector<SiteDocument> found = kept_documents(SiteKind::script, options.snapshot, invocation);
+  std::erase_if(found, [&](const SiteDocument& one) {
+    return options.id.empty() || !one.id().starts_with(lower_case(options.id));
+  });
+  if (found.size() == 1) return found.front();
+  if (found.empty())
+    throw Error(ExitCode::no_match, fmt::format("the index has no script '{}'", on_one_line(options.id)),
+                "`kiln scripts list` shows their ids");
+  throw Error(ExitCode::no_match, fmt::format("{} scripts begin with '{}'", found.size(), options.id),
+              "write more of the id");
+}
+
+void show_script(const ScriptsOptions& options, Invocation& invocation) {
+  print_json(Json::parse(find_script(options, invocation).document));
+}
+
+void remove_script(const ScriptsOptions& options, Invocation& invocation) {
+  SiteDocument script = find_script(options, invocation);
+  const std::string id = script.id();
+  script.document.clear();
+  const std::int64_t snapshot = change_documents({std::move(script)}, "kiln scripts remove", invocation);
+  say("snapshot {}: {} removed\n", snapshot, id);
+}
+
+void add_scripts_snapshot(CLI::App& command, ScriptsOptions& options) {
+  command.add_option("--snapshot", options.snapshot, "snapshot by number (default: the current one)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000'000));
+}
+
+}  // namespace
+
+CLI::App* add_scripts(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ScriptsOptions>();
+  CLI::App* command =
+      app.add_subcommand("scripts", "Keep the site's enforcement scripts in the registry index");
+  command->require_subcommand(1);
+  command->footer("kiln scripts import scripts.json\nkiln scripts list");
+  auto add = [&](const char* name, const char* help, const char* example,
+                 void (*act)(const ScriptsOptions&, Invocation&)) {
+    CLI::App* sub = command->add_subcommand(name, help);
+    sub->fallthrough();
+    sub->footer(example);
+    sub->callback([options, act, &invocation] { act(*options, invocation); });
+    return sub;
+  };
+  CLI::App* importing = add("import", "Check enforcement scripts and import them, as a new snapshot",
+                            "kiln scripts import scripts.json", import_scripts);
+  importing->add_option("files", options->files, "JSON as MODAK has it, one script or an array")
+      ->required()
+      ->type_name("FILE");
+  add_wait_option(*importing, invocation.options);
+  CLI::App* list =
+      add("list", "List the enforcement scripts of a snapshot", "kiln scripts list", list_scripts);
+  list->add_flag("--json", options->json, "print them as a JSON array");
+  add_scripts_snapshot(*list, *options);
+  CLI::App* show =
+      add("show", "Print one script, as JSON", "kiln scripts show 3f1c >script.json", show_script);
+  show->add_option("id", options->id, "its id, or the beginning of it")->required()->type_name("ID");
+  add_scripts_snapshot(*show, *options);
+  CLI::App* remove =
+      add("remove", "Remove a script, as a new snapshot", "kiln scripts remove 3f1c", remove_script);
+  remove->add_option("id", options->id, "its id, or the beginning of it")->required()->type_name("ID");
+  add_wait_option(*remove, invocation.options);
+  return command;
+}
+
+}  // namespace kiln
