@@ -116,6 +116,21 @@ FirstQuestion first_question(const ImageRecord* image) {
   return first;
 }
 
+std::string job_fields() {
+  std::string html =
+      text_field("program", "Program of the job", "",
+                 "./train.sh --epochs 5: what the job script runs; empty: the image's own program");
+  html += choice_field("scheduler", "Scheduler of the job",
+                       {{"", "the infrastructure's, else none"},
+                        {"slurm", "Slurm"},
+                        {"torque", "Torque"},
+                        {"openpbs", "OpenPBS"},
+                        {"bash", "none: plain bash"}});
+  html += text_field("infrastructure", "Infrastructure of the job", "",
+                     "Its name in the index; empty: the job names no machines");
+  return html;
+}
+
 std::string form_html(const Offers& offers) {
   const FirstQuestion first = first_question(offers.first);
   std::vector<std::pair<std::string, std::string>> methods = {{"", "any"}};
@@ -138,6 +153,7 @@ std::string form_html(const Offers& offers) {
   html += compilers_field(offers.compilers, first.compilers);
   html +=
       text_field("host", "Host", "hosts", "zen4,nvidia:sm_90: what the job runs on; any: nothing is known");
+  html += job_fields();
   html += "</form>\n" + datalist("applications", offers.applications) +
           datalist("workloads", offers.workloads) + datalist("hosts", offers.hosts);
   return html;
@@ -154,17 +170,20 @@ constexpr std::string_view kDocument =
 
 constexpr std::string_view kAnswer =
     "<div><p class=\"notice care\" id=\"from-file\" hidden><strong>This page was opened from a file, so it "
-    "can ask "
-    "no server.</strong> Below is the command that asks. Served by <code>kiln serve</code>, the page shows "
-    "the "
-    "answer "
-    "itself.</p>\n"
+    "can ask no server.</strong> Below are the commands that ask and that write the job script. Served by "
+    "<code>kiln serve</code>, the page shows the answer and the script itself.</p>\n"
     "<div id=\"served\" hidden><p><button type=\"submit\" form=\"form\" class=\"main\" "
     "id=\"ask\">Ask</button> "
+    "<button type=\"button\" id=\"job\">Write the job script</button> "
     "<button type=\"button\" id=\"ladder\">What would other hosts get?</button></p></div>\n"
     "<div id=\"answer\" role=\"status\"></div><div id=\"rungs\"></div>\n"
+    "<div id=\"job-said\" role=\"status\"></div>\n"
+    "<figure class=\"copy\" id=\"job-script\" hidden><figcaption>The job script</figcaption><pre><code "
+    "id=\"script\"></code></pre></figure>\n"
     "<figure class=\"copy\"><figcaption>The command that asks</figcaption><pre><code "
-    "id=\"command\"></code></pre></figure></div>\n";
+    "id=\"command\"></code></pre></figure>\n"
+    "<figure class=\"copy\"><figcaption>The command that writes the job script</figcaption><pre><code "
+    "id=\"job-command\"></code></pre></figure></div>\n";
 
 }  // namespace
 

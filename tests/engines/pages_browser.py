@@ -17,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from pages_chromium import PHONE, WIDE, Browser, Failed, check, equals, parts
-from pages_form import check_answer, check_documents, check_form
+from pages_form import check_answer, check_documents, check_form, check_job
 
 MOST_MILLISECONDS = 100  # from an input to its paint
 INPUTS, MOST_TURNS = 57, 8
@@ -355,6 +355,7 @@ def main(arguments):
                      lambda: check_form(browser, pages),
                      lambda: check_answer(browser, ask_url),
                      lambda: check_documents(browser, ask_url, silent_url),
+                     lambda: check_job(browser, ask_url, silent_url),
                      lambda: look_at_all(browser, pages, image, night if "://" in night else f"{pages}/{night}", compared)):
             step()
             print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)

@@ -56,3 +56,7 @@ silent=$url
   nights/demo/2.html || fail 'a page is not what it should be'
 expect 0 bash -c "kiln() { '$KILN' --state '$ground/many' \"\$@\"; }; . ./asked.sh"
 holds "$out" 'pytorch:2.6'
+expect 0 bash -c "kiln() { '$KILN' --state '$ground/many' \"\$@\"; }; . ./job.sh"
+holds "$out" '#SBATCH --job-name=job'
+holds "$out" './train.sh --epochs 5'
+bash -n shown.sh

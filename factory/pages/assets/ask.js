@@ -38,15 +38,23 @@
   }
 
   function question() {
+    const application = filled({app_tag: value("kind") === "ai" ? "" : value("application"), executable: value("program")});
     const asked = {optimisation: optimisation()};
-    return value("kind") === "ai" ? asked : {application: {app_tag: value("application")}, ...asked};
+    return Object.keys(application).length ? {application, ...asked} : asked;
   }
+
+  // What is no part of the document, for the command and for the server.
+  const jobTerms = () => filled({host: value("host"), scheduler: value("scheduler"), infrastructure: value("infrastructure")});
 
   const word = (text) => (/^[A-Za-z0-9._:,/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
   function showCommand() {
-    const host = value("host");
-    at("command").textContent = `kiln select --dsl - ${host ? `--host ${word(host)} ` : ""}--explain <<'JSON'\n${at("document").value.trimEnd()}\nJSON`;
+    const host = value("host"), given = `<<'JSON'\n${at("document").value.trimEnd()}\nJSON`;
+    at("command").textContent = `kiln select --dsl - ${host ? `--host ${word(host)} ` : ""}--explain ${given}`;
+    const options = Object.entries(jobTerms()).map(([name, one]) => `--${name} ${word(one)} `).join("");
+    at("job-command").textContent = `kiln job --dsl - ${options}${given}`;
+    at("job-script").hidden = true;  // it is of another question
+    at("job-said").replaceChildren();
   }
 
   function write() {
@@ -66,8 +74,10 @@
     showCommand();
   }
 
-  async function ask(host) {
-    const reply = await fetch(`/v1/select${host ? `?host=${encodeURIComponent(host)}` : ""}`, {
+  // The answer of a server that has the member `wanted`.
+  async function post(path, terms, wanted) {
+    const query = new URLSearchParams(terms).toString();
+    const reply = await fetch(`${path}${query ? `?${query}` : ""}`, {
       method: "POST", headers: {"Content-Type": "application/json"}, body: at("document").value,
     });
     const text = await reply.text();
@@ -75,12 +85,14 @@
     try {
       json = JSON.parse(text);
     } catch {
-      throw new Error(`This server answers no questions (status ${reply.status}): it has the pages alone. The command below asks.`);
+      throw new Error(`This server answers no questions (status ${reply.status}): it has the pages alone. The commands below ask.`);
     }
-    if (json && Object.hasOwn(json, "selected")) return json;
+    if (json && Object.hasOwn(json, wanted)) return json;
     const said = json && (json.error?.message || json.message || json.detail || json.error);
     throw new Error(typeof said === "string" ? said : `The server refused the question (status ${reply.status}).`);
   }
+
+  const ask = (host) => post("/v1/select", filled({host}), "selected");
 
   function link(image) {
     const name = image.name || image.reference || image.code || "";
@@ -132,6 +144,20 @@
       showAnswer(await ask(value("host")));
     } catch (error) {
       showProblem("answer", error);
+    }
+  }
+
+  async function writeJob() {
+    if (!at("document").value.trim()) return showProblem("job-said", new Error("There is no question yet."));
+    at("job-script").hidden = true;
+    at("job-said").replaceChildren(element("p", "Asking …"));
+    try {
+      const job = await post("/v1/job", jobTerms(), "job_script");
+      at("script").textContent = job.job_script;
+      at("job-said").replaceChildren(...list("Notes on the job script", job.notes || []));
+      at("job-script").hidden = false;
+    } catch (error) {
+      showProblem("job-said", error);
     }
   }
 
@@ -194,11 +220,13 @@
   }
 
   function listen() {
-    at("form").addEventListener("input", (event) => (event.target.id === "host" ? showCommand() : write()));
+    const beside = ["host", "scheduler", "infrastructure"];
+    at("form").addEventListener("input", (event) => (beside.includes(event.target.id) ? showCommand() : write()));
     at("form").addEventListener("submit", (event) => {
       event.preventDefault();
       if (location.protocol !== "file:") askOnce();
     });
+    at("job").addEventListener("click", writeJob);
     at("ladder").addEventListener("click", climb);
     at("document").addEventListener("input", showCommand);
     at("file").addEventListener("change", () => open(at("file").files[0]));
