@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Scripts of kiln job on a real Slurm: what scontrol says of the job is what the document asks for, and its program runs. The container
+# Scripts of kiln job on a real Slurm: what scontrol says of the job is what the document asks for, and its program runs. But for Charliecloud, the container
 # runtime is a stand-in that runs the command on the node: what it hands over, not what is inside an image, is looked at here.
 # shellcheck disable=SC2016 # variables are for scripts that are looked at
 # shellcheck source=tests/support/script.sh
@@ -126,9 +126,27 @@ for index in 0 1; do
   equals "$(json 'it["task"]["type"], it["task"]["index"], *it["cluster"]["worker"]')" "worker $index site1:$port site2:$port"
 done
 
-# 6. From within a job, whose memory and array are not those of the job that it submits.
+# 6. In a real Charliecloud: the job's folder, its variables and words reach the program. Debian's ch-image needs Debian's Python.
+export CH_IMAGE_STORAGE=$work/storage USER=${USER:-root}
+mkdir -p rootfs/{bin,dev,etc,proc,run,sys,tmp,var} rootfs/mnt/0
+touch rootfs/etc/{passwd,group,hosts,resolv.conf}
+cp "$(command -v busybox)" rootfs/bin/busybox
+for name in sh env; do ln -s busybox "rootfs/bin/$name"; done
+expect 0 /usr/bin/python3 "$(command -v ch-image)" import rootfs site/busybox:1
+cat >job.json <<'J'
+{"job": {"job_options": {"standard_output_file": "charliecloud.txt", "copy_environment_variable": "SEED=1"},
+  "application": {"container_runtime": "docker://site/busybox:1", "app_type": "python", "threads": 2,
+    "executable": ["sh", "-c", "echo \"$1\" $SEED $OMP_NUM_THREADS $(pwd) >made.txt", "sh", "a  'b' $x"]}}}
+J
+expect 0 "$KILN" job --dsl job.json --infrastructure site.json --host any --runtime charliecloud -o job.sh
+check job.sh
+submit
+ends COMPLETED
+equals "$(cat made.txt)" "a  'b' \$x 1 2 /mnt/0"
+
+# 7. From within a job, whose memory and array are not those of the job that it submits.
 job '"minimum_memory_per_processor": "100MB", "standard_output_file": "inner.txt"' \
   '"app_type": "mpi", "executable": "sh", "arguments": ["-c", "echo ran ${SLURM_ARRAY_TASK_ID-no array}"], "mpi_ranks": 1'
 id=$(sbatch --parsable --wait --array=7 --mem=300M --output=outer.txt --wrap "sbatch --parsable --wait job.sh") || fail "$(cat outer.txt inner.txt)"
 holds "$(cat inner.txt)" 'ran no array'
-echo 'kiln job: options, GPUs, arrays, ranks, a build, and a job of a job on a real Slurm'
+echo 'kiln job: options, GPUs, arrays, ranks, a build, TF_CONFIG, Charliecloud, and a job of a job on a real Slurm'
