@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kStyles = {
     BarStyle{BarKind::stock, "stock", "stock: as the project publishes it"},
-    BarStyle{BarKind::built, "built", "built another way"},
+    BarStyle{BarKind::built, "built", "other components than stock"},
     BarStyle{BarKind::compiled, "compiled", "with a graph compiler"},
 };
 
