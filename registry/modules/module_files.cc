@@ -22,6 +22,16 @@ void refuse_runtime(ContainerRuntime runtime) {
                                                     "shifter");
 }
 
+void refuse_equal_names(const ModuleImage& module) {
+  const std::vector<std::string> names = wrapper_names(module);
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return;
+  throw Error(ExitCode::usage,
+              fmt::format("two wrappers of {} have the name '{}'", module.image.name, *twice),
+              *twice == exec_wrapper_name(module) ? "kiln writes one of this name, which runs any program"
+                                                  : "name each program once");
+}
+
 void add_wrappers(const ModuleImage& module, const ModuleTerms& terms, std::vector<ModuleFile>& files) {
   const std::string folder = fmt::format("bin/{}/{}/", module.name, module.version);
   for (const ModuleProgram& program : module.programs)
@@ -62,7 +72,10 @@ void add_shpc(const std::vector<ModuleImage>& modules, ModuleFiles& made) {
 ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTerms& terms) {
   refuse_runtime(terms.runtime);
   ModuleFiles made;
-  for (const ModuleImage& module : modules) add_module(module, terms, made);
+  for (const ModuleImage& module : modules) {
+    refuse_equal_names(module);
+    add_module(module, terms, made);
+  }
   add_shpc(modules, made);
   std::sort(made.files.begin(), made.files.end(),
             [](const ModuleFile& one, const ModuleFile& other) { return one.path < other.path; });

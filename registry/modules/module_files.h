@@ -36,7 +36,8 @@ struct ModuleTerms {
 };
 
 // REQUIRES: no two modules have one name and version. Throws Error(usage) for a runtime whose containers
-// cannot be started by a wrapper, Error(no_match) for an image that the runtime cannot find.
+// cannot be started by a wrapper, and for two programs of one name, Error(no_match) for an image that the
+// runtime cannot find.
 ModuleFiles module_files(const std::vector<ModuleImage>& modules, const ModuleTerms& terms);
 
 }  // namespace kiln

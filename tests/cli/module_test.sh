@@ -61,6 +61,8 @@ refused 4 "the index has no image 'pytroch'" pytroch
 refused 2 'give --name NAME/VERSION' docker://x/y@sha256:0123
 refused 2 "'../x' is not NAME/VERSION" "$mapping" --name ../x
 refused 2 "'a;id' is no name of a program" "$mapping" --program 'a;id'
+refused 2 "have the name 'x'" "$mapping" --program /a/x --program /b/x
+refused 2 'runs any program' "$mapping" --program modak-exec
 refused 2 "--bind 'scratch' is no absolute path" "$mapping" --bind scratch
 refused 2 'enroot: kiln writes no wrappers' "$mapping" --runtime enroot
 refused 2 'podman: kiln writes no wrappers' "$mapping" --runtime podman

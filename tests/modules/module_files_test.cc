@@ -121,6 +121,14 @@ TEST(ModuleFilesTest, RuntimesWithoutWrappersAreRefused) {
     EXPECT_NO_THROW(module_files({published_module()}, {runtime, {}}));
 }
 
+TEST(ModuleFilesTest, TwoProgramsOfOneNameAreRefused) {
+  ModuleImage module = published_module();
+  module.programs = {{"solver", "/opt/a/solver"}, {"solver", "/opt/b/solver"}};
+  EXPECT_THROW(module_files({module}, {}), Error);
+  module.programs = {{"pytorch-exec", "pytorch-exec"}};
+  EXPECT_THROW(module_files({module}, {}), Error);
+}
+
 TEST(ModuleFilesTest, HostileTextStaysOneValue) {
   const std::string text = "\"]] .. os.execute('id') --[[ $[exec id] {${HOME}} \\\" '''`id` #";
   ModuleImage hostile = published_module();
