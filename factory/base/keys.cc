@@ -103,6 +103,8 @@ KeyTable site_table() {
       {"network/add", {"type"}},
       {"network/dense", {"type", "outputs"}},
       {"network/block", {"repeat", "layers"}},
+      {"space", {"variables"}},
+      {"space/variable", {"values", "from", "to", "step"}},
       {"lock", {"lock", "archspec", "components"}},
       {"lock/entry", {"image", "digests", "archives", "floating", "source", "recipe", "since"}},
       {"lock/source", {"url", "checksum", "ref"}},

@@ -9,36 +9,13 @@
 #include "factory/base/text.h"
 #include "factory/bench/session.h"
 #include "factory/cli/print.h"
-#include "factory/cli/temporary_folder.h"
+#include "factory/cli/ready_workload.h"
 #include "factory/engine/architecture.h"
 #include "factory/record/host.h"
 #include "factory/run/kept_runs.h"
-#include "factory/sbom/recipe_origin.h"
 
 namespace kiln {
 namespace {
-
-// A workload with its files laid out, ready to be mounted.
-struct ReadyWorkload {
-  ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files) {
-    const Recipe* found = recipes.find(Kind::workload, name);
-    if (found == nullptr)
-      throw Error(ExitCode::usage, "there is no workload '" + name + "'",
-                  did_you_mean(name, recipes.names(Kind::workload)));
-    recipe = *found;
-    for (const auto& [path, file] : recipe.files) files.write_output(folder.path() / path, file.bytes);
-    recipe.folder = folder.path();
-  }
-
-  Digest sum() const {
-    Hasher hasher;
-    for (const auto& [path, file] : recipe.files) hasher.update(path + "\n" + Digest::of(file.bytes).hex());
-    return hasher.finish();
-  }
-
-  TemporaryFolder folder;  // of the workload's files, shared ones among them
-  Recipe recipe;
-};
 
 // "about 40 s", "about 12 min", "about 3 h".
 std::string about(double seconds) {
@@ -232,17 +209,6 @@ Json identity(const BenchWork& work, const ReadyWorkload& workload, const HostDe
           {"data", work.wishes.data.string()},
           {"again", work.again},
           {"host", {{"cpu", host.cpu}, {"model", host.model}, {"cores", host.cores}}}};
-}
-
-// Who measured: our version, and the commit that recipes and workloads are of ("with changes" where they
-// differ from it), where git knows. Figures without it cannot be made again.
-std::string measured_by(const RecipeBook& recipes, Invocation& invocation) {
-  std::string by = KILN_VERSION;
-  const auto origin = sbom::find_origin(recipes, invocation.runner, invocation.child_environment());
-  for (const sbom::RecipeRepository& repository : origin.repositories)
-    by += fmt::format(", recipes of {}{}", repository.commit.substr(0, 12),
-                      repository.modified ? " with changes" : "");
-  return by;
 }
 
 }  // namespace

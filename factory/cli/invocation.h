@@ -166,6 +166,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation);
 CLI::App* add_report(CLI::App& app, Invocation& invocation);
 CLI::App* add_model(CLI::App& app, Invocation& invocation);
 CLI::App* add_scale(CLI::App& app, Invocation& invocation);
+CLI::App* add_tune(CLI::App& app, Invocation& invocation);
 CLI::App* add_host(CLI::App& app, Invocation& invocation);
 CLI::App* add_nightly(CLI::App& app, Invocation& invocation);
 CLI::App* add_gc(CLI::App& app, Invocation& invocation);

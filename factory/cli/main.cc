@@ -97,7 +97,7 @@ std::vector<CommandGroup> command_groups() {
       {"Commands for the choice of an image",
        {add_select, add_job, add_module, add_infrastructure, add_scripts, add_host, add_serve, add_index}},
       {"Commands for the content of an image", {add_inspect, add_sif}},
-      {"Commands for measurements", {add_bench, add_report, add_model, add_scale}},
+      {"Commands for measurements", {add_bench, add_tune, add_report, add_model, add_scale}},
       {"Commands for pinned sources and mirrors", {add_lock, add_mirror}},
       {"Commands for the machine and the state folder", {add_doctor, add_gc}},
       {"Commands for the command line", {add_completion, add_man, add_step}},

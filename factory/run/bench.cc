@@ -27,28 +27,6 @@ const ComponentUse* main_component(const ImageSpec& image) {
   return nullptr;
 }
 
-RunAxes axes_of(const ImageSpec& image) {
-  RunAxes axes;
-  axes.framework = image.repository;
-  if (const ComponentUse* use = main_component(image)) {
-    axes.version = use->version.text();
-    axes.method = use->method;
-  }
-  for (const ComponentUse& use : image.components) {
-    if (use.kind == Kind::compiler) axes.compilers.push_back(use.name);
-    if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
-    if (use.kind == Kind::runtime) axes.runtimes.push_back(use.name);
-  }
-  std::sort(axes.libraries.begin(), axes.libraries.end());
-  std::sort(axes.compilers.begin(), axes.compilers.end());
-  std::sort(axes.runtimes.begin(), axes.runtimes.end());
-  axes.target = image.target.name;
-  axes.accelerator = image.target.accelerators.empty()
-                         ? "cpu"
-                         : fmt::format("{}", fmt::join(image.target.accelerators, ","));
-  return axes;
-}
-
 // What a workload may ask of the image it runs in.
 std::map<std::string, std::string> workload_environment(const BenchRequest& request) {
   std::map<std::string, std::string> environment = request.image.environment;
@@ -64,6 +42,7 @@ std::map<std::string, std::string> workload_environment(const BenchRequest& requ
   if (request.wishes.steps > 0) environment["KILN_BENCH_STEPS"] = std::to_string(request.wishes.steps);
   if (request.wishes.ranks > 0) environment["KILN_BENCH_RANKS"] = std::to_string(request.wishes.ranks);
   if (!request.wishes.data.empty()) environment["KILN_BENCH_DATA"] = kWorkloadData;
+  for (const auto& [name, value] : request.settings) environment[name] = value;
   return environment;
 }
 
@@ -139,6 +118,11 @@ void check_ended_well(const CommandResult& result, const BenchRequest& request, 
   if (result.end == CommandEnd::interrupted || interrupted())
     throw Error(ExitCode::interrupted, "interrupted");
   if (result.ok()) return;
+  if (result.end == CommandEnd::wall_limit && request.wall.count() > 0)
+    throw Error(ExitCode::timeout,
+                fmt::format("the workload '{}' was ended after {} s in {}:{}", request.workload.name,
+                            request.wall.count(), request.image.repository, request.image.tag),
+                "the whole log is " + log.string());
   throw Error(ExitCode::images_failed,
               fmt::format("the workload '{}' failed in {}:{}: {}", request.workload.name,
                           request.image.repository, request.image.tag, last_lines(result.tail, 10)),
@@ -150,7 +134,7 @@ void add_image(BenchRun& run, const BenchRequest& request) {
   run.image = request.manifest;
   run.key = request.image.key;
   run.name = request.image.repository + ":" + request.image.tag;
-  run.axes = axes_of(request.image);
+  run.axes = run_axes(request.image);
   run.stock = request.stock;
   run.host = request.host;
   run.kiln = request.kiln;
@@ -188,6 +172,28 @@ bool is_part_of_framework(const ComponentUse& compiler, const ImageSpec& image, 
 }
 
 }  // namespace
+
+RunAxes run_axes(const ImageSpec& image) {
+  RunAxes axes;
+  axes.framework = image.repository;
+  if (const ComponentUse* use = main_component(image)) {
+    axes.version = use->version.text();
+    axes.method = use->method;
+  }
+  for (const ComponentUse& use : image.components) {
+    if (use.kind == Kind::compiler) axes.compilers.push_back(use.name);
+    if (use.kind == Kind::library && !use.automatic) axes.libraries.push_back(use.name);
+    if (use.kind == Kind::runtime) axes.runtimes.push_back(use.name);
+  }
+  std::sort(axes.libraries.begin(), axes.libraries.end());
+  std::sort(axes.compilers.begin(), axes.compilers.end());
+  std::sort(axes.runtimes.begin(), axes.runtimes.end());
+  axes.target = image.target.name;
+  axes.accelerator = image.target.accelerators.empty()
+                         ? "cpu"
+                         : fmt::format("{}", fmt::join(image.target.accelerators, ","));
+  return axes;
+}
 
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
   auto method_of = [&](const ComponentUse& use) -> const Method* {
@@ -227,7 +233,8 @@ std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup&
                                              log,
                                              true,
                                              data,
-                                             wants_gpus},
+                                             wants_gpus,
+                                             request.wall},
                                             setup);
   BenchRun run;
   run.conditions = watch.end(static_cast<int>(processors.size()));

@@ -1,6 +1,8 @@
 // bench: a workload component run in built images, each start kept as a run and summed up as a Measurement.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,9 +32,13 @@ struct BenchRequest {
   std::string kiln;  // our version
   int round = 0;
   std::string place;
-  std::string session;         // BenchRun::session
-  std::string workload_files;  // BenchRun::workload_files
+  std::string session;                            // BenchRun::session
+  std::string workload_files;                     // BenchRun::workload_files
+  std::map<std::string, std::string> settings{};  // variables in place of the image's own
+  std::chrono::seconds wall{0};                   // ended after it; 0: the site's limit
 };
+
+RunAxes run_axes(const ImageSpec& image);
 
 // Whether the image has its framework as the framework's own project publishes it: installed by a method
 // that is marked so, or come with a base that is, and run without a graph compiler.
@@ -41,7 +47,7 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 // Starts the workload once in the image, without the variables that tune it from outside, and finds where
 // its warm-up ends. A run for each of its metrics, at least one. What disturbed it is in the marks. Errors:
 // images_failed (the workload failed, or printed nothing that can be believed; the message names the log),
-// interrupted.
+// timeout (it was ended after request.wall), interrupted.
 std::vector<BenchRun> run_workload(const BenchRequest& request, const StepSetup& setup);
 
 }  // namespace kiln

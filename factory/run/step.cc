@@ -382,6 +382,7 @@ CommandResult run_in_image(const StepRecord& image, const ImageRun& run, const S
   request.log = run.log;
   request.capture_stdout = run.capture_stdout;
   request.limits = setup.site.step_limits;
+  if (run.wall.count() > 0) request.limits.wall = run.wall;
   if (run.wants_gpus) gpu_access(setup.files, setup.runner, setup.environment).hand_to(request);
   auto container = engine->start(&image);
   return container->run(request);

@@ -58,6 +58,7 @@ struct ImageRun {
   bool capture_stdout = false;                     // as Command::capture_stdout
   std::vector<Mount> mounts = {};                  // besides
   bool wants_gpus = false;                         // this machine's (gpu_access.h)
+  std::chrono::seconds wall{0};                    // ended after it; 0: the site's limit
 };
 
 // In a container of a finished step, without a network: benchmarks.

@@ -30,6 +30,8 @@
 //   bench/runs/<sum>.json  a run of a workload, named by its content (run/kept_runs.h)
 //   bench/discarded/<sum>.json  a run that `kiln bench discard` put aside
 //   bench/begun/<sum>.json the runs of a comparison that is not complete
+//   bench/tuning/<sum>.jsonl  the journal of a tuning (run/tuning_run.h)
+//   bench/tuned/<sum>.json its result (record/tuned_record.h)
 //   pushed.jsonl           what lies in registries (pushed.h)
 //   shared.unread, shared.unwritten   where steps are shared could not be reached, and why (share/)
 //   formats                what the images of built/ were packaged as
@@ -112,6 +114,9 @@ class StatePaths {
   }
   std::filesystem::path bench_begun() const { return root_ / "bench" / "begun"; }
   std::filesystem::path bench_begun(std::string_view sum) const { return file("bench/begun", sum, ".json"); }
+  std::filesystem::path tuning(std::string_view sum) const { return file("bench/tuning", sum, ".jsonl"); }
+  std::filesystem::path tuned_folder() const { return root_ / "bench" / "tuned"; }
+  std::filesystem::path tuned(std::string_view sum) const { return file("bench/tuned", sum, ".json"); }
   std::filesystem::path formats() const { return root_ / "formats"; }
   std::filesystem::path evidence() const { return root_ / "evidence"; }
   std::filesystem::path caches() const { return root_ / "caches"; }

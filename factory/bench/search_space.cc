@@ -1,0 +1,183 @@
+#include "factory/bench/search_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "factory/base/keys.h"
+#include "factory/base/text.h"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kMostOfRange = 1'000'000'000'000;
+
+// As POSIX has it (Base Definitions 8.1).
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && !is_digit(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+void check_name(const JsonNode& space, const std::string& name) {
+  if (!is_variable_name(name))
+    throw Error(ExitCode::input, space.where_key(name),
+                fmt::format("'{}' is not the name of an environment variable", name),
+                "such as OMP_NUM_THREADS");
+  if (name.starts_with("KILN_") || name == "PATH")
+    throw Error(ExitCode::input, space.where_key(name), fmt::format("kiln sets '{}' itself", name),
+                "a search that could set it would compare different work");
+}
+
+SearchVariable range_of(const JsonNode& node, SearchVariable variable) {
+  variable.from = node.at("from").integer(-kMostOfRange, kMostOfRange);
+  variable.to = node.at("to").integer(-kMostOfRange, kMostOfRange);
+  if (const auto step = node.find("step")) variable.step = step->integer(1, kMostOfRange);
+  if (variable.from > variable.to)
+    node.fail(fmt::format("the range of '{}' is empty: it goes from {} to {}", variable.name, variable.from,
+                          variable.to));
+  return variable;
+}
+
+SearchVariable list_of(const JsonNode& list, SearchVariable variable) {
+  std::set<std::string> seen;
+  for (const JsonNode& item : list.items()) {
+    variable.values.push_back(item.line_of_text());
+    if (variable.values.back().empty())
+      item.fail("a value is empty", "kiln also tries each listed variable unset");
+    if (!seen.insert(variable.values.back()).second)
+      item.fail(fmt::format("'{}' has the value '{}' twice", variable.name, variable.values.back()));
+  }
+  if (variable.values.empty()) list.fail(fmt::format("'{}' has no values", variable.name));
+  return variable;
+}
+
+SearchVariable variable_of(const std::string& name, const JsonNode& node) {
+  node.allow_only(keys_of("space/variable"));
+  const auto list = node.find("values");
+  if (!list) return range_of(node, {name, {}});
+  if (node.find("from") || node.find("to") || node.find("step"))
+    node.fail(fmt::format("'{}' has both values and a range", name));
+  return list_of(*list, {name, {}});
+}
+
+void add_list(SearchSpace& space, const char* name, std::vector<std::string> values) {
+  space.variables.push_back({name, std::move(values)});
+}
+
+bool has_word(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// One thread for each processor, and for each core where two processors share one, are the usual choices;
+// others win where memory is the limit.
+void add_threads(SearchSpace& space, int cores) {
+  SearchVariable threads{"OMP_NUM_THREADS", {}};
+  threads.from = 1;
+  threads.to = std::max(cores, 1);
+  if (cores > 1) space.variables.push_back(threads);
+  add_list(space, "OMP_PROC_BIND", {"close", "spread"});
+  add_list(space, "OMP_PLACES", {"cores", "threads"});
+  add_list(space, "OMP_WAIT_POLICY", {"active", "passive"});
+}
+
+// KMP_*: of Intel's and LLVM's OpenMP. Milliseconds that a thread waits before it sleeps.
+void add_openmp(SearchSpace& space, const RunAxes& axes) {
+  if (!has_word(axes.runtimes, "llvm-openmp")) return;
+  add_list(space, "KMP_BLOCKTIME", {"0", "1", "infinite"});
+  add_list(space, "KMP_AFFINITY", {"granularity=fine,compact,1,0", "granularity=fine,scatter"});
+}
+
+void add_allocator(SearchSpace& space, const std::map<std::string, std::string>& environment) {
+  const auto preload = environment.find("LD_PRELOAD");
+  const std::string_view libraries = preload == environment.end() ? "" : std::string_view(preload->second);
+  if (libraries.find("jemalloc") != libraries.npos) {
+    add_list(space, "MALLOC_CONF",
+             {"dirty_decay_ms:10000,muzzy_decay_ms:0", "background_thread:true,metadata_thp:auto",
+              "background_thread:true,dirty_decay_ms:-1,muzzy_decay_ms:-1,metadata_thp:auto"});
+  } else if (libraries.find("malloc") == libraries.npos && !environment.contains("GLIBC_TUNABLES")) {
+    // mallopt(3): bytes from which a block is a mapping of its own, and bytes that free() keeps.
+    add_list(space, "MALLOC_ARENA_MAX", {"1", "2"});
+    add_list(space, "MALLOC_MMAP_THRESHOLD_", {"1073741824"});
+    add_list(space, "MALLOC_TRIM_THRESHOLD_", {"17179869184"});
+  }
+}
+
+void add_framework(SearchSpace& space, const RunAxes& axes, int cores) {
+  if (axes.framework == "tensorflow") {
+    add_list(space, "TF_ENABLE_ONEDNN_OPTS", {"0", "1"});
+    add_list(space, "TF_NUM_INTEROP_THREADS",
+             cores > 1 ? std::vector<std::string>{"1", "2"} : std::vector<std::string>{"1"});
+  }
+  if (axes.framework == "mxnet") add_list(space, "MXNET_CPU_WORKER_NTHREADS", {"1", "2"});
+  if (has_word(axes.compilers, "inductor")) {
+    add_list(space, "TORCHINDUCTOR_CPP_WRAPPER", {"1"});
+    add_list(space, "TORCHINDUCTOR_MAX_AUTOTUNE", {"1"});
+  }
+  if (has_word(axes.compilers, "xla"))
+    add_list(space, "XLA_FLAGS",
+             {"--xla_cpu_multi_thread_eigen=false", "--xla_backend_optimization_level=2"});
+}
+
+}  // namespace
+
+double SearchVariable::count() const {
+  if (!values.empty()) return static_cast<double>(values.size()) + 1;
+  return static_cast<double>((to - from) / step + 1);
+}
+
+double SearchSpace::points() const {
+  double product = 1;
+  for (const SearchVariable& variable : variables) product *= variable.count();
+  return product;
+}
+
+SearchSpace search_space_from_json(const JsonNode& node) {
+  node.allow_only(keys_of("space"));
+  const JsonNode list = node.at("variables");
+  SearchSpace space;
+  for (const auto& [name, variable] : list.members()) {
+    check_name(list, name);
+    space.variables.push_back(variable_of(name, variable));
+  }
+  if (space.variables.empty())
+    list.fail("the search space has no variables", R"(such as {"OMP_NUM_THREADS": {"from": 1, "to": 8}})");
+  if (space.points() > kMostPoints)
+    list.fail(fmt::format("the search space has {:.3g} points, and at most {:g} make sense", space.points(),
+                          kMostPoints),
+              "leave variables out, or give ranges a step");
+  return space;
+}
+
+Json to_json(const SearchSpace& space) {
+  Json variables = Json::array();
+  for (const SearchVariable& variable : space.variables) {
+    Json one{{"name", variable.name}};
+    if (!variable.values.empty())
+      one["values"] = variable.values;
+    else
+      one.update({{"from", variable.from}, {"to", variable.to}, {"step", variable.step}});
+    variables.push_back(std::move(one));
+  }
+  return {{"variables", variables}};
+}
+
+SearchSpace default_space(const RunAxes& axes, int cores,
+                          const std::map<std::string, std::string>& environment) {
+  SearchSpace space;
+  add_threads(space, cores);
+  add_openmp(space, axes);
+  add_allocator(space, environment);
+  add_framework(space, axes, cores);
+  return space;
+}
+
+std::string text_of(const TuningSetting& setting) {
+  if (setting.empty()) return "the image's own setting";
+  std::string text;
+  for (const auto& [name, value] : setting) text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text;
+}
+
+}  // namespace kiln

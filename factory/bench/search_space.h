@@ -1,0 +1,49 @@
+// What a tuning may set: environment variables of a workload, each with its values. Format:
+// docs/formats/files.md, schema/space.schema.json. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "factory/base/json.h"
+#include "factory/bench/run.h"
+
+namespace kiln {
+
+// Variables and their values. What is not in it stays as the image has it: {} is the default.
+using TuningSetting = std::map<std::string, std::string>;
+
+// A list of values, of which the variable may also have none; or whole numbers from `from` to `to`.
+struct SearchVariable {
+  std::string name;                 // OMP_PROC_BIND
+  std::vector<std::string> values;  // none of them empty; without values it is a range
+  std::int64_t from = 0, to = 0, step = 1;
+
+  double count() const;  // of its values, "not set" with a list included
+};
+
+struct SearchSpace {
+  std::vector<SearchVariable> variables;  // never empty, each name once
+  double points() const;                  // all combinations
+};
+
+// More points than this are a mistake: no budget sees a part of them.
+inline constexpr double kMostPoints = 1e9;
+
+// Throws Error(input) with the place of an empty range, a value that is empty, a name that is no variable's
+// or one that kiln sets itself, and for more than kMostPoints.
+SearchSpace search_space_from_json(const JsonNode& node);
+Json to_json(const SearchSpace& space);
+
+// What is worth trying in an image without a GPU on a host of `cores` processors: threads and their places,
+// the allocator, and the options of the framework and compilers that the image has. `environment`: the
+// image's, of which allocators are recognised.
+SearchSpace default_space(const RunAxes& axes, int cores,
+                          const std::map<std::string, std::string>& environment);
+
+// "OMP_NUM_THREADS=4 OMP_PROC_BIND=close"; "the image's own setting" of {}.
+std::string text_of(const TuningSetting& setting);
+
+}  // namespace kiln

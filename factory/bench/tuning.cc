@@ -1,0 +1,167 @@
+#include "factory/bench/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "factory/record/image_record.h"
+
+namespace kiln {
+namespace {
+
+// A trial is ended when it has taken so many times as long as the best one, and some seconds for its start.
+constexpr double kTimesTheBest = 2;
+constexpr double kStartSeconds = 5;
+// So many proposals in a row that were tried before: the search has nothing new.
+constexpr std::size_t kMostRepeats = 20;
+
+// For a batch of the workload's own size, how much of a step is one element of it.
+double elements_of(const BenchRun& run) {
+  if (!run.unit.ends_with("/step") && !run.unit.ends_with("/batch")) return 1;
+  const auto batch = run.output.find("batch");
+  const bool says = batch != run.output.end() && batch->is_number() && batch->get<double>() > 0;
+  return says ? batch->get<double>() : 1;
+}
+
+void check_default(const TuningTrial& trial) {
+  if (trial.end == TrialEnd::stopped)
+    throw Error(ExitCode::timeout,
+                fmt::format("the workload did not end within the budget with {}", text_of(trial.setting)),
+                "--budget gives it more");
+  if (trial.end != TrialEnd::complete)
+    throw Error(ExitCode::images_failed, trial.why, "without a default there is nothing to compare with");
+}
+
+// What the comparison takes, by what its two settings have taken so far.
+double reserve(const TuningTerms& terms, const TuningJournal& journal) {
+  return terms.rounds * (journal.trials.front().seconds + journal.best()->seconds);
+}
+
+bool repeats_itself(const TuningJournal& journal) {
+  const auto& trials = journal.trials;
+  return trials.size() > kMostRepeats &&
+         std::all_of(trials.end() - kMostRepeats, trials.end(),
+                     [](const TuningTrial& trial) { return trial.end == TrialEnd::same; });
+}
+
+// Why no further trial is made; "": one is.
+std::string end_of_search(const TuningTerms& terms, const TuningJournal& journal, double left) {
+  if (journal.trials.size() >= terms.trials) return "all trials were made";
+  if (static_cast<double>(journal.distinct()) >= terms.points) return "the whole space was tried";
+  if (repeats_itself(journal)) return "the search proposes nothing new";
+  if (left < journal.trials.front().seconds) return "the budget is spent";
+  return "";
+}
+
+NextTuningStep next_turn(const TuningTerms& terms, const TuningJournal& journal, std::string why) {
+  NextTuningStep next;
+  next.why = std::move(why);
+  const auto done = static_cast<int>(journal.turns.size());
+  if (!journal.failed.empty() || done >= 2 * terms.rounds || journal.best()->setting.empty()) return next;
+  next.step = TuningStep::compare;
+  next.round = done / 2;
+  // Default and tuned, tuned and default, …: what drifts with time meets both as early as late.
+  next.tuned = (done % 2 == 1) == (next.round % 2 == 0);
+  return next;
+}
+
+std::vector<std::vector<double>> costs_of_side(const TuningJournal& journal, bool tuned) {
+  std::vector<std::vector<double>> costs;
+  for (const TuningTurn& turn : journal.turns)
+    if (turn.tuned == tuned) costs.push_back(costs_of(turn.run));
+  return costs;
+}
+
+}  // namespace
+
+double TuningJournal::seconds() const {
+  double sum = 0;
+  for (const TuningTrial& trial : trials) sum += trial.seconds;
+  for (const TuningTurn& turn : turns) sum += turn.seconds;
+  return sum;
+}
+
+const TuningTrial* TuningJournal::best() const {
+  const TuningTrial* best = nullptr;
+  for (const TuningTrial& trial : trials)
+    if (trial.end == TrialEnd::complete && (best == nullptr || trial.cost < best->cost)) best = &trial;
+  return best;
+}
+
+std::size_t TuningJournal::distinct() const {
+  std::set<TuningSetting> settings;
+  for (const TuningTrial& trial : trials) settings.insert(trial.setting);
+  return settings.size();
+}
+
+std::optional<std::size_t> TuningJournal::trial_with(const TuningSetting& setting) const {
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (trials[i].setting == setting) return i;
+  return std::nullopt;
+}
+
+std::vector<double> costs_of(const BenchRun& run) {
+  const bool is_rate = more_is_better(run.unit);
+  const double elements = elements_of(run);
+  std::vector<double> costs;
+  for (const double sample : run.steady()) costs.push_back(is_rate ? 1 / sample : sample / elements);
+  return costs;
+}
+
+TuningTrial complete_trial(TuningSetting setting, const BenchRun& run, double seconds) {
+  TuningTrial trial;
+  trial.setting = std::move(setting);
+  trial.cost = median_of(costs_of(run));
+  trial.median = median_of({run.steady().begin(), run.steady().end()});
+  trial.unit = run.unit;
+  trial.seconds = seconds;
+  return trial;
+}
+
+NextTuningStep next_step(const TuningTerms& terms, const TuningJournal& journal) {
+  if (journal.trials.empty()) return {TuningStep::try_default, terms.budget, 0, false, ""};
+  check_default(journal.trials.front());
+  if (!journal.turns.empty() || !journal.failed.empty()) return next_turn(terms, journal, "");
+  const double each = journal.trials.front().seconds;
+  const double left = terms.budget - journal.seconds() - reserve(terms, journal);
+  if (journal.trials.size() == 1 && left < each)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("a budget of {:.0f} s is too small: one run takes {:.1f} s, and the comparison at "
+                    "the end takes {} of them",
+                    terms.budget, each, 2 * terms.rounds),
+        fmt::format("--budget {:.0f}s allows one trial", std::ceil(each * (2 * terms.rounds + 2.5))));
+  const std::string why = end_of_search(terms, journal, left);
+  if (!why.empty()) return next_turn(terms, journal, why);
+  const double patience = kTimesTheBest * journal.best()->seconds + kStartSeconds;
+  return {TuningStep::search, std::min(patience, left), 0, false, ""};
+}
+
+TuningVerdict verdict_of(const TuningJournal& journal) {
+  TuningVerdict verdict;
+  const TuningTrial* best = journal.best();
+  if (best == nullptr || best->setting.empty()) {
+    verdict.text = "no setting was faster than the default";
+    return verdict;
+  }
+  verdict.setting = best->setting;
+  if (!journal.failed.empty()) {
+    verdict.text = "not recommended: it failed in the comparison: " + journal.failed;
+    return verdict;
+  }
+  verdict.comparison =
+      compare_runs(costs_of_side(journal, false), costs_of_side(journal, true), /*more_is_better=*/false);
+  const Comparison& found = *verdict.comparison;
+  verdict.recommended = found.low > 1;
+  const std::string gain = gain_text({"", found.ratio, found.low, found.high});
+  if (verdict.recommended)
+    verdict.text = "recommended: " + gain;
+  else
+    verdict.text = "not recommended: " + gain + (found.high < 1 ? ", slower than the default" : "");
+  return verdict;
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// The result of a tuning: a setting of an image, a workload and a kind of host that was measured against the
+// default. Format: docs/formats/files.md.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "factory/record/image_record.h"
+
+namespace kiln {
+
+struct TunedRecord {
+  std::string image;           // repository:tag
+  Digest manifest;             // of the image that was run
+  std::string key;             // its plan key
+  std::string workload;        // Measurement::workload
+  std::string workload_files;  // digest of the workload's files, 64 hex
+  HostDescription host;
+  std::map<std::string, std::string> settings;  // variables; empty: none was faster than the default
+  bool recommended = false;                     // the whole interval of the gain is over 1
+  std::string text;                             // what came out, in words
+  MeasuredGain gain;                            // over the default; 1 where nothing was compared
+  int rounds = 0;                               // of the comparison
+  std::size_t trials = 0;
+  std::int64_t seed = 0;
+  std::string kiln;   // version that measured, and the commit of its recipes
+  std::string taken;  // RFC 3339
+
+  // 64 hex digits: that of image, workload and kind of host (model, microarchitecture, cores), of which there
+  // is one record.
+  std::string sum() const;
+};
+
+Json to_json(const TunedRecord& record);
+// Throws Error(input) with the place of what is wrong.
+TunedRecord tuned_record_from_json(const JsonNode& node);
+
+}  // namespace kiln

@@ -1,0 +1,69 @@
+"""tuning_search.py JOURNAL: the setting of the next trial, as Optuna proposes it after the trials of a journal of `kiln tune`.
+
+The journal has the space and the seed in its first line, then a line for each trial; the answer is one line, {"set": {variable: value}}.
+A variable that is not in it stays as the image has it. Nothing is kept between two calls: the journal is the only state, and so the same
+journal gives the same answer, also after a kill.
+"""
+import json
+import sys
+
+import optuna
+
+STARTUP = 10  # trials that are drawn at random before the sampler learns from them
+UNSET = ""  # stands for a variable that is not set: no value of a space is empty
+
+
+def distributions(space):
+    found = {}
+    for variable in space["variables"]:
+        if "values" in variable:
+            found[variable["name"]] = optuna.distributions.CategoricalDistribution([UNSET] + variable["values"])
+        else:
+            found[variable["name"]] = optuna.distributions.IntDistribution(variable["from"], variable["to"], step=variable["step"])
+    return found
+
+
+def parameters(setting, space):
+    """The values that a trial had, as the sampler had proposed them. None: it was the default, whose ranges are unset."""
+    found = {}
+    for name, distribution in space.items():
+        if isinstance(distribution, optuna.distributions.CategoricalDistribution):
+            found[name] = setting.get(name, UNSET)
+        elif name in setting:
+            found[name] = int(setting[name])
+        else:
+            return None
+    return found
+
+
+def trial_of(entry, space):
+    values = parameters(entry["set"], space)
+    if values is None:
+        return None
+    if entry.get("cost", 0) > 0:
+        return optuna.trial.create_trial(value=entry["cost"], params=values, distributions=space)
+    # Crashed or too slow: the worst there is, so that the sampler keeps away from it.
+    return optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED, params=values, distributions=space)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as journal:
+        # What a kill left behind has no newline.
+        lines = [json.loads(line) for line in journal if line.endswith("\n") and line.strip()]
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    head, entries = lines[0], [line for line in lines[1:] if "trial" in line]
+    space = distributions(head["space"])
+    # A sampler for each trial, so that its draw depends on the journal only and not on who drew before.
+    seed = (head["seed"] * 1_000_003 + len(entries)) % 2**32
+    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=STARTUP, multivariate=True)
+    study = optuna.create_study(sampler=sampler)
+    study.add_trials([trial for trial in (trial_of(entry, space) for entry in entries) if trial])
+    proposed = study.ask(space).params
+    print(json.dumps({"set": {name: str(value) for name, value in proposed.items() if value != UNSET}}, sort_keys=True))
+
+
+if __name__ == "__main__":
+    import warnings
+
+    warnings.simplefilter("ignore")  # the multivariate sampler is marked as experimental
+    main()

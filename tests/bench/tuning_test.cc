@@ -1,0 +1,224 @@
+#include "factory/bench/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln {
+namespace {
+
+BenchRun tuned_run(std::vector<double> samples, const std::string& unit = "ms/step", int batch = 0) {
+  BenchRun run;
+  run.workload = "mnist-cnn";
+  run.unit = unit;
+  run.samples = std::move(samples);
+  run.host.cpu = "zen3";
+  run.taken = "2026-11-24T12:00:00Z";
+  if (batch > 0) run.output = {{"batch", batch}};
+  return run;
+}
+
+TuningTrial trial_of(TuningSetting setting, double milliseconds, double seconds = 10) {
+  return complete_trial(std::move(setting), tuned_run({milliseconds}), seconds);
+}
+
+TuningTrial ended(TuningSetting setting, TrialEnd end, double seconds = 10) {
+  TuningTrial trial;
+  trial.setting = std::move(setting);
+  trial.end = end;
+  trial.seconds = seconds;
+  trial.why = "it ended";
+  return trial;
+}
+
+TuningTerms terms_of(double budget) { return {budget, 100, 7, 1000}; }
+
+// The turns of a comparison in which the default takes `a` and the tuned setting `b`.
+TuningJournal compared(double a, double b, int turns) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40), trial_of({{"T", "1"}}, 30)};
+  for (int done = 0; done < turns; ++done) {
+    const NextTuningStep next = next_step(terms_of(10'000), journal);
+    const double time = (next.tuned ? b : a) + 0.01 * next.round;
+    journal.turns.push_back({next.round, next.tuned, 10, tuned_run({time, time * 1.01, time * 0.99})});
+  }
+  return journal;
+}
+
+ExitCode refusal(const TuningTerms& terms, const TuningJournal& journal) {
+  try {
+    next_step(terms, journal);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ExitCode::ok;
+}
+
+TEST(Costs, CompareOverBatchesAndDirections) {
+  EXPECT_EQ(costs_of(tuned_run({10, 20}, "ms/step", 5)), (std::vector<double>{2, 4}));
+  EXPECT_EQ(costs_of(tuned_run({10, 20})), (std::vector<double>{10, 20}));
+  EXPECT_EQ(costs_of(tuned_run({10, 20}, "us/message", 5)), (std::vector<double>{10, 20}));
+  EXPECT_EQ(costs_of(tuned_run({10, 20}, "images/s", 5)), (std::vector<double>{0.1, 0.05}));
+  BenchRun warm = tuned_run({90, 10, 20});
+  warm.warm = 1;
+  EXPECT_EQ(costs_of(warm), (std::vector<double>{10, 20}));
+}
+
+TEST(Tuning, BeginsWithTheDefault) {
+  const NextTuningStep next = next_step(terms_of(600), {});
+  EXPECT_EQ(next.step, TuningStep::try_default);
+  EXPECT_EQ(next.patience, 600);
+}
+
+TEST(Tuning, EndsWithoutADefault) {
+  TuningJournal journal;
+  journal.trials = {ended({}, TrialEnd::failed)};
+  EXPECT_EQ(refusal(terms_of(600), journal), ExitCode::images_failed);
+  journal.trials = {ended({}, TrialEnd::stopped, 600)};
+  EXPECT_EQ(refusal(terms_of(600), journal), ExitCode::timeout);
+}
+
+TEST(Tuning, NeedsABudgetForTheComparison) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40, 10)};
+  EXPECT_EQ(refusal(terms_of(150), journal), ExitCode::usage) << "10 s are spent, and 140 s are kept";
+  EXPECT_EQ(next_step(terms_of(160), journal).step, TuningStep::search);
+  journal.trials.push_back(trial_of({{"T", "1"}}, 50, 10));
+  EXPECT_EQ(next_step(terms_of(160), journal).step, TuningStep::end);
+  EXPECT_EQ(next_step(terms_of(160), journal).why, "the budget is spent");
+}
+
+TEST(Tuning, EndsTrialsThatAreMuchSlowerThanTheBest) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40, 10), trial_of({{"T", "1"}}, 30, 8)};
+  EXPECT_EQ(next_step(terms_of(10'000), journal).patience, 2 * 8 + 5);
+  EXPECT_EQ(next_step(terms_of(18 + 126 + 12), journal).patience, 12) << "the budget is less";
+  journal.trials.push_back(ended({{"T", "2"}}, TrialEnd::stopped, 21));
+  EXPECT_EQ(next_step(terms_of(10'000), journal).step, TuningStep::search) << "the others go on";
+}
+
+TEST(Tuning, SearchesUntilThereIsNothingToFind) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40), trial_of({{"T", "1"}}, 50), ended({{"T", "2"}}, TrialEnd::failed)};
+  TuningTerms terms = terms_of(10'000);
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::search);
+  terms.trials = 3;
+  EXPECT_EQ(next_step(terms, journal).why, "all trials were made");
+  terms = terms_of(10'000);
+  terms.points = 3;
+  EXPECT_EQ(next_step(terms, journal).why, "the whole space was tried");
+  terms.points = 4;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(next_step(terms, journal).step, TuningStep::search);
+    journal.trials.push_back(ended({{"T", "1"}}, TrialEnd::same, 0));
+  }
+  EXPECT_EQ(next_step(terms, journal).why, "the search proposes nothing new");
+  EXPECT_EQ(journal.distinct(), 3u);
+  EXPECT_EQ(journal.trial_with({{"T", "2"}}), 2u);
+  EXPECT_FALSE(journal.trial_with({{"T", "3"}}));
+}
+
+TEST(Tuning, ComparesByTurns) {
+  TuningJournal journal = compared(40, 30, 0);
+  TuningTerms terms = terms_of(10'000);
+  terms.trials = 2;
+  std::string order;
+  for (NextTuningStep next = next_step(terms, journal); next.step != TuningStep::end;
+       next = next_step(terms, journal)) {
+    ASSERT_EQ(next.step, TuningStep::compare);
+    order += (next.tuned ? "B" : "A") + std::to_string(next.round) + " ";
+    journal.turns.push_back({next.round, next.tuned, 10, tuned_run({30})});
+  }
+  EXPECT_EQ(order, "A0 B0 B1 A1 A2 B2 B3 A3 A4 B4 B5 A5 A6 B6 ");
+}
+
+TEST(Tuning, ComparesNothingThatIsNotFaster) {
+  TuningJournal journal;
+  journal.trials = {trial_of({}, 40), trial_of({{"T", "1"}}, 41)};
+  TuningTerms terms = terms_of(10'000);
+  terms.trials = 2;
+  EXPECT_EQ(next_step(terms, journal).step, TuningStep::end);
+  const TuningVerdict verdict = verdict_of(journal);
+  EXPECT_FALSE(verdict.recommended);
+  EXPECT_FALSE(verdict.comparison);
+  EXPECT_EQ(verdict.text, "no setting was faster than the default");
+}
+
+TEST(Tuning, RecommendsWhatTheComparisonProves) {
+  const TuningVerdict faster = verdict_of(compared(40, 30, 14));
+  EXPECT_TRUE(faster.recommended);
+  EXPECT_NEAR(faster.comparison->ratio, 4.0 / 3, 0.01);
+  EXPECT_EQ(faster.setting, (TuningSetting{{"T", "1"}}));
+  EXPECT_EQ(faster.text.substr(0, 32), "recommended: 1.33 times as fast ");
+  const TuningVerdict noise = verdict_of(compared(40, 40, 14));
+  EXPECT_FALSE(noise.recommended) << "the trial promised more";
+  EXPECT_EQ(noise.text.substr(0, 30), "not recommended: no difference");
+  const TuningVerdict slower = verdict_of(compared(30, 40, 14));
+  EXPECT_FALSE(slower.recommended);
+  EXPECT_NE(slower.text.find("slower than the default"), std::string::npos);
+}
+
+TEST(Tuning, AFailureInTheComparisonEndsIt) {
+  TuningJournal journal = compared(40, 30, 3);
+  journal.failed = "it crashed";
+  EXPECT_EQ(next_step(terms_of(10'000), journal).step, TuningStep::end);
+  EXPECT_FALSE(verdict_of(journal).recommended);
+  EXPECT_NE(verdict_of(journal).text.find("it crashed"), std::string::npos);
+}
+
+std::string text_of_journal(const TuningJournal& journal) {
+  TuningHead head;
+  head.space.variables.push_back({"T", {"1"}});
+  std::string text = to_json(head).dump() + "\n";
+  for (std::size_t i = 0; i < journal.trials.size(); ++i) text += to_json(journal.trials[i], i).dump() + "\n";
+  for (const TuningTurn& turn : journal.turns) text += to_json(turn).dump() + "\n";
+  if (!journal.failed.empty()) text += failed_comparison(journal.failed).dump() + "\n";
+  return text;
+}
+
+TEST(TuningJournal, IsReadAsItWasWritten) {
+  TuningJournal journal = compared(40, 30, 5);
+  journal.trials.push_back(ended({{"T", "2"}}, TrialEnd::stopped));
+  journal.trials.push_back(ended({{"T", "3"}}, TrialEnd::failed));
+  journal.trials.push_back(ended({{"T", "2"}}, TrialEnd::same, 0));
+  journal.failed = "it crashed";
+  const std::string text = text_of_journal(journal);
+  const TuningJournal back = read_tuning_journal(text, "j");
+  EXPECT_EQ(text_of_journal(back), text);
+  EXPECT_EQ(back.seconds(), journal.seconds());
+  EXPECT_TRUE(read_tuning_journal("", "j").trials.empty());
+}
+
+// Whatever a kill cuts off, what is left is a journal of the steps before.
+TEST(TuningJournal, IsWholeAfterEachKill) {
+  const std::string text = text_of_journal(compared(40, 30, 2));
+  const std::size_t head = text.find('\n');
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const TuningJournal left = read_tuning_journal(text.substr(0, length), "j");
+    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n');
+    EXPECT_EQ(left.trials.size() + left.turns.size(),
+              length <= head ? 0 : static_cast<std::size_t>(lines) - 1);
+  }
+}
+
+TEST(TuningJournal, SaysWhatIsDamaged) {
+  auto damage = [](const std::string& line) {
+    try {
+      read_tuning_journal("{}\n" + line + "\n", "j");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::store);
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(damage("{\"trial\": 0, ").find("j, line 2:1:"), std::string::npos) << damage("{\"trial\": 0, ");
+  EXPECT_NE(damage(R"({"trial": 1, "set": {}, "end": "failed"})"), "no error") << "trial 0 is missing";
+  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "complete"})"), "no error") << "it has no cost";
+  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "done"})"), "no error");
+  EXPECT_NE(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": -1})"), "no error");
+  EXPECT_NE(damage("{}"), "no error");
+  EXPECT_EQ(damage(R"({"trial": 0, "set": {}, "end": "failed", "seconds": 1})"), "no error");
+}
+
+}  // namespace
+}  // namespace kiln
