@@ -36,9 +36,9 @@ const std::vector<std::string>& site_keys() {
 }
 
 KeyTable catalogue_table() {
-  static const std::vector<std::string> kAxes = {"framework", "version",  "method",   "base",
-                                                 "toolchain", "library",  "compiler", "distributed",
-                                                 "runtime",   "workload", "target",   "optimise"};
+  static const std::vector<std::string> kAxes = {
+      "framework",   "version", "method",   "base",        "toolchain", "library", "compiler",
+      "distributed", "runtime", "workload", "application", "target",    "optimise"};
   return {
       {"recipe",
        {"description", "licenses", "homepage", "role", "versions", "sources", "upstream", "methods", "test",

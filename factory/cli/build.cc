@@ -13,9 +13,7 @@
 #include "factory/cli/invocation.h"
 #include "factory/cli/print.h"
 #include "factory/cli/state_lock.h"
-#include "factory/cli/table.h"
 #include "factory/cli/usage.h"
-#include "factory/engine/architecture.h"
 #include "factory/state/cell_status.h"
 #include "factory/state/formats.h"
 
@@ -29,29 +27,6 @@ struct BuildRequest : CellOptions {
   bool fail_fast = false;
   bool dry_run = false;
 };
-
-void print_report(const BuildReport& report, const BuildRequest& options) {
-  if (options.format == "json") {
-    print_json(to_json(report));
-    return;
-  }
-  Table table({"IMAGE", "VERDICT", "REASON"});
-  for (const ImageOutcome& image : report.images) {
-    std::string reason = image.reason;
-    if (!image.log.empty()) reason += ", log " + image.log.string();
-    table.add({image.name, std::string(name_of(image.outcome)), reason});
-  }
-  std::size_t skipped = report.count(Outcome::skipped);
-  say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run{} in {:.1f} s\n", table.text(),
-      report.count(Outcome::built), report.count(Outcome::up_to_date), report.count(Outcome::failed),
-      report.count(Outcome::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
-      counted(report.steps_run, "step"),
-      report.steps_fetched > 0 ? fmt::format(", {} fetched", report.steps_fetched) : "", report.seconds);
-  say("{}", report.legend());
-  if (skipped > 0) say("skipped: {}\n", kOtherMachines);
-  if (report.steps_run == 0 && report.count(Outcome::up_to_date) == report.images.size())
-    say("nothing to do\n");
-}
 
 // Each step once, under the first image that needs it.
 void print_dry_run(const BuildPlan& plan, const ChosenCells& chosen, const StateView& view,
@@ -143,7 +118,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
       add_broken(plan, chosen, *report);
       view.keep(invocation.files);
       report->seconds = invocation.clock.monotonic_seconds() - start;
-      print_report(*report, options);
+      print_build(*report, options.format);
       invocation.exit_code = report->exit_code();
       return;
     }
@@ -155,7 +130,7 @@ void run_build(const CLI::App& command, const BuildRequest& options, Invocation&
   BuildReport report =
       build_images(catalogue, chosen.images, {options.jobs, options.fail_fast}, site, invocation);
   add_broken(plan, chosen, report);
-  print_report(report, options);
+  print_build(report, options.format);
   if (!report.stopped.empty() && !report.interrupted)
     throw Error(report.exit_code(), report.stopped, "what is done stays done: run `kiln build` again");
   invocation.exit_code = report.exit_code();

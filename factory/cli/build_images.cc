@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "factory/base/text.h"
 #include "factory/cli/print.h"
+#include "factory/cli/table.h"
 #include "factory/cluster/job_place.h"
+#include "factory/engine/architecture.h"
 #include "factory/fetch/source_needs.h"
 #include "factory/mirror/mirror_folder.h"
 #include "factory/os/file_lock.h"
@@ -70,6 +74,29 @@ std::string own_path() { return fs::read_symlink("/proc/self/exe").string(); }
 
 int jobs_of(int asked, const Site& site, const std::map<std::string, std::string>& environment) {
   return asked > 0 ? asked : default_jobs(site, environment);
+}
+
+void print_build(const BuildReport& report, const std::string& format) {
+  if (format == "json") {
+    print_json(to_json(report));
+    return;
+  }
+  Table table({"IMAGE", "VERDICT", "REASON"});
+  for (const ImageOutcome& image : report.images) {
+    std::string reason = image.reason;
+    if (!image.log.empty()) reason += ", log " + image.log.string();
+    table.add({image.name, std::string(name_of(image.outcome)), reason});
+  }
+  std::size_t skipped = report.count(Outcome::skipped);
+  say("{}\n{} built, {} up to date, {} failed, {} not reached{}; {} run{} in {:.1f} s\n", table.text(),
+      report.count(Outcome::built), report.count(Outcome::up_to_date), report.count(Outcome::failed),
+      report.count(Outcome::not_reached), skipped > 0 ? fmt::format(", {} skipped", skipped) : "",
+      counted(report.steps_run, "step"),
+      report.steps_fetched > 0 ? fmt::format(", {} fetched", report.steps_fetched) : "", report.seconds);
+  say("{}", report.legend());
+  if (skipped > 0) say("skipped: {}\n", kOtherMachines);
+  if (report.steps_run == 0 && report.count(Outcome::up_to_date) == report.images.size())
+    say("nothing to do\n");
 }
 
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,

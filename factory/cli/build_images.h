@@ -22,4 +22,7 @@ int jobs_of(int asked, const Site& site, const std::map<std::string, std::string
 BuildReport build_images(const Catalogue& catalogue, const ImageNumbers& images, const BuildRun& run,
                          const Site& site, Invocation& invocation);
 
+// The report of a build on stdout. `format`: "json", else a table.
+void print_build(const BuildReport& report, const std::string& format);
+
 }  // namespace kiln

@@ -16,6 +16,7 @@
 #include "factory/cli/lock_use.h"
 #include "factory/cli/print.h"
 #include "factory/cli/user_namespace.h"
+#include "factory/derive/derived_cells.h"
 #include "factory/engine/engine_facts.h"
 #include "factory/engine/own_ids.h"
 #include "factory/os/ignored_calls.h"
@@ -109,7 +110,21 @@ CatalogueFiles Invocation::read(const std::string& matrix_file, const Lockfile* 
     }
   }
   if (lock != nullptr) pin_recipes(recipes, *lock);
-  return {std::move(recipes), std::move(targets), std::move(matrix)};
+  CatalogueFiles read{std::move(recipes), std::move(targets), std::move(matrix)};
+  if (with_derived) add_derived(read);
+  return read;
+}
+
+void Invocation::add_derived(CatalogueFiles& read) {
+  const StatePaths state = this->state();
+  std::vector<Derivation> derivations =
+      DerivedStore(state, files).all([this](const Error& damaged) { note(damaged.format("warning")); });
+  if (tried) {
+    std::erase_if(derivations, [this](const Derivation& one) { return one.name == tried->name; });
+    derivations.push_back(*tried);
+  }
+  add_derived_cells(read.matrix, read.recipes, derivations, state, files,
+                    [this](const std::string& line) { note(line); });
 }
 
 void Invocation::note_cells(const Expansion& expansion, std::size_t images, std::size_t excluded) const {

@@ -11,6 +11,7 @@
 
 #include "factory/base/effects.h"
 #include "factory/cpu/microarchitecture.h"
+#include "factory/derive/derivation.h"
 #include "factory/oci/pull.h"
 #include "factory/plan/build_plan.h"
 #include "factory/recipe/lockfile.h"
@@ -74,7 +75,8 @@ class Invocation {
  public:
   explicit Invocation(std::map<std::string, std::string> own) : environment(std::move(own)) {}
 
-  // Reads recipes, targets and matrix; `lock` fixes what it pins. Recipes that are named and not found are
+  // Reads recipes, targets and matrix, and the derived images of the state folder; `lock` fixes what it pins.
+  // Recipes that are named and not found are
   // looked for in those that kiln was installed with. Throws Error(input), Error(usage).
   CatalogueFiles read(const std::string& matrix_file, const Lockfile* lock = nullptr);
   // What resolve() takes of them; `read` outlives it.
@@ -135,12 +137,17 @@ class Invocation {
   ExitCode exit_code = ExitCode::ok;
   std::optional<ImageRecord> image_read;  // the image of ours that the command reads
   std::vector<std::string> workloads;     // that the command names: read() looks for their recipes, too
-  std::string step_plan;                  // of `kiln step`: whose build hears of it
-  StartFolder started_in;                 // before --directory
+  // Of this state folder: read() adds the derived images of a matrix as cells of it.
+  bool with_derived = true;
+  std::optional<Derivation> tried;  // in place of the one of its name that is recorded
+  std::string step_plan;            // of `kiln step`: whose build hears of it
+  StartFolder started_in;           // before --directory
   // Gets each line of note() and of a build's progress; called by several threads. Empty: nothing does.
   std::function<void(const std::string&)> heard;
 
  private:
+  void add_derived(CatalogueFiles& read);
+
   std::optional<Microarchitectures> cpus_;
 };
 
@@ -157,6 +164,7 @@ CLI::App* add_show(CLI::App& app, Invocation& invocation);
 CLI::App* add_generate(CLI::App& app, Invocation& invocation);
 CLI::App* add_import(CLI::App& app, Invocation& invocation);
 CLI::App* add_build(CLI::App& app, Invocation& invocation);
+CLI::App* add_derive(CLI::App& app, Invocation& invocation);
 CLI::App* add_test(CLI::App& app, Invocation& invocation);
 CLI::App* add_step(CLI::App& app, Invocation& invocation);
 CLI::App* add_log(CLI::App& app, Invocation& invocation);

@@ -140,6 +140,7 @@ class Run {
 
   void lint_matrix(lint::Linter& linter, const fs::path& matrix) {
     try {
+      invocation_.with_derived = false;  // what lies in a state folder is not under review
       const Catalogue catalogue = invocation_.load_untold(matrix.string());
       const std::optional<Lockfile> lock = find_lockfile(matrix, invocation_);
       linter.look_at(

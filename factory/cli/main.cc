@@ -92,7 +92,7 @@ std::vector<CommandGroup> command_groups() {
   return {
       {"Commands for recipes and matrices", {add_init, add_import, add_lint, add_schema}},
       {"Commands for plans", {add_plan, add_show, add_generate, add_diff}},
-      {"Commands for builds", {add_build, add_test, add_log, add_shell}},
+      {"Commands for builds", {add_build, add_derive, add_test, add_log, add_shell}},
       {"Commands for publishing and nightly builds", {add_publish, add_nightly}},
       {"Commands for the choice of an image",
        {add_select, add_job, add_module, add_infrastructure, add_scripts, add_host, add_serve, add_index}},

@@ -23,7 +23,7 @@ constexpr std::string_view kKnown =
     " sif.snapshots formats blobs evidence engine tmp engine.sessions engine.lock engine.import.lock store"
     " events.fifo index.lock demand.jsonl locks proposals.json pushed.jsonl history.jsonl memory nights"
     " nights.lease nights.reserve hosts bench site.json writers.lease doctor.lock"
-    " jobs caches shared.unread shared.unwritten ";
+    " jobs caches derived shared.unread shared.unwritten ";
 
 bool is_known(const std::string& name) {
   return name.starts_with('.') || name.starts_with("index.db") ||

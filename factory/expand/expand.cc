@@ -16,9 +16,9 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 12> kIdOrder = {"framework", "version",     "method",  "library",
-                                                       "compiler",  "distributed", "runtime", "workload",
-                                                       "toolchain", "optimise",    "target",  "base"};
+constexpr std::array<std::string_view, 13> kIdOrder = {
+    "application", "framework", "version",   "method",   "library", "compiler", "distributed",
+    "runtime",     "workload",  "toolchain", "optimise", "target",  "base"};
 
 // What the id has of a value; "" when it is left out.
 std::string id_part(std::string_view value) {

@@ -57,7 +57,7 @@ ImageRecord declared_record(const ImageSpec& spec, const std::string& architectu
   record.key = spec.key;
   record.cell = spec.request.id;
   const ComponentUse& main = main_component(spec.components);
-  record.application = main.name;
+  record.application = naming_component(spec.components).name;
   record.version = main.version;
   record.method = main.method;
   record.optimised = spec.optimised;

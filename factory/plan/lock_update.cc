@@ -197,7 +197,8 @@ std::set<std::string> chosen_entries(const LockNeeds& needs, const Lockfile& loc
   return chosen;
 }
 
-// What the images of a plan need, one after the other.
+// What the images of a plan need, one after the other. Applications come from the state folder, or from a
+// site's own recipes: their files are in keys, and nothing of theirs moves.
 class NeedCollector {
  public:
   NeedCollector(const RecipeBook& recipes, const StepTable& steps)
@@ -205,7 +206,7 @@ class NeedCollector {
 
   void add(const ResolvedImage& image) {
     for (const ComponentUse& use : image.components())
-      add(use.kind, use.name, use.version.text(), use.method);
+      if (use.kind != Kind::application) add(use.kind, use.name, use.version.text(), use.method);
     for (StepTable::Number step : image.steps()) {
       if (seen_[step] != 0) continue;
       seen_[step] = 1;
@@ -234,6 +235,7 @@ class NeedCollector {
     const Step& step = steps_->pattern(number);
     const std::size_t slash = step.component.find('/');
     const Kind kind = *kind_from(step.component.substr(0, slash));
+    if (kind == Kind::application) return;
     LockNeed& need = add(kind, step.component.substr(slash + 1), step.version, step.method);
     if (steps_->parent(number) == StepTable::kNone)
       need.base_steps.try_emplace(architecture, steps_->step(number));

@@ -19,7 +19,7 @@ namespace kiln {
 inline constexpr std::uint64_t kMaxCells = 100'000;
 
 // Axis name → value. Axes that kiln knows: framework, version, method, base, toolchain, library, compiler,
-// distributed, runtime, workload, target, optimise. The value of a component axis is `none` or
+// distributed, runtime, workload, application, target, optimise. The value of a component axis is `none` or
 // `name[@version][:method]`, several joined by `+`.
 using AxisValues = std::map<std::string, std::string>;
 

@@ -18,7 +18,8 @@ constexpr auto kKinds = enum_names<Kind>({{Kind::base, "base"},
                                           {Kind::compiler, "compiler"},
                                           {Kind::distributed, "distributed"},
                                           {Kind::runtime, "runtime"},
-                                          {Kind::workload, "workload"}});
+                                          {Kind::workload, "workload"},
+                                          {Kind::application, "application"}});
 
 std::vector<std::string> folders_in(const FileSystem& files, const fs::path& folder) {
   std::vector<std::string> names = files.list(folder);

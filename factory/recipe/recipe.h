@@ -22,7 +22,17 @@
 namespace kiln {
 
 // Declaration order is layering order where nothing else decides.
-enum class Kind { base, toolchain, library, framework, compiler, distributed, runtime, workload };
+enum class Kind {
+  base,
+  toolchain,
+  library,
+  framework,
+  compiler,
+  distributed,
+  runtime,
+  workload,
+  application
+};
 
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_from(std::string_view name);

@@ -76,7 +76,12 @@ void NinjaText::add(const ImageSpec& image) {
     add_step(test);
     after.insert(record_of(test));
   }
+  // Its labels name the image below it, which therefore is packaged first.
+  if (const auto parent = image.labels.find(kParentKeyLabel); parent != image.labels.end())
+    if (const auto record = images_.find(parent->second); record != images_.end())
+      after.insert(record->second);
   const std::string built = built_record(image);
+  images_.try_emplace(image.key, built);
   const std::string title = one_line(fmt::format("image {}:{}", image.repository, image.tag));
   text_ += fmt::format("build {}: image || {}\n  cell = {}\n  title = {}\n", built, fmt::join(after, " "),
                        escape(quote_shell(id)), escape(title));

@@ -68,6 +68,7 @@ class NinjaText {
   std::string cells_;                           // their lines at the end
   std::string all_;                             // the ids
   std::map<std::string, std::string> records_;  // by key of the steps that are written
+  std::map<std::string, std::string> images_;   // records of the images that are written, by key
 };
 
 }  // namespace kiln

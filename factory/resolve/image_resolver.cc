@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "factory/base/json_text.h"
 #include "factory/oci/default_path.h"
@@ -56,6 +57,16 @@ std::string value_upon(const std::string& name, const std::string& before, std::
   return value.replace(begin, end - begin, lower);
 }
 
+constexpr std::string_view kApplications = "application/";  // of Step::component
+
+// The first of the applications, where nothing else lies upon them: then there is an image below them.
+std::optional<std::size_t> applications_of(const Choice& choice) {
+  auto is_application = [](const Chosen& chosen) { return chosen.component->kind == Kind::application; };
+  const auto first = std::find_if(choice.begin(), choice.end(), is_application);
+  if (first == choice.end() || !std::all_of(first, choice.end(), is_application)) return std::nullopt;
+  return static_cast<std::size_t>(first - choice.begin());
+}
+
 }  // namespace
 
 ImageResolver::ImageResolver(const ResolveInput& input, ImageTable& table)
@@ -92,7 +103,10 @@ const Optimise& ImageResolver::optimise_wish(const std::string& axis, const Sour
 const Composition& ImageResolver::compose(const Choice& choice, const std::string& optimise) {
   Composition& composition = table_->compositions.emplace_back();
   std::map<std::string, std::string> environment;
+  const std::optional<std::size_t> applications = applications_of(choice);
   for (const auto& [component, version, method, automatic, written] : choice) {
+    if (applications == composition.components.size())
+      composition.parent_environment = PackedMap(environment);
     composition.components.push_back({component->kind, component->name, version->version, method->name,
                                       method->optimised, automatic, written,
                                       component->accepted(version->version, method->name), component->role});
@@ -102,7 +116,7 @@ const Composition& ImageResolver::compose(const Choice& choice, const std::strin
         environment[name] = value_upon(name, environment[name], value.value);
   }
   composition.environment = PackedMap(environment);
-  composition.repository = repository_of(main_component(composition.components));
+  composition.repository = repository_of(naming_component(composition.components));
   composition.tag = tag_parts(composition.components, optimise);
   composition.labels =
       PackedMap(component_labels(composition.components, composition.optimised, optimise, input_.recipes));
@@ -183,7 +197,8 @@ void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, c
   image.last_step = laid.last;
   image.target = &target;
   image.composition = solution.composition;
-  image.key = key_of(image);
+  image.key = key_of(image.last_step, image.composition->environment, target.architecture);
+  add_parent(image);
   const std::string labels = labels_of(image, request, laid.tests);
   const std::string tag = make_tag(image.composition->tag, target.tag);
   const Sha256 naming = hasher_.of(naming_text(labels, image.composition->repository, tag));
@@ -194,18 +209,27 @@ void ImageResolver::add_image(const ImageRequest& request, std::uint32_t cell, c
 }
 
 // The key of the image: its last layer, and what its configuration adds.
-Sha256 ImageResolver::key_of(const ImageTable::Image& image) {
+Sha256 ImageResolver::key_of(StepTable::Number last, const PackedMap& environment,
+                             const std::string& architecture) {
   text_.clear();
   JsonObjectText inputs(text_);
   inputs.member("command", image_command());
-  inputs.member("environment", image.composition->environment);
-  inputs.member("platform", "linux/" + image.target->architecture);
+  inputs.member("environment", environment);
+  inputs.member("platform", "linux/" + architecture);
   inputs.key("schema") += '2';  // 1: the base's entry point stayed
   inputs.key("step") += '"';
-  append_hex(text_, table_->steps.key(image.last_step));
+  append_hex(text_, table_->steps.key(last));
   text_ += '"';
   inputs.end();
   return hasher_.of(text_);
+}
+
+void ImageResolver::add_parent(const ImageTable::Image& image) {
+  if (!image.composition->parent_environment) return;
+  StepTable::Number last = image.last_step;
+  while (table_->steps.pattern(last).component.starts_with(kApplications)) last = table_->steps.parent(last);
+  table_->parents.emplace(table_->images.size(),
+                          key_of(last, *image.composition->parent_environment, image.target->architecture));
 }
 
 // All of them, as JSON.
@@ -213,7 +237,7 @@ std::string ImageResolver::labels_of(const ImageTable::Image& image, const Image
                                      const std::vector<StepTable::Number>& tests) const {
   Labels own;
   add_cell_labels(own, image.target->target, hex_of(image.key), request.id,
-                  table_->flags(image.last_step, tests));
+                  table_->parent_key(table_->images.size()), table_->flags(image.last_step, tests));
   std::string text;
   append_merged_json(text, image.composition->labels, own);
   return text;

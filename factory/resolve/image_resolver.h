@@ -40,7 +40,9 @@ class ImageResolver {
   void add_solved(const ImageRequest& request, std::uint32_t cell, const AnsweredTarget& target);
   void add_image(const ImageRequest& request, std::uint32_t cell, const ResolvedTarget& target,
                  Solution& solution);
-  Sha256 key_of(const ImageTable::Image& image);
+  Sha256 key_of(StepTable::Number last, const PackedMap& environment, const std::string& architecture);
+  // Notes the key of the image below the applications of the next image.
+  void add_parent(const ImageTable::Image& image);
   std::string labels_of(const ImageTable::Image& image, const ImageRequest& request,
                         const std::vector<StepTable::Number>& tests) const;
 

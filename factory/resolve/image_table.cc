@@ -25,6 +25,11 @@ std::vector<StepTable::Number> ImageTable::tests_of(std::size_t image) const {
   return {tests.begin() + begin, tests.begin() + images[image].tests_end};
 }
 
+std::string ImageTable::parent_key(std::size_t image) const {
+  auto found = parents.find(image);
+  return found == parents.end() ? "" : hex_of(found->second);
+}
+
 std::string ImageTable::tag(std::size_t image) const {
   return make_tag(images[image].composition->tag, images[image].target->tag);
 }
@@ -64,7 +69,7 @@ ImageSpec ImageTable::spec(std::size_t number, ImageRequest request) const {
   spec.command = image_command();
   spec.labels = composition.labels.map();
   const std::vector<const FlagOrigin*> origins = flags(image.last_step, numbers);
-  add_cell_labels(spec.labels, spec.target, spec.key, spec.request.id, origins);
+  add_cell_labels(spec.labels, spec.target, spec.key, spec.request.id, parent_key(number), origins);
   for (const FlagOrigin* flag : origins) spec.flags.push_back(*flag);
   spec.optimised = composition.optimised;
   return spec;

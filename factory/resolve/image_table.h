@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct Composition {
   std::vector<ComponentUse> components;  // in layering order
   bool optimised = false;
   PackedMap environment;
+  // Of an image whose uppermost components are applications: the environment below them.
+  std::optional<PackedMap> parent_environment;
   std::string repository;
   TagParts tag;
   PackedMap labels;  // those that the components alone decide
@@ -58,6 +61,8 @@ struct ImageTable {
     const ResolvedTarget* target;  // null where that is what is broken
   };
 
+  // Hex digits; "" for an image without applications.
+  std::string parent_key(std::size_t image) const;
   void close();  // no image is added afterwards
 
   std::vector<StepTable::Number> tests_of(std::size_t image) const;
@@ -69,6 +74,7 @@ struct ImageTable {
 
   StepTable steps;
   std::deque<Image> images;
+  std::map<std::size_t, Sha256> parents;  // keys of the images below applications, by image
   std::deque<StepTable::Number> tests;
   std::deque<Unsolvable> unsolvable;
   std::deque<Broken> broken;

@@ -44,12 +44,15 @@ std::string licenses_of(const Components& components, const RecipeBook& recipes)
   return joined(terms, " AND ");
 }
 
-// "pytorch 2.6.0 (distro) with openblas, inductor".
+// "pytorch 2.6.0 (distro) with openblas, inductor"; "train: pytorch …" of an application.
 std::string title_of(const Components& components, const ComponentUse& main) {
+  const ComponentUse& naming = naming_component(components);
   std::vector<std::string> others;
   for (const ComponentUse& use : components)
-    if (&use != &main && !use.automatic && use.kind != Kind::base) others.push_back(use.name);
-  return describe(main) + (others.empty() ? "" : " with " + joined(others, ", "));
+    if (&use != &main && &use != &naming && !use.automatic && use.kind != Kind::base)
+      others.push_back(use.name);
+  return (&naming == &main ? "" : naming.name + ": ") + describe(main) +
+         (others.empty() ? "" : " with " + joined(others, ", "));
 }
 
 void add(Labels& labels, const char* name, std::string value) {
@@ -61,9 +64,11 @@ void add_oci(Labels& labels, const Components& components, const RecipeBook& rec
   add(labels, "org.opencontainers.image.title", title_of(components, main));
   add(labels, "org.opencontainers.image.version", main.version.text());
   add(labels, "org.opencontainers.image.licenses", licenses_of(components, recipes));
+  const ComponentUse& naming = naming_component(components);
+  if (const Recipe* recipe = recipes.find(naming.kind, naming.name))
+    add(labels, "org.opencontainers.image.description", recipe->description);
   const Recipe* recipe = recipes.find(main.kind, main.name);
   if (recipe == nullptr) return;
-  add(labels, "org.opencontainers.image.description", recipe->description);
   add(labels, "org.opencontainers.image.url", recipe->homepage);
   if (const ComponentVersion* version = recipe->find_version(main.version))
     add(labels, "org.opencontainers.image.source", version->source_url);
@@ -114,6 +119,8 @@ Labels component_labels(const Components& components, bool optimised, const std:
     add(labels, "io.kiln.framework", main.name);
     add(labels, "io.kiln.framework.version", main.version.text());
   }
+  if (const ComponentUse& naming = naming_component(components); naming.kind == Kind::application)
+    add(labels, "io.kiln.application", naming.name);
   add(labels, "io.kiln.method", main.method);
   add(labels, "io.kiln.compilers", joined(names_of(components, Kind::compiler), " "));
   add(labels, "io.kiln.libraries", joined(names_of(components, Kind::library), " "));
@@ -127,11 +134,12 @@ Labels component_labels(const Components& components, bool optimised, const std:
 }
 
 void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
-                     const std::vector<const FlagOrigin*>& flags) {
+                     std::string parent, const std::vector<const FlagOrigin*>& flags) {
   add(labels, "io.kiln.cpu.target", target.cpu);
   add(labels, "io.kiln.gpu.targets", gpu_targets(target));
   add(labels, "io.kiln.key", std::move(key));
   add(labels, "io.kiln.cell", std::move(cell));
+  add(labels, kParentKeyLabel, std::move(parent));
   std::vector<std::string> each;
   for (const FlagOrigin* origin : flags) {
     std::string flag = origin->variable + "=" + origin->value;

@@ -17,9 +17,10 @@ using Labels = std::map<std::string, std::string>;
 Labels component_labels(const std::vector<ComponentUse>& components, bool optimised,
                         const std::string& optimise, const RecipeBook& recipes);
 
-// Those of one cell: its target, `key` and `cell` (its id), and the flags.
+// Those of one cell: its target, `key` and `cell` (its id), the key of the image below its applications ("" =
+// none), and the flags.
 void add_cell_labels(Labels& labels, const Target& target, std::string key, std::string cell,
-                     const std::vector<const FlagOrigin*>& flags);
+                     std::string parent, const std::vector<const FlagOrigin*>& flags);
 
 // What the second half of a record's name is the hash of. `labels`: all of them, as JSON.
 std::string naming_text(const std::string& labels, const std::string& repository, const std::string& tag);

@@ -68,6 +68,7 @@ const std::string& ResolvedImage::repository() const {
 std::string ResolvedImage::tag() const { return table_->tag(number_); }
 std::string ResolvedImage::immutable_tag() const { return make_immutable_tag(tag(), key()); }
 std::string ResolvedImage::key() const { return hex_of(table_->images[number_].key); }
+std::string ResolvedImage::parent_key() const { return table_->parent_key(number_); }
 
 std::string ResolvedImage::record_name() const {
   const ImageTable::Image& image = table_->images[number_];

@@ -191,6 +191,8 @@ class ResolvedImage {
   std::string reference() const { return repository() + ":" + tag(); }
   std::string immutable_tag() const;
   std::string key() const;  // 64 hex digits
+  // Key of the image that has everything except the applications; "" for an image without applications.
+  std::string parent_key() const;
   std::string record_name() const;
   const Target& target() const;
   const std::string& architecture() const;  // OCI's: "amd64", "arm64/v8"
@@ -248,12 +250,19 @@ Resolution resolve(Expansion expansion, const ResolveInput& input);
 // version does not offer). Throws Error(input) for a broken cell, too.
 std::variant<ImageSpec, ExcludedCell> resolve(const ImageRequest& request, const ResolveInput& input);
 
+// Label of an image with applications: the key of the image that it is upon.
+inline constexpr const char* kParentKeyLabel = "io.kiln.parent.key";
+
 // What the record of a packaged image is called: its key, and 12 hex digits that cover its name and labels.
 // Images of equal bits keep records of their own, and new labels ask for a new manifest, not for a build.
 std::string record_name(const ImageSpec& spec);
 
-// The component that an image is named after: the framework, else the first in layering order that the cell
-// names and that is not a base, else the base. REQUIRES: not empty.
+// The component whose version and method are an image's: the framework, else the first in layering order that
+// the cell names and that is not a base, else the base. REQUIRES: not empty.
 const ComponentUse& main_component(const std::vector<ComponentUse>& components);
+
+// The component that gives an image its repository, and by which questions ask for it: the first application
+// that the cell names, else main_component(). REQUIRES: not empty.
+const ComponentUse& naming_component(const std::vector<ComponentUse>& components);
 
 }  // namespace kiln

@@ -63,6 +63,13 @@ const ComponentUse& main_component(const std::vector<ComponentUse>& components) 
   return found == components.end() ? components.front() : *found;
 }
 
+const ComponentUse& naming_component(const std::vector<ComponentUse>& components) {
+  auto found = std::find_if(components.begin(), components.end(), [](const ComponentUse& use) {
+    return use.kind == Kind::application && !use.automatic;
+  });
+  return found == components.end() ? main_component(components) : *found;
+}
+
 std::string repository_of(const ComponentUse& main) {
   std::string name;  // OCI: lower case, no `+`
   for (char c : main.name)

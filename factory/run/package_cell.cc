@@ -6,6 +6,7 @@
 #include "factory/os/processors.h"
 #include "factory/package/package.h"
 #include "factory/run/failure.h"
+#include "factory/run/parent_image.h"
 #include "factory/run/step.h"
 #include "factory/run/untrusted_steps.h"
 #include "factory/state/record_store.h"
@@ -43,7 +44,8 @@ void package_built(const LayerChain& built, const PackageSetup& setup) {
   StateConversions conversions(state, setup.files);
   sbom::RecipeOrigin origin = RecordReader(state, setup.files).recipe_origin(setup.plan);
   DocumentFacts facts{source_date_epoch(setup.environment), setup.tool, setup.flag_table, setup.site.builder};
-  PackageRequest request{setup.image,
+  const ImageSpec image = with_parent_labels(setup.image, RecordReader(state, setup.files));
+  PackageRequest request{image,
                          setup.plan,
                          built,
                          origin,

@@ -91,7 +91,7 @@ JudgedCells cells_of_application(const std::vector<const BuildPlan*>& plans, con
   for (std::size_t plan = 0; plan < plans.size(); ++plan) {
     for (std::uint32_t number : all_images(*plans[plan])) {
       const ResolvedImage cell = plans[plan]->image(number);
-      if (lower_case(main_component(cell.components()).name) != application) continue;
+      if (lower_case(naming_component(cell.components()).name) != application) continue;
       if (!seen.insert(cell.record_name()).second) continue;
       judged.entries.push_back(known.entry(expected_record(cell, question)));
       judged.cells.push_back({plan, number});

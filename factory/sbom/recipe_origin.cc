@@ -72,6 +72,7 @@ RecipeOrigin find_origin(const RecipeBook& recipes, CommandRunner& runner,
   for (const auto& [id, component] : recipes.all()) {
     origin.components[fmt::format("{}/{}", name_of(id.first), id.second)] = {component.licenses,
                                                                              component.homepage};
+    if (id.first == Kind::application) continue;  // may lie in the state folder, which is no repository
     roots.insert(fs::absolute(component.folder).lexically_normal().parent_path().parent_path());
   }
   if (!runner.find_program("git")) return origin;

@@ -50,6 +50,17 @@ std::optional<ImageRecord> RecordReader::find_image(
   return std::nullopt;
 }
 
+std::vector<ImageRecord> RecordReader::images_of(std::string_view key) const {
+  std::vector<ImageRecord> images;
+  const std::string beginning = std::string(key) + "-";  // as record_name() has it
+  for (const std::string& name : files_->list(state_->built_folder())) {
+    if (!name.starts_with(beginning) || !name.ends_with(".json")) continue;
+    auto image = read_record(*files_, state_->built_folder() / name, &image_record_from_json);
+    if (image) images.push_back(*std::move(image));
+  }
+  return images;
+}
+
 std::optional<Descriptor> RecordReader::conversion(std::string_view key) const {
   try {
     return read_record(*files_, state_->conversion(key), &descriptor_from_json);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "factory/base/effects.h"
 #include "factory/record/image_record.h"
@@ -30,6 +31,8 @@ class RecordReader {
   std::optional<ImageRecord> image(std::string_view record) const;
   // The first, in the order of their names, of the packaged images that `is_wanted`.
   std::optional<ImageRecord> find_image(const std::function<bool(const ImageRecord&)>& is_wanted) const;
+  // The packaged images with this key (64 hex digits), whatever they are called, in the order of their names.
+  std::vector<ImageRecord> images_of(std::string_view key) const;
   // The SIF that was made before. nullopt for a damaged record, too: it is made anew.
   std::optional<Descriptor> conversion(std::string_view key) const;
   // Of the plan of that name; empty in a state folder of an older kiln.

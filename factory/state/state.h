@@ -26,6 +26,7 @@
 //                          nights.reserve room for the next (night/reserve.h)
 //   locks/<matrix>.<digest>.json  the lockfile as the last night left it (kept_lock.h)
 //   hosts/<name>.json      what that machine can do (run/host_rates.h)
+//   derived/<name>.json, derived/recipes/<digest>/   images that `kiln derive` made (derive/derivation.h)
 //   proposals.json         newer versions of upstream that were proposed, in their order
 //   bench/runs/<sum>.json  a run of a workload, named by its content (run/kept_runs.h)
 //   bench/discarded/<sum>.json  a run that `kiln bench discard` put aside
@@ -105,6 +106,12 @@ class StatePaths {
   std::filesystem::path nights_reserve() const { return root_ / "nights.reserve"; }
   std::filesystem::path kept_lock(std::string_view name) const { return file("locks", name, ".json"); }
   std::filesystem::path host(std::string_view name) const { return file("hosts", name, ".json"); }
+  std::filesystem::path derived() const { return root_ / "derived"; }
+  std::filesystem::path derived(std::string_view name) const { return file("derived", name, ".json"); }
+  std::filesystem::path derived_recipes() const { return root_ / "derived" / "recipes"; }
+  std::filesystem::path derived_recipes(std::string_view digest) const {
+    return derived_recipes() / checked(digest);
+  }
   std::filesystem::path proposals() const { return root_ / "proposals.json"; }
   std::filesystem::path bench_runs() const { return root_ / "bench" / "runs"; }
   std::filesystem::path bench_run(std::string_view sum) const { return file("bench/runs", sum, ".json"); }

@@ -41,6 +41,7 @@ void sweep_state(const StatePaths& state, FileSystem& files) {
   remove_those(state.sif_snapshots(), is_made_aside, files);
   for (const std::string& repository : files.list(state.root() / "images"))
     remove_those(state.layouts(repository), is_made_aside, files);
+  remove_those(state.derived(), is_half_written, files);
   drop_dead_files(state.store() / "tmp");
 }
 

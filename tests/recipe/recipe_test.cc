@@ -16,7 +16,7 @@ Recipe openblas() { return read_recipe(kRecipe, kRecipeFile, recipe_files()); }
 
 TEST(Kind, NamesAreInLayeringOrder) {
   EXPECT_EQ(kind_names(), (Strings{"base", "toolchain", "library", "framework", "compiler", "distributed",
-                                   "runtime", "workload"}));
+                                   "runtime", "workload", "application"}));
   EXPECT_EQ(name_of(Kind::compiler), "compiler");
   EXPECT_EQ(kind_from("workload"), Kind::workload);
   EXPECT_EQ(kind_from("Workload"), std::nullopt);

@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# kiln derive with the real buildah: an application upon a built image, its second call, a changed file, a rebuilt parent, and what it refuses.
+# shellcheck source=tests/support/script.sh
+. "$KILN_SOURCE/tests/support/script.sh"
+
+cp -r "$tiny" tiny
+matrix=tiny/tiny.json
+cell=hello-2.10-distro-plain-busybox_1.35
+parent=hello:2.10-distro-plain-busybox1.35
+mkdir -p src/lib src/.git src/__pycache__
+echo 'echo "train says $(cat "$(dirname "$0")/lib/words")"' >src/train
+chmod 755 src/train
+echo one >src/lib/words
+echo junk >src/.git/index
+echo junk >src/__pycache__/train.pyc
+# shellcheck disable=SC2016 # for the container
+echo 'sh "$KILN_FACT_PATH/train" >/opt/trained' >run.sh
+echo 'grep "^train says" /opt/trained' >test.sh
+derive() {
+  "$KILN" derive -f "$matrix" "$parent" --name train --copy src --run run.sh --test test.sh --format json "$@"
+}
+steps() { # steps PATTERN: how many steps with this title the last call started
+  grep -c "^start .*$1" <<<"$err" || true
+}
+
+# 1. Nothing is built that is not there: the parent must be.
+expect 4 derive
+holds "$err" "there is no image '$parent'"
+expect 0 "$KILN" build -f "$matrix" "$cell"
+
+# 2. Two steps and the tests of parent and application upon what is there; nothing below them.
+expect 0 derive
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 4)' # with two tests
+equals "$(json 'it["images"][0]["name"]')" train:2.10-distro-plain-busybox1.35
+equals "$(steps hello)" 1 # its test
+equals "$(steps busybox)" 0
+expect 0 derive
+equals "$(json '(it["up_to_date"], it["steps_run"])')" '(1, 0)'
+
+# 3. The image says what it is upon; its SBOM, evidence and SIF are those of other images.
+expect 0 "$KILN" inspect "$parent" --format json
+digest=$(json 'it["digest"]')
+expect 0 "$KILN" inspect train:2.10-distro-plain-busybox1.35 --format json
+printf '%s' "$out" >inspected.json
+holds "$out" "$digest"
+"$KILN_PYTHON" - inspected.json "$digest" "$parent" <<'PY'
+import glob, json, sys
+built = [json.load(open(name)) for name in glob.glob(".kiln/built/*.json")]
+derived = [one for one in built if one["repository"] == "train"]
+assert len(derived) == 1, built
+derived = derived[0]
+parents = [one for one in built if one["manifest"] == sys.argv[2]]
+labels = derived["labels"]
+assert labels["org.opencontainers.image.base.digest"] == sys.argv[2], labels
+assert labels["org.opencontainers.image.base.name"] == sys.argv[3], labels
+assert labels["io.kiln.parent.key"] == parents[0]["key"], labels
+assert labels["io.kiln.application"] == "train" and labels["io.kiln.framework"] == "hello", labels
+assert derived["application"] == "train" and derived["version"] == "2.10", derived
+kinds = {one["kind"] for one in derived["attachments"]}
+assert kinds >= {"sif"} and kinds == {one["kind"] for one in parents[0]["attachments"]}, kinds
+assert derived["evidence"]["verdict"] == parents[0]["evidence"]["verdict"], derived["evidence"]
+assert derived["size"] > parents[0]["size"]
+assert [one["title"] for one in derived["tests"]["passed"]] if "passed" in derived.get("tests", {}) else True
+PY
+layout=$(echo .kiln/images/train/*)
+skopeo inspect --config "oci:$layout" >config.json
+skopeo copy --quiet "oci:$layout" dir:unpacked
+for layer in $(skopeo inspect --raw "oci:$layout" | "$KILN_PYTHON" -c 'import json, sys; print(*[one["digest"][7:] for one in json.load(sys.stdin)["layers"]])'); do
+  zstd -dc <"unpacked/$layer" 2>/dev/null | tar -tvf - || gzip -dc <"unpacked/$layer" | tar -tvf -
+done >listed
+holds "$(cat listed)" opt/train/lib/words
+holds "$(cat listed)" '-rwxr-xr-x 0/0'
+lacks "$(cat listed)" .git
+lacks "$(cat listed)" __pycache__
+
+# 4. A changed script runs its own step only; a changed file of the folder that of the files, and what is upon it.
+echo 'echo more >>/opt/trained' >>run.sh
+expect 0 derive
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 3)'
+equals "$(steps train.files)" 0
+echo two >src/lib/words
+expect 0 derive
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 4)'
+equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1 # those of earlier calls are gone
+echo other >src/.git/index
+expect 0 derive
+equals "$(json 'it["steps_run"]')" 0
+
+# 5. It is in the index under its own name, and answers questions that name it, and no others.
+expect 0 "$KILN" publish -f "$matrix" "$cell" "train-$cell"
+expect 0 "$KILN" index list --format json
+equals "$(json 'sorted(one["name"] for one in it)')" "['$parent', 'train:2.10-distro-plain-busybox1.35']"
+ask() { # ask APPLICATION
+  printf '{"optimisation": {"enable_opt_build": false, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"}, "app_type-ai_training": {"config": {"ai_framework": "%s"}, "ai_framework-%s": {}}}}' "$1" "$1" | "$KILN" select --dsl -
+}
+equals "$(ask hello)" "$parent"
+equals "$(ask train)" train:2.10-distro-plain-busybox1.35
+expect 0 "$KILN" select train
+equals "$out" train:2.10-distro-plain-busybox1.35
+
+# 6. The night rebuilds it when its parent is rebuilt; a build of the matrix has it, too.
+echo 'echo newer >>/opt/kiln/hello/news' >>tiny/recipes/framework/hello/distro.sh
+expect 4 derive
+holds "$err" 'was built from other recipes than those of today'
+holds "$err" "kiln build -f $matrix $cell"
+expect 0 "$KILN" nightly -f "$matrix" --local --format json
+equals "$(json 'sorted(one["verdict"] for one in it["images"] if one["name"].startswith("train:"))')" "['new bits']"
+expect 0 "$KILN" index show train:2.10-distro-plain-busybox1.35 --format json
+newer=$(json 'it["labels"]["org.opencontainers.image.base.digest"]')
+[ "$newer" != "$digest" ] || fail 'the night left it upon the old parent'
+expect 0 "$KILN" index show "$parent" --format json
+equals "$(json 'it["manifest"]')" "$newer"
+
+# 7. What fails is not recorded, and what was recorded stays.
+cp .kiln/derived/train.json before.json
+echo 'echo about to break; exit 3' >>run.sh
+expect 1 derive
+holds "$err" 'train is not recorded'
+holds "$(json 'it["images"][0]["reason"]')" 'exit status 3'
+cmp before.json .kiln/derived/train.json
+equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1
+echo 'exit 1' >test.sh
+sed -i '$d' run.sh
+expect 1 derive
+cmp before.json .kiln/derived/train.json
+# The image has no Python.
+echo 'numpy==2.1.0' >requirements.txt
+expect 1 "$KILN" derive -f "$matrix" "$parent" --name other --requirements requirements.txt
+holds "$err" 'the image has no python3'
+[ ! -e .kiln/derived/other.json ] || fail 'it was recorded'
+
+# 8. Refused with a reason, and nothing is left behind.
+refused() { # refused STATUS WORDS ARGUMENTS…
+  local status=$1 words=$2
+  shift 2
+  expect "$status" "$KILN" derive -f "$matrix" "$@"
+  holds "$err" "$words"
+  cmp before.json .kiln/derived/train.json
+}
+refused 2 'nothing to add to the image' "$parent" --name x
+refused 2 "'Train'" "$parent" --name Train --run run.sh
+refused 2 'is the name of the component framework/hello' "$parent" --name hello --run run.sh
+refused 2 'means something else in a matrix' "$parent" --name library --run run.sh
+refused 2 'is itself a derived image' train:2.10-distro-plain-busybox1.35 --name x --run run.sh
+refused 3 'missing.sh' "$parent" --name x --run missing.sh
+refused 3 'there is no such folder' "$parent" --name x --copy missing
+mkdir empty
+refused 3 'the folder is empty' "$parent" --name x --copy empty
+mkfifo src/pipe
+refused 3 'src/pipe: error: is neither a file nor a folder nor a symbolic link' "$parent" --name x --copy src
+rm src/pipe
+refused 2 "is no path of a folder in an image" "$parent" --name x --copy src:/opt/../x
+: >nothing.sh
+refused 3 'nothing.sh: error: the file is empty' "$parent" --name x --run nothing.sh
+refused 4 'the index has no image' hello:9 --name x --run run.sh
+
+# 9. A damaged record is passed over, and named.
+echo '{"schema": 1' >.kiln/derived/train.json
+expect 0 "$KILN" plan -f "$matrix" --format json
+equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
+holds "$err" '.kiln/derived/train.json:1:'
+cp before.json .kiln/derived/train.json
+
+# 10. A kill at any moment leaves nothing wrong: the next call does the rest.
+echo 'sleep 5; echo slow >/opt/slow' >slow.sh
+"$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --progress plain >killed.out 2>killed.err &
+killed=$!
+until grep '^start ' killed.err >/dev/null; do
+  kill -0 $killed || fail "it ended: $(cat killed.err)"
+  sleep 0.05
+done
+kill -9 $killed
+wait $killed || true
+[ ! -e .kiln/derived/slow.json ] || fail 'a killed call is recorded'
+sed -i 's/sleep 5; //' slow.sh
+expect 0 "$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --wait
+equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 2
+expect 0 "$KILN" gc --older-than 0s -n
+lacks "$out" derived
