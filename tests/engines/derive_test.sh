@@ -6,7 +6,7 @@
 cp -r "$tiny" tiny
 matrix=tiny/tiny.json
 cell=hello-2.10-distro-plain-busybox_1.35
-parent=hello:2.10-distro-plain-busybox1.35
+parent=hello:2.10-distro-x86_64-busybox1.35
 mkdir -p src/lib src/.git src/__pycache__
 echo 'echo "train says $(cat "$(dirname "$0")/lib/words")"' >src/train
 chmod 755 src/train
@@ -30,17 +30,17 @@ expect 0 "$KILN" build -f "$matrix" "$cell"
 
 # 2. Two steps and the tests of parent and application upon what is there; nothing below them.
 expect 0 derive
-equals "$(json '(it["built"], it["steps_run"])')" '(1, 4)' # with two tests
-equals "$(json 'it["images"][0]["name"]')" train:2.10-distro-plain-busybox1.35
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 5)' # two steps, two tests, and the image
+equals "$(json 'it["images"][0]["name"]')" train:2.10-distro-x86_64-busybox1.35
 equals "$(steps hello)" 1 # its test
-equals "$(steps busybox)" 0
+equals "$(steps "busybox 1")" 0
 expect 0 derive
 equals "$(json '(it["up_to_date"], it["steps_run"])')" '(1, 0)'
 
 # 3. The image says what it is upon; its SBOM, evidence and SIF are those of other images.
 expect 0 "$KILN" inspect "$parent" --format json
 digest=$(json 'it["digest"]')
-expect 0 "$KILN" inspect train:2.10-distro-plain-busybox1.35 --format json
+expect 0 "$KILN" inspect train:2.10-distro-x86_64-busybox1.35 --format json
 printf '%s' "$out" >inspected.json
 holds "$out" "$digest"
 "$KILN_PYTHON" - inspected.json "$digest" "$parent" <<'PY'
@@ -60,13 +60,12 @@ kinds = {one["kind"] for one in derived["attachments"]}
 assert kinds >= {"sif"} and kinds == {one["kind"] for one in parents[0]["attachments"]}, kinds
 assert derived["evidence"]["verdict"] == parents[0]["evidence"]["verdict"], derived["evidence"]
 assert derived["size"] > parents[0]["size"]
-assert [one["title"] for one in derived["tests"]["passed"]] if "passed" in derived.get("tests", {}) else True
 PY
-layout=$(echo .kiln/images/train/*)
+layout=$(echo .kiln/images/train/*):2.10-distro-x86_64-busybox1.35
 skopeo inspect --config "oci:$layout" >config.json
 skopeo copy --quiet "oci:$layout" dir:unpacked
 for layer in $(skopeo inspect --raw "oci:$layout" | "$KILN_PYTHON" -c 'import json, sys; print(*[one["digest"][7:] for one in json.load(sys.stdin)["layers"]])'); do
-  zstd -dc <"unpacked/$layer" 2>/dev/null | tar -tvf - || gzip -dc <"unpacked/$layer" | tar -tvf -
+  zstd -dc <"unpacked/$layer" 2>/dev/null | tar -tvf - 2>/dev/null || gzip -dc <"unpacked/$layer" | tar -tvf - 2>/dev/null
 done >listed
 holds "$(cat listed)" opt/train/lib/words
 holds "$(cat listed)" '-rwxr-xr-x 0/0'
@@ -76,11 +75,11 @@ lacks "$(cat listed)" __pycache__
 # 4. A changed script runs its own step only; a changed file of the folder that of the files, and what is upon it.
 echo 'echo more >>/opt/trained' >>run.sh
 expect 0 derive
-equals "$(json '(it["built"], it["steps_run"])')" '(1, 3)'
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 4)'
 equals "$(steps train.files)" 0
 echo two >src/lib/words
 expect 0 derive
-equals "$(json '(it["built"], it["steps_run"])')" '(1, 4)'
+equals "$(json '(it["built"], it["steps_run"])')" '(1, 5)'
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 1 # those of earlier calls are gone
 echo other >src/.git/index
 expect 0 derive
@@ -89,14 +88,14 @@ equals "$(json 'it["steps_run"]')" 0
 # 5. It is in the index under its own name, and answers questions that name it, and no others.
 expect 0 "$KILN" publish -f "$matrix" "$cell" "train-$cell"
 expect 0 "$KILN" index list --format json
-equals "$(json 'sorted(one["name"] for one in it)')" "['$parent', 'train:2.10-distro-plain-busybox1.35']"
+equals "$(json 'sorted(one["name"] for one in it)')" "['$parent', 'train:2.10-distro-x86_64-busybox1.35']"
 ask() { # ask APPLICATION
   printf '{"optimisation": {"enable_opt_build": false, "app_type": "ai_training", "opt_build": {"cpu_type": "x86"}, "app_type-ai_training": {"config": {"ai_framework": "%s"}, "ai_framework-%s": {}}}}' "$1" "$1" | "$KILN" select --dsl -
 }
 equals "$(ask hello)" "$parent"
-equals "$(ask train)" train:2.10-distro-plain-busybox1.35
+equals "$(ask train)" train:2.10-distro-x86_64-busybox1.35
 expect 0 "$KILN" select train
-equals "$out" train:2.10-distro-plain-busybox1.35
+equals "$out" train:2.10-distro-x86_64-busybox1.35
 
 # 6. The night rebuilds it when its parent is rebuilt; a build of the matrix has it, too.
 echo 'echo newer >>/opt/kiln/hello/news' >>tiny/recipes/framework/hello/distro.sh
@@ -104,11 +103,11 @@ expect 4 derive
 holds "$err" 'was built from other recipes than those of today'
 holds "$err" "kiln build -f $matrix $cell"
 expect 0 "$KILN" nightly -f "$matrix" --local --format json
-equals "$(json 'sorted(one["verdict"] for one in it["images"] if one["name"].startswith("train:"))')" "['new bits']"
-expect 0 "$KILN" index show train:2.10-distro-plain-busybox1.35 --format json
+equals "$(json 'sorted(one["verdict"] for one in it["images"] if one["name"].startswith("train:"))')" "['built']"
+expect 0 "$KILN" index show train:2.10-distro-x86_64-busybox1.35
 newer=$(json 'it["labels"]["org.opencontainers.image.base.digest"]')
 [ "$newer" != "$digest" ] || fail 'the night left it upon the old parent'
-expect 0 "$KILN" index show "$parent" --format json
+expect 0 "$KILN" index show "$parent"
 equals "$(json 'it["manifest"]')" "$newer"
 
 # 7. What fails is not recorded, and what was recorded stays.
@@ -141,7 +140,7 @@ refused 2 'nothing to add to the image' "$parent" --name x
 refused 2 "'Train'" "$parent" --name Train --run run.sh
 refused 2 'is the name of the component framework/hello' "$parent" --name hello --run run.sh
 refused 2 'means something else in a matrix' "$parent" --name library --run run.sh
-refused 2 'is itself a derived image' train:2.10-distro-plain-busybox1.35 --name x --run run.sh
+refused 2 'is itself a derived image' train:2.10-distro-x86_64-busybox1.35 --name x --run run.sh
 refused 3 'missing.sh' "$parent" --name x --run missing.sh
 refused 3 'there is no such folder' "$parent" --name x --copy missing
 mkdir empty
@@ -158,14 +157,14 @@ refused 4 'the index has no image' hello:9 --name x --run run.sh
 echo '{"schema": 1' >.kiln/derived/train.json
 expect 0 "$KILN" plan -f "$matrix" --format json
 equals "$(json 'any("train" in cell["id"] for cell in it["cells"])')" False
-holds "$err" '.kiln/derived/train.json:1:'
+holds "$err" '.kiln/derived/train.json:2:1: warning'
 cp before.json .kiln/derived/train.json
 
 # 10. A kill at any moment leaves nothing wrong: the next call does the rest.
 echo 'sleep 5; echo slow >/opt/slow' >slow.sh
 "$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --progress plain >killed.out 2>killed.err &
 killed=$!
-until grep '^start ' killed.err >/dev/null; do
+until grep "^start " killed.err 2>/dev/null >/dev/null; do
   kill -0 $killed || fail "it ended: $(cat killed.err)"
   sleep 0.05
 done
@@ -175,5 +174,5 @@ wait $killed || true
 sed -i 's/sleep 5; //' slow.sh
 expect 0 "$KILN" derive -f "$matrix" "$parent" --name slow --run slow.sh --wait
 equals "$(find .kiln/derived/recipes -mindepth 1 -maxdepth 1 | wc -l)" 2
-expect 0 "$KILN" gc --older-than 0s -n
+expect 0 "$KILN" gc -n
 lacks "$out" derived
