@@ -90,7 +90,7 @@ const std::vector<Mistake> kMatrixMistakes = {
     {"ReasonInInclude", R"("distributed": "openmpi")", R"("distributed": "openmpi", "reason": "why")",
      Schema::refuses,
      "17:66: error: unknown axis 'reason' (at /include/0/reason); axes: framework, version, method, base, "
-     "toolchain, library, compiler, distributed, runtime, workload, target, optimise"},
+     "toolchain, library, compiler, distributed, runtime, workload, application, target, optimise"},
     {"EmptyExclude", R"({"version": "<2.7", "method": "pip", "reason": "no wheels"})", "{}", Schema::refuses,
      "16:58: error: expected at least one axis, found an empty object (at /exclude/1)"},
     {"UnknownAxisOfExclude", R"("version": "<2.7")", R"("verison": "<2.7")", Schema::refuses,

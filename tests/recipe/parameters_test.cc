@@ -31,7 +31,7 @@ TEST(Parameters, AreThoseOfTheFormat) {
 
 TEST(Parameters, ListNamesEveryKindAndNoPlaceholder) {
   const std::vector<std::string> names = known_parameters();
-  EXPECT_EQ(names.size(), 12u + 2 * 8 + compiler_variables().size() + gpu_variables().size());
+  EXPECT_EQ(names.size(), 12u + 2 * 9 + compiler_variables().size() + gpu_variables().size());
   EXPECT_NE(std::find(names.begin(), names.end(), "KILN_COMPILER_VERSION"), names.end());
   for (const std::string& name : names) {
     EXPECT_EQ(name.find('<'), std::string::npos) << name;

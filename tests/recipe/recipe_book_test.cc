@@ -139,7 +139,7 @@ TEST(RecipeBook, RefusesWhatIsNoRecipe) {
   EXPECT_EQ(
       error("recipes/stuff/a/recipe.json"),
       "recipes/stuff: error: 'stuff' is not a kind of component; kinds: base, toolchain, library, framework, "
-      "compiler, distributed, runtime, workload");
+      "compiler, distributed, runtime, workload, application");
   EXPECT_EQ(error("recipes/library/a/receipe.json"),
             "recipes/library/a: error: the folder has no recipe.json; did you mean 'receipe.json'?");
   EXPECT_EQ(error("recipes/library/a/install.sh"), "recipes/library/a: error: the folder has no recipe.json");

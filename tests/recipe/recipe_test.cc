@@ -265,7 +265,7 @@ TEST(RecipeDraft, RefusesABadFolder) {
   EXPECT_EQ(error("things/a/recipe.json"),
             "things/a/recipe.json: error: a recipe lies in <kind>/<name>/, and 'things' is not a kind; "
             "kinds: base, "
-            "toolchain, library, framework, compiler, distributed, runtime, workload");
+            "toolchain, library, framework, compiler, distributed, runtime, workload, application");
   const std::string hint = "; letters, digits and _ . - only, and a letter or digit first";
   EXPECT_EQ(error("library/a b/recipe.json"),
             "library/a b/recipe.json: error: the folder's name 'a b' is not a component's name" + hint);
