@@ -24,7 +24,8 @@ struct LockNeed {
 
 using LockNeeds = std::map<std::string, LockNeed>;  // by lock_id
 
-// What the images need, without their applications. REQUIRES: the resolution was made of these recipes, which outlive the needs.
+// What the images need, without their applications. REQUIRES: the resolution was made of these recipes, which
+// outlive the needs.
 LockNeeds lock_needs(const Resolution& resolution, const RecipeBook& recipes);
 
 // Something that the plan needs and the lockfile does not have, or has otherwise.

@@ -8,6 +8,7 @@ matrix=tiny/tiny.json
 cell=hello-2.10-distro-plain-busybox_1.35
 parent=hello:2.10-distro-x86_64-busybox1.35
 mkdir -p src/lib src/.git src/__pycache__
+# shellcheck disable=SC2016 # for the container
 echo 'echo "train says $(cat "$(dirname "$0")/lib/words")"' >src/train
 chmod 755 src/train
 echo one >src/lib/words

@@ -36,6 +36,23 @@ TEST(RenderNinja, Golden) {
   expect_golden(text_of(sample_images(), options), std::string(KILN_TEST_DATA) + "/golden/build.ninja");
 }
 
+// Its labels name the image below it.
+TEST(RenderNinja, AnImageIsPackagedBeforeTheOneUponIt) {
+  std::vector<ImageSpec> images = sample_images();
+  ASSERT_GE(images.size(), 2u);
+  const NinjaOptions options{"kiln", "/state", {}, "demo"};
+  const std::string below = "built/" + record_name(images[0]) + ".json";
+  const auto edge = [&] {
+    const std::string text = text_of(images, options);
+    const std::size_t begin = text.find("build built/" + record_name(images[1]) + ".json: image || ");
+    EXPECT_NE(begin, std::string::npos) << text;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(edge().find(below), std::string::npos);
+  images[1].labels[kParentKeyLabel] = images[0].key;
+  EXPECT_NE(edge().find(below), std::string::npos);
+}
+
 TEST(RenderNinja, RefusesABarInACellId) {
   std::vector<ImageSpec> images = sample_images();
   images[0].request.id = "a|b";

@@ -137,7 +137,8 @@ TEST(Labels, AFlagThatSeveralScriptsReadIsSaidOnceAndOneWithoutACompilerNot) {
   const FlagOrigin other{"CFLAGS", "-O3", "gcc 14.2", "zen3", "", ""};
   const FlagOrigin none{"KILN_HIP_FLAGS", "", "", "", "", "no GPU"};
   Labels labels;
-  add_cell_labels(labels, Target{"gpu", "zen3", {"nvidia:sm_90"}, ""}, "k", "c", "", {&one, &one, &none, &other});
+  add_cell_labels(labels, Target{"gpu", "zen3", {"nvidia:sm_90"}, ""}, "k", "c", "",
+                  {&one, &one, &none, &other});
   EXPECT_EQ(label(labels, "io.kiln.flags"), "CFLAGS=-O2; CFLAGS=-O3");
   EXPECT_EQ(label(labels, "io.kiln.gpu.targets"), "sm_90");
   EXPECT_EQ(label(labels, "io.kiln.key"), "k");
