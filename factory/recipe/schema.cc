@@ -14,7 +14,7 @@ std::map<std::string_view, std::string_view> embedded_schemas();
 const std::vector<std::string>& schema_names() {
   static const std::vector<std::string> kNames = {"recipe", "matrix", "target", "site",     "lock",
                                                   "plan",   "host",   "dsl",    "mappings", "night",
-                                                  "suite",  "runs",   "space"};
+                                                  "suite",  "runs",   "space",  "network"};
   return kNames;
 }
 
