@@ -13,6 +13,7 @@
 #include "factory/cli/table.h"
 #include "factory/cli/temporary_folder.h"
 #include "factory/engine/architecture.h"
+#include "factory/oci/later_document.h"
 #include "factory/oci/pull.h"
 #include "factory/os/processors.h"
 #include "factory/package/package.h"
@@ -27,6 +28,7 @@ struct InspectOptions {
   std::string format = "table";
   std::string bill;  // spdx, cyclonedx
   bool provenance = false;
+  bool gain = false;
   unsigned jobs = 0;
   bool evidence = false;
   bool files = false;
@@ -64,8 +66,21 @@ void show_image(const SourceImage& image, const InspectOptions& options) {
   print_text(table.text());
 }
 
+// "": no document is asked for.
 std::string document_kind(const InspectOptions& options) {
-  return options.provenance ? "provenance" : options.bill;
+  return options.gain ? std::string(kGainKind) : options.provenance ? "provenance" : options.bill;
+}
+
+// Why an image may have no such document. REQUIRES: one of those that kiln cannot make of the layers.
+std::string why_none(const InspectOptions& options) {
+  return options.gain ? "an image has words on its gain once it claims more than stock, an image of its "
+                        "framework was measured, and it was published since"
+                      : "it was built before kiln kept provenance; build it again";
+}
+
+std::string none_text(const InspectOptions& options) {
+  return fmt::format("there {} '{}'", options.gain ? "are no words on the gain of" : "is no provenance of",
+                     options.image);
 }
 
 // What was made with the image, and is in the store.
@@ -73,9 +88,8 @@ bool show_attached(const InspectOptions& options, Invocation& invocation) {
   auto record = find_record(options.image, invocation);
   auto document = record ? read_attachment(*record, document_kind(options), invocation) : std::nullopt;
   if (document) print_document(*document);
-  if (record && !document && options.provenance)
-    throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
-                "it was built before kiln kept provenance; build it again");
+  if (record && !document && options.bill.empty())
+    throw Error(ExitCode::no_match, none_text(options), why_none(options));
   return document.has_value();
 }
 
@@ -86,13 +100,13 @@ void show_document(SourceImage& image, const InspectOptions& options, Invocation
     print_document(*document);
     return;
   }
-  if (!options.provenance) {
+  if (!options.bill.empty()) {
     print_document(make_bill(image, options.image, options.bill, source_date_epoch(invocation.environment),
                              KILN_VERSION));
     return;
   }
   bool remote = options.image.starts_with("docker:");
-  throw Error(ExitCode::no_match, "there is no provenance of '" + options.image + "'",
+  throw Error(ExitCode::no_match, none_text(options),
               referrers_text(image, options.image) +
                   (remote ? ", looked for by the tag that stands for them; a registry's "
                             "referrers API is not asked"
@@ -100,13 +114,13 @@ void show_document(SourceImage& image, const InspectOptions& options, Invocation
 }
 
 void run_inspect(const InspectOptions& options, Invocation& invocation) {
-  if ((options.provenance || !options.bill.empty()) && show_attached(options, invocation)) return;
+  if (!document_kind(options).empty() && show_attached(options, invocation)) return;
   double start = invocation.clock.monotonic_seconds();
   if (!options.target.empty()) evidence::features_of_target(invocation.cpus(), options.target);
   evidence::ReadOptions reading;
   reading.jobs = options.jobs == 0 ? usable_processors() : options.jobs;
   if (options.image.starts_with("dir:")) {
-    if (!options.evidence || !options.bill.empty())
+    if (!options.evidence || !document_kind(options).empty())
       throw Error(ExitCode::usage, "a folder has no labels to show, and no layers to read packages from",
                   "`--evidence` shows what code is inside");
     return show_evidence(evidence::read_folder(options.image.substr(4), reading),
@@ -120,7 +134,7 @@ void run_inspect(const InspectOptions& options, Invocation& invocation) {
   if (name.transport == "docker")
     name = pull_image(name, architecture, fetched.emplace().path(), invocation.skopeo());
   SourceImage image = SourceImage::open(name, architecture);
-  if (options.provenance || !options.bill.empty()) {
+  if (!document_kind(options).empty()) {
     if (fetched) pull_referrers(asked, image.digest(), fetched->path(), invocation.skopeo());
     return show_document(image, options, invocation);
   }
@@ -155,7 +169,11 @@ CLI::App* add_inspect(CLI::App& app, Invocation& invocation) {
           ->check(CLI::IsMember({"spdx", "cyclonedx"}));
   auto* provenance = command->add_flag("--provenance", options->provenance,
                                        "print how the image was made (SLSA v1, in-toto) and nothing else");
+  auto* gain = command->add_flag(
+      "--gain", options->gain,
+      "print the words on its gain over stock, by workload and kind of host, and nothing else (JSON)");
   bill->excludes("--evidence");
+  gain->excludes("--evidence")->excludes(bill)->excludes(provenance);
   provenance->excludes("--evidence")->excludes(bill);
   command
       ->add_option(

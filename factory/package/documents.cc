@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "factory/oci/later_document.h"
 #include "factory/oci/referrer.h"
 #include "factory/sbom/bill.h"
 #include "factory/sbom/provenance.h"
@@ -28,6 +29,7 @@ bool is_provenance(const std::string& statement) {
 std::string_view media_type_of(const std::string& kind) {
   return kind == "spdx"        ? sbom::kSpdxType
          : kind == "cyclonedx" ? sbom::kCycloneDxType
+         : kind == kGainKind   ? kGainType
                                : sbom::kProvenanceType;
 }
 

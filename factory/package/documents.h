@@ -30,8 +30,8 @@ Artifact attach_documents(Artifact artifact, const ImageSpec& spec, const std::s
                           const sbom::RecipeOrigin& origin, const sbom::Inventory& inventory,
                           const DocumentFacts& facts, const BlobStore& store);
 
-// The document of that kind (spdx, cyclonedx, provenance) that goes with an image in its layout: one artifact
-// of the kind's media type, provenance by its predicate's. nullopt when there is none.
+// The document of that kind (spdx, cyclonedx, provenance, gain) that goes with an image in its layout: one
+// artifact of the kind's media type, provenance by its predicate's. nullopt when there is none.
 std::optional<std::string> read_referrer(SourceImage& image, const std::string& kind);
 
 // Where read_referrer looked, and what it found instead: for a hint. `name`: of the image.

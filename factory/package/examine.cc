@@ -220,7 +220,9 @@ Contents examine(const ImageSpec& spec, const LayerChain& built, const BlobStore
 evidence::Declaration declared_by(const ImageConfig& config, const std::string& target) {
   evidence::Declaration declared;
   declared.target = target.empty() ? label_of(config, "io.kiln.cpu.target") : target;
-  declared.optimised = !target.empty() || label_of(config, "io.kiln.optimised") == "true";
+  // Images of earlier kilns have the second label.
+  declared.optimised = !target.empty() || label_of(config, "io.kiln.claims_gain") == "true" ||
+                       label_of(config, "io.kiln.optimised") == "true";
   std::string flags = label_of(config, "io.kiln.cpu.flags");
   if (target.empty() && !flags.empty()) declared.flags = {flags};
   declared.library_path = library_path(config);

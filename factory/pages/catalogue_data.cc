@@ -10,6 +10,8 @@
 #include "factory/pages/bill_table.h"
 #include "factory/pages/page_text.h"
 #include "factory/pages/speed_table.h"
+#include "registry/select/gain.h"
+#include "registry/select/stock_words.h"
 
 namespace kiln {
 namespace {
@@ -74,13 +76,19 @@ std::vector<std::size_t> catalogue_order(const std::vector<IndexEntry>& entries,
   return order;
 }
 
+// The order of `STATES` in assets/rows.js.
 int state_bits(const IndexEntry& entry) {
+  const bool claims = claims_gain(entry.image);
+  const StockGain gain = claims ? gain_of_build(entry) : StockGain::not_measured;
   const bool states[] = {entry.stale,
                          entry.failing,
                          !entry.retired.empty(),
                          !entry.image.external() && !entry.image.why_untested().empty(),
                          entry.image.external(),
-                         entry.image.optimised};
+                         claims && (gain == StockGain::proven || gain == StockGain::not_measured),
+                         gain == StockGain::proven,
+                         gain == StockGain::no_gain,
+                         gain == StockGain::slower};
   int bits = 0, bit = 1;
   for (bool state : states) {
     bits += state ? bit : 0;

@@ -76,7 +76,7 @@ std::string components_html(const ImageRecord& image) {
                         page_text(part.method), part.optimised ? "yes" : "");
   std::string html;
   if (!rows.empty())
-    html += wide_table("Components", {"Component", "Version", "Kind", "Method", "Optimised"}, rows);
+    html += wide_table("Components", {"Component", "Version", "Kind", "Method", "Beyond stock"}, rows);
   std::string facts;
   for (const auto& [name, value] : image.facts) facts += fact_row(page_text(name), page_text(value));
   if (const HostNeeds& needs = image.needs; !needs.empty()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "factory/oci/blob_damage.h"
+#include "factory/oci/later_document.h"
 
 namespace kiln {
 namespace {
@@ -58,10 +59,12 @@ std::vector<ImageBlob> blobs_of(const ImageRecord& image, const BlobStore& store
       list.add(Role::layer, fmt::format("layer {}", i + 1), manifest->layers[i]);
   }
   for (const Attachment& attachment : image.attachments) {
-    list.add(attachment.referrer.empty() ? Role::apart : Role::document, attachment.kind, attachment.blob);
+    const bool is_apart = attachment.referrer.empty() || is_later_document(attachment);
+    const Role role = is_apart ? Role::apart : Role::document;
+    list.add(role, attachment.kind, attachment.blob);
     if (attachment.referrer.empty()) continue;
-    auto referrer = list.add_manifest(Role::document, "referrer of " + attachment.kind, attachment.referrer);
-    if (referrer) list.add(Role::document, "configuration of referrers", referrer->config);
+    auto referrer = list.add_manifest(role, "referrer of " + attachment.kind, attachment.referrer);
+    if (referrer) list.add(role, "configuration of referrers", referrer->config);
   }
   return list.take();
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "factory/oci/later_document.h"
+
 namespace kiln {
 namespace fs = std::filesystem;
 namespace {
@@ -20,7 +22,8 @@ LayoutIndex layout_index_of(const ImageRecord& image, const BlobStore& store) {
   const std::uint64_t size = store.size_of(image.manifest).value_or(0);
   LayoutIndex index{{std::string(media_type::kManifest), image.manifest, size, {}}, image.tag, {}};
   for (const Attachment& attachment : image.attachments)
-    if (!attachment.referrer.empty()) index.referrers.push_back(referrer_descriptor(attachment, store));
+    if (!attachment.referrer.empty() && !is_later_document(attachment))
+      index.referrers.push_back(referrer_descriptor(attachment, store));
   return index;
 }
 

@@ -129,7 +129,7 @@ Labels component_labels(const Components& components, bool optimised, const std:
   add_facts(labels, components, recipes);
   add(labels, "io.kiln.accept", acceptances_of(components));
   add(labels, "io.kiln.optimise", optimise);
-  add(labels, "io.kiln.optimised", optimised ? "true" : "false");
+  add(labels, "io.kiln.claims_gain", optimised ? "true" : "false");
   return labels;
 }
 

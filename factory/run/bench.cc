@@ -205,7 +205,7 @@ bool is_stock(const ImageSpec& image, const RecipeBook& recipes) {
   bool base_is_stock = false;
   for (const ComponentUse& use : image.components) {
     if ((use.kind == Kind::compiler && !is_part_of_framework(use, image, recipes)) ||
-        use.kind == Kind::runtime)
+        use.kind == Kind::runtime || use.optimised)
       return false;
     const Method* method = method_of(use);
     if (method == nullptr) continue;

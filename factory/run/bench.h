@@ -41,7 +41,8 @@ struct BenchRequest {
 RunAxes run_axes(const ImageSpec& image);
 
 // Whether the image has its framework as the framework's own project publishes it: installed by a method
-// that is marked so, or come with a base that is, and run without a graph compiler.
+// that is marked so, or come with a base that is, and run without a graph compiler, a runtime, and a part
+// that claims to be faster.
 bool is_stock(const ImageSpec& image, const RecipeBook& recipes);
 
 // Starts the workload once in the image, without the variables that tune it from outside, and finds where

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "factory/run/gain_words.h"
 #include "factory/run/tested.h"
 #include "factory/state/record_store.h"
 #include "factory/state/sif_folder.h"
@@ -61,6 +62,7 @@ Published publish_built(const BuildPlan& plan, const ImageNumbers& images, const
   const std::int64_t before = index.current();
   const std::vector<IndexEntry> published = index.entries();
   keep_places(records, published);
+  attach_gain_words(records, published, BlobStore(state.store()));
   if (options.place) options.place(records);
   add_broken(plan, options.broken, published, failed);
   std::int64_t number =

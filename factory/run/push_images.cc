@@ -4,11 +4,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <iterator>
 
 #include "factory/base/in_parallel.h"
 #include "factory/distribution/platform_index.h"
+#include "factory/distribution/referrers_index.h"
+#include "factory/oci/later_document.h"
 
 namespace kiln {
+namespace {
+
+// Whether the registry has the image's latest words on its gain. True where it takes no such documents.
+bool has_gain_words(const ImageRecord& image, const PushedRecord& record) {
+  const Attachment* words = image.attachment(kGainKind);
+  return words == nullptr || record.referrers.empty() ||
+         std::find(record.referrers.begin(), record.referrers.end(), words->referrer) !=
+             record.referrers.end();
+}
+
+}  // namespace
 
 RegistryPublisher::RegistryPublisher(RegistryClient& client, const BlobStore& store, PushedNames& pushed,
                                      const SigningKey* key, std::function<void(const std::string&)> tell)
@@ -41,7 +56,8 @@ std::optional<PushedRecord> RegistryPublisher::known(const std::string& reposito
   if (!record || record->going) return std::nullopt;
   const bool sif_is_there = image.attachment("sif") == nullptr || !record->sif.empty();
   const bool is_signed = key_ == nullptr || record->signed_by == key_->id();
-  const bool complete = sif_is_there && is_signed && has_tag(repository, image.immutable_tag);
+  const bool complete =
+      sif_is_there && is_signed && has_gain_words(image, *record) && has_tag(repository, image.immutable_tag);
   return complete ? record : std::nullopt;
 }
 
@@ -53,10 +69,46 @@ PushedRecord RegistryPublisher::push_to(const std::string& repository, const Ima
                                          image.attachments, key_, address_.repository(image.repository)});
   PushedRecord record{done.sif, key_ == nullptr ? "" : key_->id(), image.immutable_tag, done.referrers};
   record.listed_by_tag = done.listed_by_tag;
+  remove_superseded(repository, image, record);
   const std::lock_guard lock(mutex_);
   pushed_.put_image(place_of(repository, image.manifest), record);
   if (auto listed = tags_.find(repository); listed != tags_.end()) listed->second.insert(image.immutable_tag);
   return record;
+}
+
+// False where the registry refuses.
+bool RegistryPublisher::delete_referrer(const std::string& repository, const Digest& referrer) {
+  try {
+    return client_.delete_manifest(repository, referrer.text()) != RegistryClient::Deletion::unsupported;
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::network) throw;
+    return false;
+  }
+}
+
+// Removes the referrers that an earlier push of the image left and this one replaced: words on its gain that
+// later measurements have changed. What the registry does not delete stays in `record`, and goes with the
+// image when garbage is collected.
+void RegistryPublisher::remove_superseded(const std::string& repository, const ImageRecord& image,
+                                          PushedRecord& record) {
+  const auto is_of_now = [&](const Digest& one) {
+    return std::find(record.referrers.begin(), record.referrers.end(), one) != record.referrers.end();
+  };
+  std::vector<Digest> old;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto before = pushed_.image(place_of(repository, image.manifest));
+    if (!before || before->going || record.referrers.empty()) return;
+    std::copy_if(before->referrers.begin(), before->referrers.end(), std::back_inserter(old),
+                 std::not_fn(is_of_now));
+  }
+  std::vector<Digest> gone;
+  for (const Digest& one : old) (delete_referrer(repository, one) ? gone : record.referrers).push_back(one);
+  if (gone.empty() || !record.listed_by_tag) return;
+  const std::string tag = referrers_tag(image.manifest);
+  const auto list = unless_broken([&] { return client_.manifest(repository, tag); });
+  const auto less = list ? without_referrers(list->bytes, gone) : std::nullopt;
+  if (less && *less != list->bytes) client_.put_manifest(repository, tag, list->media_type, *less);
 }
 
 void RegistryPublisher::push(std::vector<ImageRecord>& images) {

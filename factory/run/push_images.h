@@ -104,6 +104,8 @@ class RegistryPublisher {
                                       const std::vector<std::size_t>& numbers);
   void mend(const std::vector<PlacedImage>& images, const LookTerms& terms, std::vector<Loss>& losses);
   std::string place_of(const std::string& repository, const Digest& digest) const;
+  bool delete_referrer(const std::string& repository, const Digest& referrer);
+  void remove_superseded(const std::string& repository, const ImageRecord& image, PushedRecord& record);
   std::optional<PushedRecord> known(const std::string& repository, const ImageRecord& image);
   PushedRecord push_to(const std::string& repository, const ImageRecord& image,
                        const std::string& progress = {});

@@ -53,17 +53,43 @@ std::string gain_state(const Measurement* measured) {
                      counted(static_cast<std::size_t>(measured->rounds), "round"), kProvingRounds);
 }
 
-std::string build_words(const IndexEntry& entry) {
-  if (entry.image.external()) return "mapping";
-  if (!entry.image.optimised) return "stock build";
+StockGain word_of_all(const std::set<StockGain>& gains) {
+  for (StockGain gain : {StockGain::proven, StockGain::no_gain, StockGain::slower})
+    if (gains.contains(gain)) return gain;
+  return StockGain::not_measured;
+}
+
+StockGain gain_of_build(const IndexEntry& entry) {
   std::map<std::tuple<std::string, std::string, std::string, int>, StockGain> last;
   for (const Measurement& one : entry.measurements)  // by their time
     last[{one.workload, one.host.model, one.host.cpu, one.host.cores}] = stock_gain(one);
   std::set<StockGain> gains;
   for (const auto& [where, gain] : last) gains.insert(gain);
-  if (gains.contains(StockGain::proven)) return "optimised build, proven";
-  if (gains.contains(StockGain::no_gain)) return "no gain over stock";
-  return gains.contains(StockGain::slower) ? "slower than stock" : "optimised build, gain not measured";
+  return word_of_all(gains);
+}
+
+std::string build_words(const IndexEntry& entry) {
+  if (entry.image.external()) return "mapping";
+  if (!entry.image.optimised) return "stock build";
+  switch (gain_of_build(entry)) {
+    case StockGain::proven:
+      return "optimised build, proven";
+    case StockGain::no_gain:
+      return "no gain over stock";
+    case StockGain::slower:
+      return "slower than stock";
+    case StockGain::not_measured:
+      break;
+  }
+  return "optimised build, gain not measured";
+}
+
+std::string build_word(const IndexEntry& entry, const Measurement* measured) {
+  if (!entry.image.optimised) return "stock image";
+  StockGain gain = measured == nullptr ? StockGain::not_measured : stock_gain(*measured);
+  if (gain == StockGain::not_measured) gain = gain_of_build(entry);
+  if (gain == StockGain::no_gain) return "a build without a gain over stock";
+  return gain == StockGain::slower ? "a build slower than stock" : "optimised build";
 }
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,18 @@ std::optional<GainOver> gain_over(const std::vector<Measurement>& image, const s
 // measurement that compares.
 std::string gain_state(const Measurement* measured);
 
+// The word for several: proven if one is, else no gain, else slower, else not measured.
+StockGain word_of_all(const std::set<StockGain>& gains);
+// That of the last measurements of each workload on each kind of host.
+StockGain gain_of_build(const IndexEntry& entry);
+
 // What an image is to be called: "mapping", "stock build", or, by the last measurement of each workload on
 // each kind of host, "optimised build, proven", "optimised build, gain not measured", "no gain over stock" or
 // "slower than stock". One workload with a proven gain is enough; one without a gain is enough to be called
 // no optimised build.
 std::string build_words(const IndexEntry& entry);
+// The same in an answer: "stock image", "optimised build", or "a build without a gain over stock" or "a build
+// slower than stock". `measured`: where it compares; without a word there, by build_words()'s rule.
+std::string build_word(const IndexEntry& entry, const Measurement* measured);
 
 }  // namespace kiln

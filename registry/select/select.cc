@@ -92,6 +92,13 @@ std::string cuda_text(const ImageRecord& image) {
   return image.needs.cuda.text().empty() ? "an unknown CUDA" : "CUDA " + image.needs.cuda.text();
 }
 
+std::string optimised_reason(const Ranked& winner, const Ranked& next) {
+  const std::string word = build_word(*winner.candidate.entry, winner.candidate.measured);
+  if (word == "optimised build")
+    return fmt::format("an optimised build, which is asked for; {} is not", next.name);
+  return fmt::format("{}; {} is the stock image, which is not asked for", word, next.name);
+}
+
 std::string preference_reason(const Ranked& winner, const Ranked& next) {
   const ImageRecord& image = winner.candidate.entry->image;
   const ImageRecord& other = next.candidate.entry->image;
@@ -105,7 +112,7 @@ std::string preference_reason(const Ranked& winner, const Ranked& next) {
     case Preference::speed:
       return "";
     case Preference::optimised:
-      return fmt::format("an optimised build, which is asked for; {} is not", next.name);
+      return optimised_reason(winner, next);
     case Preference::fewer_accelerators:
       return fmt::format("needs fewer accelerators than {}", next.name);
     case Preference::machine_code:
@@ -144,10 +151,11 @@ std::string place_reason(const Ranked& winner, const Host& host) {
 }
 
 // The choices that the question makes besides the application, as the image has them.
-std::string choices_made(const ImageQuery& query, const ImageRecord& image) {
+std::string choices_made(const ImageQuery& query, const Candidate& candidate) {
+  const ImageRecord& image = candidate.entry->image;
   std::string text;
   if (query.opt_build && *query.opt_build == image.optimised)
-    text += image.optimised ? ", optimised build" : ", stock image";
+    text += ", " + build_word(*candidate.entry, candidate.measured);
   for (const auto& [name, wanted] : query.compilers) text += wanted ? ", " + name : ", no " + name;
   if (!query.method.empty()) text += ", by " + query.method;
   for (const auto& [choice, value] : query.selectors) text += fmt::format(", {} {}", choice, value);
@@ -157,14 +165,15 @@ std::string choices_made(const ImageQuery& query, const ImageRecord& image) {
 }
 
 // No choice is named that the question does not make.
-std::string choices_reason(const ImageQuery& query, const ImageRecord& image) {
+std::string choices_reason(const ImageQuery& query, const Candidate& candidate) {
+  const ImageRecord& image = candidate.entry->image;
   const std::string versioned =
       image.version.text().empty() ? image.application : image.application + " " + image.version.text();
   const bool asks_version = !query.version.is_any() && asks_version_of_application(query);
   const bool falls_short = query.opt_build.value_or(false) && !image.optimised;
-  const std::string made = choices_made(query, image);
+  const std::string made = choices_made(query, candidate);
   if (made.empty() && !asks_version && !falls_short)
-    return fmt::format("is {}, {}", versioned, image.optimised ? "optimised build" : "stock image");
+    return fmt::format("is {}, {}", versioned, build_word(*candidate.entry, candidate.measured));
   return fmt::format("has every choice{}: {}{}", falls_short ? " but an optimised build" : "",
                      asks_version ? versioned : image.application, made);
 }
@@ -214,7 +223,7 @@ std::vector<std::string> reasons_for(const ImageQuery& query, const std::vector<
                                      const Host& host) {
   const Ranked& winner = ranked.front();
   const IndexEntry& entry = *winner.candidate.entry;
-  std::vector<std::string> reasons = {place_reason(winner, host), choices_reason(query, entry.image)};
+  std::vector<std::string> reasons = {place_reason(winner, host), choices_reason(query, winner.candidate)};
   if (winner.candidate.measured != nullptr) {
     reasons.push_back(speed_reason(ranked));
     if (winner.candidate.measured->over_stock)

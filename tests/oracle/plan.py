@@ -114,7 +114,7 @@ class Image:
             "io.kiln.runtimes": of_kind("runtime"),
             "io.kiln.components": " ".join(f"{one.recipe.path}@{one.version}:{one.method_name}" for one in self.components),
             "io.kiln.optimise": "" if self.cell.get("optimise") == "none" else self.cell.get("optimise"),
-            "io.kiln.optimised": "true" if self.optimised else "false",
+            "io.kiln.claims_gain": "true" if self.optimised else "false",
             "io.kiln.cpu.target": self.target.cpu,
             "io.kiln.gpu.targets": " ".join(one.split(":")[1] for one in self.target.accelerators),
             "io.kiln.key": self.key,

@@ -79,8 +79,9 @@ TEST_F(Examine, OnlyLayersOfOptimisedComponentsPromiseSomething) {
 
 TEST(DeclaredBy, AnImageIsJudgedByItsLabels) {
   ImageConfig config;
-  config.labels = {
-      {"io.kiln.cpu.target", "zen3"}, {"io.kiln.cpu.flags", "-march=znver3"}, {"io.kiln.optimised", "true"}};
+  config.labels = {{"io.kiln.cpu.target", "zen3"},
+                   {"io.kiln.cpu.flags", "-march=znver3"},
+                   {"io.kiln.claims_gain", "true"}};
   config.env = {"PATH=/bin", "LD_LIBRARY_PATH=/opt/lib"};
   evidence::Declaration declared = declared_by(config, "");
   EXPECT_EQ(declared.target, "zen3");

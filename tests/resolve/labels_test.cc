@@ -85,7 +85,7 @@ TEST(Labels, WhatIsNotThereHasNoLabel) {
   EXPECT_EQ(label(labels, "io.kiln.optimise"), "-");
   EXPECT_EQ(label(labels, "org.opencontainers.image.url"), "-");
   EXPECT_EQ(label(labels, "org.opencontainers.image.version"), "0.3.29");
-  EXPECT_EQ(label(labels, "io.kiln.optimised"), "false");
+  EXPECT_EQ(label(labels, "io.kiln.claims_gain"), "false");
 }
 
 TEST(Labels, LicencesAreOneExpressionThatCoversAll) {

@@ -335,7 +335,7 @@ TEST(ResolveTest, LabelsSayWhatIsInTheImage) {
       {"io.kiln.key", spec.key},
       {"io.kiln.libraries", "openblas@0.3.29"},
       {"io.kiln.method", "distro"},
-      {"io.kiln.optimised", "true"},
+      {"io.kiln.claims_gain", "true"},
       {"org.opencontainers.image.description", "PyTorch"},
       {"org.opencontainers.image.licenses", "MIT AND (BSD-3-Clause OR MIT)"},
       {"org.opencontainers.image.title", "pytorch 2.6.0 (distro) with openblas"},

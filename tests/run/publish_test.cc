@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/oci/later_document.h"
+#include "factory/record/image_check.h"
 #include "registry/index/index.h"
 #include "support/built_image.h"
 #include "support/fake_effects.h"
@@ -85,6 +87,53 @@ TEST_F(Publish, AnImageWithADamagedBlobIsNotBuilt) {
   fs::resize_file(store.path(Digest::of("layer of " + two.key())), 3);
   EXPECT_EQ(publish({0, 1}).not_built, 1u);
   EXPECT_EQ(published(), Strings{one.reference()});
+}
+
+// As the index has them.
+ImageRecord published_record(const StatePaths& state, const std::string& name) {
+  for (const IndexEntry& entry : Index::open(state.root(), Index::Mode::read).entries())
+    if (entry.image.name() == name) return entry.image;
+  throw Error(ExitCode::no_match, name);
+}
+
+// Of the image, in seven rounds against stock.
+void measure(const ImageRecord& image, double low, double high, const StatePaths& state) {
+  Measurement one;
+  one.image = image.manifest;
+  one.key = image.key;
+  one.workload = "mnist-cnn";
+  one.unit = "ms/step";
+  one.median = 100;
+  one.session = one.taken = fmt::format("2026-11-2{}T00:00:00Z", low > 1 ? 3 : 4);
+  one.rounds = kProvingRounds;
+  one.over_stock = MeasuredGain{"stock", (low + high) / 2, low, high};
+  Index::open(state.root(), Index::Mode::write).record(one);
+}
+
+TEST_F(Publish, GivesAnImageThatClaimsMoreThanStockTheWordsOfItsGain) {
+  for (const ResolvedImage& image : {one, two}) {
+    build(image);
+    ImageRecord record = *RecordReader(state, files).image(image.record_name());
+    record.optimised = image.reference() == one.reference();
+    RecordWriter(state, files).write_image(image.record_name(), record);
+  }
+  const std::int64_t first = publish({0, 1}).snapshot;
+  EXPECT_EQ(published_record(state, one.reference()).attachment(kGainKind), nullptr) << "nothing is measured";
+
+  measure(published_record(state, one.reference()), 1.1, 1.3, state);
+  EXPECT_EQ(publish({0, 1}).snapshot, first + 1);
+  const ImageRecord with = published_record(state, one.reference());
+  ASSERT_NE(with.attachment(kGainKind), nullptr);
+  EXPECT_NE(store.read(with.attachment(kGainKind)->blob.digest).find("\"proven\""), std::string::npos);
+  EXPECT_EQ(published_record(state, two.reference()).attachment(kGainKind), nullptr) << "it claims nothing";
+  EXPECT_NO_THROW(check_layout(state.root(), with)) << "the layout was written before";
+  EXPECT_FALSE(publish({0, 1}).is_new);
+
+  measure(with, 0.7, 0.9, state);
+  EXPECT_TRUE(publish({0, 1}).is_new);
+  const ImageRecord later = published_record(state, one.reference());
+  EXPECT_EQ(later.attachments.size(), with.attachments.size()) << "the later words replace the earlier";
+  EXPECT_NE(store.read(later.attachment(kGainKind)->blob.digest).find("\"slower\""), std::string::npos);
 }
 
 TEST_F(Publish, NothingBuiltIsAnError) {

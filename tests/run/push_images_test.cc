@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "factory/oci/later_document.h"
 #include "support/fake_effects.h"
 #include "support/memory_registry.h"
 #include "support/temporary_folder.h"
@@ -61,6 +62,55 @@ TEST_F(PushImages, PushesAgainWhatTheRegistryLost) {
   EXPECT_EQ(again.report().moved, 1u);
   EXPECT_EQ(http.registry.repositories["ai/hello"].tags.at(http.tag), entry.image.manifest.text());
   EXPECT_TRUE(http.registry.has("ai/hello", entry.image.manifest));
+}
+
+// A document attached to the image in the place of an earlier one. Its manifest.
+Digest attach_words(ImageRecord& image, const std::string& words, const BlobStore& store) {
+  std::erase_if(image.attachments, is_later_document);
+  const Descriptor subject{
+      std::string(media_type::kManifest), image.manifest, store.size_of(image.manifest).value(), {}};
+  image.attachments.push_back(
+      attach({std::string(kGainKind), std::string(kGainType), words}, subject, 0, store));
+  return image.attachments.back().referrer;
+}
+
+TEST_F(PushImages, LaterWordsOnTheGainReplaceTheEarlier) {
+  const Digest first = attach_words(entry.image, "first", store);
+  push();
+  const std::string list = "sha256-" + entry.image.manifest.hex();
+  auto listed = [&] {
+    return http.registry.repositories["ai/hello"]
+        .manifests.at(http.registry.repositories["ai/hello"].tags.at(list))
+        .second;
+  };
+  EXPECT_TRUE(http.registry.has("ai/hello", first));
+  EXPECT_NE(listed().find(first.text()), std::string::npos);
+  const Digest second = attach_words(entry.image, "second", store);
+  push();
+  EXPECT_TRUE(http.registry.has("ai/hello", second));
+  EXPECT_FALSE(http.registry.has("ai/hello", first));
+  EXPECT_NE(listed().find(second.text()), std::string::npos);
+  EXPECT_EQ(listed().find(first.text()), std::string::npos);
+  const std::size_t requests = http.registry.requests.size();
+  push();
+  EXPECT_LE(http.registry.requests.size(), requests + 1) << "the list of tags at most";
+}
+
+TEST_F(PushImages, EarlierWordsStayWhereTheRegistryDeletesNothing) {
+  http.registry.deletes = false;
+  const Digest first = attach_words(entry.image, "first", store);
+  push();
+  const Digest second = attach_words(entry.image, "second", store);
+  push();
+  EXPECT_TRUE(http.registry.has("ai/hello", first));
+  EXPECT_TRUE(http.registry.has("ai/hello", second));
+  const auto record = pushed.image("h/ai/hello@" + entry.image.manifest.text());
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->referrers, (std::vector<Digest>{second, first})) << "to be collected with the image";
+  RegistryPublisher again(client, store, pushed, nullptr);
+  again.keep({}, {entry}, {});
+  EXPECT_EQ(again.report().lost, std::vector<std::string>());
+  EXPECT_EQ(again.report().mended, std::vector<std::string>());
 }
 
 TEST_F(PushImages, GivesUpWhereItIsRefusedAgain) {

@@ -148,5 +148,21 @@ TEST(BuildWords, CallNothingOptimisedThatIsNot) {
       << "the last one of the same workload and host counts";
 }
 
+TEST(BuildWords, OfAnAnswerAreThoseOfTheMeasurementThatCompares) {
+  const IndexEntry slower = against_stock(built("a"), 120, 0.7, 0.9),
+                   none = against_stock(built("a"), 100, 0.9, 1.2),
+                   proven = against_stock(built("a"), 90, 1.05, 1.2);
+  EXPECT_EQ(build_word(stock(), nullptr), "stock image");
+  EXPECT_EQ(build_word(built("a"), nullptr), "optimised build");
+  EXPECT_EQ(build_word(proven, nullptr), "optimised build");
+  EXPECT_EQ(build_word(slower, nullptr), "a build slower than stock") << "wherever it was measured";
+  EXPECT_EQ(build_word(none, &none.measurements.back()), "a build without a gain over stock");
+  EXPECT_EQ(build_word(proven, &slower.measurements.back()), "a build slower than stock");
+  const std::string text =
+      explain(select_image(testing::query(), {slower}, testing::host("haswell"), testing::archspec()));
+  EXPECT_EQ(text.find("optimised build"), std::string::npos) << text;
+  EXPECT_NE(text.find("has every choice: pytorch, a build slower than stock"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace kiln

@@ -2,7 +2,7 @@
 // in the fragment of the address. Text goes into the page as text, never as markup.
 "use strict";
 (() => {
-  const {data, words, rows, at: ROW, speed: SPEED, STATES, numbers, element, has, pathOf, sizeText, speedText, doubtOf, packages} =
+  const {data, words, rows, at: ROW, speed: SPEED, STATES, numbers, element, has, buildOf, pathOf, sizeText, speedText, doubtOf, packages} =
     window.kilnRows;
   const {NAME, APPLICATION, VERSION, METHOD, COMPILERS, CPU, ACCELERATORS, SIZE, CREATED, SPEEDS, PYTHON, CUDA, DRIVER} = ROW;
   const {WORKLOAD, UNIT, HOST, MEDIAN, LOW, HIGH} = SPEED;
@@ -25,7 +25,7 @@
       ? ["measured", ...new Set(row[SPEEDS].map((one) => words[one[WORKLOAD]]))] : ["not measured"]},
     {id: "state", any: "Any state", of: (row) => {
       const bad = ["stale", "failing", "retired"].filter((state) => has(row, state));
-      return [...(bad.length ? bad : ["good"]), has(row, "mapping") ? "mapping" : has(row, "optimised") ? "optimised build" : "stock build",
+      return [...(bad.length ? bad : ["good"]), buildOf(row),
         ...(has(row, "untested") ? ["untested"] : [])];
     }},
   ];
@@ -197,7 +197,7 @@
     link.append(element("bdi", row[NAME]));
     made.append(link);
     for (const one of STATES)
-      if (has(row, one) && one !== "optimised")
+      if (has(row, one) && !["optimised", "proven", "no gain", "slower"].includes(one))
         made.append(" ", element("span", one, `badge ${{stale: "care", failing: "bad", retired: "bad"}[one] || ""}`));
     return made;
   }

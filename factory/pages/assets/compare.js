@@ -2,7 +2,7 @@
 // bills of materials differ. Which two stands in the fragment of the address.
 "use strict";
 (() => {
-  const {data, words, rows, at: ROW, speed: SPEED, element, has, pathOf, sizeText, speedText, doubtOf, packages} = window.kilnRows;
+  const {data, words, rows, at: ROW, speed: SPEED, element, has, buildOf, pathOf, sizeText, speedText, doubtOf, packages} = window.kilnRows;
   const at = (id) => document.getElementById(id);
   const byPath = new Map(rows.map((row, number) => [pathOf(row), number]));
   const byName = new Map(rows.map((row, number) => [row[ROW.NAME], number]));
@@ -13,7 +13,7 @@
     ["Application", (row) => words[row[ROW.APPLICATION]]],
     ["Version", (row) => data.versions[row[ROW.VERSION]]],
     ["Install method", (row) => words[row[ROW.METHOD]]],
-    ["Build", (row) => (has(row, "mapping") ? "mapping" : has(row, "optimised") ? "optimised" : "stock")],
+    ["Build", buildOf],
     ["Graph compilers", (row) => list(row[ROW.COMPILERS]) || "none"],
     ["Processor", (row) => words[row[ROW.CPU]]],
     ["Accelerators", (row) => list(row[ROW.ACCELERATORS]) || "none"],

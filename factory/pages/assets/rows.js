@@ -8,7 +8,7 @@ window.kilnRows = (() => {
   const at = {NAME: 0, PATH: 1, APPLICATION: 2, VERSION: 3, METHOD: 4, COMPILERS: 5, CPU: 6, ACCELERATORS: 7, SIZE: 8, CREATED: 9,
     STATE: 10, SPEEDS: 11, PYTHON: 12, CUDA: 13, DRIVER: 14};
   const speed = {WORKLOAD: 0, UNIT: 1, HOST: 2, MEDIAN: 3, LOW: 4, HIGH: 5, DOUBT: 6};
-  const STATES = ["stale", "failing", "retired", "untested", "mapping", "optimised"];  // bits, the lowest first
+  const STATES = ["stale", "failing", "retired", "untested", "mapping", "optimised", "proven", "no gain", "slower"];  // bits, the lowest first
   const numbers = new Intl.NumberFormat("en");
 
   const element = (tag, text, kind) => {
@@ -18,6 +18,10 @@ window.kilnRows = (() => {
     return made;
   };
   const has = (row, state) => (row[at.STATE] >> STATES.indexOf(state)) & 1;
+  // What an image is called by its gain over stock, as build_words() has it (registry/select/gain.h).
+  const buildOf = (row) => (has(row, "mapping") ? "mapping" : has(row, "proven") ? "optimised build, proven"
+    : has(row, "no gain") ? "no gain over stock" : has(row, "slower") ? "slower than stock"
+    : has(row, "optimised") ? "optimised build, gain not measured" : "stock build");
   const pathOf = (row) => row[at.PATH] || `images/${row[at.NAME].replace(":", "/")}.html`;
   const sizeText = (bytes) => (!bytes ? "" : bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB`
     : bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`);
@@ -45,5 +49,5 @@ window.kilnRows = (() => {
     return fetched;
   }
 
-  return {data, words, rows: data.rows, at, speed, STATES, numbers, element, has, pathOf, sizeText, speedText, doubtOf, packages};
+  return {data, words, rows: data.rows, at, speed, STATES, numbers, element, has, buildOf, pathOf, sizeText, speedText, doubtOf, packages};
 })();

@@ -18,6 +18,7 @@ FROM mcr.microsoft.com/cntk/release:2.7-cpu-python3.5 AS base
 FROM base AS image
 
 LABEL io.kiln.cell="cntk-2.7-hub-broadwell-cntk-hub_2.7-cpu-python3.5" \
+      io.kiln.claims_gain="false" \
       io.kiln.components="base/cntk-hub@2.7-cpu-python3.5:hub framework/cntk@2.7:hub" \
       io.kiln.cpu.target="broadwell" \
       io.kiln.facts.cuda="none" \
@@ -26,7 +27,6 @@ LABEL io.kiln.cell="cntk-2.7-hub-broadwell-cntk-hub_2.7-cpu-python3.5" \
       io.kiln.framework.version="2.7" \
       io.kiln.key="bd3d692804a08044c6b813368e32d4af5211c95c0a0db158d7727285d2a9e8df" \
       io.kiln.method="hub" \
-      io.kiln.optimised="false" \
       org.opencontainers.image.description="Microsoft Cognitive Toolkit in the project's own image, or its last wheel" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.title="cntk 2.7 (hub)" \

@@ -18,6 +18,7 @@ FROM mcr.microsoft.com/cntk/release:2.7-gpu-python3.5-cuda10.0-cudnn7.3 AS base
 FROM base AS image
 
 LABEL io.kiln.cell="cntk-2.7-hub-broadwell_nvidia_sm_61-cntk-hub_2.7-gpu-python3.5-cuda10.0-cudnn7.3" \
+      io.kiln.claims_gain="false" \
       io.kiln.components="base/cntk-hub@2.7-gpu-python3.5-cuda10.0-cudnn7.3:hub framework/cntk@2.7:hub" \
       io.kiln.cpu.target="broadwell" \
       io.kiln.facts.cuda="10.0" \
@@ -28,7 +29,6 @@ LABEL io.kiln.cell="cntk-2.7-hub-broadwell_nvidia_sm_61-cntk-hub_2.7-gpu-python3
       io.kiln.gpu.targets="sm_61" \
       io.kiln.key="e4ec4ecc2203be978635c503ab79b4f891855797e607031491d4a4a60f2ce298" \
       io.kiln.method="hub" \
-      io.kiln.optimised="false" \
       org.opencontainers.image.description="Microsoft Cognitive Toolkit in the project's own image, or its last wheel" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.title="cntk 2.7 (hub)" \

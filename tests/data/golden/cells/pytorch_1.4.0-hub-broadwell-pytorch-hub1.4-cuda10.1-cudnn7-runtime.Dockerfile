@@ -20,6 +20,7 @@ FROM base AS image
 ENV PATH="/opt/conda/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 LABEL io.kiln.cell="pytorch-1.4.0-hub-broadwell-pytorch-hub_1.4-cuda10.1-cudnn7-runtime" \
+      io.kiln.claims_gain="false" \
       io.kiln.components="base/pytorch-hub@1.4-cuda10.1-cudnn7-runtime:hub framework/pytorch@1.4.0:hub" \
       io.kiln.cpu.target="broadwell" \
       io.kiln.facts.cuda="10.1" \
@@ -28,7 +29,6 @@ LABEL io.kiln.cell="pytorch-1.4.0-hub-broadwell-pytorch-hub_1.4-cuda10.1-cudnn7-
       io.kiln.framework.version="1.4.0" \
       io.kiln.key="7d01dbaf04160f7a96f560e56b2e21728f5c5f59f32e3d6ad9f2fcda4b6113cd" \
       io.kiln.method="hub" \
-      io.kiln.optimised="false" \
       org.opencontainers.image.description="PyTorch: a distribution's build, the project's or AMD's images, wheels, or a build for the target's CPU and GPUs" \
       org.opencontainers.image.licenses="BSD-3-Clause" \
       org.opencontainers.image.source="https://github.com/pytorch/pytorch" \

@@ -69,6 +69,7 @@ RUN --mount=type=bind,source=scripts/framework-pytorch,target=/run/kiln/framewor
 ENV PATH="/opt/kiln/pytorch/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 LABEL io.kiln.cell="pytorch-1.4.0-pip-broadwell-ubuntu_18.04" \
+      io.kiln.claims_gain="false" \
       io.kiln.components="base/ubuntu@18.04:hub toolchain/python@3.6:vendor framework/pytorch@1.4.0:pip" \
       io.kiln.cpu.target="broadwell" \
       io.kiln.facts.glibc="2.27" \
@@ -77,7 +78,6 @@ LABEL io.kiln.cell="pytorch-1.4.0-pip-broadwell-ubuntu_18.04" \
       io.kiln.framework.version="1.4.0" \
       io.kiln.key="a37749e0c80579d88bcb6ff59488b5ad919b9c5189f7761d14b942e6e3191555" \
       io.kiln.method="pip" \
-      io.kiln.optimised="false" \
       org.opencontainers.image.description="PyTorch: a distribution's build, the project's or AMD's images, wheels, or a build for the target's CPU and GPUs" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND PSF-2.0 AND BSD-3-Clause" \
       org.opencontainers.image.source="https://github.com/pytorch/pytorch" \

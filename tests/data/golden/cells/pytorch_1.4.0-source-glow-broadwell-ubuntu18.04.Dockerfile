@@ -268,6 +268,7 @@ ENV PATH="/opt/kiln/pytorch/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bi
     PYTHONPATH="/opt/kiln/glow/site"
 
 LABEL io.kiln.cell="pytorch-1.4.0-source-glow-broadwell-ubuntu_18.04" \
+      io.kiln.claims_gain="true" \
       io.kiln.compilers="glow@b809e18" \
       io.kiln.components="base/ubuntu@18.04:hub toolchain/python@3.6:vendor framework/pytorch@1.4.0:source compiler/glow@b809e18:source" \
       io.kiln.cpu.target="broadwell" \
@@ -278,7 +279,6 @@ LABEL io.kiln.cell="pytorch-1.4.0-source-glow-broadwell-ubuntu_18.04" \
       io.kiln.framework.version="1.4.0" \
       io.kiln.key="ed66406ccaddd64c23410c675ef01e6b6d596d81ee9d2093249fa1d3094fa6a5" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="PyTorch: a distribution's build, the project's or AMD's images, wheels, or a build for the target's CPU and GPUs" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND PSF-2.0 AND BSD-3-Clause AND Apache-2.0" \
       org.opencontainers.image.source="https://github.com/pytorch/pytorch" \

@@ -177,6 +177,7 @@ RUN --mount=type=bind,source=scripts/compiler-inductor,target=/run/kiln/compiler
 ENV PATH="/opt/kiln/pytorch/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 LABEL io.kiln.cell="pytorch-2.12.1-source-inductor-x86_64_v3_nvidia_sm_70-cuda_12.6.3-cudnn-runtime-ubuntu24.04" \
+      io.kiln.claims_gain="true" \
       io.kiln.compilers="inductor@builtin" \
       io.kiln.components="base/cuda@12.6.3-cudnn-runtime-ubuntu24.04:hub toolchain/python@3.12:distro framework/pytorch@2.12.1:source compiler/inductor@builtin:distro" \
       io.kiln.cpu.target="x86_64_v3" \
@@ -191,7 +192,6 @@ LABEL io.kiln.cell="pytorch-2.12.1-source-inductor-x86_64_v3_nvidia_sm_70-cuda_1
       io.kiln.gpu.targets="sm_70" \
       io.kiln.key="2dae4922543a49a8a880f480fec924aa09856445337db284b3ef28e3c783ccd8" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="PyTorch: a distribution's build, the project's or AMD's images, wheels, or a build for the target's CPU and GPUs" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND LicenseRef-NVIDIA-CUDA-EULA AND PSF-2.0 AND BSD-3-Clause" \
       org.opencontainers.image.source="https://github.com/pytorch/pytorch" \

@@ -153,6 +153,7 @@ RUN --mount=type=bind,source=scripts/framework-pytorch,target=/run/kiln/framewor
 ENV PATH="/opt/kiln/pytorch/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 LABEL io.kiln.cell="pytorch-2.12.1-source-zen4_amd_gfx942-rocm_7.2.4-complete" \
+      io.kiln.claims_gain="true" \
       io.kiln.components="base/rocm@7.2.4-complete:hub toolchain/python@3.12:distro framework/pytorch@2.12.1:source" \
       io.kiln.cpu.target="zen4" \
       io.kiln.facts.glibc="2.39" \
@@ -164,7 +165,6 @@ LABEL io.kiln.cell="pytorch-2.12.1-source-zen4_amd_gfx942-rocm_7.2.4-complete" \
       io.kiln.gpu.targets="gfx942" \
       io.kiln.key="b7909e00b8dc7c7eeeb0fcc251039b458346646a71c572c12d4e9aa489e66484" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="PyTorch: a distribution's build, the project's or AMD's images, wheels, or a build for the target's CPU and GPUs" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND MIT AND Apache-2.0 WITH LLVM-exception AND PSF-2.0 AND BSD-3-Clause" \
       org.opencontainers.image.source="https://github.com/pytorch/pytorch" \

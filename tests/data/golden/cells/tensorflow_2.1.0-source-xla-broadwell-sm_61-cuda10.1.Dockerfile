@@ -268,6 +268,7 @@ ENV NVIDIA_DRIVER_CAPABILITIES="compute,utility" \
     TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"
 
 LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell_nvidia_sm_61-cuda_10.1" \
+      io.kiln.claims_gain="true" \
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/cuda@10.1:vendor toolchain/python@3.6:vendor framework/tensorflow@2.1.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="broadwell" \
@@ -282,7 +283,6 @@ LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell_nvidia_sm_61-cuda_10.1
       io.kiln.gpu.targets="sm_61" \
       io.kiln.key="3a639c0f69f97d33c25fdf4d4a5f54512fa2b4ad6751e4a02f92c62bf9dbcbcd" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="TensorFlow: the project's or AMD's own image, its wheels, or a build for the target's CPU and GPU" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND LicenseRef-NVIDIA-CUDA-EULA AND PSF-2.0 AND Apache-2.0" \
       org.opencontainers.image.source="https://github.com/tensorflow/tensorflow/archive/v2.1.0.tar.gz" \

@@ -242,6 +242,7 @@ ENV PATH="/opt/kiln/tensorflow/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr
     TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"
 
 LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell-ubuntu_18.04" \
+      io.kiln.claims_gain="true" \
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/ubuntu@18.04:hub toolchain/python@3.6:vendor framework/tensorflow@2.1.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="broadwell" \
@@ -252,7 +253,6 @@ LABEL io.kiln.cell="tensorflow-2.1.0-source-xla-broadwell-ubuntu_18.04" \
       io.kiln.framework.version="2.1.0" \
       io.kiln.key="ad061eaa46e5ce904e1328f231666abf1083b51088a30fe153a5ae3e185d5431" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="TensorFlow: the project's or AMD's own image, its wheels, or a build for the target's CPU and GPU" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND PSF-2.0 AND Apache-2.0" \
       org.opencontainers.image.source="https://github.com/tensorflow/tensorflow/archive/v2.1.0.tar.gz" \

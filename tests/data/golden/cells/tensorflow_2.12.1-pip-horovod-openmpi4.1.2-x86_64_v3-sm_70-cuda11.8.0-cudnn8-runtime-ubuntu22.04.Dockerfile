@@ -207,6 +207,7 @@ ENV PATH="/opt/kiln/tensorflow/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/us
     PYTHONPATH="/opt/kiln/horovod/site"
 
 LABEL io.kiln.cell="tensorflow-2.12.1-pip-openmpi_4.1.2+horovod-x86_64_v3_nvidia_sm_70-cuda_11.8.0-cudnn8-runtime-ubuntu22.04" \
+      io.kiln.claims_gain="true" \
       io.kiln.components="base/cuda@11.8.0-cudnn8-runtime-ubuntu22.04:hub toolchain/python@3.10:distro framework/tensorflow@2.12.1:pip distributed/openmpi@4.1.2:distro distributed/horovod@0.28.1:source" \
       io.kiln.cpu.target="x86_64_v3" \
       io.kiln.facts.cuda="11.8" \
@@ -220,7 +221,6 @@ LABEL io.kiln.cell="tensorflow-2.12.1-pip-openmpi_4.1.2+horovod-x86_64_v3_nvidia
       io.kiln.gpu.targets="sm_70" \
       io.kiln.key="91d02a0cc38f84e96f32e6a228a918da7d8cd801399f03ba638447336debb014" \
       io.kiln.method="pip" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="TensorFlow: the project's or AMD's own image, its wheels, or a build for the target's CPU and GPU" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND LicenseRef-NVIDIA-CUDA-EULA AND PSF-2.0 AND Apache-2.0 AND BSD-3-Clause-Open-MPI" \
       org.opencontainers.image.title="tensorflow 2.12.1 (pip) with openmpi, horovod" \

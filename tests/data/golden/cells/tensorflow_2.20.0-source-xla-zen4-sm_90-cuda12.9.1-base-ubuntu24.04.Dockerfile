@@ -254,6 +254,7 @@ ENV PATH="/opt/kiln/tensorflow/bin:/usr/local/nvidia/bin:/usr/local/cuda/bin:/us
     TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"
 
 LABEL io.kiln.cell="tensorflow-2.20.0-source-xla-zen4_nvidia_sm_90-cuda_12.9.1-base-ubuntu24.04" \
+      io.kiln.claims_gain="true" \
       io.kiln.compilers="xla@builtin" \
       io.kiln.components="base/cuda@12.9.1-base-ubuntu24.04:hub toolchain/python@3.12:distro framework/tensorflow@2.20.0:source compiler/xla@builtin:source" \
       io.kiln.cpu.target="zen4" \
@@ -267,7 +268,6 @@ LABEL io.kiln.cell="tensorflow-2.20.0-source-xla-zen4_nvidia_sm_90-cuda_12.9.1-b
       io.kiln.gpu.targets="sm_90" \
       io.kiln.key="56ceacb27e2d4e145529c6ac65ffd9bdbd209b80cec5bec3b521846141ba1a80" \
       io.kiln.method="source" \
-      io.kiln.optimised="true" \
       org.opencontainers.image.description="TensorFlow: the project's or AMD's own image, its wheels, or a build for the target's CPU and GPU" \
       org.opencontainers.image.licenses="LicenseRef-Ubuntu AND LicenseRef-NVIDIA-CUDA-EULA AND PSF-2.0 AND Apache-2.0" \
       org.opencontainers.image.source="https://github.com/tensorflow/tensorflow/archive/v2.20.0.tar.gz" \
