@@ -14,6 +14,7 @@
 #include "factory/night/causes.h"
 #include "factory/night/gate.h"
 #include "factory/night/night_files.h"
+#include "factory/night/night_gains.h"
 #include "factory/night/night_html.h"
 #include "factory/night/night_images.h"
 #include "factory/night/night_junit.h"
@@ -148,7 +149,8 @@ class Night {
     if (!std::all_of(report_.images.begin(), report_.images.end(), waits_or_is_good))
       report_.state = NightState::red;
     if (!is_open(report_.gate)) report_.state = NightState::held;
-    publish();
+    if (publish() && setup_.measure && goes_on()) measure();
+    attempt("looking at the gains over stock", [this] { look_at_gains(); });
   }
 
   // nullopt: a gate chooses nothing, which is a mistake of the site file; nothing is built then.
@@ -229,19 +231,54 @@ class Night {
         setup_.registry);
   }
 
-  void publish() {
+  // False: there is nothing to publish, or the night is held.
+  bool publish() {
     look_whether_held();
     const bool any_good = std::any_of(report_.images.begin(), report_.images.end(),
                                       [](const NightImage& image) { return is_good(image.verdict); });
-    if (!any_good || report_.state == NightState::held) return follow();
+    if (!any_good || report_.state == NightState::held) {
+      follow();
+      return false;
+    }
     parts_.need_lease();
     attempt(
         "publishing", [this] { timed("publish", [this] { take(parts_.publish()); }); }, setup_.registry);
+    return true;
+  }
+
+  // Publishes once more afterwards: the words on the gains go with the images.
+  void measure() {
+    parts_.need_lease();
+    static const std::vector<NightImage> kNone;
+    NightMeasuring done;
+    attempt("measuring", [&] {
+      timed("measure", [&] { parts_.measure(last_look_ ? last_look_->images : kNone, done); });
+    });
+    for (const std::string& remark : done.remarks) report_.remarks.push_back(without_controls(remark));
+    if (done.sessions == 0 || !goes_on()) return;
+    parts_.need_lease();
+    attempt(
+        "publishing what was measured", [this] { timed("publish", [this] { take(parts_.publish()); }); },
+        setup_.registry);
+  }
+
+  // What fell back makes the night red.
+  void look_at_gains() {
+    if (const auto index = parts_.open_index(Index::Mode::read))
+      set_gains(report_.images, index->measured_entries());
+    if (last_look_) compare_gains(report_.images, last_look_->images, report_.number);
+    const bool any_fell = std::any_of(report_.images.begin(), report_.images.end(), has_fallen);
+    if (!any_fell) return;
+    std::vector<PastNight> nights = nights_;
+    nights.push_back(past_of(report_));
+    for (NightTrouble& trouble : fallen_troubles(report_.images, find_trends(nights)))
+      add_trouble(report_, std::move(trouble));
   }
 
   void take(const NightPublication& done) {
-    report_.is_new_snapshot = done.is_new_snapshot;
-    report_.registry = done.pushed;
+    report_.is_new_snapshot |= done.is_new_snapshot;
+    if (!report_.registry.empty() && !done.pushed.empty()) report_.registry += "; ";
+    report_.registry += done.pushed;
     for (std::string& remark : mended_remarks(done.mended)) report_.remarks.push_back(std::move(remark));
     for (NightTrouble& trouble : tag_troubles(done.foreign, {})) add_trouble(report_, std::move(trouble));
     if (!done.lost.empty()) add_trouble(report_, lost_trouble(done.lost, setup_.registry));

@@ -1,5 +1,5 @@
 // One night: the lockfile moves as the site permits, what is new is built and tested, published when the gate
-// is open, garbage collected, and the report written, whatever went wrong before it.
+// is open, measured, garbage collected, and the report written, whatever went wrong before it.
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@ struct NightSetup {
   bool update = true;      // the lockfile
   bool collect = true;     // garbage
   bool is_tight = false;   // the reserve was released: the disk is full
+  bool measure = false;    // what is new or changed, after it is published
 };
 
 // The report, which is on the disk by then. What goes wrong is in it. Throws Error(store) when not even the

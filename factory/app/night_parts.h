@@ -31,6 +31,11 @@ struct NightPublication {
   std::vector<std::string> lost;     // "WHERE: what": the registry lacks it still
 };
 
+struct NightMeasuring {
+  std::size_t sessions = 0;            // in which images took turns
+  std::vector<std::string> remarks{};  // what was not measured, and why
+};
+
 // Each method throws Error; the night records it and goes on with its next part.
 class NightParts {
  public:
@@ -46,6 +51,9 @@ class NightParts {
   // What publish() does for what lies in the registry already, and no more. REQUIRES: there are a registry
   // and an index.
   virtual NightPublication follow() = 0;
+  // Measures what is new or changed against its stock. `before`: images of the last night that looked at any.
+  // What was done before an error ended it is in `done`. REQUIRES: publish() was called.
+  virtual void measure(const std::vector<NightImage>& before, NightMeasuring& done) = 0;
   // Collects garbage. "3 things collected, 1.0 MB"; "" = nothing. `in_registry`: why the registry's stays.
   virtual std::string collect(std::optional<Error>& in_registry) = 0;
   // nullopt without an index.

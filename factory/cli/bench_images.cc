@@ -108,12 +108,16 @@ class InterleavedRuns {
 
   // `requests`: one for each image, without its round. `begun` has what is done already. The figures of each
   // round are recorded at its end, so that a kill in the next one leaves them.
-  void run(std::vector<BenchRequest>& requests, BegunComparison& begun, SessionRecords& records) {
+  // False: rounds are left, as work's end has come.
+  bool run(std::vector<BenchRequest>& requests, BegunComparison& begun, SessionRecords& records) {
     const std::vector<Turn> turns = interleaved(requests.size(), work_.rounds);
     Pace pace(turns.size(), work_.runs_after, setup_.clock);
     int round = 0;
     for (const Turn& turn : turns) {
-      if (turn.round != std::exchange(round, turn.round)) put(begun, records);
+      if (turn.round != std::exchange(round, turn.round)) {
+        put(begun, records);
+        if (is_late()) return false;
+      }
       BenchRequest& request = requests[turn.image];
       request.round = turn.round;
       const std::string& key = request.image.key;
@@ -129,12 +133,17 @@ class InterleavedRuns {
       }
     }
     put(begun, records);
+    return true;
   }
 
   bool failed(const std::string& key) const { return failed_.contains(key); }
   const std::vector<Error>& errors() const { return errors_; }
 
  private:
+  bool is_late() const {
+    return work_.no_round_after != 0 && setup_.clock.unix_seconds() >= work_.no_round_after;
+  }
+
   static std::string name_of(const BenchRequest& request) {
     return request.image.repository + ":" + request.image.tag;
   }
@@ -241,14 +250,14 @@ std::vector<BenchRow> ImageBench::run(const BenchWork& work, const ImageNumbers&
   if (!requests.empty() && requests.size() < all.size())
     invocation_.note("bench  some were measured before, not in turns with these; --again measures all");
   InterleavedRuns runs(work, setup_, invocation_);
-  if (!requests.empty()) runs.run(requests, begun, records_);
+  const bool is_complete = requests.empty() || runs.run(requests, begun, records_);
   const std::vector<BenchRun> counting = runs_that_count(begun.runs());
   std::vector<BenchRow> rows;
   for (const Candidate& one : all) {
     const auto before = runs.failed(one.image.key) ? SpeedsByName() : known_before(one, work, session);
     for (BenchRow& row : rows_of(one, counting, before)) rows.push_back(std::move(row));
   }
-  begun.end();
+  if (is_complete) begun.end();
   if (rows.empty() && runs.errors().size() == 1) throw runs.errors().front();
   for (const Error& error : runs.errors()) tell(error.format());
   if (!runs.errors().empty()) invocation_.exit_code = ExitCode::images_failed;

@@ -1,6 +1,7 @@
 // Measures a workload in images of a catalogue, interleaved, and records what came out.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ struct BenchWork {
   std::string workload;
   WorkloadWishes wishes;
   int rounds = 3;
-  int repeats = 1;             // of a run that others disturbed
-  bool again = false;          // what was measured on this host before, too
-  std::size_t runs_after = 0;  // at the most, in what follows this: for the time that is left
+  int repeats = 1;                  // of a run that others disturbed
+  bool again = false;               // what was measured on this host before, too
+  std::int64_t no_round_after = 0;  // Unix seconds; 0: no end. Later rounds are left for the same call
+  std::size_t runs_after = 0;       // at the most, in what follows this: for the time that is left
 };
 
 struct BenchRow {
@@ -44,6 +46,7 @@ class ImageBench {
   // told on stderr and not in the answer, has nothing recorded, and makes the exit code images_failed; the
   // error itself where it is the only one.
   std::vector<BenchRow> run(const BenchWork& work, const ImageNumbers& images);
+  const HostDescription& host() const { return host_; }
 
  private:
   struct Candidate {

@@ -81,6 +81,10 @@ class NightProgram : public NightParts {
     return publication_of(false, follow_index(request_.place, true, invocation_));
   }
 
+  void measure(const std::vector<NightImage>& before, NightMeasuring& done) override {
+    measure_for_night(*catalogue_, *request_.measure, before, site_, invocation_, done);
+  }
+
   std::string collect(std::optional<Error>& in_registry) override {
     wait_for_claims(state_, invocation_.files, invocation_.clock);  // of a night that was killed
     const std::string registry = site_.collect_registry ? registry_to_collect("", invocation_) : "";
@@ -119,7 +123,8 @@ class NightProgram : public NightParts {
             request_.report,
             request_.update,
             request_.collect,
-            is_tight};
+            is_tight,
+            request_.measure.has_value()};
   }
 
  private:
@@ -154,6 +159,9 @@ NightReport run_nightly(const NightRequest& request, Invocation& invocation) {
   // Its name is needed before it is planned: a matrix that cannot be planned has a report, too.
   const std::string matrix = read_matrix(invocation.files, request.matrix).name;
   const std::string purpose = "kiln nightly of " + matrix;
+  if (request.measure)
+    for (const SuiteWorkload& workload : request.measure->suite.workloads)
+      invocation.workloads.push_back(workload.name);
   invocation.files.make_directories(state.root());
   const bool is_tight = give_up_reserve(state.nights_reserve());
   const Lease lease = take_lease(state.nights_lease(), "another night", purpose, invocation);

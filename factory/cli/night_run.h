@@ -2,9 +2,11 @@
 // open, garbage collected, and the report written, whatever went wrong before it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "factory/cli/invocation.h"
+#include "factory/cli/night_measure.h"
 #include "factory/night/night.h"
 
 namespace kiln {
@@ -17,6 +19,7 @@ struct NightRequest {
   std::string report;              // a folder that gets the report, too; "" = none
   bool update = true;              // the lockfile
   bool collect = true;
+  std::optional<MeasureTerms> measure{};  // nullopt: the night measures nothing
 };
 
 // Its report, which is on the disk by then. What goes wrong is in it. Throws Error(locked) while another

@@ -26,21 +26,35 @@ struct NightlyOptions {
   bool no_gc = false;
   bool status = false;
   std::string budget;
+  std::string suite, measure_budget;
+  bool measure_anyway = false;
   std::string format = "table";
 };
+
+std::chrono::seconds budget_of(const char* option, const std::string& text) {
+  const auto budget = duration_of(text);
+  if (!budget || budget->count() == 0)
+    throw Error(ExitCode::usage, fmt::format("{}: expected a time, found '{}'", option, text),
+                "a whole number and s, m, h or d, such as 6h");
+  return *budget;
+}
+
+MeasureTerms measure_terms(const NightlyOptions& options, const Invocation& invocation) {
+  invocation.need_file(options.suite);
+  const std::string text = invocation.files.read(options.suite).value_or("");
+  MeasureTerms terms{suite_from_json(JsonDocument::parse(text, options.suite).root())};
+  terms.on_busy_machine = options.measure_anyway;
+  if (!options.measure_budget.empty()) terms.budget = budget_of("--measure-budget", options.measure_budget);
+  return terms;
+}
 
 void run_options(NightlyOptions& options, Invocation& invocation) {
   options.request.update = !options.no_update && !invocation.options.offline;
   if (invocation.options.offline && !options.no_update)
     invocation.note("--offline: the lockfile stays as it is, which moves only with a network");
   options.request.collect = !options.no_gc;
-  if (!options.budget.empty()) {
-    const auto budget = duration_of(options.budget);
-    if (!budget || budget->count() == 0)
-      throw Error(ExitCode::usage, fmt::format("--budget: expected a time, found '{}'", options.budget),
-                  "a whole number and s, m, h or d, such as 6h");
-    options.request.budget = *budget;
-  }
+  if (!options.budget.empty()) options.request.budget = budget_of("--budget", options.budget);
+  if (!options.suite.empty()) options.request.measure = measure_terms(options, invocation);
   if (!options.local) options.request.place = publish_place(options.asked, invocation);
   invocation.need_root_for_steps();
   const NightReport report = run_nightly(options.request, invocation);
@@ -82,6 +96,20 @@ void add_options(CLI::App& command, NightlyOptions& options, Invocation& invocat
                   "build for this long: first stale images, then requested ones (kiln index demand), then "
                   "images that were never built")
       ->type_name("TIME");
+  CLI::Option* measure = command.add_option(
+      "--measure", options.suite,
+      "after publishing, measure images that claim more than stock and are new or changed, against their "
+      "stock images, with the workloads of this file (kiln schema suite)");
+  measure->type_name("SUITE");
+  command
+      .add_option("--measure-budget", options.measure_budget,
+                  "measure for this long: no round begins later, and the next night goes on")
+      ->type_name("TIME")
+      ->needs(measure);
+  command
+      .add_flag("--measure-anyway", options.measure_anyway,
+                "measure even if other processes keep the machine busy")
+      ->needs(measure);
   command.add_flag("--no-update", options.no_update, "do not change the lockfile");
   command.add_flag("--no-gc", options.no_gc, "do not collect garbage");
   command.add_flag(
@@ -105,8 +133,8 @@ CLI::App* add_nightly(CLI::App& app, Invocation& invocation) {
       "kiln nightly -f matrix/demo.json --report public --to registry.site:5000/ai\n"
       "kiln nightly -f matrix/demo.json --status");
   command->callback([options, command, &invocation] {
-    for (const char* option :
-         {"--jobs", "--report", "--to", "--local", "--budget", "--no-update", "--no-gc", "--wait"})
+    for (const char* option : {"--jobs", "--report", "--to", "--local", "--budget", "--measure",
+                               "--no-update", "--no-gc", "--wait"})
       refuse_together(*command, "--status", option, "nothing is run");
     for (const char* option : {"--to", "--sign-key", "--sign-passphrase-file"})
       refuse_together(*command, "--local", option, "nothing goes to a registry");

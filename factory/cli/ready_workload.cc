@@ -16,9 +16,9 @@ ReadyWorkload::ReadyWorkload(const RecipeBook& recipes, const std::string& name,
   recipe.folder = folder.path();
 }
 
-Digest ReadyWorkload::sum() const {
+Digest workload_sum(const Recipe& workload) {
   Hasher hasher;
-  for (const auto& [path, file] : recipe.files) hasher.update(path + "\n" + Digest::of(file.bytes).hex());
+  for (const auto& [path, file] : workload.files) hasher.update(path + "\n" + Digest::of(file.bytes).hex());
   return hasher.finish();
 }
 

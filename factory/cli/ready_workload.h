@@ -8,11 +8,14 @@
 
 namespace kiln {
 
+// Digest of the workload's files: BenchRun::workload_files.
+Digest workload_sum(const Recipe& workload);
+
 // With its files, shared ones among them, in a folder that goes with it.
 struct ReadyWorkload {
   // Throws Error(usage) when there is no such workload.
   ReadyWorkload(const RecipeBook& recipes, const std::string& name, FileSystem& files);
-  Digest sum() const;  // of its files
+  Digest sum() const { return workload_sum(recipe); }  // of its files
 
   TemporaryFolder folder;
   Recipe recipe;

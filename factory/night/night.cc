@@ -29,6 +29,7 @@ constexpr auto kCauses = enum_names<TroubleCause>({{TroubleCause::network, "netw
                                                    {TroubleCause::disk, "disk"},
                                                    {TroubleCause::tool, "tool"},
                                                    {TroubleCause::input, "input"},
+                                                   {TroubleCause::gain, "gain"},
                                                    {TroubleCause::forged, "forged"},
                                                    {TroubleCause::internal, "internal"}});
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "factory/base/json.h"
+#include "factory/record/image_record.h"
 #include "factory/state/record_types.h"
 
 namespace kiln {
@@ -45,6 +46,16 @@ std::optional<Verdict> verdict_named(std::string_view name);
 std::optional<Actor> actor_named(std::string_view name);
 std::optional<NightState> night_state_named(std::string_view name);
 
+// The gain of an image over stock, in a workload on a kind of host.
+struct NightGain {
+  StockGain word = StockGain::not_measured;
+  double ratio = 1;  // over 1: it is faster than stock
+  double low = 1;    // 95 % interval of the ratio
+  double high = 1;
+  std::int64_t fell = 0;            // the night from which on it was not proven any more; 0 = it did not fall
+  bool is_of_earlier_bits = false;  // that the last night knew; those of this one are not measured
+};
+
 struct NightImage {
   std::string cell;
   std::string name;  // "pytorch:2.6.0-…"; of a cell that is unplanned, its id
@@ -65,7 +76,9 @@ struct NightImage {
   std::int64_t failing_since = 0;  // the first night of an unbroken row in which it failed; 0 = it did not
   double seconds = 0;              // of its steps, tests and packaging that ran; 0 = none did
   std::uint64_t bytes = 0;         // of its layers, compressed; 0 = there is no image
-  std::map<std::string, double> speeds;  // "mnist-cnn, ms/step, on nid001": the newest median
+  // "mnist-cnn, ms/step, on nid001": the newest median; "times as fast as stock, …": the newest ratio.
+  std::map<std::string, double> speeds;
+  std::map<std::string, NightGain> gains{};  // by gain_place() (night_gains.h)
 };
 
 // What kind of trouble the night itself had.
@@ -78,6 +91,7 @@ enum class TroubleCause {
   disk,      // full, read-only or damaged
   tool,      // a program is missing, or ended the run
   input,     // the matrix, the lockfile or the site file
+  gain,      // an image lost a proven gain over stock
   forged,    // a shared step whose signature does not match its record
   internal   // a mistake of kiln
 };

@@ -72,6 +72,31 @@ std::vector<One> each_of(const JsonNode& node, const char* key, Read read) {
 
 // --- the parts
 
+constexpr StockGain kGainWords[] = {StockGain::proven, StockGain::no_gain, StockGain::slower};
+
+Json to_json(const NightGain& gain) {
+  Json json{
+      {"word", stock_gain_word(gain.word)}, {"ratio", gain.ratio}, {"low", gain.low}, {"high", gain.high}};
+  if (gain.fell > 0) json["fell"] = gain.fell;
+  if (gain.is_of_earlier_bits) json["of_earlier_bits"] = true;
+  return json;
+}
+
+NightGain night_gain_from(const JsonNode& node) {
+  NightGain gain;
+  gain.word = word_of<StockGain>(node, "word", [](std::string_view text) -> std::optional<StockGain> {
+    for (const StockGain word : kGainWords)
+      if (stock_gain_word(word) == text) return word;
+    return std::nullopt;
+  });
+  gain.ratio = node.at("ratio").number();
+  gain.low = node.at("low").number();
+  gain.high = node.at("high").number();
+  gain.fell = integer_of(node, "fell");
+  if (auto earlier = node.find("of_earlier_bits")) gain.is_of_earlier_bits = earlier->boolean();
+  return gain;
+}
+
 Json to_json(const NightImage& image) {
   Json json{{"cell", image.cell},
             {"name", image.name},
@@ -95,6 +120,7 @@ Json to_json(const NightImage& image) {
   put_number(json, "seconds", image.seconds);
   if (image.bytes > 0) json["bytes"] = image.bytes;
   put(json, "speeds", image.speeds);
+  for (const auto& [place, gain] : image.gains) json["gains"][place] = to_json(gain);
   return json;
 }
 
@@ -121,6 +147,8 @@ NightImage image_from(const JsonNode& node) {
   image.bytes = static_cast<std::uint64_t>(integer_of(node, "bytes"));
   if (auto speeds = node.find("speeds"))
     for (const auto& [name, speed] : speeds->members()) image.speeds.emplace(name, speed.number());
+  if (auto gains = node.find("gains"))
+    for (const auto& [place, gain] : gains->members()) image.gains.emplace(place, night_gain_from(gain));
   return image;
 }
 

@@ -77,6 +77,8 @@ Advice advice_on(const NightTrouble& trouble, std::int64_t nights) {
       return {Actor::site, "`kiln doctor` shows what is missing on this machine"};
     case TroubleCause::input:
       return {Actor::recipe, "mend the matrix or the lockfile"};
+    case TroubleCause::gain:
+      break;  // has its advice
     case TroubleCause::forged:
       return {Actor::site, "find out who can write there, and remove the record"};
     case TroubleCause::internal:

@@ -49,6 +49,9 @@ class FakeParts : public NightParts {
     ++followed;
     return {};
   }
+  void measure(const std::vector<NightImage>& before, NightMeasuring& done) override {
+    if (on_measure) on_measure(before, done);
+  }
   std::string collect(std::optional<Error>& in_registry) override {
     if (on_collect) on_collect(in_registry);
     return "";
@@ -71,6 +74,7 @@ class FakeParts : public NightParts {
   std::function<void(NightBuild&)> on_build;
   std::function<void(NightPublication&)> on_publish;
   std::function<void(std::optional<Error>&)> on_collect;
+  std::function<void(const std::vector<NightImage>&, NightMeasuring&)> on_measure;
   std::vector<std::string> heard, said;
   std::vector<NightState> told;
   int published = 0, followed = 0, written = 0;
@@ -96,7 +100,7 @@ class NightCourseTest : public ::testing::Test {
     return run_night(setup(), parts_);
   }
   NightSetup setup() {
-    return {"demo", site_, state_, files_, clock_, "registry.site:5000/ai", "", true, true, false};
+    return {"demo", site_, state_, files_, clock_, "registry.site:5000/ai", "", true, true, false, measures_};
   }
 
   std::string text(const NightReport& report, const char* file) {
@@ -109,6 +113,7 @@ class NightCourseTest : public ::testing::Test {
   Site site_;
   StatePaths state_{root_.path()};
   FakeParts parts_{plan()};
+  bool measures_ = false;
 };
 
 TEST_F(NightCourseTest, WhatIsUpToDateIsAGreenNight) {
@@ -151,6 +156,92 @@ TEST_F(NightCourseTest, EveryPartThatFailsIsATroubleAndTheNightGoesOn) {
   EXPECT_EQ(report.troubles[1].cause, TroubleCause::refused);
   EXPECT_EQ(parts_.published, 1);
   EXPECT_EQ(parts_.told, std::vector<NightState>{NightState::red});
+}
+
+TEST_F(NightCourseTest, WhatIsNewIsMeasuredAfterItIsPublishedAndPublishedAgain) {
+  measures_ = true;
+  parts_.on_measure = [this](const std::vector<NightImage>& before, NightMeasuring& done) {
+    EXPECT_EQ(parts_.published, 1);
+    EXPECT_TRUE(before.empty());
+    done.sessions = 2;
+    done.remarks = {"not measured: mlp in 3 images: the time was up"};
+  };
+  const NightReport report = run();
+  EXPECT_EQ(report.state, NightState::green);
+  EXPECT_EQ(parts_.published, 2);
+  EXPECT_TRUE(report.phases.contains("measure"));
+  EXPECT_EQ(report.remarks, std::vector<std::string>{"not measured: mlp in 3 images: the time was up"});
+  parts_.on_measure = [](const std::vector<NightImage>& before, NightMeasuring&) {
+    EXPECT_EQ(before.size(), 2u);
+  };
+  run();
+  EXPECT_EQ(parts_.published, 3) << "nothing was measured";
+}
+
+TEST_F(NightCourseTest, ANightMeasuresOnlyWhereItIsAskedToAndPublishes) {
+  int measured = 0;
+  parts_.on_measure = [&](const std::vector<NightImage>&, NightMeasuring&) { ++measured; };
+  run();
+  measures_ = true;
+  parts_.on_build = [](NightBuild& night) {
+    for (ImageOutcome& image : night.report.images) image.outcome = Outcome::not_reached;
+  };
+  run();
+  EXPECT_EQ(measured, 0);
+}
+
+// In seven rounds against stock, on this day of November.
+void record_gain(Index& index, const ImageRecord& image, int day, double low, double high) {
+  Measurement one;
+  one.image = image.manifest;
+  one.key = image.key;
+  one.workload = "mnist-cnn";
+  one.unit = "ms/step";
+  one.median = 100;
+  one.host.cpu = "zen3";
+  one.session = one.taken = fmt::format("2026-11-{}T00:00:00Z", day);
+  one.rounds = kProvingRounds;
+  one.over_stock = MeasuredGain{"stock", (low + high) / 2, low, high};
+  index.record(one);
+}
+
+TEST_F(NightCourseTest, AProvenImageThatFallsBackIsRedUntilItIsProvenAgain) {
+  const BuildPlan built = plan();
+  std::vector<ImageRecord> records;
+  for (std::uint32_t number : all_images(built))
+    records.push_back(testing::make_built(testing::names_of(built.image(number)), state_, files_));
+  Index index = Index::open(root_.path(), Index::Mode::write);
+  index.publish(records, {}, "2026-11-20T10:00:00Z", built.name());
+  parts_.root = root_.path();
+  record_gain(index, records[0], 21, 1.1, 1.3);
+  record_gain(index, records[1], 21, 0.9, 1.1);
+  EXPECT_EQ(run().state, NightState::green);
+  record_gain(index, records[0], 22, 0.95, 1.03);
+  record_gain(index, records[1], 22, 0.8, 0.9);
+  for (int night = 2; night <= 3; ++night) {
+    const NightReport report = run();
+    EXPECT_EQ(report.state, NightState::red);
+    EXPECT_EQ(report.exit_code, 1);
+    ASSERT_EQ(report.troubles.size(), 1u) << "the other never was proven";
+    EXPECT_EQ(report.troubles[0].cause, TroubleCause::gain);
+    EXPECT_EQ(report.troubles[0].subject, records[0].name());
+    EXPECT_EQ(report.troubles[0].since, 2);
+    EXPECT_NE(text(report, "report.html").find("proven before night 2, and no gain by now"),
+              std::string::npos);
+  }
+  record_gain(index, records[0], 23, 1.1, 1.2);
+  EXPECT_EQ(run().state, NightState::green);
+}
+
+TEST_F(NightCourseTest, WhatFailsInMeasuringIsATroubleAndTheNightGoesOn) {
+  measures_ = true;
+  parts_.on_measure = [](const std::vector<NightImage>&, NightMeasuring& done) {
+    done.sessions = 1;
+    throw Error(ExitCode::store, "no room");
+  };
+  const NightReport report = run();
+  EXPECT_EQ(report.troubles.at(0).cause, TroubleCause::disk);
+  EXPECT_EQ(parts_.published, 2) << "the first session has words";
 }
 
 TEST_F(NightCourseTest, TroubleThatStaysKnowsSinceWhen) {

@@ -89,9 +89,10 @@ TEST(Night, EveryWordIsReadBack) {
     EXPECT_EQ(verdict_named(name_of(verdict)), verdict);
   for (NightState state : {NightState::green, NightState::red, NightState::held, NightState::interrupted})
     EXPECT_EQ(night_state_named(name_of(state)), state);
-  for (TroubleCause cause : {TroubleCause::network, TroubleCause::refused, TroubleCause::registry,
-                             TroubleCause::tag, TroubleCause::lock, TroubleCause::disk, TroubleCause::tool,
-                             TroubleCause::input, TroubleCause::forged, TroubleCause::internal})
+  for (TroubleCause cause :
+       {TroubleCause::network, TroubleCause::refused, TroubleCause::registry, TroubleCause::tag,
+        TroubleCause::lock, TroubleCause::disk, TroubleCause::tool, TroubleCause::input, TroubleCause::gain,
+        TroubleCause::forged, TroubleCause::internal})
     EXPECT_EQ(trouble_cause_named(name_of(cause)), cause);
   for (Actor actor : {Actor::nobody, Actor::recipe, Actor::site})
     EXPECT_EQ(actor_named(name_of(actor)), actor);

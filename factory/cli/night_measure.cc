@@ -1,0 +1,231 @@
+#include "factory/cli/night_measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "factory/base/text.h"
+#include "factory/bench/conditions.h"
+#include "factory/cli/bench_images.h"
+#include "factory/cli/ready_workload.h"
+#include "factory/engine/architecture.h"
+#include "factory/night/measuring.h"
+#include "factory/night/night_gains.h"
+#include "factory/oci/registry_call.h"
+#include "factory/plan/cell_patterns.h"
+#include "registry/select/cpu_code.h"
+#include "registry/select/stock_words.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kLooks = 3;  // at the load of the machine, before each session
+constexpr std::chrono::seconds kLook{1}, kBetweenLooks{2};
+
+// A session, and the workload that its images run.
+struct PlannedSession {
+  const SuiteWorkload* workload;
+  MeasureSession session;
+};
+
+class NightMeasurer {
+ public:
+  NightMeasurer(const Catalogue& catalogue, const MeasureTerms& terms, const std::vector<NightImage>& before,
+                const Site& site, Invocation& invocation, NightMeasuring& done)
+      : catalogue_(catalogue),
+        terms_(terms),
+        invocation_(invocation),
+        state_(invocation.state()),
+        setup_(invocation.step_setup(site, state_)),
+        index_(invocation.index(Index::Mode::write)),
+        bench_(catalogue, setup_, index_, invocation),
+        cpu_(bench_.host(), invocation.cpus()),
+        done_(done) {
+    for (const NightImage& image : before) before_.emplace(image.cell, &image);
+    for (IndexEntry& entry : index_.entries()) entries_.emplace(entry.image.key, std::move(entry));
+  }
+
+  void run() {
+    const std::int64_t end =
+        terms_.budget.count() == 0 ? 0 : setup_.clock.unix_seconds() + terms_.budget.count();
+    const std::vector<PlannedSession> agenda = plan();
+    for (std::size_t i = 0; i < agenda.size(); ++i) {
+      if (end != 0 && setup_.clock.unix_seconds() >= end) return leave(agenda, i, "the time was up");
+      if (const double busy = terms_.on_busy_machine ? 0 : others_busy(); busy > 0)
+        return leave(
+            agenda, i,
+            fmt::format("other processes keep {:.1f} of {} busy", busy, counted(processors(), "processor")));
+      run(agenda[i], end);
+    }
+  }
+
+ private:
+  std::size_t processors() const { return static_cast<std::size_t>(std::max(1, bench_.host().cores)); }
+
+  // --- what is to be measured
+
+  std::vector<PlannedSession> plan() {
+    std::vector<PlannedSession> agenda;
+    for (const SuiteWorkload& workload : terms_.suite.workloads) {
+      const Recipe* recipe = catalogue_.recipes.find(Kind::workload, workload.name);
+      if (recipe == nullptr) {
+        done_.remarks.push_back(
+            fmt::format("not measured: there is no workload '{}' of the suite", workload.name));
+        continue;
+      }
+      const MeasurePlace place{workload.name, workload.ranks, !workload.data.empty(),
+                               workload_sum(*recipe).hex(), bench_.host()};
+      MeasureAgenda of_workload = measure_agenda(candidates(workload, place), place);
+      for (MeasureSession& session : of_workload.sessions) agenda.push_back({&workload, std::move(session)});
+      for (const std::string& group : of_workload.no_stock)
+        done_.remarks.push_back(fmt::format(
+            "not measured: {} in images of {}, which have no stock image here", workload.name, group));
+    }
+    std::stable_sort(agenda.begin(), agenda.end(), [](const PlannedSession& a, const PlannedSession& b) {
+      return a.session.need < b.session.need;
+    });
+    return agenda;
+  }
+
+  std::vector<MeasureCandidate> candidates(const SuiteWorkload& workload, const MeasurePlace& place) {
+    std::vector<MeasureCandidate> found;
+    for (std::uint32_t number : chosen_images(workload)) {
+      const ResolvedImage image = catalogue_.plan.image(number);
+      const auto entry = entries_.find(image.key());
+      if (entry == entries_.end() || !runs_here(image, entry->second.image)) continue;
+      const ImageRecord& record = entry->second.image;
+      MeasureCandidate one;
+      one.image = number;
+      one.key = record.key;
+      one.group = fmt::format("{} {}", record.repository, record.version.text());
+      if (!record.accelerators.empty())
+        one.group += fmt::format(" for {}", fmt::join(record.accelerators, ","));
+      one.is_stock = is_stock(image.spec(), catalogue_.recipes);
+      one.claims = claims_gain(record);
+      one.measurements = entry->second.measurements;
+      remember(image.id(), place, one);
+      found.push_back(std::move(one));
+    }
+    return found;
+  }
+
+  ImageNumbers chosen_images(const SuiteWorkload& workload) {
+    try {
+      return match_cells(catalogue_.plan, {workload.cells, workload.exclude}).images;
+    } catch (const Error& error) {
+      done_.remarks.push_back(
+          fmt::format("not measured: {}: {}", workload.name, without_controls(error.message())));
+      return {};
+    }
+  }
+
+  bool runs_here(const ResolvedImage& image, const ImageRecord& record) const {
+    const Microarchitecture* target = invocation_.cpus().find(record.cpu);
+    const bool has_accelerators = record.accelerators.empty() || !bench_.host().accelerators.empty();
+    return architecture_of(image) == own_architecture() && (target == nullptr || cpu_.runs(*target)) &&
+           has_accelerators && setup_.files.exists(state_.step(image.spec().last_step().key));
+  }
+
+  // What the last night knew of the image on this machine, perhaps of other bits.
+  void remember(const std::string& cell, const MeasurePlace& place, MeasureCandidate& one) const {
+    const auto found = before_.find(cell);
+    if (found == before_.end()) return;
+    const std::string machine = gain_place("", place.host);
+    for (const auto& [where, gain] : found->second->gains) {
+      if (!where.ends_with(machine)) continue;
+      const std::string speed = where.substr(0, where.size() - machine.size());
+      if (!is_speed_of(speed, place.workload, place.ranks, place.with_data)) continue;
+      one.was_known = true;
+      one.fell_back = one.fell_back || gain.fell != 0;
+    }
+  }
+
+  // --- the machine
+
+  // Processors that other processes keep busy at every look; 0: the machine is quiet.
+  double others_busy() {
+    double busy = 0;
+    for (int look = 0; look < kLooks; ++look) {
+      if (look > 0) wait_unless_interrupted(kBetweenLooks);
+      const std::string before = setup_.files.read("/proc/stat").value_or("");
+      wait_unless_interrupted(kLook);
+      busy = processor_use(before, setup_.files.read("/proc/stat").value_or("")).busy;
+      if (!is_under_load(busy, static_cast<int>(processors()))) return 0;
+    }
+    return busy;
+  }
+
+  // --- the runs
+
+  void run(const PlannedSession& planned, std::int64_t end) {
+    const SuiteWorkload& workload = *planned.workload;
+    BenchWork work;
+    work.workload = workload.name;
+    work.wishes = {workload.steps, workload.ranks, workload.data};
+    work.rounds = std::max(kProvingRounds, workload.rounds);
+    work.again = true;  // the stock image takes its turns, too
+    if (terms_.on_busy_machine) work.repeats = 0;
+    work.no_round_after = end;
+    const std::string what =
+        fmt::format("{} in {} of {} ({})", workload.name, counted(planned.session.images.size(), "image"),
+                    planned.session.group, name_of(planned.session.need));
+    invocation_.exit_code = ExitCode::ok;
+    try {
+      const std::vector<BenchRow> rows = bench_.run(work, planned.session.images);
+      ++done_.sessions;
+      add_remarks(rows, what);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::images_failed && error.code() != ExitCode::no_match) throw;
+      done_.remarks.push_back(fmt::format("not measured: {}: {}", what, first_line(error.message())));
+    }
+    if (invocation_.exit_code == ExitCode::images_failed)
+      done_.remarks.push_back(fmt::format("{}: the workload failed in some of them", what));
+    invocation_.exit_code = ExitCode::ok;
+  }
+
+  static std::string first_line(const std::string& text) {
+    return without_controls(text.substr(0, text.find('\n')));
+  }
+
+  // Rounds may be cut off by the end of the budget, or left out because other processes disturbed them.
+  void add_remarks(const std::vector<BenchRow>& rows, const std::string& what) {
+    int least = kProvingRounds;
+    for (const BenchRow& row : rows) least = std::min(least, row.measurement.rounds);
+    if (rows.empty()) least = 0;
+    if (least < kProvingRounds)
+      done_.remarks.push_back(
+          fmt::format("{}: {} of {} rounds count: the next night goes on", what, least, kProvingRounds));
+  }
+
+  void leave(const std::vector<PlannedSession>& agenda, std::size_t from, const std::string& why) {
+    std::map<std::string, std::size_t> images;  // by workload
+    for (std::size_t i = from; i < agenda.size(); ++i)
+      images[agenda[i].workload->name] += agenda[i].session.images.size();
+    for (const auto& [workload, count] : images)
+      done_.remarks.push_back(fmt::format("not measured: {} in {}: {}; the next night goes on", workload,
+                                          counted(count, "image"), why));
+  }
+
+  const Catalogue& catalogue_;
+  const MeasureTerms& terms_;
+  Invocation& invocation_;
+  const StatePaths state_;
+  const StepSetup setup_;
+  Index index_;
+  ImageBench bench_;
+  const HostCpu cpu_;
+  NightMeasuring& done_;
+  std::map<std::string_view, const NightImage*> before_;  // by cell
+  std::map<std::string, IndexEntry> entries_;             // by key
+};
+
+}  // namespace
+
+void measure_for_night(const Catalogue& catalogue, const MeasureTerms& terms,
+                       const std::vector<NightImage>& before, const Site& site, Invocation& invocation,
+                       NightMeasuring& done) {
+  NightMeasurer(catalogue, terms, before, site, invocation, done).run();
+}
+
+}  // namespace kiln
