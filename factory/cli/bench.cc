@@ -10,6 +10,7 @@
 #include "factory/cli/bench_images.h"
 #include "factory/cli/bench_records.h"
 #include "factory/cli/bench_rows.h"
+#include "factory/cli/bench_search.h"
 #include "factory/cli/cell_options.h"
 #include "factory/cli/invocation.h"
 #include "factory/cli/state_lock.h"
@@ -25,6 +26,8 @@ struct BenchOptions : CellOptions {
   std::string export_file;
   std::string as;
   std::string format = "table";
+  bool search = false;
+  SearchTerms terms;  // of the search
 };
 
 // A workload and the cells it is run in.
@@ -120,6 +123,27 @@ std::vector<BenchRow> measure_parts(const BenchOptions& options, Invocation& inv
   return rows;
 }
 
+// A search needs as many rounds as prove a gain.
+void search(const BenchOptions& options, Invocation& invocation) {
+  invocation.need_root_or_namespace();
+  std::vector<BenchPart> parts =
+      options.suite.empty() ? parts_of_options(options) : parts_of_suite(options, invocation);
+  for (const BenchPart& part : parts) invocation.workloads.push_back(part.work.workload);
+  if (!options.terms.into.empty()) invocation.need_file(options.terms.into);
+  const Catalogue catalogue = invocation.load(options.matrix);
+  const std::vector<ChosenCells> chosen = choose_all(parts, catalogue, invocation);
+  const WriterLock lock = lock_state(invocation, "kiln bench --search of " + catalogue.plan.name());
+  std::vector<SearchPart> search;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    search.push_back({parts[i].work, chosen[i].images});
+    search.back().work.rounds = std::max(kProvingRounds, parts[i].work.rounds);
+  }
+  SearchTerms terms = options.terms;
+  terms.matrix = options.matrix;
+  terms.format = options.format;
+  search_parts(catalogue, search, terms, invocation);
+}
+
 void run_bench(const BenchOptions& options, Invocation& invocation) {
   if (options.matrix.empty()) {
     if (options.export_file.empty())
@@ -130,6 +154,7 @@ void run_bench(const BenchOptions& options, Invocation& invocation) {
   if (options.work.workload.empty() && options.suite.empty())
     throw Error(ExitCode::usage, "--workload or --suite is required",
                 "which workload components there are: recipes/workload/");
+  if (options.search) return search(options, invocation);
   if (!options.export_file.empty()) run_format(options.export_file, options.as);
   const std::vector<BenchRow> rows = measure_parts(options, invocation);
   print_bench_rows(rows, options.format);
@@ -175,6 +200,26 @@ void add_work_options(CLI::App& command, BenchOptions& options) {
                    "measure again what was measured on this host; the new figures replace the old ones");
 }
 
+void add_search_options(CLI::App& command, BenchOptions& options) {
+  CLI::Option* search = command.add_flag(
+      "--search", options.search,
+      "find the libraries, graph compilers and runtimes that gain: add one at a time to the stock cell, keep "
+      "the best that is proven in seven rounds, go on from there, and print a patch of the matrix");
+  command
+      .add_flag("--build-if-missing", options.terms.build,
+                "with --search: build and publish the cells that it tries")
+      ->needs(search);
+  command
+      .add_option("--into", options.terms.into,
+                  "with --search: patch this matrix to include the cells that are worth keeping (default: "
+                  "patch the matrix of -f to exclude those that are not)")
+      ->type_name("FILE")
+      ->needs(search);
+  command.add_option("--patch", options.terms.patch, "with --search: also write the patch to this file")
+      ->type_name("FILE")
+      ->needs(search);
+}
+
 }  // namespace
 
 CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
@@ -184,6 +229,7 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   add_cell_options(*command, *options);
   command->get_option("--file")->required(false);  // compare, import and discard need none
   add_work_options(*command, *options);
+  add_search_options(*command, *options);
   command
       ->add_option("--export", options->export_file,
                    "write the runs of these images to this file; without -f, all kept runs")
@@ -200,10 +246,12 @@ CLI::App* add_bench(CLI::App& app, Invocation& invocation) {
   command->footer(
       "kiln bench -f matrix/demo.json framework=pytorch --workload mnist-cnn\n"
       "kiln bench -f matrix/demo.json --suite suite.json --export runs.json\n"
+      "kiln bench -f search.json --suite suite.json --search --build-if-missing --into matrix/site.json\n"
       "kiln bench compare stock=yes stock=no");
   command->callback([options, command, &invocation] {
     if (!command->get_subcommands().empty()) return;
     refuse_together(*command, "--suite", "--workload", "the suite names its workloads");
+    refuse_together(*command, "--search", "--export", "a search prints what it tried, and a patch");
     refuse_together(*command, "--suite", "--steps", "the suite says how many");
     refuse_together(*command, "--suite", "--ranks", "the suite says how many");
     refuse_together(*command, "--suite", "--data", "the suite names it");
