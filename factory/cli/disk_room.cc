@@ -44,12 +44,12 @@ void look_for_room(const BuildPlan& plan, const ImageNumbers& images, const Stat
                                           state.string(), size_text(space.available), size_text(need.bytes));
   if (need.least > space.available)
     throw Error(ExitCode::store, figures + ": not even its smallest image fits",
-                "`kiln gc` tells what can go");
-  invocation.note(
-      fmt::format("warning: {}, by what the like of it took before{}; `kiln gc` tells what can go", figures,
-                  need.unknown == 0 ? ""
-                                    : fmt::format(" ({} of {} are of a new kind, and not counted)",
-                                                  need.unknown, need.known + need.unknown)));
+                "`kiln gc` lists what can be deleted");
+  invocation.note(fmt::format(
+      "warning: {}, as images of its kind did before{}; `kiln gc` lists what can be deleted", figures,
+      need.unknown == 0 ? ""
+                        : fmt::format(" ({} of {} are of a new kind, and not counted)", need.unknown,
+                                      need.known + need.unknown)));
 }
 
 }  // namespace kiln

@@ -82,6 +82,28 @@ Json to_json(const FsckReport& report, const std::vector<Mended>& found) {
   return {{"blobs", report.looked_at}, {"bytes_read", report.read}, {"damage", std::move(damage)}};
 }
 
+// What is wrong with the index itself; "" = nothing. With --repair, it is made again from its sidecars.
+std::string damage_of_index(bool repair, Invocation& invocation) {
+  if (!invocation.has_index()) return "";
+  try {
+    invocation.index(Index::Mode::read).prove();
+    return "";
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::store) throw;
+    if (repair) invocation.index(Index::Mode::write).prove();
+    return error.message();
+  }
+}
+
+void print_index(const std::string& damage, const FsckRequest& request, Invocation& invocation) {
+  if (!damage.empty())
+    say("{}\n    {}\n", damage,
+        request.repair ? "made again from its sidecars"
+                       : "`kiln index fsck --repair` makes it again from its sidecars");
+  else if (invocation.has_index())
+    say("index.db: no damage\n");
+}
+
 void print(const FsckReport& report, const std::vector<Mended>& found, const FsckRequest& request) {
   std::size_t whole = 0;
   for (const Mended& one : found) {
@@ -111,32 +133,38 @@ void run_fsck(const FsckRequest& request, Invocation& invocation) {
                 "name another folder with --state");
   std::optional<WriterLock> lock;
   if (request.repair) lock.emplace(lock_state(invocation, "kiln index fsck --repair"));
+  const std::string index_damage = damage_of_index(request.repair, invocation);
   const FsckReport report = check(request, invocation);
   const std::vector<Mended> found = request.repair ? repair(report, invocation) : remedies(report);
   const bool is_json = request.format == "json";
-  if (!is_json) print(report, found, request);
+  if (!is_json) {
+    print_index(index_damage, request, invocation);
+    print(report, found, request);
+  }
   Json json = to_json(report, found);
+  json["index_damage"] = index_damage;
   if (request.in_registry) {
     const RegistryFsck there = check_registry(request.registry, request.deep, request.repair, invocation);
     json["registry"] = to_json(there);
     if (!is_json) print(there);
     if (!there.left.empty()) invocation.exit_code = ExitCode::locked;
     if (!there.lost.empty()) invocation.exit_code = ExitCode::network;
-  } else if (const std::string registries = registries_of_index(invocation);
-             !is_json && !registries.empty()) {
-    say("{}: not looked at (--registry looks)\n", registries);
+  } else if (!is_json && (index_damage.empty() || request.repair)) {
+    const std::string registries = registries_of_index(invocation);
+    if (!registries.empty()) say("{}: not looked at (--registry looks)\n", registries);
   }
   if (is_json) print_json(json);
   for (const Mended& one : found)
     if (!one.is_whole) invocation.exit_code = ExitCode::store;
+  if (!index_damage.empty() && !request.repair) invocation.exit_code = ExitCode::store;
 }
 
 }  // namespace
 
 void add_index_fsck(CLI::App& index, Invocation& invocation) {
   auto request = std::make_shared<FsckRequest>();
-  CLI::App* command =
-      index.add_subcommand("fsck", "Compare the store with its records; exit code 8 if a file is damaged");
+  CLI::App* command = index.add_subcommand(
+      "fsck", "Compare the store with its records, and prove the index; exit code 8 for damage");
   command->fallthrough();
   command->add_flag("--deep", request->deep, "read every byte, not only names and sizes");
   command->add_flag("--repair", request->repair,

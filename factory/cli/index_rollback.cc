@@ -107,7 +107,7 @@ void release(Invocation& invocation) {
   Index index = invocation.index(Index::Mode::write);
   if (!index.held()) return say("snapshot {} is not held\n", index.current());
   index.release();
-  say("snapshot {} is held no longer: the next night publishes\n", index.current());
+  say("snapshot {} is no longer held: the next night publishes\n", index.current());
 }
 
 }  // namespace

@@ -57,8 +57,9 @@ Lease take_lease(const fs::path& folder, const std::string& what, const std::str
     if (!invocation.options.wait)
       throw Error(
           ExitCode::locked, fmt::format("{} holds {}: {}", what, folder.parent_path().string(), text),
-          fmt::format("wait for it with --wait; one that is killed on another machine is dead after {} s",
-                      silence.count()));
+          fmt::format(
+              "wait for it with --wait; a night that is killed on another machine loses the lease after {} s",
+              silence.count()));
     if (!told) invocation.note("waiting for " + text);
     told = true;
     wait_unless_interrupted(std::chrono::seconds(1));

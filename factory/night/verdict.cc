@@ -34,7 +34,8 @@ void advise_on_infrastructure(NightImage& image, std::int64_t nights) {
 void advise_on_failure(NightImage& image, std::int64_t nights) {
   switch (image.failure) {
     case FailureClass::input:
-      return advise(image, Actor::recipe, "mend the recipe or the matrix: no night can build it before");
+      return advise(image, Actor::recipe,
+                    "fix the recipe or the matrix; kiln cannot build the image until then");
     case FailureClass::build:
       return advise(
           image, Actor::recipe,
@@ -82,7 +83,7 @@ void judge(NightImage& image, const NightImage* before, std::int64_t night) {
     case Verdict::failed:
       return advise_on_failure(image, night - image.failing_since + 1);
     case Verdict::unplanned:
-      return advise(image, Actor::recipe, "mend what is named: no night can build it before");
+      return advise(image, Actor::recipe, "fix the named line; kiln cannot build the image until then");
     case Verdict::not_reached:
       return advise(image, Actor::nobody, "the next night goes on with it");
     case Verdict::no_time:

@@ -132,7 +132,8 @@ class Index {
       std::optional<std::int64_t> snapshot = {}) const;  // ordered by repository, tag
   // Those of the current snapshot that have measurements: reads no record of another.
   std::vector<IndexEntry> measured_entries() const;
-  // Proves all of the current snapshot, as entries() does, and parses no record.
+  // Proves every page, row and sum, those of earlier snapshots too, and parses no record. One that is open
+  // for writing is made again where it is damaged.
   void prove() const;
   // Those of one application, in whatever case it is written: reads and proves no others.
   std::vector<IndexEntry> entries_of(const std::string& application,

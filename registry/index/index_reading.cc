@@ -181,10 +181,7 @@ std::vector<IndexEntry> Index::entries_of(const std::string& application,
 }
 
 void Index::prove() const {
-  mended([&] {
-    Transaction transaction(state_->database, Database::Access::read);
-    raw_entries(*state_, {}, std::nullopt);
-  });
+  mended([&] { state_->check_content(); });
 }
 
 std::vector<IndexEntry> Index::measured_entries() const {
