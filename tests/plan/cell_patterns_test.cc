@@ -81,7 +81,8 @@ TEST(CellPatterns, AnUnknownAxisIsWrongUsage) {
   EXPECT_EQ(complaint({{"framwork=jax"}, {}}),
             "error: 'framwork=jax': there is no axis 'framwork'; did you mean 'framework'?");
   EXPECT_EQ(complaint({{}, {"gpu=x"}}),
-            "error: 'gpu=x': there is no axis 'gpu'; axes: base, compiler, distributed, framework, library, "
+            "error: 'gpu=x': there is no axis 'gpu'; axes: application, base, compiler, distributed, "
+            "framework, library, "
             "method, optimise, runtime, target, toolchain, version, workload");
 }
 
