@@ -82,8 +82,7 @@ TEST(CellPatterns, AnUnknownAxisIsWrongUsage) {
             "error: 'framwork=jax': there is no axis 'framwork'; did you mean 'framework'?");
   EXPECT_EQ(complaint({{}, {"gpu=x"}}),
             "error: 'gpu=x': there is no axis 'gpu'; axes: application, base, compiler, distributed, "
-            "framework, library, "
-            "method, optimise, runtime, target, toolchain, version, workload");
+            "framework, library, method, optimise, runtime, target, toolchain, version, workload");
 }
 
 TEST(CellPatterns, AKnownAxisThatCellsLackIsNone) {
