@@ -124,7 +124,8 @@ void add_framework(SearchSpace& space, const RunAxes& axes, int cores) {
 
 double SearchVariable::count() const {
   if (!values.empty()) return static_cast<double>(values.size()) + 1;
-  return static_cast<double>((to - from) / step + 1);
+  const std::int64_t steps = (to - from) / step;
+  return static_cast<double>(steps) + 1;
 }
 
 double SearchSpace::points() const {

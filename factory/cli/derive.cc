@@ -35,7 +35,7 @@ struct DeriveOptions {
   int jobs = 0;
 };
 
-std::optional<std::string> text_of(const std::string& file, const Invocation& invocation) {
+std::optional<std::string> input_text(const std::string& file, const Invocation& invocation) {
   if (file.empty()) return std::nullopt;
   invocation.need_file(file);
   std::string text = invocation.files.read(file, kMostText).value_or("");
@@ -60,14 +60,14 @@ ApplicationInputs read_inputs(const DeriveOptions& options, const Invocation& in
   if (options.requirements.empty() && options.copy.empty() && options.run.empty())
     throw Error(ExitCode::usage, "nothing to add to the image", "name --requirements, --copy or --run");
   ApplicationInputs inputs;
-  inputs.requirements = text_of(options.requirements, invocation);
+  inputs.requirements = input_text(options.requirements, invocation);
   if (!options.copy.empty()) {
     fs::path folder;
     std::tie(folder, inputs.files_at) = copy_words(options.copy, options.name);
     inputs.files = folder_archive(folder);
   }
-  inputs.run = text_of(options.run, invocation);
-  inputs.test = text_of(options.test, invocation);
+  inputs.run = input_text(options.run, invocation);
+  inputs.test = input_text(options.test, invocation);
   return inputs;
 }
 

@@ -90,8 +90,9 @@ std::vector<NightTrouble> fallen_troubles(const std::vector<NightImage>& images,
   for (const NightImage& image : images)
     for (const auto& [place, gain] : image.gains) {
       if (gain.fell == 0) continue;
+      const std::string series = ratio_series(place);
       const auto trend = std::find_if(trends.begin(), trends.end(), [&](const Trend& one) {
-        return one.name == image.name && one.what == ratio_series(place);
+        return one.name == image.name && one.what == series;
       });
       troubles.push_back(fallen_trouble(image, place, gain, trend == trends.end() ? nullptr : &*trend));
     }

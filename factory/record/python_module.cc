@@ -5,7 +5,7 @@
 namespace kiln {
 
 std::string python_module_of(std::string_view application) {
-  const std::string name = lower_case(application);
+  std::string name = lower_case(application);
   if (name == "pytorch") return "torch";
   if (name == "scikit-learn") return "sklearn";
   for (const std::string_view same : {"tensorflow", "jax", "mxnet", "keras", "onnxruntime", "cntk"})

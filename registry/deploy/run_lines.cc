@@ -97,13 +97,13 @@ void add_rendezvous(Lines& lines) {
 // the addresses. It has no value of the document.
 void add_tf_config(Lines& lines, const Deployment& deployment) {
   const std::string prefix = container_prefix(deployment.runtime);
-  lines.insert(lines.end(),
-               {"workers=", "for host in ${hosts}; do",
-                "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
-                "# In each process, before the application begins.", "task='", "workers=$1", "shift",
-                "TF_CONFIG=\"{\\\"cluster\\\": {\\\"worker\\\": [${workers}]}, \\\"task\\\": {\\\"type\\\": "
-                "\\\"worker\\\", \\\"index\\\": ${SLURM_PROCID}}}\"",
-                "export TF_CONFIG"});
+  const std::string config =
+      R"(TF_CONFIG="{\"cluster\": {\"worker\": [${workers}]}, \"task\": {\"type\": \"worker\", )"
+      R"(\"index\": ${SLURM_PROCID}}}")";
+  lines.insert(lines.end(), {"workers=", "for host in ${hosts}; do",
+                             "  workers=\"${workers:+${workers}, }\\\"${host}:${port}\\\"\"", "done",
+                             "# In each process, before the application begins.", "task='", "workers=$1",
+                             "shift", config, "export TF_CONFIG"});
   if (!prefix.empty()) lines.push_back(fmt::format("export {}TF_CONFIG=\"${{TF_CONFIG}}\"", prefix));
   lines.emplace_back("exec \"$@\"'");
 }
