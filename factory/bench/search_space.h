@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// Variables and their values. What is not in it stays as the image has it: {} is the default.
+// Variables and their values. The image decides all other variables: {} is the default.
 using TuningSetting = std::map<std::string, std::string>;
 
 // A list of values, of which the variable may also have none; or whole numbers from `from` to `to`.

@@ -65,7 +65,7 @@ Json to_json(const TuningTrial& trial, std::size_t number);
 Json to_json(const TuningTurn& turn);
 Json failed_comparison(const std::string& why);
 // From the whole text. A last line without a newline is what a kill left of one, and is passed over. Throws
-// Error(store) with `file` and the line that is none of kiln's.
+// Error(store) with `file` and the line that kiln did not write.
 TuningJournal read_tuning_journal(std::string_view text, const std::string& file);
 
 // What each steady sample costs: the time of a step for each element of its batch, where the workload says

@@ -17,10 +17,10 @@ struct SearchPart {
 
 struct SearchTerms {
   std::string matrix;  // -f
-  std::string into;    // matrix that gets what is worth keeping; "": -f loses what is not
+  std::string into;    // the patch includes cells in this matrix; "": it excludes cells from the matrix of -f
   std::string patch;   // file that gets the patch; "": stdout alone
   std::string format;  // table or json
-  bool build = false;  // what is not built or not in the index
+  bool build = false;  // build and publish cells that are not in the index
 };
 
 // Begins with each stock cell, measures all cells with one part more in turns with it, keeps the best that is

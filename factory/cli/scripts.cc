@@ -39,7 +39,7 @@ std::string conditions_of(const EnforcementScript& script) {
   return text.empty() ? "every job" : on_one_line(text);
 }
 
-// A script whose condition names machines that nobody described is never run.
+// kiln never runs a script whose condition names machines that it does not know.
 void note_unknown_machines(const std::vector<SiteDocument>& scripts, const Invocation& invocation) {
   const auto machines = kept_documents(SiteKind::infrastructure, 0, invocation);
   for (const SiteDocument& one : scripts) {

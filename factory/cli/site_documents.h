@@ -11,7 +11,7 @@ namespace kiln {
 
 class Invocation;
 
-// Those of a kind in this snapshot; 0 = the current one. Throws Error(no_match) for a snapshot that is none.
+// Those of a kind in this snapshot; 0 = the current one. Throws Error(no_match) for an unknown snapshot.
 std::vector<SiteDocument> kept_documents(SiteKind kind, std::int64_t snapshot, const Invocation& invocation);
 
 // Imports or removes them (SiteDocument::document), under the lock of the state folder, as a new snapshot,

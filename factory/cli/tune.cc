@@ -118,7 +118,7 @@ void print_tuned(const TuneResult& result, const std::string& format) {
   for (const auto& [name, value] : result.record.settings) say("  {}={}\n", name, value);
 }
 
-// The results that the state folder has. Throws Error(store) for one that is none of kiln's.
+// The results that the state folder has. Throws Error(store) for a file that kiln did not write.
 void list_tuned(const std::string& format, const Invocation& invocation) {
   const fs::path folder = invocation.state().tuned_folder();
   Json list = Json::array();

@@ -18,7 +18,7 @@ std::string group_pointer(const std::string& pointer) {
 // Where the first group of the file is.
 std::string first_group(const Json& matrix) { return matrix.contains("groups") ? "/groups/0" : ""; }
 
-// An operation that adds to a list, which it makes if there is none.
+// Adds to a list, and makes the list if it is missing.
 class ListPatch {
  public:
   explicit ListPatch(const Json& matrix) : matrix_(matrix) {}

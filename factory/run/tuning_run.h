@@ -29,7 +29,7 @@ class TuningFile {
   FileSystem& files_;
 };
 
-// Optuna, in a Python of its own that is none of an image.
+// Optuna runs in the tool's own Python, not in an image.
 struct TuningSearch {
   fs::path python;
   CommandRunner& runner;
