@@ -235,8 +235,8 @@ CLI::App* add_derive(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE");
   command
       ->add_option("--copy", options->copy,
-                   "copy the files of this folder to /opt/NAME, or to the path after the colon")
-      ->type_name("DIR[:PATH]");
+                   "copy the files of this folder to /opt/NAME, or to PATH in DIR:PATH")
+      ->type_name("DIR");
   command->add_option("--run", options->run, "run this POSIX shell script in the image, after the others")
       ->type_name("SCRIPT");
   command->add_option("--test", options->test, "test of the application: this script must succeed")
