@@ -72,6 +72,14 @@ std::map<Actor, ActorCauses> causes_by_actor(const NightReport& report) {
   };
   for (const NightTrouble& trouble : report.troubles) add(trouble.actor, trouble.what);
   for (const FailureGroup& group : report.failures) add(group.actor, group.what);
+  if (report.state != NightState::held) return found;
+  const auto closed = std::find_if(report.gate.begin(), report.gate.end(),
+                                   [](const GateJob& job) { return !job.missing.empty(); });
+  if (closed == report.gate.end())  // an administrator went back to an earlier snapshot
+    add(Actor::site,
+        fmt::format("the index is held at snapshot {} until `kiln index release`", report.snapshot));
+  else if (found.empty())
+    add(Actor::nobody, fmt::format("gate '{}' waits for {}", closed->name, closed->missing.front()));
   return found;
 }
 
@@ -133,7 +141,8 @@ std::string failure_text(const FailureGroup& group) {
 std::vector<std::string> remedy_lines(const FailureGroup& group) {
   std::vector<std::string> lines;
   for (const auto& entry : group.exclude) lines.push_back("an exclude for them: " + Json(entry).dump());
-  for (const std::string& place : group.includes) lines.push_back("wanted by the include at " + place);
+  for (const std::string& place : group.includes)
+    lines.push_back(fmt::format("remove the include at {}: an exclude does not remove its cells", place));
   return lines;
 }
 

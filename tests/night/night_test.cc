@@ -115,6 +115,27 @@ TEST(Night, HeadlineCounts) {
             "demo, night 2: held: 1 of 3 images good, 1 built, 1 failed, 1 no time");
 }
 
+TEST(Night, HeadlineOfANightThatIsHeldNamesTheActor) {
+  NightReport report = testing::night_report(3, {night_image("a", Verdict::built)}, NightState::held);
+  report.snapshot = 7;
+  EXPECT_EQ(night_headline(report),
+            "demo, night 3: held: 1 of 1 image good, 1 built; site must act: the index is held at snapshot 7 "
+            "until `kiln index release`");
+  report.gate = {{"stock", 2, {"b:1"}}};
+  EXPECT_EQ(
+      night_headline(report),
+      "demo, night 3: held: 1 of 1 image good, 1 built; no action needed yet: gate 'stock' waits for b:1");
+  report.state = NightState::green;
+  EXPECT_EQ(night_headline(report), "demo, night 3: green: 1 of 1 image good, 1 built");
+}
+
+TEST(Night, AnIncludeOfAFailedImageIsToBeRemoved) {
+  FailureGroup group;
+  group.includes = {"matrix/demo.json:16:5"};
+  EXPECT_EQ(remedy_lines(group), std::vector<std::string>{"remove the include at matrix/demo.json:16:5: an "
+                                                          "exclude does not remove its cells"});
+}
+
 TEST(Night, TextNamesWhoMustAct) {
   const std::string text = night_text(full_report());
   for (const char* part :
