@@ -109,7 +109,7 @@ class NightProgram : public NightParts {
 
   void need_lease() override { lease_.need(); }
   void say(const std::string& line) override { invocation_.note(line); }
-  void tell(const NightReport& report) override { send_notice(report, folder_, site_.night, invocation_); }
+  void tell(const NightReport& report) override { notify_site(report, folder_, site_.night, invocation_); }
   std::vector<std::string> warnings() override { return warnings_.all(); }
 
   NightSetup setup(const std::string& matrix, bool is_tight) {

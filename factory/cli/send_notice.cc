@@ -62,11 +62,11 @@ void run_command(const fs::path& notice, const std::vector<std::string>& words, 
 
 }  // namespace
 
-void send_notice(const NightReport& report, NightFolder& folder, const NightSettings& settings,
+void notify_site(const NightReport& report, NightFolder& folder, const NightSettings& settings,
                  Invocation& invocation) {
   if (!settings.webhook && settings.command.empty()) return;
-  const LastNotice before = folder.told();
-  const News news = should_notify(report, before, settings.remind.count());
+  const SentNotice before = folder.told();
+  const News news = news_in(report, before, settings.remind.count());
   if (news == News::none) return;
   const fs::path page = fs::absolute(folder.night(report.number) / "report.html");
   const Json notice = notice_json(report, before, page.string(), news);
@@ -74,7 +74,7 @@ void send_notice(const NightReport& report, NightFolder& folder, const NightSett
   invocation.files.write(file, notice.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (settings.webhook) post(notice, webhook_url(*settings.webhook, invocation), invocation);
   if (!settings.command.empty()) run_command(file, settings.command, invocation);
-  folder.write(notice_about(report));
+  folder.write(notice_of(report));
 }
 
 }  // namespace kiln

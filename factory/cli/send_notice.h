@@ -8,7 +8,7 @@ namespace kiln {
 
 // Does nothing when there is no news. Throws Error when a notification fails; the next night sends the news
 // again.
-void send_notice(const NightReport& report, NightFolder& folder, const NightSettings& settings,
+void notify_site(const NightReport& report, NightFolder& folder, const NightSettings& settings,
                  Invocation& invocation);
 
 }  // namespace kiln

@@ -103,8 +103,8 @@ std::optional<NightBegun> NightFolder::begun() const {
   return begun;
 }
 
-LastNotice NightFolder::told() const {
-  return read_small(files_, path_ / "told.json", last_notice_from_json).value_or(LastNotice{});
+SentNotice NightFolder::told() const {
+  return read_small(files_, path_ / "told.json", sent_notice_from_json).value_or(SentNotice{});
 }
 
 NightBegun NightFolder::begin(std::int64_t now, const std::string& by) {
@@ -147,7 +147,7 @@ void NightFolder::keep_past(const NightReport& report) {
   }
 }
 
-void NightFolder::write(const LastNotice& told) {
+void NightFolder::write(const SentNotice& told) {
   files_.write(path_ / "told.json", to_json(told).dump() + "\n");
 }
 

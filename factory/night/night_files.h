@@ -48,7 +48,7 @@ class NightFolder {
                  std::vector<std::string>* damaged = nullptr) const;
   // A night that has begun and not ended: it runs, or it was killed.
   std::optional<NightBegun> begun() const;
-  LastNotice told() const;
+  SentNotice told() const;
 
   // The methods below REQUIRE: the lease is held. Each throws Error(store).
 
@@ -56,7 +56,7 @@ class NightFolder {
   NightBegun begin(std::int64_t now, const std::string& by);
   // The three files of a night, and then it is over.
   void write(const NightReport& report, const std::string& html, const std::string& junit);
-  void write(const LastNotice& told);
+  void write(const SentNotice& told);
   void keep_only(int newest);  // reports; the others go
 
  private:

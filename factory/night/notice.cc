@@ -40,12 +40,12 @@ std::string reason_of(const NightTrouble& trouble) {
   return fmt::format("{}, {}", identity_of(trouble), name_of(trouble.actor));
 }
 
-bool is_known(const NightTrouble& trouble, const LastNotice& before) {
+bool is_known(const NightTrouble& trouble, const SentNotice& before) {
   return before.reasons &&
          std::binary_search(before.reasons->begin(), before.reasons->end(), reason_of(trouble));
 }
 
-void add_troubles(std::string& text, const NightReport& report, const LastNotice& before) {
+void add_troubles(std::string& text, const NightReport& report, const SentNotice& before) {
   for (std::size_t i = 0; i < std::min(kMostNames, report.troubles.size()); ++i)
     text += fmt::format("\n{}: {}", is_known(report.troubles[i], before) ? "still" : "trouble",
                         trouble_text(report.troubles[i]));
@@ -72,8 +72,8 @@ Json causes_json(const NightReport& report) {
 
 }  // namespace
 
-LastNotice notice_about(const NightReport& report) {
-  LastNotice told{std::string(name_of(report.state)), {}, std::vector<std::string>(), report.ended};
+SentNotice notice_of(const NightReport& report) {
+  SentNotice told{std::string(name_of(report.state)), {}, std::vector<std::string>(), report.ended};
   for (const NightImage& image : report.images)
     if (image.failing_since > 0) {
       told.failing.push_back(image.name);
@@ -85,8 +85,8 @@ LastNotice notice_about(const NightReport& report) {
   return told;
 }
 
-News should_notify(const NightReport& report, const LastNotice& before, std::int64_t remind) {
-  const LastNotice now = notice_about(report);
+News news_in(const NightReport& report, const SentNotice& before, std::int64_t remind) {
+  const SentNotice now = notice_of(report);
   const bool is_green = report.state == NightState::green;
   // Green is expected, so the first night has no news if it is green.
   if (before.state.empty()) return is_green ? News::none : News::change;
@@ -96,8 +96,8 @@ News should_notify(const NightReport& report, const LastNotice& before, std::int
   return !is_green && is_long_ago ? News::reminder : News::none;
 }
 
-Json notice_json(const NightReport& report, const LastNotice& before, const std::string& page, News news) {
-  const LastNotice now = notice_about(report);
+Json notice_json(const NightReport& report, const SentNotice& before, const std::string& page, News news) {
+  const SentNotice now = notice_of(report);
   const auto failing = difference(now.failing, before.failing);
   const auto mended = difference(before.failing, now.failing);
   std::string text = (news == News::reminder ? "reminder: " : "") + night_headline(report);
@@ -120,15 +120,15 @@ Json notice_json(const NightReport& report, const LastNotice& before, const std:
           {"exit_code", report.exit_code}};
 }
 
-Json to_json(const LastNotice& told) {
+Json to_json(const SentNotice& told) {
   Json json{{"state", told.state}, {"failing", told.failing}};
   if (told.reasons) json["reasons"] = *told.reasons;
   if (told.when > 0) json["when"] = rfc3339(told.when);
   return json;
 }
 
-LastNotice last_notice_from_json(const JsonNode& node) {
-  LastNotice told{node.at("state").string(), node.at("failing").strings(), std::nullopt, 0};
+SentNotice sent_notice_from_json(const JsonNode& node) {
+  SentNotice told{node.at("state").string(), node.at("failing").strings(), std::nullopt, 0};
   if (auto reasons = node.find("reasons")) told.reasons = reasons->strings();
   if (auto when = node.find("when")) told.when = unix_seconds_of(when->string()).value_or(0);
   return told;

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // What the last notice said.
-struct LastNotice {
+struct SentNotice {
   std::string state;                 // as name_of(NightState); "" = there was no notice
   std::vector<std::string> failing;  // names, sorted
   // Why, sorted: of each trouble of the night and each failing image, with who must act. nullopt: written by
@@ -19,7 +19,7 @@ struct LastNotice {
   std::optional<std::vector<std::string>> reasons;
   std::int64_t when = 0;  // seconds since 1970; 0 = not recorded
 };
-LastNotice notice_about(const NightReport& report);
+SentNotice notice_of(const NightReport& report);
 
 enum class News {
   none,
@@ -27,14 +27,14 @@ enum class News {
   reminder  // nothing has changed since the last notice, and that is long ago
 };
 // `remind`: seconds after which a night that is not green is told of again; 0 = never.
-News should_notify(const NightReport& report, const LastNotice& before, std::int64_t remind);
+News news_in(const NightReport& report, const SentNotice& before, std::int64_t remind);
 
 // For a webhook or a command; docs/formats/files.md lists its members. `text` is what Slack, Mattermost and
 // Rocket.Chat show of it. `page`: the path of report.html on the night's host.
-Json notice_json(const NightReport& report, const LastNotice& before, const std::string& page,
+Json notice_json(const NightReport& report, const SentNotice& before, const std::string& page,
                  News news = News::change);
 
-Json to_json(const LastNotice& told);
-LastNotice last_notice_from_json(const JsonNode& node);
+Json to_json(const SentNotice& told);
+SentNotice sent_notice_from_json(const JsonNode& node);
 
 }  // namespace kiln

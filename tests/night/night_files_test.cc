@@ -138,7 +138,7 @@ TEST_F(NightFilesTest, NobodyHasCountedSoFar) {
 
 TEST_F(NightFilesTest, WhatWasToldIsKept) {
   EXPECT_EQ(folder_.told().state, "");
-  folder_.write(LastNotice{"red", {"a", "b"}, std::nullopt, 0});
+  folder_.write(SentNotice{"red", {"a", "b"}, std::nullopt, 0});
   EXPECT_EQ(folder_.told().failing, (std::vector<std::string>{"a", "b"}));
   root_.write("nights/demo/told.json", "#");
   EXPECT_EQ(folder_.told().state, "");

@@ -20,30 +20,30 @@ NightReport red(std::int64_t number, std::vector<std::string> failing) {
 }
 
 TEST(Notice, GreenOnTheFirstNightIsNoNews) {
-  EXPECT_EQ(should_notify(red(1, {}), {}, 0), News::none);
-  EXPECT_EQ(should_notify(red(1, {"a"}), {}, 0), News::change);
+  EXPECT_EQ(news_in(red(1, {}), {}, 0), News::none);
+  EXPECT_EQ(news_in(red(1, {"a"}), {}, 0), News::change);
 }
 
 TEST(Notice, TheSameFailuresAreToldOnce) {
-  const LastNotice told = notice_about(red(1, {"a", "b"}));
-  EXPECT_EQ(should_notify(red(2, {"b", "a"}), told, 0), News::none);
-  EXPECT_EQ(should_notify(red(2, {"a"}), told, 0), News::change);
-  EXPECT_EQ(should_notify(red(2, {"a", "b", "c"}), told, 0), News::change);
-  EXPECT_EQ(should_notify(red(2, {"a", "c"}), told, 0), News::change);
-  EXPECT_EQ(should_notify(red(2, {}), told, 0), News::change);
+  const SentNotice told = notice_of(red(1, {"a", "b"}));
+  EXPECT_EQ(news_in(red(2, {"b", "a"}), told, 0), News::none);
+  EXPECT_EQ(news_in(red(2, {"a"}), told, 0), News::change);
+  EXPECT_EQ(news_in(red(2, {"a", "b", "c"}), told, 0), News::change);
+  EXPECT_EQ(news_in(red(2, {"a", "c"}), told, 0), News::change);
+  EXPECT_EQ(news_in(red(2, {}), told, 0), News::change);
 }
 
 TEST(Notice, AClosedGateIsNews) {
   NightReport held = red(2, {"a"});
   held.state = NightState::held;
-  EXPECT_EQ(should_notify(held, notice_about(red(1, {"a"})), 0), News::change);
+  EXPECT_EQ(news_in(held, notice_of(red(1, {"a"})), 0), News::change);
 }
 
 TEST(Notice, SaysWhatIsNewAndWhatWasMended) {
   NightReport report = red(2, {"b", "c"});
   report.host = "nid001";
   const Json notice =
-      notice_json(report, notice_about(red(1, {"a", "b"})), "/srv/kiln/nights/demo/2/report.html");
+      notice_json(report, notice_of(red(1, {"a", "b"})), "/srv/kiln/nights/demo/2/report.html");
   EXPECT_EQ(notice["newly_failing"], Json({"c:1"}));
   EXPECT_EQ(notice["mended"], Json({"a:1"}));
   EXPECT_EQ(notice["failing"], Json({"b:1", "c:1"}));
@@ -66,9 +66,9 @@ TEST(Notice, ThousandsOfNamesStayReadable) {
 }
 
 TEST(Notice, ReadsBackWhatWasTold) {
-  const LastNotice told = notice_about(red(3, {"a"}));
-  const LastNotice read =
-      last_notice_from_json(JsonDocument::parse(to_json(told).dump(), "told.json").root());
+  const SentNotice told = notice_of(red(3, {"a"}));
+  const SentNotice read =
+      sent_notice_from_json(JsonDocument::parse(to_json(told).dump(), "told.json").root());
   EXPECT_EQ(read.state, told.state);
   EXPECT_EQ(read.failing, told.failing);
   EXPECT_EQ(read.reasons, told.reasons);
@@ -92,21 +92,21 @@ NightReport troubled(std::int64_t number, NightTrouble trouble) {
 }
 
 TEST(Notice, AnotherReasonIsNewsWhileTheStateStays) {
-  const LastNotice told = notice_about(troubled(1, refused("registry.site:5000: 401 Unauthorized")));
-  EXPECT_EQ(should_notify(troubled(2, refused("registry.site:5000: 401 Unauthorized")), told, 0), News::none);
-  EXPECT_EQ(should_notify(red(2, {"a"}), told, 0), News::change) << "the registry answers again";
+  const SentNotice told = notice_of(troubled(1, refused("registry.site:5000: 401 Unauthorized")));
+  EXPECT_EQ(news_in(troubled(2, refused("registry.site:5000: 401 Unauthorized")), told, 0), News::none);
+  EXPECT_EQ(news_in(red(2, {"a"}), told, 0), News::change) << "the registry answers again";
   NightTrouble disk = refused("no space left on device");
   disk.cause = TroubleCause::disk;
-  EXPECT_EQ(should_notify(troubled(2, disk), told, 0), News::change);
+  EXPECT_EQ(news_in(troubled(2, disk), told, 0), News::change);
   NightTrouble tag = refused("the tag is left unchanged: registry.site:5000/ai/a:1: …");
   tag.cause = TroubleCause::tag;
-  EXPECT_EQ(should_notify(troubled(2, tag), told, 0), News::change);
+  EXPECT_EQ(news_in(troubled(2, tag), told, 0), News::change);
 }
 
 TEST(Notice, WhoMustActIsNews) {
   NightReport first = red(1, {"a"}), third = red(3, {"a"});
   third.images[1].actor = Actor::site;
-  EXPECT_EQ(should_notify(third, notice_about(first), 0), News::change);
+  EXPECT_EQ(news_in(third, notice_of(first), 0), News::change);
 }
 
 TEST(Notice, AnotherTryInOtherWordsIsNoNews) {
@@ -114,30 +114,30 @@ TEST(Notice, AnotherTryInOtherWordsIsNoNews) {
   first.images[1].what = "hello 1 (pip): exit status 1: timed out after 12 s";
   second.images[1].what = "hello 1 (pip): exit status 1: connection reset";
   first.images[1].step = second.images[1].step = "key";
-  EXPECT_EQ(should_notify(second, notice_about(first), 0), News::none);
+  EXPECT_EQ(news_in(second, notice_of(first), 0), News::none);
 }
 
 TEST(Notice, RemindsWhileItIsNotGreen) {
   constexpr std::int64_t kWeek = 7 * 86'400;
-  const LastNotice told = notice_about(red(1, {"a"}));
-  EXPECT_EQ(should_notify(red(7, {"a"}), told, kWeek), News::none);
-  EXPECT_EQ(should_notify(red(8, {"a"}), told, kWeek), News::reminder);
-  EXPECT_EQ(should_notify(red(80, {"a"}), told, 0), News::none) << "switched off";
-  EXPECT_EQ(should_notify(red(80, {}), notice_about(red(1, {})), kWeek), News::none) << "green";
+  const SentNotice told = notice_of(red(1, {"a"}));
+  EXPECT_EQ(news_in(red(7, {"a"}), told, kWeek), News::none);
+  EXPECT_EQ(news_in(red(8, {"a"}), told, kWeek), News::reminder);
+  EXPECT_EQ(news_in(red(80, {"a"}), told, 0), News::none) << "switched off";
+  EXPECT_EQ(news_in(red(80, {}), notice_of(red(1, {})), kWeek), News::none) << "green";
   const Json notice = notice_json(red(8, {"a"}), told, "", News::reminder);
   EXPECT_EQ(notice["reminder"], true);
   EXPECT_TRUE(notice["text"].get<std::string>().starts_with("reminder: demo, night 8: red")) << notice;
 }
 
 TEST(Notice, OfAnOlderKilnIsNoNewsByItself) {
-  const LastNotice told = last_notice_from_json(
+  const SentNotice told = sent_notice_from_json(
       JsonDocument::parse(R"({"state": "red", "failing": ["a:1"]})", "told.json").root());
-  EXPECT_EQ(should_notify(red(9, {"a"}), told, 3600), News::none);
+  EXPECT_EQ(news_in(red(9, {"a"}), told, 3600), News::none);
 }
 
 TEST(Notice, NamesTheCauseAndWhoMustActInItsFirstLine) {
-  const Json notice = notice_json(troubled(2, refused("registry.site:5000: 401 Unauthorized")),
-                                  notice_about(red(1, {"a"})), "");
+  const Json notice =
+      notice_json(troubled(2, refused("registry.site:5000: 401 Unauthorized")), notice_of(red(1, {"a"})), "");
   const auto text = notice["text"].get<std::string>();
   const std::string first = text.substr(0, text.find('\n'));
   EXPECT_NE(first.find("site must act: registry.site:5000: 401 Unauthorized"), std::string::npos) << first;
